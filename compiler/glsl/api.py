@@ -18,7 +18,8 @@ from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.glsl.parse.parser import parse
-from gallette.compiler.glsl.parse.preprocessor import Dialect, Settings, preprocess
+from gallette.compiler.glsl.parse.preprocessor import preprocess
+from gallette.compiler.glsl.parse.settings import Dialect, Settings
 from gallette.compiler.glsl.parse.source import SourceMap
 from gallette.compiler.nir.ir import Stage
 

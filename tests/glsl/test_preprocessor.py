@@ -7,7 +7,8 @@ import pytest
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.parse import preprocessor
 from gallette.compiler.glsl.parse.parser import parse
-from gallette.compiler.glsl.parse.preprocessor import Settings, preprocess
+from gallette.compiler.glsl.parse.preprocessor import preprocess
+from gallette.compiler.glsl.parse.settings import Settings
 
 
 def tokens(text: str, **settings: object) -> str:

@@ -1,0 +1,118 @@
+"""Conditional compilation: which of `#if`, `#elif` and `#else` is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gallette.compiler.glsl.diagnostics import Abort, Log
+from gallette.compiler.glsl.parse.lexer import Token
+from gallette.compiler.glsl.parse.macros import Expander
+from gallette.compiler.glsl.parse.pp_expression import evaluate
+
+__all__ = ["Conditions"]
+
+
+@dataclass(slots=True)
+class _Condition:
+    loc: int
+    active: bool
+    """tokens of the current branch are kept"""
+    taken: bool
+    """some branch has been kept already"""
+    enclosing: bool
+    seen_else: bool = False
+
+
+class Conditions:
+    """The conditions that are open, the innermost at the end."""
+
+    def __init__(self, expander: Expander, log: Log) -> None:
+        self.expander = expander
+        self.macros = expander.macros
+        self.log = log
+        self.stack: list[_Condition] = []
+
+    @property
+    def live(self) -> bool:
+        """Is what stands here kept?"""
+        return not self.stack or self.stack[-1].active
+
+    def end(self, depth: int) -> None:
+        """A text ends in which conditions beyond `depth` began."""
+        while len(self.stack) > depth:
+            self.log.error("#if without #endif", self.stack.pop().loc)
+
+    def open(self, name: str, rest: list[Token], at: int, es: bool) -> None:
+        """#if, #ifdef, #ifndef."""
+        live = self.live
+        value = False
+        if live:
+            try:
+                value = self.holds(name, rest, at, es)
+            except Abort:
+                if self.log.error_count >= 20:
+                    raise
+        self.stack.append(_Condition(at, live and value, value, live))
+
+    def holds(self, name: str, rest: list[Token], at: int, es: bool) -> bool:
+        if name == "if":
+            return self.evaluate(rest, at, es)
+        if not rest or rest[0][0] != "id":
+            raise self.log.abort(f"#{name} needs a macro name", at, at + len(name))
+        if len(rest) > 1:
+            self.log.warning(f"extra text after #{name}", rest[1][2])
+        return (rest[0][1] in self.macros) == (name == "ifdef")
+
+    def next_branch(self, name: str, rest: list[Token], at: int, es: bool) -> None:
+        """#elif, #else, #endif."""
+        if not self.stack:
+            self.log.error(f"#{name} without #if", at, at + len(name))
+            return
+        top = self.stack[-1]
+        if name == "endif":
+            self.stack.pop()
+            if rest:
+                self.log.warning("extra text after #endif", rest[0][2])
+            return
+        if top.seen_else:
+            self.log.error(f"#{name} after #else", at, at + len(name))
+            return
+        if name == "else":
+            top.seen_else = True
+            if rest:
+                self.log.warning("extra text after #else", rest[0][2])
+            top.active = top.enclosing and not top.taken
+            top.taken = True
+            return
+        if not top.enclosing or top.taken:
+            top.active = False
+            return
+        try:
+            top.active = top.taken = self.evaluate(rest, at, es)
+        except Abort:
+            if self.log.error_count >= 20:
+                raise
+            top.active = False
+
+    def evaluate(self, tokens: list[Token], at: int, es: bool) -> bool:
+        if not tokens:
+            raise self.log.abort("#if without an expression", at)
+        resolved: list[Token] = []
+        i = 0
+        while i < len(tokens):
+            kind, text, loc = tokens[i]
+            if kind != "id" or text != "defined":
+                resolved.append(tokens[i])
+                i += 1
+                continue
+            names = list(tokens[i + 1 : i + 4])
+            if names and names[0][0] == "id":
+                word, i = names[0], i + 2
+            elif len(names) == 3 and names[0][0] == "(" and names[1][0] == "id":
+                if names[2][0] != ")":
+                    raise self.log.abort("expected ')' after defined(name", names[2][2])
+                word, i = names[1], i + 4
+            else:
+                raise self.log.abort("'defined' needs a macro name", loc, loc + 7)
+            resolved.append(("num", "1" if word[1] in self.macros else "0", loc))
+        return bool(evaluate(self.expander.expand_list(resolved), at, self.log, es))

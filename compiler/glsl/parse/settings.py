@@ -1,0 +1,82 @@
+"""What decides about a compile from outside: the context's dialect, and what it offers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gallette.compiler.glsl.language import EXTENSIONS, Language
+from gallette.compiler.glsl.parse.macros import Macro
+
+__all__ = ["Dialect", "Settings", "builtin_macros", "is_supported"]
+
+
+@lru_cache(maxsize=16)
+def _without_prefix(names: frozenset[str]) -> frozenset[str]:
+    return frozenset([name.removeprefix("GL_") for name in names])
+
+
+Dialect = tuple[str, int, int, frozenset[str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the outside world decides about a compile."""
+
+    api: str = "core"
+    """core, compat or es"""
+    version_limit: int = 460
+    es_version_limit: int = 320
+    extensions: frozenset[str] | None = None
+    """names of supported extensions, given with or without `GL_` and kept without; None is every
+    one the compiler knows"""
+    include: Callable[[str, str], str | None] | None = None
+    """answers the text of `#include <path>`: (path, the including string's name)"""
+
+    def __post_init__(self) -> None:
+        if self.extensions is not None:
+            object.__setattr__(self, "extensions", _without_prefix(self.extensions))
+
+    @property
+    def dialect(self) -> Dialect:
+        """All of it that is data."""
+        return self.api, self.version_limit, self.es_version_limit, self.extensions
+
+    def language(self, stage: str = "") -> Language:
+        """What a shader is written in that does not say it."""
+        es = self.api == "es"
+        language = Language(100 if es else 110, es, not es, stage=stage)
+        if not es and (self.extensions is None or "ARB_texture_rectangle" in self.extensions):
+            language.enable("ARB_texture_rectangle")  # the one extension that is on from the start
+        return language
+
+
+def is_supported(name: str, es: bool, offered: frozenset[str] | None) -> bool:
+    where = EXTENSIONS.get(name)
+    if where is None or (where != "both" and (where == "es") != es):
+        return False
+    return offered is None or name in offered
+
+
+@lru_cache(maxsize=64)
+def builtin_macros(
+    version: int, es: bool, compat: bool, offered: frozenset[str] | None
+) -> dict[str, Macro]:
+    """What is defined from the start: versions, profiles and every extension on offer."""
+    values = {"__LINE__": 0, "__FILE__": 0, "__VERSION__": version}
+    if es:
+        values["GL_ES"] = 1
+        values["GL_FRAGMENT_PRECISION_HIGH"] = 1
+    elif version >= 130:
+        values["GL_FRAGMENT_PRECISION_HIGH"] = 1
+    if version >= 150 and not es:
+        values["GL_core_profile"] = 1
+        if compat:
+            values["GL_compatibility_profile"] = 1
+    if es and version >= 300:
+        values["GL_es_profile"] = 1
+    values |= {f"GL_{name}": 1 for name in EXTENSIONS if is_supported(name, es, offered)}
+    return {
+        name: Macro(name, None, (("num", str(value), 0),), True) for name, value in values.items()
+    }
