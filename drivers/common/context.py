@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.common.memory.clear import ClearValues
+from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.variants.shader import ShaderObject
@@ -64,6 +64,12 @@ class HostContext(MemoryContext):
 
     def changing(self) -> None:
         self._queue.rebinding()
+
+    def retargeting(self) -> None:
+        if self._queue.may_retarget():
+            self.changing()
+        else:
+            self.settle()
 
     def rebound(self) -> None:
         self._states.forget()
@@ -148,10 +154,14 @@ class HostContext(MemoryContext):
         color_mask: ColorMask = EVERY_CHANNEL,
         stencil_mask: int = 0xFF,
     ) -> None:
-        """Clears of small parts wait like draws."""
+        """Clears of small parts wait like draws; others need not wait for draws into others."""
         if self._condition is None and type(self).draw_vbo is HostContext.draw_vbo:
             values = ClearValues(color, depth, stencil, color_mask, stencil_mask)
-            if self._queue.clear(self.bound.framebuffer, flags, values, scissor):
+            framebuffer = self.bound.framebuffer
+            if self._queue.clear(framebuffer, flags, values, scissor):
+                return
+            if self._queue.leaves_alone(framebuffer):
+                clear(framebuffer, flags, values, scissor)
                 return
         super().clear(flags, color, depth, stencil, scissor, color_mask, stencil_mask)
 
@@ -160,7 +170,7 @@ class HostContext(MemoryContext):
         if not self._counts_later(query):
             super().begin_query(query)
             return
-        if self._queue.clears:
+        if self._queue.unordered:
             self.settle()
         query.active = True
         self._count_samples(query.counts_samples)
@@ -170,7 +180,7 @@ class HostContext(MemoryContext):
         if not self._counts_later(query):
             super().end_query(query)
             return
-        if self._queue.clears:
+        if self._queue.unordered:
             self.settle()
         if query.active:
             self._count_samples(-query.counts_samples)

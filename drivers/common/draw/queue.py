@@ -35,6 +35,7 @@ from .finding import DrawStates
 from .grouping import Group, batches
 from .parts import LISTS, end_to_end, parts
 from .pipeline import draw, run
+from .targets import Targets
 from .together import fill_together
 from .waiting import MERGED_STAGES, Given, Memory, Row
 from .writes import Writes
@@ -96,6 +97,7 @@ class DrawQueue:
         "_single",
         "_states",
         "_target",
+        "_targets",
         "_vertex",
         "_writes",
     )
@@ -116,6 +118,7 @@ class DrawQueue:
         self._target = FramebufferState()  # of the draw made last
         self._drawn: Counter[Any] = Counter()  # by shaders: draws that waited beside others
         self._writes = Writes()
+        self._targets = Targets()
         self._marks: list[tuple[int, Counters]] = []  # snapshots, by how many draws come before
         self._clears: list[Clear] = []
         self._cleared = 0  # pixels of them
@@ -148,12 +151,13 @@ class DrawQueue:
     def elsewhere(self, target: FramebufferState) -> bool:
         """Are draws that wait, or were made last, for another framebuffer?
 
-        So the queue is to be flushed; what comes now is for this one.
+        So the queue is to be flushed, unless these may wait beside them; what comes now is for
+        this one.
         """
         if target is self._target:
             return False
         old, self._target = self._target, target
-        return old != target
+        return old != target and not (self._entries and self.may_retarget())
 
     def submit(self, info: DrawInfo) -> None:
         """Draw now or later."""
@@ -217,6 +221,8 @@ class DrawQueue:
                 return False
             if self._single >= _ALONE and not entries and self._by_itself(draw, block):
                 return True
+            if not self._targets.admits(given):
+                return False
             self._hold(given)
         if draw.info.index_buffer is not None:
             self._hold_indices(draw.info.index_buffer)
@@ -254,6 +260,8 @@ class DrawQueue:
         ):
             return False
         if not given.held:
+            if not self._targets.admits(given):
+                return False
             self._hold(given)
         self._info = info
         return True
@@ -261,6 +269,7 @@ class DrawQueue:
     def _hold(self, given: Given) -> None:
         given.hold()
         self._writes.note(given)
+        self._targets.note(given)
 
     def _hold_indices(self, buffer: Resource) -> None:
         buffer.ref()
@@ -275,12 +284,29 @@ class DrawQueue:
             self._marks.append((draws, Counters()))
         return self._marks[-1][1]
 
-    # -- clears --------------------------------------------------------------------------------
+    # -- framebuffers and clears ---------------------------------------------------------------
 
     @property
-    def clears(self) -> bool:
-        """Do clears wait?"""
-        return bool(self._clears)
+    def unordered(self) -> bool:
+        """Nobody can be told what lies between two of the draws that wait."""
+        return bool(self._clears) or self._targets.several
+
+    def may_retarget(self) -> bool:
+        """May what is drawn next into another framebuffer wait with what waits?"""
+        entries, states = self._entries, self._states
+        if not entries:
+            return True
+        if not self._regroup or self._marks or self._clears:
+            return False
+        if states.witness is not None or states.recorder is not None:
+            return False
+        given, info, _ = entries[-1]
+        return given.plan(info.mode) is None
+
+    def leaves_alone(self, framebuffer: FramebufferState) -> bool:
+        """Something waits, but nothing that has to do with its attachments."""
+        waits = bool(self._entries) and self._regroup and self._states.recorder is None
+        return waits and self._targets.leaves_alone(framebuffer)
 
     def clear(
         self,
@@ -293,7 +319,7 @@ class DrawQueue:
         entries, states = self._entries, self._states
         if not entries or not self._regroup or self._marks or len(self._clears) >= MOST:
             return False
-        if states.witness is not None or states.recorder is not None:
+        if self._targets.several or states.witness is not None or states.recorder is not None:
             return False
         given, info, _ = entries[-1]
         if given.states.bound.framebuffer != framebuffer or given.plan(info.mode) is not None:
@@ -364,11 +390,14 @@ class DrawQueue:
         try:
             if clears:
                 self._execute_around(draws, clears)
+            elif self._targets.several:
+                self._execute_apart(draws)
             elif len(draws) == 1:
                 self._flush_one(draws[0])
             else:
                 self._execute(draws)
         finally:
+            self._targets.clear()
             if moments is not None:
                 moments.end()
             for info in map(_INFO, entries):
@@ -381,6 +410,16 @@ class DrawQueue:
     def _flush_one(self, entry: Waiting) -> None:
         """The same for a single draw."""
         _draw_one(*entry, 0)
+
+    def _execute_apart(self, entries: list[Waiting]) -> None:
+        """Execute draws into several framebuffers."""
+        failures = _Failures()
+        for some in self._targets.apart(entries):
+            if len(some) == 1:
+                failures.of(self._flush_one, some[0])
+            else:
+                failures.of(self._execute, some)
+        failures.tell()
 
     def _execute_around(self, entries: list[Waiting], clears: list[Clear]) -> None:
         """The same for draws between which there are clears."""

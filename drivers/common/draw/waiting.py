@@ -25,7 +25,7 @@ from .finding import DrawStates
 from .parts import TOLD
 from .programs import Selection
 
-__all__ = ["MERGED_STAGES", "Given", "Memory", "Plan", "Row", "resources_of"]
+__all__ = ["MERGED_STAGES", "Given", "Memory", "Plan", "Row", "resources_of", "targets_of"]
 
 MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
 """The stages whose constant block 0 may differ between draws that wait."""
@@ -72,7 +72,9 @@ class Given:
         "named",
         "pinned",
         "reads",
+        "sampled",
         "scissors",
+        "targets",
         "textures",
         "viewports",
     )
@@ -120,6 +122,13 @@ class Given:
         self._reach: dict[int, list[Reach]] = {}
         self.named = frozenset(map(id, _versioned(copy)))  # buffers of which there are copies
         self.textures, self.pinned = _looked_at(copy)
+        self.targets = targets_of(copy.framebuffer)
+        self.sampled = frozenset(
+            id(view.resource)
+            for stage in MERGED_STAGES
+            for view in stages[stage].views
+            if view is not None
+        )
 
     @property
     def like(self) -> Given:
@@ -413,6 +422,12 @@ class Memory:
         self._kin.clear()
 
 
+def targets_of(framebuffer: FramebufferState) -> frozenset[int]:
+    """What is drawn to, by identity."""
+    surfaces = (*framebuffer.cbufs, framebuffer.zsbuf)
+    return frozenset(id(surface.resource) for surface in surfaces if surface is not None)
+
+
 def resources_of(bound: Bound) -> Iterator[Resource]:
     """Every resource that draws with the vertex and fragment stage may read or write."""
     for surface in (*bound.framebuffer.cbufs, bound.framebuffer.zsbuf):
@@ -453,10 +468,7 @@ def _looked_at(bound: Bound) -> tuple[frozenset[int], frozenset[int]]:
     those of which they cannot.
     """
     sampled: set[int] = set()
-    others: set[int] = set()
-    for surface in (*bound.framebuffer.cbufs, bound.framebuffer.zsbuf):
-        if surface is not None:
-            others.add(id(surface.resource))
+    others = set(targets_of(bound.framebuffer))
     for stage in MERGED_STAGES:
         bindings, shader = bound.stages[stage], bound.shaders.get(stage)
         layerable = _layerable(shader)

@@ -1,0 +1,76 @@
+"""Draws into several framebuffers that wait together, as long as nobody can tell.
+
+Programs go to and fro between small targets. Draws into one of them do not see what becomes of the
+others, unless they sample an attachment of theirs or share one. So those of each framebuffer are
+executed by themselves, in order, and the framebuffers one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gallette.pipe.state import FramebufferState
+
+from .families import Waiting
+from .waiting import Given, targets_of
+
+__all__ = ["Targets"]
+
+
+class Targets:
+    """The framebuffers that waiting draws write: what is written and read with each."""
+
+    __slots__ = ("_last", "_of_framebuffer")
+
+    def __init__(self) -> None:
+        self._of_framebuffer: dict[FramebufferState, tuple[set[int], set[int]]] = {}
+        self._last: FramebufferState | None = None
+
+    @property
+    def several(self) -> bool:
+        """Draws into more than one wait."""
+        return len(self._of_framebuffer) > 1
+
+    def clear(self) -> None:
+        """Nothing waits any more."""
+        self._of_framebuffer.clear()
+        self._last = None
+
+    def note(self, given: Given) -> None:
+        """Draws that were given this wait."""
+        framebuffer = given.target
+        written, read = self._of_framebuffer.setdefault(framebuffer, (set(), set()))
+        written |= given.targets
+        read |= given.sampled
+        self._last = framebuffer
+
+    def admits(self, given: Given) -> bool:
+        """May such draws wait, too? Those into other framebuffers neither see nor are seen."""
+        framebuffer = given.target
+        if not self._of_framebuffer or (self._last is framebuffer and not self.several):
+            return True
+        return not any(
+            given.targets & written or given.sampled & written or given.targets & read
+            for other, (written, read) in self._of_framebuffer.items()
+            if other != framebuffer
+        )
+
+    def leaves_alone(self, framebuffer: FramebufferState) -> bool:
+        """Do no draws that wait write or sample its attachments?"""
+        own = targets_of(framebuffer)
+        pairs = self._of_framebuffer.values()
+        return not any(own & written or own & read for written, read in pairs)
+
+    def apart(self, draws: Sequence[Waiting]) -> Iterable[list[Waiting]]:
+        """The draws, by framebuffers."""
+        if not self.several:
+            return (list(draws),)
+        found: dict[FramebufferState, list[Waiting]] = {}
+        known: dict[int, list[Waiting]] = {}
+        for draw in draws:
+            given = draw[0].like
+            part = known.get(id(given))
+            if part is None:
+                part = known[id(given)] = found.setdefault(given.target, [])
+            part.append(draw)
+        return list(found.values())

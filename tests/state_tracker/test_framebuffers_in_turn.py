@@ -1,0 +1,267 @@
+"""Draws into several framebuffers wait together as long as none of them sees another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gallette.drivers.common.draw import queue
+from gallette.drivers.common.draw.queue import DrawQueue
+from gallette.state_tracker import GL, create_context
+
+from .helpers import program
+
+VS = """#version 330
+layout(location = 0) in vec2 corner;
+uniform vec4 place;
+out vec2 uv;
+void main() {
+    gl_Position = vec4(corner * place.zw + place.xy, place.z * 2.0 - 1.0, 1.0);
+    uv = corner * 0.5 + 0.5;
+}"""
+FS = """#version 330
+uniform vec4 place;
+uniform sampler2D image;
+in vec2 uv;
+out vec4 color;
+void main() { color = vec4(place.xz, uv.x, 0.5) * 0.5 + texture(image, uv) * 0.3; }"""
+SQUARE = np.array([[-1, -1], [1, -1], [-1, 1], [-1, 1], [1, -1], [1, 1]], np.float32)
+SIZE, TARGETS, TURNS = 24, 6, 60
+
+
+class Painter:
+    """A context with framebuffers whose textures may be sampled; the last two share their depth."""
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(17)
+        self.gl = gl = create_context(profile="core", version=(3, 3))
+        self.place = gl.get_uniform_location(program(gl, VS, FS), "place")
+        gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+        gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
+        gl.buffer_data(GL.ARRAY_BUFFER, SQUARE.nbytes, SQUARE, GL.STATIC_DRAW)
+        gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 8, None)
+        gl.enable_vertex_attrib_array(0)
+        gl.viewport(0, 0, SIZE, SIZE)
+        self.framebuffers = gl.gen_framebuffers(TARGETS)
+        self.textures = [self.texture() for _ in range(TARGETS)]
+        self.picture = self.texture()
+        self.depths = gl.gen_renderbuffers(TARGETS - 1)
+        for buffer in self.depths:
+            gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+            gl.renderbuffer_storage(GL.RENDERBUFFER, GL.DEPTH_COMPONENT24, SIZE, SIZE)
+        for number in range(TARGETS):
+            self.attach(number)
+        gl.enable(GL.BLEND)
+        gl.blend_func(GL.ONE, GL.ONE)
+        gl.bind_texture(GL.TEXTURE_2D, self.picture)
+
+    def texture(self) -> int:
+        gl, name = self.gl, self.gl.gen_textures(1)[0]
+        gl.bind_texture(GL.TEXTURE_2D, name)
+        data = self.rng.integers(0, 64, (SIZE, SIZE, 4), np.uint8)
+        gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, SIZE, SIZE, 0, GL.RGBA, GL.UNSIGNED_BYTE, data)
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+        return int(name)
+
+    def attach(self, number: int) -> None:
+        gl = self.gl
+        self.use(number)
+        place, depth = GL.COLOR_ATTACHMENT0, self.depths[min(number, TARGETS - 2)]
+        gl.framebuffer_texture2d(GL.FRAMEBUFFER, place, GL.TEXTURE_2D, self.textures[number], 0)
+        gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.DEPTH_ATTACHMENT, GL.RENDERBUFFER, depth)
+        gl.clear(GL.DEPTH_BUFFER_BIT)
+
+    def use(self, number: int) -> None:
+        self.gl.bind_framebuffer(GL.FRAMEBUFFER, self.framebuffers[number])
+
+    def draw(self) -> None:
+        place = (*self.rng.uniform(-0.7, 0.7, 2), *self.rng.uniform(0.2, 0.6, 2))
+        self.gl.uniform4f(self.place, *map(float, place))
+        self.gl.draw_arrays(GL.TRIANGLES, 0, 6)
+
+    def contents(self) -> list[npt.NDArray[Any]]:
+        found = []
+        for number in range(TARGETS):
+            self.use(number)
+            for format, kind in (
+                (GL.RGBA, GL.UNSIGNED_BYTE),
+                (GL.DEPTH_COMPONENT, GL.UNSIGNED_INT),
+            ):
+                data = self.gl.read_pixels(0, 0, SIZE, SIZE, format, kind)
+                found.append(np.frombuffer(bytes(data), np.uint8))
+        assert self.gl.get_error() == 0
+        return found
+
+
+Step = Callable[[Painter], None]
+
+
+def in_turn(p: Painter) -> None:
+    p.use(int(p.rng.integers(TARGETS - 1)))
+    p.draw()
+
+
+def with_depth(p: Painter) -> None:
+    """Two of them share it."""
+    p.gl.enable(GL.DEPTH_TEST)
+    p.use(int(p.rng.integers(TARGETS)))
+    p.draw()
+
+
+def sampled(p: Painter) -> None:
+    """One samples another's texture, which is drawn into before and afterwards."""
+    one, other = p.rng.choice(TARGETS, 2, replace=False).tolist()
+    p.use(one)
+    p.gl.bind_texture(GL.TEXTURE_2D, p.textures[other])
+    p.draw()
+    p.gl.bind_texture(GL.TEXTURE_2D, p.picture)
+
+
+def cleared(p: Painter) -> None:
+    p.use(int(p.rng.integers(TARGETS)))
+    if p.rng.random() < 0.3:
+        p.gl.clear_color(*p.rng.uniform(0, 0.5, 4).tolist())
+        p.gl.clear(GL.COLOR_BUFFER_BIT)
+    p.draw()
+
+
+def written(p: Painter) -> None:
+    """Textures are, while draws that sample them wait."""
+    sampled(p)
+    if p.rng.random() < 0.5:
+        name = p.textures[int(p.rng.integers(TARGETS))] if p.rng.random() < 0.3 else p.picture
+        p.gl.bind_texture(GL.TEXTURE_2D, name)
+        data = p.rng.integers(0, 64, (8, 8, 4), np.uint8)
+        p.gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 4, 4, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE, data)
+        p.gl.bind_texture(GL.TEXTURE_2D, p.picture)
+    in_turn(p)
+
+
+def counted(p: Painter) -> None:
+    """A query runs while targets change; what it counts is drawn."""
+    query = p.gl.gen_queries(1)[0]
+    p.gl.enable(GL.DEPTH_TEST)
+    in_turn(p)
+    p.gl.begin_query(GL.SAMPLES_PASSED, query)
+    in_turn(p)
+    in_turn(p)
+    p.gl.end_query(GL.SAMPLES_PASSED)
+    in_turn(p)
+    samples = p.gl.get_query_objectuiv(query, GL.QUERY_RESULT)[0]
+    p.gl.clear_color(samples / 1000, 0, 0, 1)
+    p.gl.clear(GL.COLOR_BUFFER_BIT)
+
+
+def scissored(p: Painter) -> None:
+    """Clears of small parts wait with draws into one of them only."""
+    p.gl.enable(GL.SCISSOR_TEST)
+    p.gl.scissor(2, 3, 9, 9)
+    in_turn(p)
+    if p.rng.random() < 0.7:
+        p.gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        p.draw()
+    p.gl.disable(GL.SCISSOR_TEST)
+
+
+def everything(p: Painter) -> None:
+    some: list[Step] = [in_turn, with_depth, sampled, cleared, written, counted, scissored]
+    some[int(p.rng.integers(len(some)))](p)
+    p.gl.disable(GL.DEPTH_TEST)
+    if p.rng.random() < 0.1:
+        number = int(p.rng.integers(TARGETS))
+        p.gl.delete_framebuffers(1, [p.framebuffers[number]])
+        p.gl.delete_textures(1, [p.textures[number]])
+        (p.framebuffers[number],) = p.gl.gen_framebuffers(1)
+        p.textures[number] = p.texture()
+        p.attach(number)
+        p.gl.bind_texture(GL.TEXTURE_2D, p.picture)
+
+
+STEPS: list[Step] = [
+    in_turn,
+    with_depth,
+    sampled,
+    cleared,
+    written,
+    counted,
+    scissored,
+    everything,
+]
+
+
+def contents(step: Step) -> list[npt.NDArray[Any]]:
+    painter = Painter()
+    for _ in range(TURNS):
+        step(painter)
+    found = painter.contents()
+    painter.gl.release()
+    return found
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
+@pytest.mark.parametrize("worth", [2, 1000], ids=["merged", "one by one"])
+def test_all_of_them_hold_the_same(step: Step, worth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "WORTH_MERGING", worth)
+    waited = contents(step)
+    monkeypatch.setattr(queue, "SMALL", 0)
+    for one, other in zip(waited, contents(step), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.fixture
+def flushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many draws waited when they were executed."""
+    found: list[int] = []
+    own = DrawQueue.flush
+
+    def counted(self: DrawQueue) -> None:
+        if self._entries:
+            found.append(len(self._entries))
+        own(self)
+
+    monkeypatch.setattr(DrawQueue, "flush", counted)
+    return found
+
+
+def test_they_wait(flushes: list[int]) -> None:
+    contents(in_turn)
+    assert flushes == [TURNS]
+
+
+def test_those_that_share_an_attachment_do_not(flushes: list[int]) -> None:
+    painter = Painter()
+    for number in (0, TARGETS - 2, TARGETS - 1):
+        painter.use(number)
+        painter.draw()
+    assert flushes == [2]
+    painter.gl.release()
+
+
+@pytest.mark.parametrize("turns", [(0, 1), (1, 0)], ids=["before", "afterwards"])
+def test_those_that_sample_another_do_not(turns: tuple[int, int], flushes: list[int]) -> None:
+    painter = Painter()
+    for number in turns:
+        painter.use(number)
+        painter.gl.bind_texture(GL.TEXTURE_2D, painter.textures[1] if not number else 0)
+        painter.draw()
+    assert flushes == [1]
+    painter.gl.release()
+
+
+def test_clears_of_others_are_done_at_once(flushes: list[int]) -> None:
+    painter = Painter()
+    for number in (0, 1):
+        painter.use(number)
+        painter.gl.clear(GL.COLOR_BUFFER_BIT)
+        painter.draw()
+    painter.use(2)
+    painter.gl.clear(GL.COLOR_BUFFER_BIT)
+    assert not flushes
+    painter.use(0)
+    painter.gl.clear(GL.COLOR_BUFFER_BIT)
+    assert flushes == [2]
+    painter.gl.release()
