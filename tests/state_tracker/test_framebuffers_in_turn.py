@@ -146,7 +146,10 @@ def counted(p: Painter) -> None:
     query = p.gl.gen_queries(1)[0]
     p.gl.enable(GL.DEPTH_TEST)
     in_turn(p)
+    if p.rng.random() < 0.5:
+        p.use(int(p.rng.integers(TARGETS)))
     p.gl.begin_query(GL.SAMPLES_PASSED, query)
+    p.draw()
     in_turn(p)
     in_turn(p)
     p.gl.end_query(GL.SAMPLES_PASSED)
@@ -265,3 +268,19 @@ def test_clears_of_others_are_done_at_once(flushes: list[int]) -> None:
     painter.gl.clear(GL.COLOR_BUFFER_BIT)
     assert flushes == [2]
     painter.gl.release()
+
+
+def test_samples_are_those_of_the_draws_in_between(flushes: list[int]) -> None:
+    """The query begins when another framebuffer is bound, but before anything is drawn there."""
+    painter = Painter()
+    gl, query = painter.gl, painter.gl.gen_queries(1)[0]
+    for _ in range(3):
+        painter.use(0)
+        painter.draw()
+        painter.use(1)
+        gl.begin_query(GL.SAMPLES_PASSED, query)
+        gl.uniform4f(painter.place, 0.0, 0.0, 1.0, 1.0)
+        gl.draw_arrays(GL.TRIANGLES, 0, 6)
+        gl.end_query(GL.SAMPLES_PASSED)
+        assert gl.get_query_objectuiv(query, GL.QUERY_RESULT)[0] == SIZE * SIZE
+    gl.release()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gl_diff import tables as t
-from gl_diff.steps import objects, settings
+from gl_diff.steps import objects, settings, transfer
 from gl_diff.writer import Writer, step
 
 INDEX_TYPES = (("UNSIGNED_BYTE", "u1"), ("UNSIGNED_SHORT", "u2"), ("UNSIGNED_INT", "u4"))
@@ -106,6 +106,23 @@ def burst(w: Writer) -> None:
         if w.often(0.25):
             between = [objects.change_buffer, settings.state, objects.change_texture, objects.bind]
             w.r.choice(between)(w)
+
+
+@step(3)
+def in_between(w: Writer) -> None:
+    """Small draws, and what a queue lets wait with them: targets in turn, parts of pictures."""
+    for _ in range(3 + w.number(6)):
+        kind = w.number(4)
+        if kind == 0:
+            w.bound_target = w.r.choice(w.targets)
+            w.say(f"gl.bind_framebuffer(GL.FRAMEBUFFER, {w.target.name})")
+        elif kind == 1:
+            transfer.clear_part(w)
+        elif kind == 2:
+            transfer.upload(w)
+        x, y = w.sixteenths(12), w.sixteenths(12)
+        w.say(f"w.uniform({w.program.name}, 'offset', {x}, {y}, 0.0, 0.0)")
+        w.draw(f"gl.draw_arrays(GL.TRIANGLES, 0, {w.array.vertices})")
 
 
 @step(3)

@@ -36,6 +36,14 @@ def clear(w: Writer) -> None:
         w.say(f"gl.clear_buffer{suffix}(GL.COLOR, {index}, np.array([{values}], {dtype!r}))")
 
 
+def clear_part(w: Writer) -> None:
+    """The same of a few pixels."""
+    x, y, width, height = w.number(28), w.number(28), 1 + w.number(12), 1 + w.number(12)
+    w.say(f"gl.enable(GL.SCISSOR_TEST); gl.scissor({x}, {y}, {width}, {height})")
+    clear(w)
+    w.say("gl.disable(GL.SCISSOR_TEST)")
+
+
 def store(w: Writer, side: str) -> str:
     """Pixel storage in force for one line."""
     choices = {"ROW_LENGTH": (0, 0, 5, 9), "SKIP_ROWS": (0, 0, 1), "SKIP_PIXELS": (0, 0, 2)}

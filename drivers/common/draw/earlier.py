@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import ConstantBuffer
@@ -19,7 +22,17 @@ from .finding import DrawStates
 from .programs import Selection
 from .waiting import MERGED_STAGES, Given, Plan
 
-__all__ = ["Earlier"]
+__all__ = ["Copies", "Earlier"]
+
+
+class Copies(Protocol):
+    """What a buffer held before it was written, several times perhaps."""
+
+    def contents(self, number: int) -> npt.NDArray[np.uint8]: ...
+
+    def version(self, number: int) -> HostResource:
+        """The same as a buffer."""
+        ...
 
 
 class Earlier(Given):
@@ -33,17 +46,20 @@ class Earlier(Given):
     def __init__(
         self,
         now: Given,
-        copies: Mapping[int, Resource],
+        copies: Mapping[int, tuple[Copies, int]],
         versions: Mapping[int, tuple[Pages, int]],
     ) -> None:
-        """`copies`: of buffers, `versions`: of textures, by their identity."""
+        """`copies`: of buffers, `versions`: of textures, by their identity; and which one."""
         self._copies, self._versions = copies, versions
         self._alone: DrawStates | None = None
         self._now, self._states = now, None
         self.family, self.reads = now.family, now.reads
         self.scissors, self.viewports = now.scissors, now.viewports
-        self.buffers = tuple([self._name(key) for key in now.buffers])
-        self.blocks = tuple([tuple([self._name(key) for key in keys]) for keys in now.blocks])
+        self.buffers, self.blocks = now.buffers, now.blocks
+        if copies:
+            self.buffers = tuple([self._name(key) for key in now.buffers])
+            if any(now.blocks):
+                self.blocks = tuple([tuple(map(self._name, keys)) for keys in now.blocks])
         self.held, self._resources = False, []
         self._relatives, self._plans = {}, {}
         self._buffers: list[VertexBuffer | None] | None = None
@@ -53,26 +69,35 @@ class Earlier(Given):
         return self._now
 
     def _name(self, key: Any) -> Any:
-        """What stands for a buffer's bytes, with the copy in its place."""
+        """What stands for a buffer's bytes: of a copy another than of the buffer."""
         if type(key) is tuple and key[0] in self._copies:
-            return id(self._copies[key[0]]), *key[1:]
+            return (*key, self._copies[key[0]][1])
         return key
+
+    def _copy(self, buffer: Resource | None) -> Resource | None:
+        """What a buffer was, if there is a copy."""
+        found = self._copies.get(id(buffer))
+        return None if found is None else found[0].version(found[1])
 
     @property
     def vertex_buffers(self) -> Sequence[VertexBuffer | None]:
         if self._buffers is None:
-            copies = self._copies
-            self._buffers = [
-                each
-                if each is None or id(each.buffer) not in copies
-                else VertexBuffer(copies[id(each.buffer)], each.offset, each.stride)
-                for each in self.like.vertex_buffers
-            ]
+            self._buffers = []
+            for each in self.like.vertex_buffers:
+                copy = None if each is None else self._copy(each.buffer)
+                if each is not None and copy is not None:
+                    each = VertexBuffer(copy, each.offset, each.stride)
+                self._buffers.append(each)
         return self._buffers
+
+    def bytes_of(self, slot: int) -> npt.NDArray[np.uint8]:
+        buffer = self.like.vertex_buffers[slot]
+        found = None if buffer is None else self._copies.get(id(buffer.buffer))
+        return self.like.bytes_of(slot) if found is None else found[0].contents(found[1])
 
     def block(self, stage: Stage, number: int) -> ConstantBuffer | None:
         found = self.like.block(stage, number)
-        copy = None if found is None else self._copies.get(id(found.buffer))
+        copy = None if found is None else self._copy(found.buffer)
         if found is None or copy is None:
             return found
         assert isinstance(copy, HostResource)

@@ -87,10 +87,12 @@ class Family:
             return None
         draw = replace(draw, firsts=starts_of(self.entries))
         givens = [entry[0] for entry in self.entries]
+        alike = all(each.like is given.like for each in givens)
         first, which = _numbered(givens, lambda each: each.buffers)
         if len(first) > 1:
-            gathered = Gathered([each.vertex_buffers for each in first], which)
-            draw = replace(draw, gathered=gathered)
+            draw = replace(draw, gathered=Gathered(first, which, alike))
+        if alike:
+            return draw
         first, which = _numbered(givens, lambda each: each.scissors)
         if len(first) > 1 and draw.fixed.raster.state.scissor:
             draw = _with_scissors(draw, first, which)

@@ -12,6 +12,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
 from gallette.drivers.common.program import DriverShader
@@ -159,6 +162,13 @@ class Given:
     @property
     def vertex_buffers(self) -> Sequence[VertexBuffer | None]:
         return self.states.bound.vertex_buffers
+
+    def bytes_of(self, slot: int) -> npt.NDArray[np.uint8]:
+        """What a vertex buffer holds."""
+        buffer = self.states.bound.vertex_buffers[slot]
+        assert buffer is not None
+        data: npt.NDArray[np.uint8] = buffer.buffer.storage[0][0, 0]
+        return data
 
     def block(self, stage: Stage, number: int) -> ConstantBuffer | None:
         """A constant block."""

@@ -22,6 +22,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.texture.pages import LARGEST as LARGEST_TEXTURE
 from gallette.drivers.common.texture.pages import Pages
@@ -153,7 +156,7 @@ class Writes:
                 name = id(given), *old
                 found = givens.get(name)
                 if found is None:
-                    copies = {key: kept[key].version(at) for key, at in old if key in kept}
+                    copies = {key: (kept[key], at) for key, at in old if key in kept}
                     versions = {key: (pages[key], at) for key, at in old if key in pages}
                     found = givens[name] = Earlier(given, copies, versions)
                 given = found
@@ -248,13 +251,17 @@ class _History:
         self._contents.append(self._buffer.backing().copy())
         self._low, self._high = self._buffer.desc.width, 0
 
+    def contents(self, number: int) -> npt.NDArray[np.uint8]:
+        """The bytes of a copy."""
+        data: npt.NDArray[np.uint8] = self._contents[number][: self._buffer.desc.width]
+        return data
+
     def version(self, number: int) -> HostResource:
         """A copy, as a buffer."""
         found = self._made.get(number)
         if found is None:
             desc = self._buffer.desc
-            data = self._contents[number]
-            storage = [data[: desc.width].reshape(1, 1, desc.width)]
+            storage = [self.contents(number).reshape(1, 1, desc.width)]
             found = self._made[number] = HostResource(desc, _nothing, storage)
         return found
 

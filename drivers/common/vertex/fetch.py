@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -276,12 +276,24 @@ class FetchedVertices:
         return np.asarray(self._source.draw_id, np.int32)
 
 
+class Supplier(Protocol):
+    """Who knows the vertex buffers of some draws."""
+
+    @property
+    def vertex_buffers(self) -> Sequence[VertexBuffer | None]: ...
+
+    def bytes_of(self, slot: int) -> npt.NDArray[np.uint8]:
+        """What the buffer in a slot holds."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Gathered:
     """The vertex buffers of draws that became instances of one."""
 
-    buffers: Sequence[Sequence[VertexBuffer | None]]
-    which: npt.NDArray[np.uint16]  # by draw: the number of its buffers
+    suppliers: Sequence[Supplier]
+    which: npt.NDArray[np.uint16]  # by draw: the number of its supplier
+    alike: bool = False  # they differ in what their buffers hold alone
 
 
 class GatheredVertices(FetchedVertices):
@@ -301,7 +313,7 @@ class GatheredVertices(FetchedVertices):
         start: int,
         stop: int,
     ) -> None:
-        super().__init__(source, elements, gathered.buffers[0], start, stop)
+        super().__init__(source, elements, gathered.suppliers[0].vertex_buffers, start, stop)
         self._gathered = gathered
         self._known = known
 
@@ -321,7 +333,8 @@ class GatheredVertices(FetchedVertices):
         if found is not None:
             return found
         texels = []
-        for buffers in self._gathered.buffers:
+        for supplier in self._gathered.suppliers:
+            buffers = supplier.vertex_buffers
             buffer = buffers[element.buffer_index]
             assert buffer is not None
             vertices = FetchedVertices(one, self._elements, buffers, 0, one.count)
@@ -333,9 +346,9 @@ class GatheredVertices(FetchedVertices):
     def _side_by_side(self, element: VertexElement, one: VertexSource) -> npt.NDArray[Any] | None:
         """The same at once, where the same bytes of many buffers are read and all of them have
         them."""
-        every = [buffers[element.buffer_index] for buffers in self._gathered.buffers]
-        first = every[0]
-        if len(every) < _MANY_BUFFERS or first is None or element.instance_divisor:
+        slot, suppliers = element.buffer_index, self._gathered.suppliers
+        first = suppliers[0].vertex_buffers[slot]
+        if len(suppliers) < _MANY_BUFFERS or first is None or element.instance_divisor:
             return None
         offset, stride, size = first.offset, first.stride, element.src_format.block_bytes
         ids = one.ids
@@ -343,14 +356,14 @@ class GatheredVertices(FetchedVertices):
             return None
         low = offset + element.src_offset + one.first * stride
         high = low + (one.count - 1) * stride + size
-        some = []
-        for buffer in every:
-            if buffer is None or buffer.stride != stride or buffer.offset != offset:
-                return None
-            data = buffer.buffer.storage[0][0, 0]
-            if high > len(data):
-                return None
-            some.append(data[low:high])
+        if not self._gathered.alike:
+            for each in suppliers:
+                buffer = each.vertex_buffers[slot]
+                if buffer is None or buffer.stride != stride or buffer.offset != offset:
+                    return None
+        some = [each.bytes_of(slot)[low:high] for each in suppliers]
+        if any(len(data) < high - low for data in some):
+            return None
         shape = len(some), one.count, size
         data = np.concatenate(some)
         texels = np.ndarray(shape, np.uint8, data, 0, (high - low, stride, 1))
