@@ -278,6 +278,7 @@ def test_samples_are_those_of_the_draws_in_between(flushes: list[int]) -> None:
         painter.use(0)
         painter.draw()
         painter.use(1)
+        gl.clear(GL.COLOR_BUFFER_BIT)
         gl.begin_query(GL.SAMPLES_PASSED, query)
         gl.uniform4f(painter.place, 0.0, 0.0, 1.0, 1.0)
         gl.draw_arrays(GL.TRIANGLES, 0, 6)
