@@ -221,7 +221,7 @@ class DrawQueue:
                 return False
             if self._single >= _ALONE and not entries and self._by_itself(draw, block):
                 return True
-            if not self._targets.admits(given, bool(self._marks)):
+            if not self._targets.admits(given):
                 return False
             self._hold(given)
         if draw.info.index_buffer is not None:
@@ -260,7 +260,7 @@ class DrawQueue:
         ):
             return False
         if not given.held:
-            if not self._targets.admits(given, bool(self._marks)):
+            if not self._targets.admits(given):
                 return False
             self._hold(given)
         self._info = info

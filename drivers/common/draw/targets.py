@@ -44,16 +44,11 @@ class Targets:
         read |= given.sampled
         self._last = framebuffer
 
-    def admits(self, given: Given, ordered: bool) -> bool:
-        """May such draws wait, too? Those into other framebuffers neither see nor are seen.
-
-        `ordered`: somebody wants to know what lies between two draws.
-        """
+    def admits(self, given: Given) -> bool:
+        """May such draws wait, too? Those into other framebuffers neither see nor are seen."""
         framebuffer = given.target
         if not self._of_framebuffer or (self._last is framebuffer and not self.several):
             return True
-        if ordered and framebuffer not in self._of_framebuffer:
-            return False
         return not any(
             given.targets & written or given.sampled & written or given.targets & read
             for other, (written, read) in self._of_framebuffer.items()
