@@ -131,6 +131,8 @@ def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "
         return _pack_depth_stencil(target, rgba, format)
     if base and "A" not in base and base != "I":
         rgba[..., 3] = 1
+    if linear.is_compressed and base == "LA":  # kept as red and green
+        rgba[..., 1] = rgba[..., 3]
     if linear.is_pure_integer:
         info = np.iinfo(linear.rgba_dtype)
         rgba = np.clip(rgba, info.min, info.max)

@@ -34,7 +34,7 @@ from gallette.state_tracker.targets.framebuffers import (
     Attachment,
     Framebuffer,
 )
-from gallette.state_tracker.targets.renderbuffers import Renderbuffer, channel_bits
+from gallette.state_tracker.targets.renderbuffers import Renderbuffer, channel_bits, channel_of
 from gallette.state_tracker.texturing.es_formats import (
     check_es_depth_pair,
     check_es_depth_read,
@@ -403,7 +403,8 @@ def image_parameter(texture: TextureObject | None, image: TexImage | None, pname
 
 
 def _kind(info: InternalFormat, letter: str) -> int:
-    channel = next(c for c in info.candidates[0].channels if c.name == letter)
+    channel = channel_of(info, letter)
+    assert channel is not None
     names = {"UNORM": "UNSIGNED_NORMALIZED", "SNORM": "SIGNED_NORMALIZED", "FLOAT": "FLOAT"}
     names |= {"SINT": "INT", "UINT": "UNSIGNED_INT"}
     return int(getattr(GL, names[channel.type]))

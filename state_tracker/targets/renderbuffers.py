@@ -26,9 +26,10 @@ from gallette.state_tracker.texturing.texture_formats import (
 )
 
 if TYPE_CHECKING:
+    from gallette.pipe.formats import Channel
     from gallette.state_tracker.context import Context
 
-__all__ = ["Renderbuffer", "RenderbufferState", "channel_bits"]
+__all__ = ["Renderbuffer", "RenderbufferState", "channel_bits", "channel_of"]
 
 
 class Renderbuffer(GLObject):
@@ -179,12 +180,20 @@ def named_renderbuffer_storage_multisample(
     _storage(ctx, ctx.renderbuffers.names.require(name), samples, internalformat, width, height)
 
 
-def channel_bits(info: InternalFormat, letter: str) -> int:
-    """Bits of a channel as GL reports them: those of the format that stores it."""
+def channel_of(info: InternalFormat, letter: str) -> Channel | None:
+    """The channel of the format that stores it; None of what the base format has not."""
     format = info.candidates[0]
     if letter in "RGBA" and info.base in ("R", "RG", "RGB", "RGBA") and letter not in info.base:
-        return 0
-    return next((c.bits for c in format.channels if c.name == letter), 0)
+        return None
+    if format.is_compressed and info.base in ("L", "LA"):  # kept as red, or red and green
+        letter = {"L": "R", "A": "G"}.get(letter, "")
+    return next((c for c in format.channels if c.name == letter), None)
+
+
+def channel_bits(info: InternalFormat, letter: str) -> int:
+    """Bits of a channel as GL reports them."""
+    found = channel_of(info, letter)
+    return found.bits if found is not None else 0
 
 
 def _parameter(buffer: Renderbuffer, pname: int) -> list[int]:

@@ -252,9 +252,23 @@ def _fill(
     if ctx.is_compat and ctx.transfer.transforms_color and image.info.is_color:
         client, format, type = _transferred(ctx, image, client, format, type)
     rows = to_pipe(image.format, format, type, client, image.info.base)
+    if image.info.value in _ONE_BIT and not image.format.is_compressed:
+        rows = _punched(rows)
     if image.info.base == "ZS" and format == GL.DEPTH_COMPONENT:
         rows = _keep_stencil(ctx, texture, face, level, at, extent, rows)
     store_pixels(ctx, texture, face, level, at, extent, rows)
+
+
+_ONE_BIT = frozenset((GL.COMPRESSED_RGBA_S3TC_DXT1_EXT, GL.COMPRESSED_SRGB_ALPHA_S3TC_DXT1_EXT))
+
+
+def _punched(rows: Bytes) -> Bytes:
+    """What lies plain for DXT1 has its alpha: opaque, or black and clear."""
+    texels = rows.reshape(*rows.shape[:-1], -1, 4).copy()
+    clear = texels[..., 3] < 128
+    texels[..., 3] = 255
+    texels[clear] = 0
+    return texels.reshape(rows.shape)
 
 
 def _transferred(
@@ -341,6 +355,17 @@ def check_part(
     return image
 
 
+def _whole_blocks(image: TexImage, at: tuple[int, int, int], extent: tuple[int, int, int]) -> bool:
+    """Does a part begin with a block and end with one, or where the image does?"""
+    if 0 in extent:
+        return True
+    blocks = image.told_format.block_width, image.told_format.block_height
+    return all(
+        first % block == 0 and (size % block == 0 or first + size == whole)
+        for first, size, whole, block in zip(at, extent, image.extent, blocks, strict=False)
+    )
+
+
 def tex_sub_image(
     ctx: Context, dimensions: int, texture: TextureObject, face: int, level: int,
     at: tuple[int, int, int], extent: tuple[int, int, int],
@@ -355,8 +380,10 @@ def tex_sub_image(
     if image.info.base == "ZS" and format == GL.STENCIL_INDEX:
         raise invalid_operation("stencil alone cannot be updated here")
     _check_type(image.info, texture.target, format)
-    if image.format.is_compressed:
-        raise invalid_operation("compressed images are updated with compressed data")
+    if image.compressed and not _whole_blocks(image, at, extent):
+        raise invalid_operation("compressed images are updated block by block")
+    if image.format.is_compressed and (ctx.profile == "es" or not codecs.can_encode(image.format)):
+        raise invalid_operation("this image is updated with compressed data")
     client = read_client(ctx, format, type, pixels, extent, dimensions)
     if client is not None:
         if texture.target.value == GL.TEXTURE_CUBE_MAP and dimensions == 3:

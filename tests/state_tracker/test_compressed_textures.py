@@ -256,3 +256,80 @@ def test_levels_of_immutable_textures_stay_within_them(gl: GLInterface) -> None:
     gl.texture_parameteri(texture, GL.TEXTURE_BASE_LEVEL, 1)
     gl.texture_parameteri(texture, GL.TEXTURE_MAX_LEVEL, 0)
     assert gl.get_texture_parameteriv(texture, GL.TEXTURE_MAX_LEVEL) == [1]
+
+
+# -- plain pixels for compressed images ------------------------------------------------------------
+
+WRITTEN = """RGB_S3TC_DXT1_EXT RGBA_S3TC_DXT1_EXT RGBA_S3TC_DXT5_EXT SRGB_ALPHA_S3TC_DXT5_EXT
+RED_RGTC1 SIGNED_RG_RGTC2 LUMINANCE_LATC1_EXT LUMINANCE_ALPHA_LATC2_EXT RGBA_BPTC_UNORM RGB_FXT1_3DFX
+RGB_BPTC_UNSIGNED_FLOAT RGB8_ETC2 RGBA_ASTC_4x4_KHR""".split()  # noqa: SIM905
+PARTS = (
+    *((0, 0, 16, 14), (8, 4, 8, 4), (8, 12, 8, 2), (0, 0, 0, 0)),
+    *((1, 4, 4, 4), (8, 4, 3, 4), (8, 4, 4, 3), (8, 5, 8, 4)),
+)
+
+
+def written(gl: GLInterface, name: str, how: str) -> tuple[list[str], npt.NDArray[np.uint8]]:
+    """What is said of each part, and what lies there then."""
+    internal = getattr(GL, f"COMPRESSED_{name}")
+    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+    if how == "storage":
+        gl.tex_storage2d(GL.TEXTURE_2D, 1, internal, 16, 14)
+    else:
+        gl.tex_image2d(GL.TEXTURE_2D, 0, internal, 16, 14, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
+    told = errors(gl)
+    for x, y, width, height in PARTS:
+        part = np.full((height, width, 4), (200, 100, 48, 255), np.uint8)
+        part[: height // 2] = (8, 16, 24, 255)
+        gl.tex_sub_image2d(GL.TEXTURE_2D, 0, x, y, width, height, GL.RGBA, GL.UNSIGNED_BYTE, part)
+        told.append(GL.name_of(gl.get_error(), "error"))
+    room = np.zeros((14, 16, 4), np.uint8)
+    gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RGBA, GL.UNSIGNED_BYTE, room)
+    return told, room
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("how", ["storage", "image"])
+def test_pixels_become_blocks_where_they_cover_some(how: str) -> None:
+    ours = create_context("numpipe", profile="compat", version=(4, 5))
+    native = native_context(profile="compat", version=(4, 5))
+    for name in WRITTEN[: None if how == "storage" else -2]:  # there plain pixels make the image
+        (mine, one), (theirs, two) = written(ours, name, how), written(native, name, how)
+        assert mine == theirs, name
+        if theirs[0] == "GL_NO_ERROR":
+            red = np.full((14, 16), 200)
+            for (x, y, width, height), said in zip(PARTS, mine, strict=True):
+                if said == "GL_NO_ERROR":
+                    red[y : y + height // 2, x : x + width] = 8
+                    red[y + height // 2 : y + height, x : x + width] = 200
+            assert np.abs(one[..., 0] - red).max() <= 8, name
+            rough = 48 if "FLOAT" in name else 16  # llvmpipe's encoder of floats
+            assert np.abs(one.astype(int) - two).max() <= rough, name
+    ours.release()
+    native.release()
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_blocks_of_luminance_say_what_they_hold(compat: GLInterface, channels: int) -> None:
+    gl = compat
+    name = ("LUMINANCE_LATC1_EXT", "LUMINANCE_ALPHA_LATC2_EXT")[channels - 1]
+    written(gl, name, "image")
+    sizes = {
+        what: gl.get_tex_level_parameteriv(GL.TEXTURE_2D, 0, getattr(GL, f"TEXTURE_{what}_SIZE"))[0]
+        for what in ("LUMINANCE", "ALPHA", "RED", "GREEN", "INTENSITY")
+    }
+    both = 8 if channels == 2 else 0
+    assert sizes == {"LUMINANCE": 8, "ALPHA": both, "RED": 0, "GREEN": 0, "INTENSITY": 0}
+    kind = gl.get_tex_level_parameteriv(GL.TEXTURE_2D, 0, GL.TEXTURE_LUMINANCE_TYPE_ARB)[0]
+    assert kind == GL.UNSIGNED_NORMALIZED
+
+
+def test_dxt1_is_opaque_or_black_and_clear(compat: GLInterface) -> None:
+    gl = compat
+    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+    texels = np.array([[(255, 0, 0, 0), (255, 0, 0, 100), (0, 255, 0, 200), (0, 255, 0, 255)]] * 4)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.COMPRESSED_RGBA_S3TC_DXT1_EXT, 4, 4, 0, GL.RGBA,
+                   GL.UNSIGNED_BYTE, texels.astype(np.uint8))  # fmt: skip
+    room = np.zeros((4, 4, 4), np.uint8)
+    gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RGBA, GL.UNSIGNED_BYTE, room)
+    assert room[0].tolist() == [[0, 0, 0, 0]] * 2 + [[0, 255, 0, 255]] * 2
