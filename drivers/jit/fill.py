@@ -20,6 +20,7 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
+from gallette.drivers.common.output.smooth import SMOOTH, SmoothEngine
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.threads import run_all, thread_count
@@ -109,12 +110,15 @@ def _is_plain(
     if type(engine) is MultisampleEngine:
         if context.multisampled is None:
             return False
-    elif type(engine) is not FragmentEngine or context.multisampled:
+    elif type(engine) not in (FragmentEngine, SmoothEngine) or context.multisampled:
         return False
-    plain = not context.multisampled
+    plain = True
     if shape == "triangle":
         filled = state.fill_front is PolygonMode.FILL and state.fill_back is PolygonMode.FILL
-        plain = filled and context.screen is None
+        smooth = type(engine) is SmoothEngine and state.poly_smooth
+        plain = filled and context.screen is None and not smooth
+    elif shape == "point":
+        plain = context.pattern(state.point_smooth) is None
     return (
         plain
         and not state.conservative
@@ -155,6 +159,9 @@ def _tile_key(
         if samples is None:
             return None
         coverage, opaque = engine.alpha_to_coverage, engine.alpha_to_one
+    smooth = _sample_places(SMOOTH) if shape == "rectangle" and samples is None else ()
+    if smooth:
+        half = 0.0
     return TileKey(
         tuple(colors),
         depth,
@@ -174,6 +181,7 @@ def _tile_key(
         shape == "point" and context.state.sprite_coord_upper_left,
         bound.image_keys if engine.shades else (),
         per_sample and engine.shades,
+        smooth or (),
         engine.shades and bound.program.facts.has_side_effects,
     )
 

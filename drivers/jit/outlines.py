@@ -7,22 +7,25 @@ both are records like triangles', with fewer edges, made here for a whole batch 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.output.engine import FragmentEngine
-from gallette.drivers.common.raster.lines import parallelograms
+from gallette.drivers.common.raster.lines import parallelograms, rectangles
 from gallette.drivers.common.raster.points import point_extent, point_sizes, rasterized_size
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.raster.setup import SUBPIXELS
 from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.pipe.state import RasterizerState
 
 from .blocks import begin_block, grid, setup_functions
 from .fill import finish, tile_function_for, touches_nothing
 from .shader.layout import Record, TileWords
 from .shader.setup import LARGEST
+from .shader.tile_keys import Shape
 
 if TYPE_CHECKING:
     from .program import BoundJit
@@ -44,11 +47,13 @@ def outline(
     points = batch.corners.shape[1] == 1
     if touches_nothing(engine) or context.target.empty:
         return False
-    shape = "point" if points else "line"
-    function = tile_function_for(bound, engine, context, vertices, shape)  # type: ignore[arg-type]
+    shape: Shape = "point" if points else "line"
+    if not points and context.pattern(context.state.line_smooth):
+        shape = "rectangle"
+    function = tile_function_for(bound, engine, context, vertices, shape)
     if function is None:
         return False
-    records = (_points if points else _lines)(context, vertices, batch, front)
+    records = _MAKERS[shape](context, vertices, batch, front)
     if records is None:
         return False
     if not len(records):
@@ -112,13 +117,8 @@ def _points(
 def _lines(
     context: RasterContext, vertices: VertexSet, batch: Batch, front: Array | None
 ) -> Array | None:
-    columns, state = batch.corners.T, context.state
-    x, y = vertices.window[0, columns], vertices.window[1, columns]
-    dx, dy = x[0] - x[1], y[0] - y[1]
-    length = dx * dx + dy * dy
-    rows = np.flatnonzero(np.isfinite(length) & (length > 0))
-    if len(rows) < len(length):
-        x, y, dx, dy = x[:, rows], y[:, rows], dx[rows], dy[rows]
+    state = context.state
+    rows, x, y, dx, dy = _drawn(vertices, batch)
     if not len(rows):
         return np.zeros((0, Record.SIZE), np.int32)
     at_x, at_y = parallelograms(x, y, dx, dy, state, state.half_pixel_center)
@@ -139,15 +139,66 @@ def _lines(
     ]
     bounds, seen = _inside(context, bounds)
     records = _records(batch, front, rows[seen], bounds)
+    at_x, at_y = at_x[:, seen], at_y[:, seen]
     for k in range(2):
         edge = np.where(wide[seen], 1, 0) + 2 * k
-        following, lanes = (edge + 1) % 4, seen
-        x0, y0 = at_x[edge, lanes], at_y[edge, lanes]
-        dx_, dy_ = x0 - at_x[following, lanes], y0 - at_y[following, lanes]
-        level = (dx_ > 0) if state.bottom_edge_rule else (dx_ < 0)
-        c = dy_ * x0 - dx_ * y0 + ((dy_ < 0) | ((dy_ == 0) & level))
-        records[:, Record.DX + k], records[:, Record.DY + k] = dx_, dy_
-        records[:, Record.C + 2 * k : Record.C + 2 * k + 2] = (
-            ((c - 1) >> 8).reshape(-1, 1).view(np.int32)
-        )
+        _put_edge(records, k, at_x, at_y, edge, state, 8)
     return records
+
+
+def _rectangles(
+    context: RasterContext, vertices: VertexSet, batch: Batch, front: Array | None
+) -> Array | None:
+    """Lines whose samples count, with an edge on each side."""
+    rows, x, y, dx, dy = _drawn(vertices, batch)
+    if not len(rows):
+        return np.zeros((0, Record.SIZE), np.int32)
+    at_x, at_y = rectangles(x, y, dx, dy, context.state)
+    if not max(np.abs(at_x).max(), np.abs(at_y).max()) < LARGEST:
+        return None
+    at_x, at_y = at_x.astype(np.int64), at_y.astype(np.int64)
+    bounds = [
+        at_x.min(axis=0) >> 8,
+        at_y.min(axis=0) >> 8,
+        (at_x.max(axis=0) >> 8) + 1,
+        (at_y.max(axis=0) >> 8) + 1,
+    ]
+    bounds, seen = _inside(context, bounds)
+    records = _records(batch, front, rows[seen], bounds)
+    at_x, at_y = at_x[:, seen], at_y[:, seen]
+    for k in range(4):
+        _put_edge(records, k, at_x, at_y, np.full(len(seen), k), context.state, 0)
+    return records
+
+
+def _drawn(vertices: VertexSet, batch: Batch) -> tuple[Array, Array, Array, Array, Array]:
+    """The lines that have a length: which, where their ends are, and from the one to the other."""
+    columns = batch.corners.T
+    x, y = vertices.window[0, columns], vertices.window[1, columns]
+    dx, dy = x[0] - x[1], y[0] - y[1]
+    length = dx * dx + dy * dy
+    rows = np.flatnonzero(np.isfinite(length) & (length > 0))
+    if len(rows) < len(length):
+        x, y, dx, dy = x[:, rows], y[:, rows], dx[rows], dy[rows]
+    return rows, x, y, dx, dy
+
+
+def _put_edge(
+    records: Array, k: int, x: Array, y: Array, edge: Array, state: RasterizerState, shift: int
+) -> None:
+    """Make edge `edge` of each polygon (from that corner to the next) its record's edge `k`."""
+    following, lanes = (edge + 1) % 4, np.arange(len(edge))
+    x0, y0 = x[edge, lanes], y[edge, lanes]
+    dx, dy = x0 - x[following, lanes], y0 - y[following, lanes]
+    level = (dx > 0) if state.bottom_edge_rule else (dx < 0)
+    c = dy * x0 - dx * y0 + ((dy < 0) | ((dy == 0) & level))
+    records[:, Record.DX + k], records[:, Record.DY + k] = dx, dy
+    at = Record.C + 2 * k
+    records[:, at : at + 2] = ((c - 1) >> shift).reshape(-1, 1).view(np.int32)
+
+
+_MAKERS: dict[Shape, Callable[..., Array | None]] = {
+    "point": _points,
+    "line": _lines,
+    "rectangle": _rectangles,
+}

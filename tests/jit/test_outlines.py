@@ -11,6 +11,10 @@ import pytest
 
 import gallette
 from gallette.drivers.jit import outlines
+from gallette.state_tracker import GL
+from tests.jit.whole_pictures import FRAGMENT as SHADED
+from tests.jit.whole_pictures import VERTEX as FILLED
+from tests.jit.whole_pictures import same, target, triangles
 
 Array = npt.NDArray[Any]
 
@@ -65,7 +69,8 @@ def picture(
             frame = context.framebuffer([context.renderbuffer(size, 4, samples=samples)])
         frame.use()
         frame.clear(0.1, 0.2, 0.3, 0.4)
-        program = context.program(vertex_shader=VERTEX, fragment_shader=fragment)
+        vertex = VERTEX.replace("#version 330", fragment.strip().splitlines()[0])
+        program = context.program(vertex_shader=vertex, fragment_shader=fragment)
         if "size" in program:
             program["size"] = width
         rng = np.random.default_rng(8)
@@ -89,6 +94,9 @@ def picture(
             context.scissor = (13, 9, 51, 47)
         if state == "shader":
             context.enable(moderngl.PROGRAM_POINT_SIZE)
+        if state == "smooth":
+            gl.enable(GL.LINE_SMOOTH)
+            context.enable(moderngl.BLEND | moderngl.DEPTH_TEST)
         array.render(KINDS[kind])
         array.render(KINDS[kind])  # large enough not to wait, or two that become one
         if samples:
@@ -117,10 +125,57 @@ def test_sprites(state: str) -> None:
     assert np.array_equal(have, wanted), np.abs(have.astype(int) - wanted).max()
 
 
+SAMPLED = """
+#version 430
+in vec3 v; noperspective centroid in float line; flat in vec2 number; out vec4 o;
+void main() {
+    o = vec4(v.xy * 0.8 + number.x * 0.2, line, float(gl_SampleMaskIn[0]) / 16.0 + dFdx(v.z));
+}
+"""
+
+
+@pytest.mark.parametrize("fragment", [FRAGMENT, SAMPLED])
+@pytest.mark.parametrize(("width", "state"), [(1.0, "plain"), (5.0, "blend")])
 @pytest.mark.parametrize("kind", KINDS)
-def test_several_samples_take_the_shared_way(kind: str) -> None:
-    have, wanted = (
-        picture(driver, kind, 3.0, "plain", FRAGMENT, 4) for driver in ("jit", "numpipe")
-    )
+def test_several_samples(
+    kind: str, width: float, state: str, fragment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lines are rectangles then; points take the shared way."""
+    _same(kind, width, state, fragment, 4, monkeypatch, kind != "points")
+
+
+@pytest.mark.parametrize("width", [1.0, 3.5])
+@pytest.mark.parametrize("kind", KINDS)
+def test_smooth_lines(kind: str, width: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their alpha is what they cover; of points nothing is different."""
+    _same(kind, width, "smooth", FRAGMENT, 0, monkeypatch, True)
+
+
+def _same(
+    kind: str,
+    width: float,
+    state: str,
+    fragment: str,
+    samples: int,
+    monkeypatch: pytest.MonkeyPatch,
+    natively: bool,
+) -> None:
+    finished: list[int] = []
+    finish = outlines.finish
+    monkeypatch.setattr(outlines, "finish", lambda *args: finished.append(1) or finish(*args))
+    have = picture("jit", kind, width, state, fragment, samples)
+    assert bool(finished) is natively
+    wanted = picture("numpipe", kind, width, state, fragment, samples)
     assert len(np.unique(wanted)) > 20
-    assert np.array_equal(have, wanted)
+    assert np.array_equal(have, wanted), np.abs(have.astype(int) - wanted).max()
+
+
+def test_triangles_where_only_lines_are_smooth(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        context.extra.enable(GL.LINE_SMOOTH)
+        frame = target(context)
+        context.enable(moderngl.BLEND)
+        triangles(context, context.program(vertex_shader=FILLED, fragment_shader=SHADED))
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)

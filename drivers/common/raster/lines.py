@@ -22,7 +22,7 @@ from .samples import SamplePattern, sampled_spans
 from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap
 from .spans import Spans, spans_of
 
-__all__ = ["parallelograms", "rasterize_lines"]
+__all__ = ["parallelograms", "rasterize_lines", "rectangles"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -65,7 +65,7 @@ def rasterize_lines(
         front = None if front is None else front[rows]
     center = state.half_pixel_center and not multisampled
     if multisampled:
-        corners = _rectangles(x, y, dx, dy, state)
+        corners = rectangles(x, y, dx, dy, state)
     else:
         corners = parallelograms(x, y, dx, dy, state, center)
     if state.conservative:
@@ -79,10 +79,10 @@ def rasterize_lines(
     return spans, source, PrimitiveInfo(front, identity)
 
 
-def _rectangles(
+def rectangles(
     x: Floats, y: Floats, dx: Floats, dy: Floats, state: RasterizerState
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Snapped corners `[4, n]` of multisampled lines: rectangles around them, ends included."""
+    """Snapped corners `[4, n]` of lines whose samples count: around them, ends included."""
     half = np.float32(max(1.0, state.line_width) * 0.5)
     scale = np.asarray(half / np.sqrt(dx * dx + dy * dy), np.float32)
     across_x, across_y = snap(-dy * scale, False), snap(dx * scale, False)

@@ -101,11 +101,11 @@ class Record:
     FRONT: Final = 4
     IDENTITY: Final = 5
     BOUNDS: Final = 6  # x0, y0, x1, y1
-    DX: Final = 10  # of three edges
-    DY: Final = 13
-    C: Final = 16  # three 64-bit values, minus one; of pixels: divided by 256
-    POINT_SIZE: Final = 22  # a float
-    SIZE: Final = 24
+    DX: Final = 10  # of four edges at most
+    DY: Final = 14
+    C: Final = 18  # 64-bit values, minus one; of pixels: divided by 256
+    POINT_SIZE: Final = 26  # a float
+    SIZE: Final = 28
 
 
 class ClipWords:

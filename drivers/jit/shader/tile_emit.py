@@ -51,7 +51,7 @@ def emit_tiles(shader: Shader | None, key: TileKey, explains: bool = False) -> T
     return _Tiles(shader, key, explains).run()
 
 
-_EDGES: dict[Shape, int] = {"triangle": 3, "line": 2, "point": 0}
+_EDGES: dict[Shape, int] = {"triangle": 3, "line": 2, "rectangle": 4, "point": 0}
 """Edges that are not those of the box."""
 
 
@@ -76,6 +76,8 @@ class _Tiles:
         self.w = machine().lanes
         self.half = self.w // 2
         self.stage = TileStage(key)
+        self.places = key.samples or key.smooth  # where coverage is looked at, if not in the middle
+        self.share: V | None = None  # of the pixel that is covered
         self.passed: Var | None = None
         self.shaded: Var | None = None
 
@@ -164,7 +166,7 @@ class _Tiles:
                     lowest = [at - step for at, step in zip(least, steps, strict=True)]
                     whole = (_either(lowest) >= 0) & whole
                 lane_x, lane_y = columns + x, rows + y
-                covered = [b.var("i1", self.w, True) for _ in self.key.samples or (None,)]
+                covered = [b.var("i1", self.w, True) for _ in self.places or (None,)]
                 with b.when(~whole):
                     moved = [edge.offsets - step for edge, step in zip(edges, steps, strict=True)]
                     inside = (lane_x - x0).ult(x1 - x0) & (lane_y - y0).ult(y1 - y0)
@@ -202,7 +204,7 @@ class _Tiles:
         wide_dx, wide_dy = dx.to("i64"), dy.to("i64")
         across = wide_dx * tile_y.to("i64") - wide_dy * tile_x.to("i64")
         found = []
-        for sample in self.key.samples or (None,):
+        for sample in self.places or (None,):
             at = c if sample is None else (c + wide_dx * sample[1] - wide_dy * sample[0]) >> 8
             limit = 1 << 30
             found.append(b.math("smin", b.math("smax", at + across, -limit), limit).to("i32"))
@@ -220,13 +222,17 @@ class _Tiles:
     def _block(self, record: V, x: V, y: V, lane_x: V, lane_y: V, masks: list[V]) -> None:
         """Pixels of two rows, with the lanes that each sample covers."""
         b, key, stage = self.b, self.key, self.stage
-        half = 0.5 if key.samples else 0.0  # places of samples count from the corner
+        half = 0.5 if self.places else 0.0  # which count from the corner
         stage.stand(lane_x.to_float() + half, lane_y.to_float() + half)
         leave = b.block()
         e = self.e
         e.mask = e.entry_mask = b.lanes("i1", [True] * self.w)
         e.leave = leave
         e.start = b.reserve()
+        if key.smooth:
+            counted = [b.select(mask, 1.0, b.const("float", 0.0)) for mask in masks]
+            self.share = _sum(counted) * (1 / len(masks))
+            masks = [_either(masks)]
         stage.seen = masks
         if key.tests_first:
             masks = self._test(record, x, y, masks, None)
@@ -487,6 +493,8 @@ class _Tiles:
         if self.key.alpha_to_one and not key.format.is_pure_integer:
             opaque = _missing(self.b, self.w)[3]
             color, second = [*color[:3], opaque], [*second[:3], opaque]
+        if self.share is not None and not key.format.is_pure_integer:
+            color = [*color[:3], (color[3].as_float() * self.share).as_int()]
         size = key.format.block_bytes * 8
         rows = self._place(
             TileWords.COLORS + 2 * number, x, y, size, TileWords.COLOR_LAYERS + number
@@ -535,6 +543,10 @@ def _narrow(sample: int | V) -> int | V:
 def _either(values: Sequence[V]) -> V:
     """The bits of any."""
     return functools.reduce(lambda one, other: one | other, values)
+
+
+def _sum(values: Sequence[V]) -> V:
+    return functools.reduce(lambda one, other: one + other, values)
 
 
 def _missing(b: Builder, w: int) -> list[V]:

@@ -11,8 +11,11 @@ from gallette.pipe.state import RenderTargetBlend, StencilState
 
 from .texture_keys import TexelsKey, UnitKey
 
-Shape = Literal["triangle", "line", "point"]
-"""What is drawn: it decides how many edges there are, and along what values change."""
+Shape = Literal["triangle", "line", "rectangle", "point"]
+"""What is drawn: it decides how many edges there are, and along what values change.
+
+A rectangle is what a line is if samples count.
+"""
 
 __all__ = ["ColorKey", "DepthKey", "ImageUnitKey", "Shape", "TileKey", "can_store", "is_wide"]
 
@@ -78,6 +81,8 @@ class TileKey:
     upper_left: bool = False  # where in a point coordinates begin
     images: tuple[ImageUnitKey | None, ...] = ()
     per_sample: bool = False  # shaded for each, and not once per pixel
+    smooth: tuple[tuple[int, int], ...] = ()
+    """Places that count coverage, which alpha is multiplied by."""
     effects: bool = False
     """Fragments write to buffers or images: which of them run can be told."""
 
