@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.fragment_ops import EVERY_BUFFER
+from gallette.state_tracker.drawing.blending import EVERY_BUFFER
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,

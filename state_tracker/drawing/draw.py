@@ -14,7 +14,7 @@ from gallette.pipe.enums import Bind, Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.fragment_ops import check_advanced_blending
+from gallette.state_tracker.drawing.blending import check_advanced_blending
 from gallette.state_tracker.drawing.repeats import REPEATED
 from gallette.state_tracker.drawing.validate import validate
 from gallette.state_tracker.entry_points.enums import GL

@@ -17,7 +17,8 @@ from gallette.pipe.enums import PolygonMode
 from gallette.pipe.interface import Handle
 from gallette.pipe.state import SamplerView
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.fragment_ops import blend_state, depth_stencil_alpha_state
+from gallette.state_tracker.drawing.blending import blend_state
+from gallette.state_tracker.drawing.fragment_ops import depth_stencil_alpha_state
 from gallette.state_tracker.drawing.lowering import (
     NULL_KEY,
     key_of,
