@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gallette.pipe.enums import Filter
+from gallette.pipe.enums import Filter, Target
 from gallette.pipe.resource import Resource, level_extent
 from gallette.pipe.state import BlitInfo, Box, ScissorState
 from gallette.state_tracker.dirty import Dirty
@@ -290,8 +290,11 @@ def _copy_part(
     if x1 <= x0 or y1 <= y0:
         return
     resource, at_level, layer = storage
-    box = pipe_box(texture, layer, at[0] + x0 - x, at[1] + y0 - y, at[2], x1 - x0, y1 - y0, 1)
-    _copy_texels(ctx, resource, at_level, box, place, Box(x0, y0, place[2], x1 - x0, y1 - y0, 1))
+    # Rows of an array of lines are its layers: one is copied after the other.
+    high = 1 if texture.target.pipe is Target.TEXTURE_1D_ARRAY else y1 - y0
+    for row in range(y0, y1, high):
+        box = pipe_box(texture, layer, at[0] + x0 - x, at[1] + row - y, at[2], x1 - x0, high, 1)
+        _copy_texels(ctx, resource, at_level, box, place, Box(x0, row, place[2], x1 - x0, high, 1))
 
 
 def _copy_texels(
