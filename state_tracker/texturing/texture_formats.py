@@ -229,6 +229,8 @@ class InternalFormat:
         """Colour-renderable, or a depth or stencil format, by the specification's tables."""
         if not self.is_color:
             return True
+        if self.value in (1, 2, 3, 4):  # a count of components, which glTexImage alone takes
+            return False
         return not self.is_compressed and self.name != "RGB9_E5" and self.base not in _LEGACY_BASES
 
 

@@ -26,7 +26,7 @@ TARGETS = {
     "TEXTURE_3D": (("TEXTURE_3D",), 3, (2, 1, 1)),
     "TEXTURE_2D_ARRAY": (("TEXTURE_2D_ARRAY",), 3, (0, 1, 2)),
 }
-Picture = npt.NDArray[np.float32]
+Picture = npt.NDArray[np.floating[Any]]
 
 
 def framebuffer(gl: GLInterface) -> Picture:
@@ -95,12 +95,12 @@ def test_parts_of_images(target: str, format: str, gl: GLInterface) -> None:
         make(getattr(GL, one), 0, internal, *shape, 0, GL.RGBA, GL.FLOAT, zeros)
     for number, (x, y) in enumerate(((3, 4), (-1, -2))):
         one = getattr(GL, images[number * 3 % len(images)])
-        size = (5,) if dimensions == 1 else (5, 4)
+        size = (5, 4)[:dimensions]
         copy = getattr(gl, f"copy_tex_sub_image{dimensions}d")
         copy(one, 0, *at[:dimensions], x, max(y, 0) if dimensions == 1 else y, *size)
         full = (1, 1, 1, *shape[::-1])[-3:]
         found = image(gl, one, full)[at[2] if dimensions == 3 else 0]
-        high = size[1] if dimensions > 1 else 1
+        high = 4 if dimensions > 1 else 1
         for row in range(high):
             for column in range(5):
                 from_y, from_x = (y if dimensions > 1 else max(y, 0)) + row, x + column

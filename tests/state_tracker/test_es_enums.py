@@ -104,19 +104,23 @@ EXPLAINED: list[tuple[str, str, str, str, str]] = [
 ]  # fmt: skip
 
 
-def _enums(all_of_them: bool) -> dict[int, str]:
+def every_enum() -> dict[int, str]:
+    """All 16-bit enumerators that may be asked for, by number."""
     names: dict[int, str] = {}
     for line in (DATA / "gl_enums.txt").read_text(encoding="ascii").splitlines():
         if line and line[0] != "#":
             name, number = line.split()
             if int(number, 16) < 1 << 16:
                 names.setdefault(int(number, 16), name)
+    return {number: name for number, name in names.items() if number not in _DEADLY}
+
+
+def _enums(all_of_them: bool) -> dict[int, str]:
     told = frozenset(itertools.chain.from_iterable(MISSING.values()))
     return {
         number: name
-        for number, name in names.items()
-        if number not in _DEADLY
-        and (all_of_them or number in told or number * 2654435761 >> 16 & 3 == 0)
+        for number, name in every_enum().items()
+        if (all_of_them or number in told or number * 2654435761 >> 16 & 3 == 0)
     }
 
 
