@@ -8,6 +8,7 @@ allocates one pipe resource for it; an image that does not fit waits in a resour
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,6 +59,10 @@ _DEPTH_MODES: dict[int, tuple[Swizzle, Swizzle, Swizzle, Swizzle]] = {
     GL.INTENSITY: (Swizzle.X, Swizzle.X, Swizzle.X, Swizzle.X),
     GL.ALPHA: (Swizzle.ZERO, Swizzle.ZERO, Swizzle.ZERO, Swizzle.X),
 }
+
+
+_MOST_GUESSED = 1 << 28
+"""Texels of a base level that nobody has asked for: a small level may come first, and alone."""
 
 
 @dataclass(slots=True, eq=False)
@@ -328,9 +333,12 @@ class TextureObject(GLObject):
             if axis != self.target.layers_axis and extent[axis] > 1:
                 extent[axis] <<= level
         if level and max(extent) == 1:  # the last level: the chain is at least this deep
-            extent[0] <<= level
+            for axis in range(2 if self.target.faces == 6 else 1):
+                extent[axis] <<= level
         limit = max(self.target.limit(self.ctx), 1)
         if max(extent[: 3 if self.target.layers_axis < 0 else self.target.layers_axis]) > limit:
+            return self._create(image, image.extent, 1)
+        if level and math.prod(extent) * self.target.faces > _MOST_GUESSED:
             return self._create(image, image.extent, 1)
         edges = [s for axis, s in enumerate(extent) if axis != self.target.layers_axis]
         levels = max(edges).bit_length() if self.target.mipmapped else 1

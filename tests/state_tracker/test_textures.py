@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.state_tracker import GL, GLInterface
+from gallette.state_tracker import GL, GLInterface, create_context
 from tests.state_tracker.helpers import errors, pixels, program, quad
 
 SAMPLE_FS = """#version 330
@@ -391,3 +391,24 @@ def test_nv_copies_images_of_one_format_only(gl: GLInterface, samples: int) -> N
         assert gl.get_error() == GL.NO_ERROR
         gl.copy_image_sub_data_nv(*places)
         assert gl.get_error() == code
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_the_smallest_level_of_the_largest_cube_may_come_first(size: int) -> None:
+    gl = create_context("numpipe", profile="es", version=(3, 0))
+    level = 14 - (size.bit_length() - 1)
+    gl.bind_texture(GL.TEXTURE_CUBE_MAP, gl.gen_textures(1)[0])
+    faces = range(GL.TEXTURE_CUBE_MAP_POSITIVE_X, GL.TEXTURE_CUBE_MAP_POSITIVE_X + 6)
+    for face in faces:
+        pixels = np.full((size, size, 4), 50 + face % 7, np.uint8)
+        args = (size, size, 0, GL.RGBA, GL.UNSIGNED_BYTE, pixels)
+        gl.tex_image2d(face, level, GL.RGBA, *args)
+        assert errors(gl) == []
+    (framebuffer,) = gl.gen_framebuffers(1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+    (texture,) = gl.get_integerv(GL.TEXTURE_BINDING_CUBE_MAP)
+    for face in faces:
+        gl.tex_image2d(face, 0, GL.RGBA, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
+        gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, face, texture, 0)
+        assert gl.check_framebuffer_status(GL.FRAMEBUFFER) == GL.FRAMEBUFFER_COMPLETE
+    gl.release()
