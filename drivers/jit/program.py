@@ -365,12 +365,24 @@ class BoundJit:
         counts, cuts, streams = rows[: GeometryRows.VALUES]
         values = [row.view(f"f{row.dtype.itemsize}") for row in rows[GeometryRows.VALUES :]]
         events: list[Emission] = []
+        several = bool(streams.any()) or bool((cuts > 1).any())
+        every = np.arange(count)
+        cut_at, least, last = (
+            cuts.any(axis=1),
+            int(counts.min(initial=most)),
+            int(counts.max(initial=0)),
+        )
         for k in range(most + 1):
-            for stream in range(4):
+            for stream in range(4 if several else 1) if cut_at[k] else ():
                 cut = np.flatnonzero(cuts[k] >> stream & 1)
                 if cut.size:
                     events.append((stream, cut, None))
-            for stream in range(4):
+            if k >= last:
+                continue
+            if k < least and not several:
+                events.append((0, every, [row[k] for row in values]))
+                continue
+            for stream in range(4 if several else 1):
                 emitting = np.flatnonzero((counts > k) & (streams[k] == stream))
                 if emitting.size:
                     taken = [row[k, emitting] for row in values]
