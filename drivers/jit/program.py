@@ -367,11 +367,8 @@ class BoundJit:
         events: list[Emission] = []
         several = bool(streams.any()) or bool((cuts > 1).any())
         every = np.arange(count)
-        cut_at, least, last = (
-            cuts.any(axis=1),
-            int(counts.min(initial=most)),
-            int(counts.max(initial=0)),
-        )
+        cut_at: list[bool] = (cuts != 0).any(axis=1).tolist()
+        least, last = int(counts.min(initial=most)), int(counts.max(initial=0))
         for k in range(most + 1):
             for stream in range(4 if several else 1) if cut_at[k] else ():
                 cut = np.flatnonzero(cuts[k] >> stream & 1)
