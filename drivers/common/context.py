@@ -6,6 +6,7 @@ draw's way is in `draw`, `vertex`, `raster` and `output`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +16,15 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.context import MemoryContext
+from gallette.drivers.common.memory.copy import copy_region
+from gallette.drivers.common.memory.mipmap import generate_mipmap
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType, Target
+from gallette.pipe.formats import Format
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Handle
-from gallette.pipe.resource import Resource, Transfer
+from gallette.pipe.resource import Resource, Transfer, level_extent
 from gallette.pipe.state import Box, ComputeInfo, DrawInfo, ScissorState, StreamOutputInfo
 
 from .draw.compute import launch
@@ -114,15 +118,63 @@ class HostContext(MemoryContext):
         does what it writes into its buffers (see `draw.writes`).
         """
         assert isinstance(resource, HostResource)
-        if resource.refcount > 1:
-            if resource.desc.target is Target.BUFFER:
-                may = self._queue.may_map(resource, flags, box.x, box.x + box.width)
-            else:
-                may = self._queue.may_map_texels(resource, level, flags, box)
-            if not may:
-                self.settle()
+        if resource.refcount > 1 and not self._may_touch(resource, level, flags, box):
+            self.settle()
         self.raise_failure()
         return transfer_map(resource, level, flags, box)
+
+    def _may_touch(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> bool:
+        """May somebody look at something, or write it, while draws wait?"""
+        assert isinstance(resource, HostResource)
+        if resource.desc.target is Target.BUFFER:
+            return self._queue.may_map(resource, flags, box.x, box.x + box.width)
+        return self._queue.may_map_texels(resource, level, flags, box)
+
+    @property
+    def _maps_plainly(self) -> bool:
+        """Whoever touches resources here asks what draws that wait need of them."""
+        return type(self).transfer_map is HostContext.transfer_map
+
+    def generate_mipmap(
+        self,
+        resource: Resource,
+        format: Format,
+        base_level: int,
+        last_level: int,
+        first_layer: int,
+        last_layer: int,
+    ) -> None:
+        """Draws that wait may have sampled the levels that are made now."""
+        layers = last_layer - first_layer + 1
+        for level in range(base_level + 1, last_level + 1):
+            box = Box(0, 0, first_layer, *level_extent(resource.desc, level)[:2], layers)
+            if not (self._maps_plainly and self._may_touch(resource, level, MapFlags.WRITE, box)):
+                self.settle()
+                break
+        generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
+
+    def resource_copy_region(
+        self,
+        dst: Resource,
+        dst_level: int,
+        dst_x: int,
+        dst_y: int,
+        dst_z: int,
+        src: Resource,
+        src_level: int,
+        src_box: Box,
+    ) -> None:
+        """Nothing that waits draws into either; what it reads is kept."""
+        box = replace(src_box, x=dst_x, y=dst_y, z=dst_z)
+        same_blocks = dst.desc.format.block_width == src.desc.format.block_width
+        if not (
+            self._maps_plainly
+            and same_blocks
+            and self._may_touch(src, src_level, MapFlags.READ, src_box)
+            and self._may_touch(dst, dst_level, MapFlags.WRITE, box)
+        ):
+            self.settle()
+        copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
     def buffer_subdata(
         self, resource: Resource, offset: int, data: bytes | memoryview | npt.NDArray[np.uint8]
@@ -130,10 +182,7 @@ class HostContext(MemoryContext):
         """The same as mapping it, quicker: small buffers are written between small draws."""
         source = np.frombuffer(data, np.uint8)
         end = offset + source.size
-        if (
-            type(self).transfer_map is not HostContext.transfer_map
-            or not 0 <= offset < end <= resource.desc.width
-        ):
+        if not self._maps_plainly or not 0 <= offset < end <= resource.desc.width:
             super().buffer_subdata(resource, offset, data)
             return
         assert isinstance(resource, HostResource)

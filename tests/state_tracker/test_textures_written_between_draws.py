@@ -62,7 +62,7 @@ class Painter:
     def __init__(self, fragments: str = PLAIN, format: Format = RGBA8, seed: int = 3) -> None:
         self.rng = np.random.default_rng(seed)
         self.format = format
-        self.gl = gl = create_context(profile="core", version=(4, 0), size=(SIZE, SIZE))
+        self.gl = gl = create_context(profile="core", version=(4, 3), size=(SIZE, SIZE))
         name = program(gl, VS, fragments)
         gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
         gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
@@ -177,6 +177,24 @@ def texture_units(p: Painter) -> None:
     p.draw()
 
 
+def mipmaps(p: Painter) -> None:
+    p.part()
+    p.gl.generate_mipmap(GL.TEXTURE_2D)
+    p.draw()
+
+
+def copied(p: Painter) -> None:
+    """A part comes from the texture that the vertex shader reads, or goes there."""
+    one, other = (0, 2) if p.rng.random() < 0.7 else (2, 0)
+    x, y = p.rng.integers(0, 12, 2).tolist()
+    p.gl.copy_image_sub_data(
+        *(p.textures[one], GL.TEXTURE_2D, 0, x, y, 0),
+        *(p.textures[other], GL.TEXTURE_2D, 0, y, x, 0),
+        *(12, 9, 1),
+    )
+    p.draw()
+
+
 def everything(p: Painter) -> None:
     """Any of these; textures that draws read are deleted and defined anew."""
     some: list[Step] = [
@@ -186,6 +204,7 @@ def everything(p: Painter) -> None:
         other_textures,
         other_state,
         texture_units,
+        copied,
     ]
     some[int(p.rng.integers(len(some)))](p)
     if p.rng.random() < 0.1:
@@ -208,6 +227,8 @@ STEPS: list[Step] = [
     other_textures,
     other_state,
     texture_units,
+    mipmaps,
+    copied,
     everything,
 ]
 
@@ -263,7 +284,9 @@ def flushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("step", [a_part, all_of_it, read, other_textures, texture_units])
+@pytest.mark.parametrize(
+    "step", [a_part, all_of_it, read, other_textures, texture_units, mipmaps, copied]
+)
 def test_they_wait_all_the_same(step: Step, flushes: list[int]) -> None:
     picture(step, Painter())
     assert flushes == [DRAWS]

@@ -60,9 +60,40 @@ def centres(extent: int, source_extent: int) -> npt.NDArray[np.float64]:
 def _halve(resource: HostResource, format: Format, level: int, layer: int) -> None:
     width, height, _ = level_extent(resource.desc, level)
     above_width, above_height, _ = level_extent(resource.desc, level - 1)
+    if _is_bytes(format) and _is_power(above_width) and _is_power(above_height):
+        above = resource.level(level - 1)[layer].reshape(above_height, above_width, -1)
+        resource.level(level)[layer] = _mean_bytes(above).reshape(height, -1)
+        return
     xs, ys = centres(width, above_width), centres(height, above_height)
     planes = linear_plane(resource, level - 1, format, layer, xs, ys)
     _store(resource, format, level, layer, planes)
+
+
+def _is_power(extent: int) -> bool:
+    return not extent & (extent - 1)
+
+
+def _is_bytes(format: Format) -> bool:
+    """Is a texel unsigned bytes, each a fraction of 255?"""
+    return (
+        format.is_array
+        and format.is_color
+        and not format.is_srgb
+        and all(c.type == "UNORM" and c.bits == 8 for c in format.channels)
+    )
+
+
+def _mean_bytes(above: Array) -> Array:
+    """`[row, column, byte]` at half the size, where extents are powers of two.
+
+    That is what filtering comes to there: halves are rounded up, along rows first.
+    """
+    mean: Array = above.astype(np.uint16)
+    for axis in (1, 0):
+        if above.shape[axis] > 1:
+            low, high = (mean[:, i::2] if axis else mean[i::2] for i in (0, 1))
+            mean = (low + high + np.uint16(1)) >> np.uint16(1)
+    return mean.astype(np.uint8)
 
 
 def _halve_volume(resource: HostResource, format: Format, level: int) -> None:

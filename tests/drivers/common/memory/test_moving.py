@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gallette.drivers.common.memory import mipmap
 from gallette.drivers.common.memory.blit import blit
 from gallette.drivers.common.memory.copy import copy_region
 from gallette.drivers.common.memory.mipmap import generate_mipmap
@@ -325,3 +326,20 @@ def test_mipmaps_of_depth_are_filtered() -> None:
     resource.view(0, np.float32)[0, 0] = [0.25, 0.75]
     generate_mipmap(resource, resource.desc.format, 0, 1, 0, 0)
     assert resource.view(1, np.float32).item() == 0.5
+
+
+@pytest.mark.parametrize("name", ["R8_UNORM", "R8G8_UNORM", "B8G8R8A8_UNORM", "R8G8B8_UNORM"])
+@pytest.mark.parametrize("size", [(64, 64), (1, 16), (32, 1), (8, 128), (2, 2)])
+def test_means_of_bytes_are_what_filtering_gives(
+    name: str, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    for quick in (True, False):
+        if not quick:
+            monkeypatch.setattr(mipmap, "_is_bytes", lambda format: False)
+        levels = max(size).bit_length() - 1
+        resource = make(name, *size, last_level=levels)
+        generate_mipmap(resource, resource.desc.format, 0, levels, 0, 0)
+        made.append(resource.storage)
+    for one, other in zip(*made, strict=True):
+        np.testing.assert_array_equal(one, other)
