@@ -145,6 +145,7 @@ def test_a_draw_that_fails_late_is_an_error_of_its_own(
             raise OutOfMemoryError("no room for a draw")
 
         patch.setattr(queue, "draw", no_room)
+        patch.setattr(queue.DrawQueue, "may_retarget", lambda draws: False)
         ours.bind_framebuffer(GL.FRAMEBUFFER, second)
         color(ours, name, 0.0, 1.0, 0.0, 1.0)
         ours.clear(0)
