@@ -3,7 +3,7 @@
 A small draw is not executed at once. If the next one differs in nothing but constant block 0, both
 become instances of one draw (see `variants.merging`); if other bindings differ, each remembers what
 it was given (`waiting`), and draws of one state are executed together where nobody can tell that
-they changed places (`grouping`). Much may happen while they wait: writes (`writes`), clears of small
+they changed places (`grouping`). Much may happen meanwhile: writes (`writes`), clears of small
 parts (`clearing`), other framebuffers (`targets`), queries. Whatever else somebody could tell by,
 such as reading what was drawn, makes the context `flush` the queue first.
 """
