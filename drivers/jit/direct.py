@@ -255,7 +255,7 @@ class Direct:
         block[TileWords.RECORDS] = memory.records.ctypes.data
         block[TileWords.STARTS] = self._starts.ctypes.data
         block[TileWords.ACROSS] = across
-        block[TileWords.TILES] = across * down
+        self._tiles = across * down
         block[TileWords.RESULTS] = memory.counters.ctypes.data
         block[TileWords.NEXT] = memory.counters.ctypes.data + 16
         self._block = block
@@ -320,6 +320,7 @@ class Direct:
             *((DrawWords.MERGED + k, each.ctypes.data) for k, each in enumerate(memory.merged)),
         ):
             block[word] = address
+        block[DrawWords.TILES] = self._tiles
         block[DrawWords.BUDGETS] = self._vertex.program.budget
         block[DrawWords.BUDGETS + 1] = self._fragment.program.budget
         self._keep += [clip, self._chunk, self._placing, block]

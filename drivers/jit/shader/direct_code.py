@@ -205,7 +205,7 @@ class _Draw:
     def _set_up(self) -> None:
         b, tile = self.b, self.tile
         starts = b.load_at(tile, TileWords.STARTS, "ptr")
-        tiles = b.load_at(tile, TileWords.TILES, "i64")
+        tiles = self._own(DrawWords.TILES, "i64")
         with b.loop(b.const("i64", 0), tiles + 1) as i:
             b.store(b.at(starts, i, "i32"), b.const("i32", 0))
         self._set(tile, Words.STATUS, b.const("i64", 0))
@@ -217,10 +217,16 @@ class _Draw:
         with b.when(self.left.eq(0)):
             b.jump(self.leave)
             b.reopen()
-        total = b.var("i32", 0, 0)
-        with b.loop(b.const("i64", 0), tiles + 1) as i:
-            total.set(total.get() + b.load_at(starts, i, "i32"))
+        total, first, end = b.var("i32", 0, 0), b.var("i64", 0, tiles), b.var("i64", 0, 0)
+        with b.loop(b.const("i64", 0), tiles + 1) as i:  # behind each tile's list the next begins
+            count = b.load_at(starts, i, "i32")
+            some = count.ne(0)
+            first.set(b.select(some, b.math("smin", first.get(), i - 1), first.get()))
+            end.set(b.select(some, i, end.get()))
+            total.set(total.get() + count)
             b.store(b.at(starts, i, "i32"), total.get())
+        self._set(self._own(DrawWords.COUNTERS), 2, first.get())  # where the tile function begins
+        self._set(tile, TileWords.TILES, end.get())
         self.touched = total.get().to("i64")
         self._set(self.ctx, DrawWords.TOUCHED, self.touched)
         self._leave_if(self.touched > self._own(DrawWords.ITEMS, "i64"), LISTS)

@@ -188,7 +188,8 @@ class DrawWords:
     KINDS: Final = 20  # whether a triangle is whole, or gone, or to be cut (32 bits)
     MERGED: Final = 21  # corners, provoking vertices and identities of what is left
     SEEN: Final = 24  # of these: that could be seen
-    SIZE: Final = 25
+    TILES: Final = 25  # that there are: the tile function is told of the last one touched
+    SIZE: Final = 26
 
 
 class Plane:
