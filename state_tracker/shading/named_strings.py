@@ -8,6 +8,7 @@ needs no folder.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -26,15 +27,17 @@ if TYPE_CHECKING:
 __all__ = ["include_lookup"]
 
 
+# Letters of GLSL but those that end a name in a directive; every slash has something behind it.
+_NAME = re.compile(r"(/[\w .+\-*%\[\](){}^|&~=!:;,?#]+)+", re.ASCII)
+
+
 def _cut(text: str, length: int) -> str:
     return text if length < 0 else text[:length]
 
 
 def _path(name: str) -> str | None:
     """A valid absolute path in its shortest form."""
-    if not name.startswith("/") or name.endswith("/") or not name.isascii():
-        return None
-    return posixpath.normpath("/" + name.lstrip("/"))
+    return posixpath.normpath(name) if _NAME.fullmatch(name) else None
 
 
 def _require(ctx: Context, length: int, name: str) -> tuple[str, str]:
@@ -53,7 +56,7 @@ def named_string_arb(
     ctx: Context, type: int, namelen: int, name: str, stringlen: int, string: str
 ) -> None:
     if type != GL.SHADER_INCLUDE_ARB:
-        raise invalid_enum(type, "kind of named string")
+        raise invalid_value(f"{type:#x} is no kind of named string")
     if string is None:
         raise invalid_value("the text is missing")
     path = _path(_cut(name, namelen))
@@ -94,13 +97,15 @@ def get_named_stringiv_arb(ctx: Context, namelen: int, name: str, pname: int) ->
 def compile_shader_include_arb(
     ctx: Context, shader: int, count: int, path: list[str], length: Pointer
 ) -> None:
+    if ctx.programs.names.get(shader) is None:
+        raise invalid_operation(f"{shader} is not the name of a shader")
     found = ctx.programs.shader(shader)
-    folders = [_path(p.rstrip("/") + "/x") for p in path] if path else []
+    folders = [p if p == "/" else _path(p) for p in path] if path else []
     if count < 0 or any(f is None for f in folders):
         raise invalid_value("the folders to look in are not absolute paths")
     if found.spirv:
         raise invalid_operation("the shader holds SPIR-V, which is specialised")
-    found.compile(ctx, [posixpath.dirname(f) for f in folders if f is not None])
+    found.compile(ctx, [f.rstrip("/") for f in folders if f is not None])
 
 
 def include_lookup(ctx: Context, folders: Sequence[str]) -> Callable[[str, str], str | None] | None:

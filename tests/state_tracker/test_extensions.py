@@ -174,7 +174,7 @@ def test_shaders_include_named_strings() -> None:
     gl.compile_shader_include_arb(shader, 1, ["/other"], None)
     assert not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]
     for call, error in (
-        (lambda: gl.named_string_arb(GL.FLOAT, -1, "/a", -1, ""), GL.INVALID_ENUM),
+        (lambda: gl.named_string_arb(GL.FLOAT, -1, "/a", -1, ""), GL.INVALID_VALUE),
         (lambda: gl.named_string_arb(GL.SHADER_INCLUDE_ARB, -1, "a", -1, ""), GL.INVALID_VALUE),
         (lambda: gl.delete_named_string_arb(-1, "/b"), GL.INVALID_OPERATION),
         (lambda: gl.get_named_stringiv_arb(-1, "/lib/color.glsl", GL.FLOAT), GL.INVALID_ENUM),
