@@ -204,14 +204,14 @@ def test_derivatives_of_directions(monkeypatch: pytest.MonkeyPatch) -> None:
     natively(draw, monkeypatch)
 
 
-def test_images_are_not_asked_for_a_vector_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_images_are_read_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(context: moderngl.Context) -> bytes:
         data = np.random.default_rng(8).integers(0, 256, 32 * 32 * 4, np.uint8)
         context.texture((32, 32), 4, data.tobytes()).bind_to_image(0, True, False)
         declared = "layout(rgba8, binding = 0) readonly uniform image2D t;"
         return _drawn(context, declared, "o = imageLoad(t, ivec2(uv * 30.0));", 420)
 
-    same(draw, monkeypatch, natively=False)
+    same(draw, monkeypatch)
 
 
 def test_gathers_with_four_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
