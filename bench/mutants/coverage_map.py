@@ -195,7 +195,8 @@ class CoverageMap:
         """The tests that could notice a fault of a line (of a file of the tree), in good order.
 
         First those that run it, then, where it ran before any test (or only in the first of those
-        that share what it made), those that run anything else of its file.
+        that share what it made), those that run anything else of its file; where there are none,
+        of its folder.
         """
         direct: set[str] = set()
         nearby: set[str] = set()
@@ -211,6 +212,11 @@ class CoverageMap:
                 names = self._defined(path, line)
                 direct |= part.running(part.mentions(names, path))
                 nearby |= part.running(own)
+        if not (direct or nearby):  # a table that others put together while they are imported
+            folder = path.rpartition("/")[0]
+            for part in self.parts:
+                files = (f for f in part.probes.lines if f.rpartition("/")[0] == folder)
+                nearby |= part.running({p for f in files for p in part.probes.lines[f].values()})
         return [*self._ordered(direct), *self._ordered(nearby - direct)]
 
     def _ordered(self, tests: set[str]) -> list[str]:
