@@ -224,9 +224,5 @@ def _fill_info(unit: StageUnit, shader: Shader, program: LinkedProgram) -> None:
         info.workgroup_size = facts.local_size = (size[0], size[1], size[2])
         info.workgroup_size_variable = bool(layout.get("local_size_variable"))
         facts.local_size_variable = info.workgroup_size_variable
-    for name in ("clip_distance_array_size", "cull_distance_array_size"):
-        var = unit.builtins.get("gl_ClipDistance" if name[1] == "l" else "gl_CullDistance")
-        if var is not None and var.quals.storage == "out":
-            setattr(info, name, var.type.length)
     if program.xfb is not None and unit.stage is not Stage.FRAGMENT:
         info.has_transform_feedback = True

@@ -39,7 +39,6 @@ def lower_user_clip_planes(shader: Shader, *, mask: int = 0) -> bool:
         _store_distances(b, _vec4(b, store), mask)
     for store in clip_vertex:
         store.remove()
-    shader.info.clip_distance_array_size = mask.bit_length()
     return True
 
 
