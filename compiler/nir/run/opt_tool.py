@@ -56,9 +56,7 @@ def _arguments() -> argparse.ArgumentParser:
     hunt.add_argument("--lanes", type=int, default=16, help="invocations of each run")
     hunt.add_argument("--seeds", default="0,1", help="what runs see is drawn from these")
     hunt.add_argument("--tolerance", type=float, default=0.0, help="relative, of floats")
-    hunt.add_argument(
-        "--inputs", help="JSON with inputs (slot.component), uniforms, system_values"
-    )
+    hunt.add_argument("--inputs", help="JSON with inputs (slot.component), uniforms, system_values")
     return parser
 
 
