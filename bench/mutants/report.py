@@ -49,7 +49,7 @@ def report(results: list[Result]) -> str:
     if left:
         lines += ["", f"{len(left)} survivors (how many tests ran the line):"]
     for r in left:
-        why = reasons.get(f"{r.path} {r.fault}", "")
+        why = reasons.get(f"{r.path} {r.fault}".strip(), "")
         ran = f"{r.tried - r.left} of {r.tried}" if r.left else str(r.tried)
         lines.append(f"  {r.path}:{r.line}  ({ran})  {r.fault}" + (f"  # {why}" if why else ""))
     return "\n".join(lines)

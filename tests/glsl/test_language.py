@@ -3,7 +3,7 @@
 import pytest
 
 from gallette.compiler.nir.ir import Stage
-from tests.glsl.shaders import compiled
+from tests.glsl.shaders import compiled, errors
 
 ACCEPTED = [
     ("fragment", "void main() { float a[3]; a[0] = 1.0; gl_FragColor = vec4(a[0]); }"),
@@ -191,3 +191,30 @@ def test_core_contexts_refuse_the_compatibility_profile() -> None:
 def test_a_version_limit_is_respected() -> None:
     result = compiled(Stage.VERTEX, "#version 430\nvoid main() {}", version_limit=330)
     assert "GLSL 4.30 is not supported" in result.info_log
+
+
+REDECLARED = {
+    "vertex": """out vec4 gl_FrontColor; out vec4 gl_BackColor; out vec4 gl_FrontSecondaryColor;
+        out vec4 gl_BackSecondaryColor; out vec4 gl_ClipVertex; out float gl_FogFragCoord;
+        out float gl_ClipDistance[3]; out float gl_CullDistance[2]; out vec4 gl_TexCoord[4];
+        out vec4 gl_Position; out float gl_PointSize; out int gl_Layer; out int gl_ViewportIndex""",
+    "fragment": """in vec4 gl_Color; in vec4 gl_SecondaryColor; in float gl_FogFragCoord;
+        in vec4 gl_FragCoord; out float gl_FragDepth; in vec4 gl_TexCoord[4];
+        in float gl_ClipDistance[3]; in float gl_CullDistance[2]; out int gl_SampleMask[1];
+        in int gl_SampleMaskIn[1]; in int gl_Layer; in int gl_ViewportIndex;
+        in int gl_PrimitiveID; flat in vec4 gl_Color;
+        noperspective in vec4 gl_SecondaryColor""",
+}
+
+
+@pytest.mark.parametrize(
+    ("stage", "declaration"),
+    [(stage, d.strip()) for stage, text in REDECLARED.items() for d in text.split(";")],
+)
+def test_what_is_built_in_is_declared_again(stage: str, declaration: str) -> None:
+    extensions = ["GL_ARB_shader_viewport_layer_array", "GL_ARB_cull_distance"]
+    head = "".join(f"#extension {name} : enable\n" for name in extensions)
+    source = f"#version 450 compatibility\n{head}{declaration};\nvoid main() {{}}\n"
+    assert errors(source, Stage(stage)) == []
+    other = "in mat3 gl_" + declaration.split("gl_")[1].split("[")[0]
+    assert errors(source.replace(declaration, other), Stage(stage)) != []

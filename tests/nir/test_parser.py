@@ -268,3 +268,35 @@ def test_every_field_of_a_variable_is_kept() -> None:
                     assert getattr(mine, each.name) == getattr(theirs, each.name), field.name
             copy.unref()
         shader.unref()
+
+
+def test_text_is_indented_by_how_deep_it_stands() -> None:
+    b = Builder.shader_main(Stage.FRAGMENT, "deep")
+    b.push_if(b.imm_bool(True))
+    b.push_loop()
+    b.push_if(b.imm_bool(False))
+    b.jump("break")
+    b.push_else()
+    b.pop_if()
+    b.pop_loop()
+    b.push_else()
+    b.imm_int(7)
+    b.pop_if()
+    lines = print_shader(b.shader).split("impl main {\n")[1].splitlines()
+    shape = [(len(line) - len(line.lstrip())) // 4 for line in lines]
+    words = [line.split("(")[0].split("%")[0].strip() for line in lines]
+    flow = ("if", "loop", "break", "}")
+    kinds = [(d, w) for d, w in zip(shape, words, strict=True) if w.startswith(flow)]
+    assert kinds == [
+        (1, "if"),
+        (2, "loop {"),
+        (3, "if"),
+        (5, "break"),  # an instruction of a block
+        (3, "} else {"),
+        (3, "}"),
+        (2, "}"),
+        (1, "} else {"),
+        (1, "}"),
+        (0, "}"),
+    ]
+    b.shader.unref()
