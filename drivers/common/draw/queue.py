@@ -13,13 +13,10 @@ from __future__ import annotations
 import itertools
 import operator
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from gallette.compiler.errors import GalletteError, ResetError
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.memory.clear import ClearValues
 from gallette.drivers.common.memory.resource import HostResource
@@ -31,11 +28,12 @@ from gallette.pipe.state import Box, DrawInfo, FramebufferState, ScissorState
 
 from .clearing import LARGEST, Clear, may_wait
 from .dealing import deal
-from .families import Family, Waiting, families, fewest, shared_fragments, starts_of, tables
+from .families import Waiting, families, fewest, shared_fragments
 from .finding import DrawStates
 from .grouping import Group, batches
-from .parts import LISTS, end_to_end, parts
-from .pipeline import draw, run
+from .parts import LISTS
+from .pipeline import draw
+from .runs import Failures, add_group, draw_batch, draw_many, draw_one
 from .targets import Targets
 from .together import fill_together
 from .waiting import MERGED_STAGES, Given, Memory, Row
@@ -410,11 +408,11 @@ class DrawQueue:
 
     def _flush_one(self, entry: Waiting) -> None:
         """The same for a single draw."""
-        _draw_one(*entry, 0)
+        draw_one(*entry, 0)
 
     def _execute_apart(self, entries: list[Waiting]) -> None:
         """Execute draws into several framebuffers."""
-        failures = _Failures()
+        failures = Failures()
         for some in self._targets.apart(entries):
             if len(some) == 1:
                 failures.of(self._flush_one, some[0])
@@ -424,7 +422,7 @@ class DrawQueue:
 
     def _execute_around(self, entries: list[Waiting], clears: list[Clear]) -> None:
         """The same for draws between which there are clears."""
-        failures = _Failures()
+        failures = Failures()
         if all(self._worth(entries).values()) and self._dealt(entries, failures, clears):
             failures.tell()
             return
@@ -453,7 +451,7 @@ class DrawQueue:
         return {given: found in worth for given, found in shaders.items()}
 
     def _execute(self, entries: list[Waiting]) -> None:
-        failures = _Failures()
+        failures = Failures()
         merges = self._worth(entries)
         if all(merges.values()):
             self._together(entries, failures)
@@ -468,47 +466,47 @@ class DrawQueue:
                 self._together(some, failures)
             else:
                 for at, entry in enumerate(some):
-                    failures.of(_draw_one, *entry, at)
+                    failures.of(draw_one, *entry, at)
             number += len(some)
         failures.tell()
 
-    def _together(self, entries: list[Waiting], failures: _Failures) -> None:
+    def _together(self, entries: list[Waiting], failures: Failures) -> None:
         """Draws whose shaders run for many draws at once."""
         few = fewest(entries) * SHARED <= len(entries)
         found = families(entries) if few else []
         if not few or len(found) * SHARED > len(entries):
             if all(given.plan(info.mode) for given, info, _ in entries):
                 for at, entry in enumerate(entries):
-                    failures.of(_draw_one, *entry, at)
+                    failures.of(draw_one, *entry, at)
                 return
             found = found or families(entries)
         if len(found) == 1 and found[0].alike:
-            failures.of(_draw_many, entries)
+            failures.of(draw_many, entries)
             return
         groups: list[Group] = []
         for family in found:
             if not self._regroup or family.lanes > family.limit:
                 break  # too many for one part: in order, then
             family.entries[0][0].states.work.begin()
-            failures.of(_add_group, groups, family)
+            failures.of(add_group, groups, family)
         else:
             if fill_together(groups, failures.of):
                 pass
             elif len(groups) == 1:
-                failures.of(_draw_batch, groups[0], list(range(len(entries))))
+                failures.of(draw_batch, groups[0], list(range(len(entries))))
             elif not deal(
                 groups, self._states.scratch, failures.of, lambda: shared_fragments(entries)
             ):
                 for group, rows in batches(groups):
-                    failures.of(_draw_batch, group, rows)
+                    failures.of(draw_batch, group, rows)
             return
         number = 0
         for _, some in itertools.groupby(entries, lambda entry: (id(entry[0]), entry[1])):
             same = list(some)
-            failures.of(_draw_many, same, number)
+            failures.of(draw_many, same, number)
             number += len(same)
 
-    def _dealt(self, entries: list[Waiting], failures: _Failures, clears: Sequence[Clear]) -> bool:
+    def _dealt(self, entries: list[Waiting], failures: Failures, clears: Sequence[Clear]) -> bool:
         """All of it at once, clears in between; false, and nothing is drawn, if that cannot be."""
         found = families(entries)
         if any(family.lanes > family.limit for family in found):
@@ -516,84 +514,5 @@ class DrawQueue:
         groups: list[Group] = []
         for family in found:
             family.entries[0][0].states.work.begin()
-            failures.of(_add_group, groups, family)
+            failures.of(add_group, groups, family)
         return deal(groups, self._states.scratch, failures.of, clears=clears)
-
-
-class _Failures:
-    """One draw that fails does not keep the others from being drawn: the first error is told."""
-
-    __slots__ = ("_first",)
-
-    def __init__(self) -> None:
-        self._first: Exception | None = None
-
-    def of(self, work: Callable[..., None], *arguments: Any) -> None:
-        try:
-            work(*arguments)
-        except ResetError:
-            raise
-        except (GalletteError, MemoryError) as error:
-            self._first = self._first or error
-
-    def tell(self) -> None:
-        if self._first is not None:
-            raise self._first
-
-
-def _draw_one(given: Given, info: DrawInfo, row: Row, number: int) -> None:
-    """A draw by itself; its number among those that are executed now."""
-    counters = given.states.counters
-    tally = counters.tally
-    if tally is not None:
-        tally.whose(number)
-    plan = given.plan(info.mode)
-    if plan is None or not plan.draw(info, row):
-        given.bind(row)
-        draw(given.alone, info)
-
-
-def _draw_many(entries: Sequence[Waiting], number: int = 0) -> None:
-    """Draws of one state, one after the other, as instances of one; the number of the first."""
-    given, info, _ = entries[0]
-    if info.instance_count > 1:
-        for at, entry in enumerate(entries):
-            _draw_one(*entry, number + at)
-        return
-    if given.states.counters.tally is not None:
-        given.states.counters.tally.whose(range(number, number + len(entries)))
-    state = given.states.merged(info.mode, tables(entries))
-    if state is not None:
-        given.states.work.begin()
-        state = replace(state, firsts=starts_of(entries))
-        with np.errstate(all="ignore"):
-            run(state, replace(info, instance_count=len(entries)), merged=True)
-
-
-def _add_group(groups: list[Group], family: Family) -> None:
-    """The vertices and primitives of draws that run as one."""
-    draw, info = family.state(), family.entries[0][1]
-    if draw is None or not info.count:
-        return
-    count = len(family.entries)
-    infos = family.calls
-    if infos is not None:
-        with np.errstate(all="ignore"):
-            primitives, starts = end_to_end(draw, infos)
-        groups.append(Group(draw, info.mode, family.numbers, primitives, starts))
-        draw.counters.ia_vertices += family.lanes
-        return
-    with np.errstate(all="ignore"):
-        made = list(parts(draw, replace(info, instance_count=count), merged=True))
-        assert len(made) <= 1
-        groups.append(Group(draw, info.mode, family.numbers, made[0] if made else None))
-        draw.counters.ia_vertices += info.count * count
-
-
-def _draw_batch(group: Group, rows: list[int]) -> None:
-    """Some draws of a group."""
-    group.draw.work.begin()
-    if group.draw.counters.tally is not None:
-        group.draw.counters.tally.whose(group.entries)
-    with np.errstate(all="ignore"):
-        group.execute(rows)

@@ -53,8 +53,8 @@ def test_starts(
     driver: str, several: bool, uniforms: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[int] = []
-    run = queue._draw_many
-    monkeypatch.setattr(queue, "_draw_many", lambda many: runs.append(len(many)) or run(many))
+    run = queue.draw_many
+    monkeypatch.setattr(queue, "draw_many", lambda many: runs.append(len(many)) or run(many))
     have = picture(driver, several, uniforms)
     if not several:
         assert runs == [60]

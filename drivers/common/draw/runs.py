@@ -1,0 +1,102 @@
+"""Draws that waited, executed: one by itself, many as one, or some of a group.
+
+`Failures` keeps one that fails from stopping the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gallette.compiler.errors import GalletteError, ResetError
+from gallette.pipe.state import DrawInfo
+
+from .families import Family, Waiting, starts_of, tables
+from .grouping import Group
+from .parts import end_to_end, parts
+from .pipeline import draw, run
+from .waiting import Given, Row
+
+__all__ = ["Failures", "add_group", "draw_batch", "draw_many", "draw_one"]
+
+
+class Failures:
+    """One draw that fails does not keep the others from being drawn: the first error is told."""
+
+    __slots__ = ("_first",)
+
+    def __init__(self) -> None:
+        self._first: Exception | None = None
+
+    def of(self, work: Callable[..., None], *arguments: Any) -> None:
+        try:
+            work(*arguments)
+        except ResetError:
+            raise
+        except (GalletteError, MemoryError) as error:
+            self._first = self._first or error
+
+    def tell(self) -> None:
+        if self._first is not None:
+            raise self._first
+
+
+def draw_one(given: Given, info: DrawInfo, row: Row, number: int) -> None:
+    """A draw by itself; its number among those that are executed now."""
+    counters = given.states.counters
+    tally = counters.tally
+    if tally is not None:
+        tally.whose(number)
+    plan = given.plan(info.mode)
+    if plan is None or not plan.draw(info, row):
+        given.bind(row)
+        draw(given.alone, info)
+
+
+def draw_many(entries: Sequence[Waiting], number: int = 0) -> None:
+    """Draws of one state, one after the other, as instances of one; the number of the first."""
+    given, info, _ = entries[0]
+    if info.instance_count > 1:
+        for at, entry in enumerate(entries):
+            draw_one(*entry, number + at)
+        return
+    if given.states.counters.tally is not None:
+        given.states.counters.tally.whose(range(number, number + len(entries)))
+    state = given.states.merged(info.mode, tables(entries))
+    if state is not None:
+        given.states.work.begin()
+        state = replace(state, firsts=starts_of(entries))
+        with np.errstate(all="ignore"):
+            run(state, replace(info, instance_count=len(entries)), merged=True)
+
+
+def add_group(groups: list[Group], family: Family) -> None:
+    """The vertices and primitives of draws that run as one."""
+    draw, info = family.state(), family.entries[0][1]
+    if draw is None or not info.count:
+        return
+    count = len(family.entries)
+    infos = family.calls
+    if infos is not None:
+        with np.errstate(all="ignore"):
+            primitives, starts = end_to_end(draw, infos)
+        groups.append(Group(draw, info.mode, family.numbers, primitives, starts))
+        draw.counters.ia_vertices += family.lanes
+        return
+    with np.errstate(all="ignore"):
+        made = list(parts(draw, replace(info, instance_count=count), merged=True))
+        assert len(made) <= 1
+        groups.append(Group(draw, info.mode, family.numbers, made[0] if made else None))
+        draw.counters.ia_vertices += info.count * count
+
+
+def draw_batch(group: Group, rows: list[int]) -> None:
+    """Some draws of a group."""
+    group.draw.work.begin()
+    if group.draw.counters.tally is not None:
+        group.draw.counters.tally.whose(group.entries)
+    with np.errstate(all="ignore"):
+        group.execute(rows)
