@@ -259,7 +259,7 @@ class HostContext(MemoryContext):
         """
         if self._failure is not None or self._condition is not None or "draw_vbo" in self.__dict__:
             return False
-        if self._queue.elsewhere(draw.given.target):
+        if self._queue.retargets(draw):
             self.settle()
         return self._queue.repeat(draw, data)
 

@@ -158,6 +158,10 @@ class DrawQueue:
         old, self._target = self._target, target
         return old != target and not (self._entries and self.may_retarget())
 
+    def retargets(self, draw: Repeatable) -> bool:
+        """Is a draw that is to be repeated for another framebuffer? (Then flush the queue first.)"""
+        return self.elsewhere(draw.given.target)
+
     def submit(self, info: DrawInfo) -> None:
         """Draw now or later."""
         if info is self._info or self._can_wait(info):

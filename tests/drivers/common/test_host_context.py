@@ -30,6 +30,10 @@ class Queue:
         self.told: list[str] = []
         self.joining = False
         self.failure: Exception | None = None
+        self.away = False
+
+    def retargets(self, draw: Any) -> bool:
+        return self.away
 
     def joins(self, info: DrawInfo) -> bool:
         return self.joining
@@ -187,3 +191,12 @@ def test_a_driver_that_wants_to_see_each_draw_repeats_none(queued: tuple[Any, Qu
     assert not context.repeat("token", b"")
     del context.draw_vbo
     assert context.repeat("token", b"")
+
+
+def test_a_repeated_draw_for_another_framebuffer_does_not_wait_with_others(
+    queued: tuple[Any, Queue],
+) -> None:
+    context, queue = queued
+    queue.away = True
+    assert context.repeat("token", b"")
+    assert queue.told[0] == "flush"
