@@ -159,7 +159,7 @@ class DrawQueue:
         return old != target and not (self._entries and self.may_retarget())
 
     def retargets(self, draw: Repeatable) -> bool:
-        """Is a draw that is to be repeated for another framebuffer? (Then flush the queue first.)"""
+        """Is a draw that comes again for another framebuffer? Then flush the queue first."""
         return self.elsewhere(draw.given.target)
 
     def submit(self, info: DrawInfo) -> None:
