@@ -4,7 +4,9 @@ import math
 
 import pytest
 
-from tests.glsl.shaders import evaluate, run
+from gallette.compiler.glsl import CompileOptions
+from gallette.compiler.glsl.builtins.limits import CONSTANTS
+from tests.glsl.shaders import evaluate, fragment, run
 
 CASES = [
     ("vec4(one + 1.0, one - 3.0, one * 0.5, one / 4.0)", [2, -2, 0.5, 0.25]),
@@ -240,3 +242,21 @@ def test_every_component_has_its_say(size: int, place: int) -> None:
         f"dot({given}, {given}))"
     )
     assert found == [1, 0, 0, 1]
+
+
+def test_every_constant_is_its_limit() -> None:
+    """In a language version that has it."""
+    limits = CompileOptions().limits
+    seen = 0
+    for name, (field, _) in CONSTANTS.items():
+        value = getattr(limits, field)
+        expression = f"vec4({name}, 0)" if isinstance(value, tuple) else f"vec4({name})"
+        source = (
+            f"#version 460 compatibility\nout vec4 color; void main() {{ color = {expression}; }}"
+        )
+        if not fragment(source).ok:
+            continue
+        expected = [*value, 0] if isinstance(value, tuple) else [value] * 4
+        assert run(source) == expected, name
+        seen += 1
+    assert seen > 60
