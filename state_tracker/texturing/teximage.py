@@ -61,6 +61,7 @@ def internal_format(ctx: Context, value: int) -> InternalFormat:
 
 
 _IN_VOLUMES = ("BPTC", "ASTC")
+_WITHOUT_BLOCKS = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY, Target.TEXTURE_RECT)
 
 
 def check_compressed(ctx: Context, info: InternalFormat, target: TargetInfo) -> None:
@@ -70,6 +71,8 @@ def check_compressed(ctx: Context, info: InternalFormat, target: TargetInfo) -> 
         return
     if not compresses_in_es(info) if es else info.value == GL.ETC1_RGB8_OES:
         raise invalid_enum(info.value, "internal format")
+    if target.pipe in _WITHOUT_BLOCKS:
+        raise invalid_enum(target.value, "target of a compressed image")
     if target.pipe is Target.TEXTURE_3D:
         if es and ("ETC2" in info.name or "EAC" in info.name):
             raise invalid_operation(f"3D textures are not GL_{info.name}")
