@@ -169,7 +169,7 @@ def test_a_dying_worker_costs_one_test_only(native: str, tmp_path: Path) -> None
     )
     root = str(Path(__file__).resolve().parent.parent.parent)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), root])}
-    reports = run_all(tests, native, jobs=2, timeout=15, environment=env)
+    reports = run_all(tests, native, jobs=2, timeout=10, environment=env)
     results = {r.name: r.result for r in reports}
     assert results == {"a": "pass", "boom": "crash", "c": "pass", "sleep": "timeout", "e": "pass"}
 
