@@ -71,7 +71,7 @@ class Cluster:
             )
             address = self._own.scheduler_address
         try:
-            self._client: Any = distributed.Client(address, timeout=10)
+            self._client: Any = distributed.Client(address, timeout=5)
         except (OSError, ValueError) as error:
             raise InputError(f"--cluster {address}: no scheduler answers: {error}") from None
         self._check()
