@@ -8,11 +8,13 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.ownership import live_shaders
+from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.state_tracker import GLInterface, create_context
 from gallette.state_tracker.context import live_contexts
 from tests.reference import missing
@@ -65,6 +67,36 @@ def memories_are_right() -> Iterator[Watch]:
     found = sorted(set(_WATCH.wrong))
     _WATCH.begin()
     assert not found
+
+
+@pytest.fixture
+def flushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many draws waited each time those that wait were executed."""
+    found: list[int] = []
+    own = DrawQueue.flush
+
+    def counted(self: DrawQueue) -> None:
+        if self._entries:
+            found.append(len(self._entries))
+        own(self)
+
+    monkeypatch.setattr(DrawQueue, "flush", counted)
+    return found
+
+
+@pytest.fixture
+def executed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many draws were executed at a time."""
+    found: list[int] = []
+    for name in ("_execute", "_flush_one"):
+        own = getattr(DrawQueue, name)
+
+        def counted(self: DrawQueue, draws: Any, own: Any = own) -> None:
+            found.append(len(draws) if isinstance(draws, list) else 1)
+            own(self, draws)
+
+        monkeypatch.setattr(DrawQueue, name, counted)
+    return found
 
 
 def native_context(**options: object) -> GLInterface:

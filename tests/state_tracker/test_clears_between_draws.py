@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pytest
 
 from gallette.drivers.common.draw import clearing, queue
-from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import program
@@ -215,21 +214,6 @@ def test_whatever_the_format(format: int, monkeypatch: pytest.MonkeyPatch) -> No
 def test_many_fragments_are_dealt_out_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gallette.drivers.common.draw.dealing.AT_ONCE", 2000)
     same_as_at_once(everything, Painter, monkeypatch)
-
-
-@pytest.fixture
-def flushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many draws were executed at a time."""
-    found: list[int] = []
-    own = DrawQueue.flush
-
-    def counted(self: DrawQueue) -> None:
-        if self._entries:
-            found.append(len(self._entries))
-        own(self)
-
-    monkeypatch.setattr(DrawQueue, "flush", counted)
-    return found
 
 
 @pytest.mark.parametrize("step", [one_color, one_buffer, some_channels, depth])

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pytest
 
 from gallette.drivers.common.draw import queue
-from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import program
@@ -213,21 +212,6 @@ def test_all_of_them_hold_the_same(step: Step, worth: int, monkeypatch: pytest.M
     monkeypatch.setattr(queue, "SMALL", 0)
     for one, other in zip(waited, contents(step), strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-@pytest.fixture
-def flushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many draws waited when they were executed."""
-    found: list[int] = []
-    own = DrawQueue.flush
-
-    def counted(self: DrawQueue) -> None:
-        if self._entries:
-            found.append(len(self._entries))
-        own(self)
-
-    monkeypatch.setattr(DrawQueue, "flush", counted)
-    return found
 
 
 def test_they_wait(flushes: list[int]) -> None:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pytest
 
 from gallette.drivers.common.draw import queue, writes
-from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.drivers.common.texture import pages
 from gallette.state_tracker import GL, create_context
 
@@ -269,43 +268,28 @@ def test_draws_by_themselves_see_it_as_well(monkeypatch: pytest.MonkeyPatch) -> 
     np.testing.assert_array_equal(waited, picture(several_parts, Painter(), 8))
 
 
-@pytest.fixture
-def flushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many draws were executed at a time."""
-    found: list[int] = []
-    for name in ("_execute", "_flush_one"):
-        own = getattr(DrawQueue, name)
-
-        def counted(self: DrawQueue, draws: Any, own: Any = own) -> None:
-            found.append(len(draws) if isinstance(draws, list) else 1)
-            own(self, draws)
-
-        monkeypatch.setattr(DrawQueue, name, counted)
-    return found
-
-
 @pytest.mark.parametrize(
     "step", [a_part, all_of_it, read, other_textures, texture_units, mipmaps, copied]
 )
-def test_they_wait_all_the_same(step: Step, flushes: list[int]) -> None:
+def test_they_wait_all_the_same(step: Step, executed: list[int]) -> None:
     picture(step, Painter())
-    assert flushes == [DRAWS]
+    assert executed == [DRAWS]
 
 
-def test_what_is_kept_has_a_bound(flushes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_has_a_bound(executed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "MOST", 50_000)
     picture(all_of_it, Painter())
-    assert sum(flushes) == DRAWS
-    assert 1 < max(flushes) < 20
+    assert sum(executed) == DRAWS
+    assert 1 < max(executed) < 20
 
 
-def test_large_textures_are_not_kept(flushes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_textures_are_not_kept(executed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writes, "LARGEST_TEXTURE", 0)
     picture(all_of_it, Painter())
-    assert flushes == [1] * DRAWS
+    assert executed == [1] * DRAWS
 
 
-def test_what_draws_write_is_not_kept(flushes: list[int]) -> None:
+def test_what_draws_write_is_not_kept(executed: list[int]) -> None:
     """The texture is an image that is drawn on, too."""
     painter = Painter()
     gl = painter.gl
@@ -315,5 +299,5 @@ def test_what_draws_write_is_not_kept(flushes: list[int]) -> None:
     painter.draw()
     gl.bind_texture(GL.TEXTURE_2D, name)
     painter.part()
-    assert flushes == [1]
+    assert executed == [1]
     gl.release()

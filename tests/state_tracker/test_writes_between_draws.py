@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pytest
 
 from gallette.drivers.common.draw import queue, writes
-from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -188,53 +187,38 @@ def test_each_draw_sees_what_was_there(
     np.testing.assert_array_equal(waited, picture(step))
 
 
-@pytest.fixture
-def flushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many draws were executed at a time."""
-    found: list[int] = []
-    for name in ("_execute", "_flush_one"):
-        own = getattr(DrawQueue, name)
-
-        def counted(self: DrawQueue, draws: Any, own: Any = own) -> None:
-            found.append(len(draws) if isinstance(draws, list) else 1)
-            own(self, draws)
-
-        monkeypatch.setattr(DrawQueue, name, counted)
-    return found
-
-
 @pytest.mark.parametrize(
     "step",
     [vertices, a_part, elsewhere, by_mapping, read, blocks, indices],
     ids=lambda step: step.__name__,
 )
-def test_they_wait_all_the_same(step: Callable[[Painter], None], flushes: list[int]) -> None:
+def test_they_wait_all_the_same(step: Callable[[Painter], None], executed: list[int]) -> None:
     picture(step)
-    assert flushes == [40]
+    assert executed == [40]
 
 
 def test_what_is_behind_all_that_is_read_needs_no_copy(
-    flushes: list[int], monkeypatch: pytest.MonkeyPatch
+    executed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writes, "LARGEST", 0)
     painter = Painter(6)
     for first in range(0, ROOM, 6):
         painter.gl.buffer_sub_data(GL.ARRAY_BUFFER, first * STRIDE, 6 * STRIDE, painter.square())
         painter.draw(first)
-    assert not flushes
+    assert not executed
     painter.gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, STRIDE, painter.square()[0])
-    assert flushes == [4]
+    assert executed == [4]
     painter.gl.release()
 
 
-def test_copies_have_a_bound(flushes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_have_a_bound(executed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writes, "MOST", 10 * ROOM * STRIDE)
     picture(vertices)
-    assert max(flushes) == 11
-    assert sum(flushes) == 40
+    assert max(executed) == 11
+    assert sum(executed) == 40
 
 
-def test_what_a_texture_reads_is_not_copied(flushes: list[int]) -> None:
+def test_what_a_texture_reads_is_not_copied(executed: list[int]) -> None:
     """The buffer is behind a texture as well: draws go first."""
     painter = Painter(7)
     gl = painter.gl
@@ -251,5 +235,5 @@ def test_what_a_texture_reads_is_not_copied(flushes: list[int]) -> None:
     for _ in range(3):
         vertices(painter)
     pixels(gl)
-    assert flushes == [1, 1, 1]
+    assert executed == [1, 1, 1]
     gl.release()

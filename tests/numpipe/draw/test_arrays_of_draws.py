@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.draw import waiting
-from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.state_tracker import GL, create_context
 
 SIZE = 64
@@ -20,25 +19,6 @@ def gl() -> Iterator[Any]:
     made: Any = create_context("numpipe", profile="compat", version=(2, 1), size=(SIZE, SIZE))
     yield made
     made.release()
-
-
-@pytest.fixture
-def executed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many draws were executed at a time."""
-    found: list[int] = []
-    execute, execute_one = DrawQueue._execute, DrawQueue._flush_one
-
-    def count(self: DrawQueue, entries: list[Any]) -> None:
-        found.append(len(entries))
-        execute(self, entries)
-
-    def count_one(self: DrawQueue, entry: Any) -> None:
-        found.append(1)
-        execute_one(self, entry)
-
-    monkeypatch.setattr(DrawQueue, "_execute", count)
-    monkeypatch.setattr(DrawQueue, "_flush_one", count_one)
-    return found
 
 
 def squares(gl: Any, count: int, between: Callable[[], None] = lambda: None) -> np.ndarray:
