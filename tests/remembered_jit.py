@@ -13,7 +13,7 @@ from gallette.drivers.jit.blocks import describe_textures
 from gallette.drivers.jit.direct_inputs import Columns
 from gallette.drivers.jit.direct_memory import DirectMemory
 from gallette.drivers.jit.shader.chunk import Column
-from gallette.drivers.jit.shader.layout import Words
+from gallette.drivers.jit.shader.layout import DrawWords, TileWords, Words
 from gallette.drivers.jit.shader.sampling import Description
 
 if TYPE_CHECKING:
@@ -38,12 +38,13 @@ class JitLooks:
             (fill, "tile_function_for", self._function),
             (direct, "tile_function_for", self._function),
             (direct.Direct, "_refresh_textures", self._textures),
+            (direct.Direct, "repeat", self._repeated),
         )
 
     def _stream(self, found: Any, memory: DirectMemory, info: Any, mode: Any, first: bool) -> None:
         if self._watch.may_look(memory):
             again = memory._made(info, mode, first)
-            pairs = [s and (s.first, s.count, s.lanes, s.vertices, s.triangles, s.keep[1])
+            pairs = [s and (s.first, s.count, s.lanes, s.cost, s.keep[1])
                      for s in (found, again)]  # fmt: skip
             self._watch.same("triangles of a small draw", pairs[0], pairs[1])
 
@@ -66,6 +67,23 @@ class JitLooks:
         if planes:  # which are elsewhere now
             again[:, Column.FIRST] = table[:, Column.FIRST]
         self._watch.same("columns of a small draw", table, again)
+
+    def _repeated(self, done: bool, plan: direct.Direct, info: Any, data: bytes) -> None:
+        """What was not looked at again is as it would be found."""
+        if not done or not self._watch.may_look(plan._memory, "repeat"):
+            return
+        stream = plan._memory.stream(info, plan._mode, plan._first)
+        now, given = plan._stream, [plan._words[DrawWords.STREAM]]
+        self._watch.same("triangles of a repeated draw", now and (now.at, now.cost, *given),
+                         stream and (stream.at, stream.cost, stream.at))  # fmt: skip
+        self._columns(done, plan._columns, stream, info)
+        sizes = plan._chunk_words[Words.CONSTANTS + 1], plan._tile[Words.CONSTANTS + 1]
+        least = plan._chunk_least, plan._tile_least
+        wanted = tuple(max(len(data), each) for each in least)
+        self._watch.same("constants of a repeated draw", sizes, wanted)
+        room = plan._tile[TileWords.ITEMS], plan._words[DrawWords.ITEMS]
+        memory = plan._memory
+        self._watch.same("room of a repeated draw", room, (memory.items_at, memory.room))
 
     def _function(self, found: Any, bound: Any, engine: Any, context: Any, vertices: Any,
                   shape: Any = "triangle") -> None:  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -63,9 +63,13 @@ class Counters:
     cs_invocations: int = 0
     nanoseconds: int = 0
     tally: Tally | None = field(default=None, init=False, compare=False)  # while somebody asks
+    apart: list[Callable[[Counters], None]] = field(default_factory=list, init=False, compare=False)
+    """Those who count for themselves, and add it when they are told to."""
 
     def snapshot(self) -> Counters:
         """A copy, stamped with the time."""
+        for told in self.apart:
+            told(self)
         streams = [StreamCounters(s.generated, s.emitted, s.unwritten) for s in self.streams]
         copy = Counters(tuple(streams), *_NUMBERS(self))
         copy.nanoseconds = time.perf_counter_ns()
@@ -73,6 +77,8 @@ class Counters:
 
     def restore(self, before: Counters) -> None:
         """Count as if nothing had happened since a snapshot."""
+        for told in self.apart:
+            told(self)
         for each in fields(self):
             if each.init:
                 setattr(self, each.name, getattr(before, each.name))

@@ -30,7 +30,7 @@ from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.vertex.vertices import INTEGERS
-from gallette.drivers.common.work import FRAGMENT, LANE, PRIMITIVE
+from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo, ViewportState
 
@@ -128,7 +128,7 @@ def direct(draw: DrawState, mode: Primitive) -> Direct | None:
     outputs = _outputs(vertex)
     if outputs is None or not _constants_fit(vertex, vertex.program.chunk.least):
         return None
-    memory = DirectMemory.of(fixed.engine.scratch)
+    memory = DirectMemory.of(fixed.engine.scratch, draw.counters)
     stand_in: Any = _Vertices(memory, outputs)
     function = tile_function_for(fragment, fixed.engine, context, stand_in)
     if (
@@ -209,6 +209,8 @@ class Direct:
         self._first = fixed.raster.state.flatshade_first
         self._info: DrawInfo | None = None  # of the draw made last
         self._stream: Stream | None = None
+        self._again = False  # whether it has but to be given other constants
+        self._size, self._room = -1, 0  # of its constants, and of the lists of tiles
         chunk, shade_vertices = vertex.program.chunk_function(((), ()))
         self._chunk_block(chunk)
         self._place_block(fixed.viewport)
@@ -317,6 +319,7 @@ class Direct:
             (DrawWords.TILE, self._tile_at),
             (DrawWords.CODES, memory.codes.ctypes.data),
             (DrawWords.KINDS, memory.kinds.ctypes.data),
+            (DrawWords.TALLY, memory.tally.ctypes.data),
             *((DrawWords.MERGED + k, each.ctypes.data) for k, each in enumerate(memory.merged)),
         ):
             block[word] = address
@@ -339,41 +342,68 @@ class Direct:
         """Make a draw with these constant blocks 0; false, and nothing is done, if it cannot."""
         stream = self._stream
         if info is not self._info or info.index_size:
+            self._again = False
             stream = self._memory.stream(info, self._mode, self._first)
             if stream is None:
                 return False
             self._info, self._stream = info, stream
+            self._words[DrawWords.STREAM] = stream.at
         assert stream is not None
         if not self._columns.begin(stream, info) or not self._constants(row):
             return False
+        self._again = self._columns.steady and not info.index_size
+        return self._made(stream)
+
+    def repeat(self, info: DrawInfo, data: bytes) -> bool:
+        """The same with one block for both stages: quick where nothing else is another."""
+        stream = self._stream
+        if info is not self._info or not self._again or stream is None:
+            block = ConstantBuffer(data)
+            return self.draw(info, (block, block))
+        size = self._memory.put(0, data)
+        if size != self._size:
+            if size < 0:
+                return False
+            self._tell_size(size, size, 0)
+        return self._made(stream)
+
+    def _made(self, stream: Stream) -> bool:
+        """Make the draw that was described; false, and nothing is done, if it is too large."""
         if self._units:
             self._refresh_textures()
-        words = self._words
-        words[DrawWords.STREAM] = stream.at
+        words, memory = self._words, self._memory
+        if self._room != memory.room:
+            self._point_at_lists()
         state = self._call()
-        if state == LISTS:
-            self._memory.make_room(words[DrawWords.TOUCHED])
-            state = self._call()
-        if state == LARGE:
-            return False
-        if state == OVERRUN:
-            raise budget_error(self._fragment.program.budget)
-        self._count(stream, words[DrawWords.LEFT])
+        if state:
+            if state == LISTS:
+                memory.make_room(words[DrawWords.TOUCHED])
+                self._point_at_lists()
+                state = self._call()
+            if state == LARGE:
+                return False
+            if state == OVERRUN:
+                raise budget_error(self._fragment.program.budget)
+        counted = self._counted
         if state == THREADS:
             shade(self._fragment, self._function, self._block, thread_count())
-        if words[DrawWords.SEEN]:
-            passed, shaded, _, _ = self._counted
             counters = self._draw.counters
-            counters.samples_passed += passed
-            counters.fs_invocations += shaded
-            self._draw.work.spend(FRAGMENT * shaded)
+            counters.samples_passed += counted[0]
+            counters.fs_invocations += counted[1]
+        work, cost = self._draw.work, stream.cost + FRAGMENT * counted[1]
+        work.begin()
+        work.spend(cost)
         self._engine.finish()
         return True
 
+    def _point_at_lists(self) -> None:
+        """The lists of tiles may be elsewhere, and longer."""
+        memory = self._memory
+        self._room = self._words[DrawWords.ITEMS] = memory.room
+        self._tile[TileWords.ITEMS] = memory.items_at
+
     def _call(self) -> int:
         """Make the call; how it ended."""
-        words, memory = self._words, self._memory
-        self._tile[TileWords.ITEMS], words[DrawWords.ITEMS] = memory.items_at, memory.room
         if self._loads != loads():
             self._point()
         if not self._quick:
@@ -384,33 +414,24 @@ class Direct:
             share = (time.perf_counter() - start) / len(self._quick)
             for function in self._quick:
                 function.charge(share)
-        state: int = words[DrawWords.STATE]
+        state: int = self._words[DrawWords.STATE]
         return state
 
     def _constants(self, row: Row) -> bool:
         """Copy blocks 0 to where both shaders read them; false if they are too large."""
         memory, (first, second) = self._memory, row
-        size = memory.put_constants(0, first)
-        self._chunk_words[Words.CONSTANTS + 1] = max(size, self._chunk_least)
-        place = 0
+        size = more = memory.put_block(0, first)
         if second is not first:
-            place = 1
-            more = memory.put_constants(1, second)
-            size = -1 if size < 0 else more
-        self._tile[Words.CONSTANTS] = memory.constants_at[place]
-        self._tile[Words.CONSTANTS + 1] = max(size, self._tile_least)
-        return size >= 0
+            more = memory.put_block(1, second)
+        self._tell_size(size, more, int(second is not first))
+        return size >= 0 and more >= 0
 
-    def _count(self, stream: Stream, left: int) -> None:
-        counters, work, triangles = self._draw.counters, self._draw.work, stream.triangles
-        work.begin()
-        work.spend(LANE * stream.vertices + PRIMITIVE * triangles)
-        counters.ia_vertices += stream.vertices
-        counters.ia_primitives += triangles
-        counters.vs_invocations += stream.lanes
-        counters.streams[0].generated += triangles
-        counters.clipper_in += triangles
-        counters.clipper_out += left
+    def _tell_size(self, first: int, second: int, place: int) -> None:
+        """How large blocks 0 are, and where the fragment shader's is."""
+        self._size = -1 if place else first
+        self._chunk_words[Words.CONSTANTS + 1] = max(first, self._chunk_least)
+        self._tile[Words.CONSTANTS] = self._memory.constants_at[place]
+        self._tile[Words.CONSTANTS + 1] = max(second, self._tile_least)
 
     def _refresh_textures(self) -> None:
         """What is derived from a texture's contents is elsewhere once they have changed."""

@@ -145,6 +145,11 @@ class Columns:
 
     # -- a draw ------------------------------------------------------------------------------------
 
+    @property
+    def steady(self) -> bool:
+        """Where vertices are of one draw they are of the next, whatever buffers hold then."""
+        return not self._converted and not self._system
+
     def begin(self, stream: Stream, info: DrawInfo) -> bool:
         """Point at the vertices of a draw; false if they are not all there."""
         changed = False

@@ -11,12 +11,14 @@ import numpy.typing as npt
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.output.order import Scratch
+from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.vertex.assembly import assemble
 from gallette.drivers.common.vertex.stream import vertex_stream
+from gallette.drivers.common.work import LANE, PRIMITIVE
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
-from .shader.layout import ClipWords, DrawWords, Record, StreamWords
+from .shader.layout import ClipWords, DrawWords, Record, StreamWords, TallyWords
 
 __all__ = ["CONSTANTS", "MOST_LANES", "MOST_TRIANGLES", "DirectMemory", "Stream"]
 
@@ -37,8 +39,7 @@ class Stream:
     first: int  # number of the first vertex, of draws with indices; else 0: where the draw starts
     count: int  # vertices of an instance
     lanes: int
-    vertices: int  # that were named
-    triangles: int
+    cost: int  # of its vertices and triangles (see `common.work`)
     at: int  # its `StreamWords`
     keep: tuple[Any, ...]
     rows: dict[tuple[int, int, int], Array]  # of attributes per instance, and of all others
@@ -56,6 +57,7 @@ class DirectMemory:
         self.ids = np.zeros((3, MOST_LANES), np.int32)
         self.records = np.empty((MOST_TRIANGLES, Record.SIZE), np.int32)
         self.counters = np.zeros(4, np.int64)
+        self.tally = np.zeros(TallyWords.SIZE, np.int64)
         self._cut_rooms()
         self._constants = [np.zeros(CONSTANTS, np.uint8) for _ in range(2)]
         self._bytes = [each.data for each in self._constants]
@@ -67,13 +69,29 @@ class DirectMemory:
         self._streams: dict[Any, Stream | None] = {}
 
     @classmethod
-    def of(cls, scratch: Scratch) -> DirectMemory:
-        """That of a context."""
+    def of(cls, scratch: Scratch, counters: Counters) -> DirectMemory:
+        """That of a context, whose counters are told what was drawn when somebody asks."""
         found = scratch.own.get("direct")
         if found is None:
             found = scratch.own["direct"] = cls()
+            counters.apart.append(found.tell)
         assert isinstance(found, DirectMemory)
         return found
+
+    def tell(self, counters: Counters) -> None:
+        """Count what was drawn since this was called last."""
+        vertices, lanes, triangles, left, passed, shaded = self.tally.tolist()
+        if not vertices:
+            return
+        self.tally[:] = 0
+        counters.ia_vertices += vertices
+        counters.vs_invocations += lanes
+        counters.ia_primitives += triangles
+        counters.streams[0].generated += triangles
+        counters.clipper_in += triangles
+        counters.clipper_out += left
+        counters.samples_passed += passed
+        counters.fs_invocations += shaded
 
     def _cut_rooms(self) -> None:
         """Arrays for clipping, of the size of what there may be."""
@@ -112,11 +130,14 @@ class DirectMemory:
             self._items = np.empty(size + size // 2, np.int32)
             self.items_at, self.room = int(self._items.ctypes.data), len(self._items)
 
-    def put_constants(self, place: int, block: ConstantBuffer | None) -> int:
-        """Copy a block; what follows it is zero. How long it is: -1 if there is no room."""
-        data: Any = b""
-        if block is not None:
-            data = block.raw if block.raw is not None else block.data.tobytes()
+    def put_block(self, place: int, block: ConstantBuffer | None) -> int:
+        """Copy a block's bytes; how many there are: -1 if there is no room."""
+        if block is None:
+            return self.put(place, b"")
+        return self.put(place, block.raw if block.raw is not None else block.data.tobytes())
+
+    def put(self, place: int, data: bytes) -> int:
+        """Copy bytes; what follows them is zero. How many there are: -1 if there is no room."""
         size, memory = len(data), self._bytes[place]
         if size > CONSTANTS:
             return -1
@@ -170,13 +191,13 @@ class DirectMemory:
         words = np.zeros(StreamWords.SIZE, np.uint64)
         words[StreamWords.LANES] = source.lanes
         words[StreamWords.TRIANGLES] = triangles * instances
-        words[StreamWords.CORNERS :] = [each.ctypes.data for each in arrays]
+        words[StreamWords.VERTICES] = info.count * instances
+        words[StreamWords.CORNERS : StreamWords.CORNERS + 3] = [a.ctypes.data for a in arrays]
         return Stream(
             source.first if info.index_size else 0,
             source.count,
             source.lanes,
-            info.count * instances,
-            triangles * instances,
+            LANE * info.count * instances + PRIMITIVE * triangles * instances,
             int(words.ctypes.data),
             (words, tuple(arrays), info.index_buffer),
             {},

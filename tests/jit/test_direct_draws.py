@@ -181,18 +181,23 @@ def _drawn(draw: Callable[[_Frame], None]) -> tuple[bytes, list[int]]:
         return data, [int(gl.get_query_objectuiv(query, 0x8866)[0]) for query in queries]
 
 
+def _noting(method: Callable[..., bool], done: list[bool]) -> Callable[..., bool]:
+    """The method, which notes what it answers."""
+
+    def noting(*args: Any) -> bool:
+        done.append(method(*args))
+        return done[-1]
+
+    return noting
+
+
 @pytest.mark.parametrize(
     "draw", [_arrays, _written, _blocks, _indexed, _instances, _converted, _beyond, _states]
 )
 def test_nobody_can_tell(draw: Callable[[_Frame], None], monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[bool] = []
-    directly = Direct.draw
-
-    def watched(self: Direct, *args: Any) -> bool:
-        done.append(directly(self, *args))
-        return done[-1]
-
-    monkeypatch.setattr(Direct, "draw", watched)
+    for name in ("draw", "repeat"):
+        monkeypatch.setattr(Direct, name, _noting(getattr(Direct, name), done))
     have, counts = _drawn(draw)
     assert any(done)
     monkeypatch.setattr(BoundJit, "plan", lambda *_: None)

@@ -36,7 +36,7 @@ from .pipeline import draw
 from .runs import Failures, add_group, draw_batch, draw_many, draw_one
 from .targets import Targets
 from .together import fill_together
-from .waiting import MERGED_STAGES, Given, Memory, Row
+from .waiting import MERGED_STAGES, Given, Memory, Plan, Row
 from .writes import Writes
 
 __all__ = ["MERGED_STAGES", "DrawQueue", "Repeatable"]
@@ -65,15 +65,17 @@ MOST_CLEARED = 1 << 17
 _GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Repeatable:
     """A draw that waited, or was made the quick way, to be made again."""
 
     given: Given
     info: DrawInfo
+    target: FramebufferState
     epoch: int  # of what was bound when it was made
     waits: bool
     counting: int  # and how many queries counted samples
+    plan: Plan | None = None  # of the quick way, once that was asked for
 
 
 class DrawQueue:
@@ -160,7 +162,7 @@ class DrawQueue:
 
     def retargets(self, draw: Repeatable) -> bool:
         """Is a draw that comes again for another framebuffer? Then flush the queue first."""
-        return self.elsewhere(draw.given.target)
+        return draw.target is not self._target and self.elsewhere(draw.target)
 
     def submit(self, info: DrawInfo) -> None:
         """Draw now or later."""
@@ -205,41 +207,43 @@ class DrawQueue:
         if given is None or not (waits or info is self._made):
             return None
         bound = self._states.bound
-        return Repeatable(given, info, bound.epoch, waits, bound.counting_samples)
+        target, counting = bound.framebuffer, bound.counting_samples
+        return Repeatable(given, info, target, bound.epoch, waits, counting)
 
     def repeat(self, draw: Repeatable, data: bytes) -> bool:
         """Draw once more, now or later: with other constants, and all else as it was."""
         given, entries, bound = draw.given, self._entries, self._states.bound
         if draw.epoch != bound.epoch or draw.counting != bound.counting_samples:
             return False
+        if not draw.waits:
+            return not entries and self._by_itself(draw, data)
+        self._since += 1
+        if not entries and self._single >= _ALONE:
+            if self._since > 1:
+                self._single = 0
+            elif self._by_itself(draw, data):
+                return True
         if len(entries) >= MOST or self._lanes >= MOST_LANES:
             return False
-        block = ConstantBuffer(data)
-        if not draw.waits:
-            plan = given.plan(draw.info.mode) if not entries and given.alive else None
-            return plan is not None and plan.draw(draw.info, (block, block))
-        self._since += 1
         if not given.held:
-            if not given.alive:
-                return False
-            if self._single >= _ALONE and not entries and self._by_itself(draw, block):
-                return True
-            if not self._targets.admits(given):
+            if not given.alive or not self._targets.admits(given):
                 return False
             self._hold(given)
         if draw.info.index_buffer is not None:
             self._hold_indices(draw.info.index_buffer)
+        block = ConstantBuffer(data)
         entries.append((given, draw.info, (block, block)))
         self._lanes += draw.info.count * draw.info.instance_count
         return True
 
-    def _by_itself(self, draw: Repeatable, block: ConstantBuffer) -> bool:
+    def _by_itself(self, draw: Repeatable, data: bytes) -> bool:
         """Make a draw now for which nothing would come to wait with, by the look of it."""
-        if self._since > 1:
-            self._single = 0
+        if not draw.given.alive:
             return False
-        plan = draw.given.plan(draw.info.mode)
-        return plan is not None and plan.draw(draw.info, (block, block))
+        plan = draw.plan
+        if plan is None:
+            plan = draw.plan = draw.given.plan(draw.info.mode)
+        return plan is not None and plan.repeat(draw.info, data)
 
     def _can_wait(self, info: DrawInfo) -> bool:
         """A small, plain draw whose programs can run for many draws at once."""

@@ -12,7 +12,16 @@ from typing import Final
 
 from ..llvm.text import Builder
 from ..llvm.values import V
-from .layout import ClipWords, DrawWords, PlaceWords, Record, StreamWords, TileWords, Words
+from .layout import (
+    ClipWords,
+    DrawWords,
+    PlaceWords,
+    Record,
+    StreamWords,
+    TallyWords,
+    TileWords,
+    Words,
+)
 
 __all__ = ["DONE", "LARGE", "LISTS", "OVERRUN", "THREADS", "direct_text"]
 
@@ -64,7 +73,24 @@ class _Draw:
         self._shade()
         b.jump(self.leave)
         b.place(self.leave)
+        self._count()
         b.end()
+
+    def _count(self) -> None:
+        """Add what was drawn to what was drawn before, unless it is to be drawn another way."""
+        b, state = self.b, self._own(DrawWords.STATE, "i64")
+        with b.when(state.eq(DONE) | state.eq(THREADS)):
+            tally, counted = self._own(DrawWords.TALLY), self._own(DrawWords.COUNTERS)
+            for word, block, at in (
+                (TallyWords.VERTICES, self.stream, StreamWords.VERTICES),
+                (TallyWords.LANES, self.stream, StreamWords.LANES),
+                (TallyWords.TRIANGLES, self.stream, StreamWords.TRIANGLES),
+                (TallyWords.LEFT, self.ctx, DrawWords.LEFT),
+                (TallyWords.PASSED, counted, 0),
+                (TallyWords.SHADED, counted, 1),
+            ):
+                before = b.load_at(tally, word, "i64")
+                self._set(tally, word, before + b.load_at(block, at, "i64"))
 
     # -- words -------------------------------------------------------------------------------------
 

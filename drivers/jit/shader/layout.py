@@ -16,6 +16,7 @@ __all__ = [
     "Plane",
     "Record",
     "StreamWords",
+    "TallyWords",
     "TileWords",
     "Words",
 ]
@@ -157,7 +158,8 @@ class StreamWords:
     CORNERS: Final = 2  # as in `TileWords`
     PROVOKING: Final = 3
     IDENTITY: Final = 4
-    SIZE: Final = 5
+    VERTICES: Final = 5  # that were named
+    SIZE: Final = 6
 
 
 class DrawWords:
@@ -189,7 +191,20 @@ class DrawWords:
     MERGED: Final = 21  # corners, provoking vertices and identities of what is left
     SEEN: Final = 24  # of these: that could be seen
     TILES: Final = 25  # that there are: the tile function is told of the last one touched
-    SIZE: Final = 26
+    TALLY: Final = 26  # address of a `TallyWords`
+    SIZE: Final = 27
+
+
+class TallyWords:
+    """What all small draws of a context have counted."""
+
+    VERTICES: Final = 0  # that were named
+    LANES: Final = 1  # vertices that were shaded
+    TRIANGLES: Final = 2
+    LEFT: Final = 3  # triangles that clipping left
+    PASSED: Final = 4  # samples
+    SHADED: Final = 5  # fragments
+    SIZE: Final = 6
 
 
 class Plane:
