@@ -55,7 +55,7 @@ class JitLooks:
         planes = [each.planes for each in columns._converted.values()]
         for each in columns._converted.values():
             each.writes = -1
-        columns._last = None
+        columns._laid = False
         columns.begin(stream, info)
         now = [each.planes for each in columns._converted.values()]
         self._watch.same("converted vertices of a small draw", planes, now)
@@ -72,11 +72,14 @@ class JitLooks:
         """What was not looked at again is as it would be found."""
         if not done or not self._watch.may_look(plan._memory, "repeat"):
             return
-        stream = plan._memory.stream(info, plan._mode, plan._first)
-        now, given = plan._stream, [plan._words[DrawWords.STREAM]]
-        self._watch.same("triangles of a repeated draw", now and (now.at, now.cost, *given),
-                         stream and (stream.at, stream.cost, stream.at))  # fmt: skip
-        self._columns(done, plan._columns, stream, info)
+        stream = plan._memory._made(info, plan._mode, plan._first)
+        pairs = [
+            s and (s.first, s.count, s.lanes, s.cost, s.keep[1]) for s in (plan._stream, stream)
+        ]
+        self._watch.same("triangles of a repeated draw", pairs[0], pairs[1])
+        at = plan._stream and plan._stream.at
+        self._watch.same("where triangles are", plan._words[DrawWords.STREAM], at)
+        self._columns(done, plan._columns, plan._stream, info)
         sizes = plan._chunk_words[Words.CONSTANTS + 1], plan._tile[Words.CONSTANTS + 1]
         least = plan._chunk_least, plan._tile_least
         wanted = tuple(max(len(data), each) for each in least)

@@ -180,8 +180,7 @@ class HostContext(MemoryContext):
         self, resource: Resource, offset: int, data: bytes | memoryview | npt.NDArray[np.uint8]
     ) -> None:
         """The same as mapping it, quicker: small buffers are written between small draws."""
-        source = np.frombuffer(data, np.uint8)
-        end = offset + source.size
+        end = offset + len(data)
         if not self._maps_plainly or not 0 <= offset < end <= resource.desc.width:
             super().buffer_subdata(resource, offset, data)
             return
@@ -190,7 +189,7 @@ class HostContext(MemoryContext):
             self.settle()
         if self._failure is not None:
             self.raise_failure()
-        resource.storage[0][0, 0, offset:end] = source
+        resource.memory[offset:end] = data  # type: ignore[assignment]
         resource.touch()
 
     def clear(
@@ -251,7 +250,7 @@ class HostContext(MemoryContext):
             return None  # the driver wants to see each
         return self._queue.repeatable(info)
 
-    def repeat(self, draw: Repeatable, data: bytes) -> bool:
+    def repeat(self, draw: Repeatable, data: bytes | bytearray) -> bool:
         """Make it once more, with `data` as block 0 of both stages: false if that cannot be, or
         if somebody watches the draws of this context.
 

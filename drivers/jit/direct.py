@@ -209,7 +209,7 @@ class Direct:
         self._first = fixed.raster.state.flatshade_first
         self._info: DrawInfo | None = None  # of the draw made last
         self._stream: Stream | None = None
-        self._again = False  # whether it has but to be given other constants
+        self._steady = False  # whether it has but to be given other constants
         self._size, self._room = -1, 0  # of its constants, and of the lists of tiles
         chunk, shade_vertices = vertex.program.chunk_function(((), ()))
         self._chunk_block(chunk)
@@ -340,32 +340,36 @@ class Direct:
 
     def draw(self, info: DrawInfo, row: Row) -> bool:
         """Make a draw with these constant blocks 0; false, and nothing is done, if it cannot."""
-        stream = self._stream
-        if info is not self._info or info.index_size:
-            self._again = False
-            stream = self._memory.stream(info, self._mode, self._first)
-            if stream is None:
-                return False
-            self._info, self._stream = info, stream
-            self._words[DrawWords.STREAM] = stream.at
-        assert stream is not None
-        if not self._columns.begin(stream, info) or not self._constants(row):
-            return False
-        self._again = self._columns.steady and not info.index_size
-        return self._made(stream)
+        stream = self._described(info)
+        return stream is not None and self._constants(row) and self._made(stream)
 
-    def repeat(self, info: DrawInfo, data: bytes) -> bool:
+    def repeat(self, info: DrawInfo, data: bytes | bytearray) -> bool:
         """The same with one block for both stages: quick where nothing else is another."""
         stream = self._stream
-        if info is not self._info or not self._again or stream is None:
-            block = ConstantBuffer(data)
-            return self.draw(info, (block, block))
+        if info is not self._info or not self._steady:
+            stream = self._described(info)
         size = self._memory.put(0, data)
+        if stream is None or size < 0:
+            return False
         if size != self._size:
-            if size < 0:
-                return False
             self._tell_size(size, size, 0)
         return self._made(stream)
+
+    def _described(self, info: DrawInfo) -> Stream | None:
+        """Point at a draw's vertices; None if that cannot be."""
+        stream = self._stream
+        if info is not self._info or info.index_size:
+            self._info = None
+            stream = self._memory.stream(info, self._mode, self._first)
+            if stream is None:
+                return None
+            self._stream = stream
+            self._words[DrawWords.STREAM] = stream.at
+        assert stream is not None
+        if not self._columns.begin(stream, info):
+            return None
+        self._info, self._steady = info, self._columns.steady and not info.index_size
+        return stream
 
     def _made(self, stream: Stream) -> bool:
         """Make the draw that was described; false, and nothing is done, if it is too large."""

@@ -72,12 +72,17 @@ class Columns:
         self._limit = np.full(inputs, _FOREVER, np.int64)
         self._divisor = np.zeros(inputs, np.int64)
         self._moves = np.zeros(inputs, np.bool_)  # with the number of the vertex
+        self._words = self._table.reshape(-1).data
+        self._moving: list[tuple[int, int, int, int]] = []  # word, base, stride, limit: see `_lay`
+        self._laid = self._in_rows = False
         self._keep: list[Any] = []
         self._converted: dict[int, _Converted] = {}
         self._system: list[tuple[str, Array]] = []
         self.addresses: list[int] = []  # what the block's words of the inputs are
-        self._stream: Stream | None = None
-        self._last: Any = None
+        self._divided = False
+        self._stream: Stream | None = None  # of the draw pointed at, its first vertex and call
+        self._first = -1
+        self._info: DrawInfo | None = None
 
     # -- making ------------------------------------------------------------------------------------
 
@@ -158,23 +163,38 @@ class Columns:
         first = stream.first if info.index_size else info.start
         for name, values in self._system:
             _number(name, values, stream, info, first)
-        what = first, info.instance_count, info.start_instance
-        if not changed and stream is self._stream and what == self._last:
+        if changed or not self._laid:
+            self._lay()
+        elif stream is self._stream and first == self._first and info is self._info:
             return True
-        moves = self._moves
-        left = self._limit - first
-        if first < 0 or first > _FOREVER or (left[moves] <= 0).any():
+        self._stream = None
+        if not 0 <= first <= _FOREVER:
             return False
-        table = self._table
-        if len(self._base):
-            table[:, Column.FIRST] = self._base + np.where(moves, first * self._stride, 0)
-            table[:, Column.STRIDE] = self._stride
-            table[:, Column.LIMIT] = np.where(moves, left, self._limit)
-            table[:, Column.ROWS] = 0
-            if info.instance_count > 1 or self._divisor.any():
-                self._by_instance(stream, info)
-        self._stream, self._last = stream, what  # its rows are pointed at
+        words = self._words
+        for word, base, stride, limit in self._moving:
+            if limit <= first:
+                return False
+            words[word + Column.FIRST] = base + first * stride
+            words[word + Column.LIMIT] = limit - first
+        if self._in_rows:
+            self._table[:, Column.ROWS] = 0
+        self._in_rows = bool(info.instance_count > 1 or self._divided)
+        if self._in_rows:
+            self._by_instance(stream, info)
+        self._stream, self._first, self._info = stream, first, info  # its rows are pointed at
         return True
+
+    def _lay(self) -> None:
+        """Write what is the same for all draws, and note what is not."""
+        table, rows = self._table, range(len(self._base))
+        if rows:
+            table[:, Column.FIRST], table[:, Column.STRIDE] = self._base, self._stride
+            table[:, Column.LIMIT], table[:, Column.ROWS] = self._limit, 0
+        moving = [row for row in rows if self._moves[row]]
+        columns = [each.tolist() for each in (self._base, self._stride, self._limit)]
+        self._moving = [(4 * row, *[column[row] for column in columns]) for row in moving]  # type: ignore[misc]
+        self._divided = bool(self._divisor.any())
+        self._laid = True
 
     def _by_instance(self, stream: Stream, info: DrawInfo) -> None:
         """Rows that do not follow the lanes."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.bound import ConstantBuffer
-from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.vertex.assembly import assemble
-from gallette.drivers.common.vertex.stream import vertex_stream
+from gallette.drivers.common.vertex.stream import indices_of, vertex_stream
 from gallette.drivers.common.work import LANE, PRIMITIVE
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
@@ -136,7 +135,7 @@ class DirectMemory:
             return self.put(place, b"")
         return self.put(place, block.raw if block.raw is not None else block.data.tobytes())
 
-    def put(self, place: int, data: bytes) -> int:
+    def put(self, place: int, data: bytes | bytearray) -> int:
         """Copy bytes; what follows them is zero. How many there are: -1 if there is no room."""
         size, memory = len(data), self._bytes[place]
         if size > CONSTANTS:
@@ -152,22 +151,35 @@ class DirectMemory:
 
     def stream(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
         """The triangles of a draw; None if it is too large or its vertices are far apart."""
-        key: Any = (mode, first, info.count, info.instance_count)
-        buffer = info.index_buffer
         if info.index_size:
-            assert isinstance(buffer, HostResource)
-            if buffer.live:
-                return self._made(info, mode, first)
-            key += (
-                id(buffer), buffer.writes, info.index_offset, info.start, info.index_size,
-                info.index_bias, info.primitive_restart, info.restart_index,
-            )  # fmt: skip
+            return self._indexed(info, mode, first)
+        key = mode, first, info.count, info.instance_count
         if key in self._streams:
             return self._streams[key]
+        return self._keep(key, self._made(info, mode, first))
+
+    def _indexed(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
+        """Indices may be others at each draw, and often are the same ones further on."""
+        if info.count > MOST_LANES * 3:
+            return None
+        indices = indices_of(info)
+        low, high = (int(indices.min()), int(indices.max())) if len(indices) else (0, 0)
+        if info.primitive_restart and high >= info.restart_index:
+            return self._made(info, mode, first)
+        key = mode, first, info.instance_count, (indices - low).tobytes(), info.index_size
+        found = (
+            self._streams[key]
+            if key in self._streams
+            else self._keep(key, self._made(info, mode, first))
+        )
+        low += info.index_bias
+        return found if found is None or found.first == low else replace(found, first=low)
+
+    def _keep(self, key: Any, stream: Stream | None) -> Stream | None:
         if len(self._streams) >= _MOST_STREAMS:
             self._streams.clear()
-        found = self._streams[key] = self._made(info, mode, first)
-        return found
+        self._streams[key] = stream
+        return stream
 
     def _made(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
         if info.count * info.instance_count > MOST_LANES * 3:
@@ -199,6 +211,6 @@ class DirectMemory:
             source.lanes,
             LANE * info.count * instances + PRIMITIVE * triangles * instances,
             int(words.ctypes.data),
-            (words, tuple(arrays), info.index_buffer),
+            (words, tuple(arrays)),
             {},
         )

@@ -171,14 +171,14 @@ def draw(
     draw_id: int = 0,
 ) -> None:
     """Draw consecutive vertices."""
+    alone = ctx.repeats.possible and not (base_instance or draw_id or ctx.lost)
+    call = mode, first, count, instances
+    if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
+        return  # there was nothing wrong with it before
     if mode not in _PLAIN or ctx.immediate.active or ctx.lost:
         check_mode(ctx, mode)
     if first < 0 or count < 0 or instances < 0:
         raise invalid_value("negative first, count or instance count")
-    alone = ctx.repeats.possible and not (base_instance or draw_id)
-    call = mode, first, count, instances
-    if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
-        return
     if not ctx.can_draw():
         _check_alone(mode)
         return

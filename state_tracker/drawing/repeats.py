@@ -51,6 +51,7 @@ class _Repeat:
     """What a draw was made of, so that it can be told that it is still the same."""
 
     layout: Layout
+    layouts: Any  # those of its vertex array then: another object when that was changed
     token: Any  # the driver's
 
 
@@ -60,6 +61,8 @@ class Repeats:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._known: dict[Any, _Repeat] = {}
+        self._last_key: Any = None  # of the draw made last, which programs make again
+        self._last: _Repeat | None = None
         # Only drivers whose draws wait have these; others take each draw as it comes.
         pipe: Any = ctx.pipe
         self._token: Any = getattr(pipe, "repeatable", None)
@@ -70,6 +73,7 @@ class Repeats:
     def clear(self) -> None:
         """Something else has changed."""
         self._known.clear()
+        self._last_key = self._last = None
 
     def drawn(self, call: tuple[Any, ...]) -> bool:
         """Make a draw like one before; false if there was none, and nothing is done."""
@@ -77,13 +81,14 @@ class Repeats:
         executable = ctx.programs.executable
         if executable is None:
             return False
-        arrays = ctx.arrays.current
-        found = self._known.get(self._key(call, executable))
+        key = self._key(call, executable)
+        found = self._last if key == self._last_key else self._known.get(key)
         if found is None:
             return False
+        self._last_key, self._last = key, found
         layout, group = found.layout, ctx.group
         if (
-            arrays.layouts.get(executable.inputs) is not layout
+            ctx.arrays.current.layouts is not found.layouts
             or layout.epoch != group.epoch
             or group.mapped
             or len(group.contexts) > 1
@@ -91,7 +96,7 @@ class Repeats:
             or (executable.has_builtins and ctx.dirty & Dirty.FRAMEBUFFER_BOUND)
         ):
             return False
-        answer: bool = self._repeat(found.token, bytes(executable.uniforms.data))
+        answer: bool = self._repeat(found.token, executable.uniforms.data)
         return answer
 
     def remember(self, call: tuple[Any, ...], info: DrawInfo) -> None:
@@ -105,14 +110,16 @@ class Repeats:
         stages = ctx.programs.stages
         if stages.keys() != _BOTH or any(each is not executable for each in stages.values()):
             return
-        layout = ctx.arrays.current.layouts.get(executable.inputs)
+        layouts = ctx.arrays.current.layouts
+        layout = layouts.get(executable.inputs)
         if layout is None or layout.clients or layout.current:
             return
         token = self._token(info)
         if token is not None:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            self._known[self._key(call, executable)] = _Repeat(layout, token)
+            key = self._last_key = self._key(call, executable)
+            self._last = self._known[key] = _Repeat(layout, layouts, token)
 
     def _key(self, call: tuple[Any, ...], executable: Executable) -> tuple[Any, ...]:
         """All that tells apart draws which are repeated."""

@@ -159,8 +159,9 @@ def _entry_point(function: Function) -> Callable[..., Any]:
 
 
 def _noting(function: Function) -> Callable[..., Any]:
-    """The same for a function of one number with a shortcut: what it did is noted."""
-    name, short, note = function.c_name, function.name, shortcuts.note
+    """The same for a function of one or two numbers with a shortcut: what it did is noted."""
+    name, short = function.c_name, function.name
+    note, note_bound = shortcuts.note, shortcuts.note_bound
     tables, no_table = CALL_TABLES, _NoContext()
 
     def call(one: Any) -> None:
@@ -171,7 +172,15 @@ def _noting(function: Function) -> Callable[..., Any]:
             shortcuts.forget()
             _failed(function, error)
 
-    return call
+    def call_two(one: Any, two: Any) -> None:
+        try:
+            tables.get(get_ident(), no_table)[name](one, two)
+            note_bound(current_context, short, one, two)
+        except BaseException as error:
+            shortcuts.forget()
+            _failed(function, error)
+
+    return call if len(function.params) == 1 else call_two
 
 
 def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:

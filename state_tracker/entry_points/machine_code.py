@@ -1,8 +1,9 @@
 """A few instructions of x86-64 in memory that may be executed, for `shortcuts`.
 
-What is assembled here is called from C with one 32-bit number (in EDI, as the System V convention
-has it). It compares words in memory and either returns or goes on to another function, which finds
-everything as it was. Offered on Linux alone: other systems have other conventions.
+What is assembled here is called from C with one or two 32-bit numbers (in EDI and ESI, as the
+System V convention has it). It compares words in memory and either returns or goes on to another
+function, which finds everything as it was. Offered on Linux alone: other systems have other
+conventions.
 """
 
 from __future__ import annotations
@@ -50,6 +51,12 @@ class Assembler:
         self._code += b"\x89\xf9\x48\x39\x08"  # mov ecx, edi; cmp [rax], rcx
         self._branch(_JUMP_UNLESS, label)
 
+    def unless_second_argument(self, address: int, label: str) -> None:
+        """The same for what comes behind that."""
+        self._point_at(address)
+        self._code += b"\x89\xf1\x48\x39\x08"  # mov ecx, esi; cmp [rax], rcx
+        self._branch(_JUMP_UNLESS, label)
+
     def unless_number(self, address: int, value: int, label: str) -> None:
         """Jump unless the word there is a small number."""
         self._point_at(address)
@@ -58,11 +65,11 @@ class Assembler:
 
     def unless_thread(self, address: int, label: str) -> None:
         """Jump unless the word there is the calling thread's identifier."""
-        self._code += b"\x57"  # push rdi
+        self._code += b"\x57\x56"  # push rdi; push rsi
         self._point_at(address)
-        self._code += b"\xff\x30\x50"  # push [rax]; push rax, so that the stack is aligned
+        self._code += b"\xff\x30"  # push [rax]: the stack is aligned
         self._point_at(_thread_function())
-        self._code += b"\xff\xd0\x59\x59\x5f\x48\x39\xc8"  # call rax; pop rcx twice; pop rdi; cmp
+        self._code += b"\xff\xd0\x59\x5e\x5f\x48\x39\xc8"  # call rax; pop rcx, rsi, rdi; cmp
         self._branch(_JUMP_UNLESS, label)
 
     def leave(self) -> None:

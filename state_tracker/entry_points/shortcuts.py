@@ -25,7 +25,7 @@ from gallette.state_tracker.entry_points.enums import GL
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["NAMES", "WORDS", "compiled", "forget", "leaves_alone", "note", "possible"]
+__all__ = ["NAMES", "WORDS", "compiled", "forget", "leaves_alone", "note", "note_bound", "possible"]
 
 WORDS = (ctypes.c_int64 * 16)()
 """The identifier of a thread (0: of none), then a word for each thing; -1 where nobody knows."""
@@ -46,8 +46,11 @@ _CAPABILITIES = {
     )
 }
 _SWITCHED = {"Enable": 1, "Disable": 0}
-NAMES = (*_SLOTS, *_SWITCHED)
-"""The functions (without `gl`) that note what they have done; each has one argument."""
+_BOUND = {"BindBuffer": (int(GL.ARRAY_BUFFER), 4 + len(_CAPABILITIES))}
+"""Of two arguments: the first one that is looked at, and the slot of the second."""
+
+NAMES = (*_SLOTS, *_SWITCHED, *_BOUND)
+"""The functions (without `gl`) that note what they have done."""
 
 _LEAVE_ALONE = re.compile(
     r"Uniform.*|Draw(Arrays|Elements|RangeElements).*|Bind(Texture|Sampler|Buffer).*|Clear"
@@ -78,6 +81,18 @@ def note(current: Callable[[], Context | None], name: str, value: int) -> None:
     slot = _SLOTS.get(name) or _CAPABILITIES.get(value)
     if slot is None or (slot == _SLOTS["UseProgram"] and not _stays_so(current())):
         return
+    _put(current, slot, _SWITCHED.get(name, value))
+
+
+def note_bound(current: Callable[[], Context | None], name: str, target: int, value: int) -> None:
+    """The same for a function of two arguments."""
+    wanted, slot = _BOUND[name]
+    if target == wanted:
+        _put(current, slot, value)
+
+
+def _put(current: Callable[[], Context | None], slot: int, value: int) -> None:
+    """From now on a word says so."""
     thread = get_ident()
     if WORDS[0] != thread:
         context = current()
@@ -87,7 +102,7 @@ def note(current: Callable[[], Context | None], name: str, value: int) -> None:
         for number in range(1, len(WORDS)):
             WORDS[number] = -1
         WORDS[0] = thread
-    WORDS[slot] = _SWITCHED.get(name, value)
+    WORDS[slot] = value
 
 
 def _stays_so(context: Context | None) -> bool:
@@ -109,6 +124,12 @@ def _code(name: str, pointer: int) -> bytes:
     code = machine_code.Assembler()
     if name in _SLOTS:
         code.unless_argument(base + 8 * _SLOTS[name], "on")
+    elif name in _BOUND:
+        target, slot = _BOUND[name]
+        code.if_argument_is(target, "looked at")
+        code.jump("on")
+        code.label("looked at")
+        code.unless_second_argument(base + 8 * slot, "on")
     else:
         for cap, slot in _CAPABILITIES.items():
             code.if_argument_is(cap, f"slot {slot}")

@@ -295,16 +295,16 @@ def _by_name(function: Any) -> Any:
 
 
 for _target_name, _dsa_name, _function in (
-    ("buffer_data", "named_buffer_data", _data),
+    ("", "named_buffer_data", _data),
     ("buffer_storage", "named_buffer_storage", _storage),
-    ("buffer_sub_data", "named_buffer_sub_data", _sub_data),
+    ("", "named_buffer_sub_data", _sub_data),
     ("get_buffer_sub_data", "get_named_buffer_sub_data", _get_sub_data),
     ("map_buffer_range", "map_named_buffer_range", _map_range),
     ("map_buffer", "map_named_buffer", _map),
     ("unmap_buffer", "unmap_named_buffer", _unmap),
     ("flush_mapped_buffer_range", "flush_mapped_named_buffer_range", _flush),
 ):
-    if _function is not _data:
+    if _target_name:
         register(_target_name, _by_target(_function))
     register(_dsa_name, _by_name(_function))
 
@@ -313,6 +313,18 @@ for _target_name, _dsa_name, _function in (
 def buffer_data(ctx: Context, target: int, size: int, data: Pointer, usage: int) -> None:
     shared = target == GL.EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD
     _data(ctx, bound(ctx, target), size, data, usage, shared)
+
+
+@entry
+def buffer_sub_data(ctx: Context, target: int, offset: int, size: int, data: Pointer) -> None:
+    """What programs do between small draws: nothing is asked of plain buffers but their size."""
+    buffer = ctx.buffers.bound.get(target)
+    if buffer is not None and type(data) is int and 0 <= offset < offset + size <= buffer.size:
+        resource = buffer.plain
+        if resource is not None:
+            ctx.pipe.buffer_subdata(resource, offset, bytes_at(data, size))
+            return
+    _sub_data(ctx, bound(ctx, target), offset, size, data)
 
 
 def _to_invalidate(ctx: Context, name: int) -> BufferObject:

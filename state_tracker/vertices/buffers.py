@@ -201,6 +201,13 @@ class BufferObject(GLObject):
             self.ctx.group.mapped -= 1
 
     @property
+    def plain(self) -> Resource | None:
+        """Its storage, if all of it may be written."""
+        if self.immutable or self.mapping is not None or self.committed.size:
+            return None
+        return self.resource
+
+    @property
     def blocked(self) -> bool:
         """Mapped without GL_MAP_PERSISTENT_BIT: most commands must not touch it."""
         return self.mapping is not None and not self.mapping.access & GL.MAP_PERSISTENT_BIT

@@ -89,7 +89,8 @@ class VertexArray(GLObject):
         self.layouts: dict[Any, Any] = {}  # derived: see `vertex_input`
 
     def changed(self) -> None:
-        self.layouts.clear()
+        if self.layouts:
+            self.layouts = {}  # another object: see `drawing.repeats`
 
     def forget_buffer(self, buffer: BufferObject) -> None:
         """A deleted buffer leaves the array object it is deleted under."""

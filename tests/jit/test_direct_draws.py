@@ -128,6 +128,19 @@ def _indexed(frame: _Frame) -> None:
     array.render(moderngl.TRIANGLE_FAN, vertices=12, first=30)
 
 
+def _indices_written(frame: _Frame) -> None:
+    """The same triangles of other vertices, others, an index that restarts, and one that did."""
+    pattern = np.array([0, 1, 2, 2, 1, 3], np.uint16)
+    array = frame.array(pattern, 2)
+    frame.context.extra.enable(0x8F9D)
+    frame.context.extra.primitive_restart_index(7)
+    for k, last in enumerate((3, 3, 3, 5, 3, 3)):
+        pattern[5] = last
+        array.index_buffer.write((pattern + 4 * (k % 4)).tobytes())
+        array.render(moderngl.TRIANGLES)
+        array.render(moderngl.TRIANGLE_STRIP)
+
+
 def _instances(frame: _Frame) -> None:
     array = frame.array()
     for k in range(4):
@@ -192,7 +205,18 @@ def _noting(method: Callable[..., bool], done: list[bool]) -> Callable[..., bool
 
 
 @pytest.mark.parametrize(
-    "draw", [_arrays, _written, _blocks, _indexed, _instances, _converted, _beyond, _states]
+    "draw",
+    [
+        _arrays,
+        _written,
+        _blocks,
+        _indexed,
+        _indices_written,
+        _instances,
+        _converted,
+        _beyond,
+        _states,
+    ],
 )
 def test_nobody_can_tell(draw: Callable[[_Frame], None], monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[bool] = []

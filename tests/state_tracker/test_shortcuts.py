@@ -201,3 +201,44 @@ def test_what_has_nothing_to_do_with_it_leaves_shortcuts_alone(client: Client, n
     client.call("glEnable", GL.BLEND)
     assert len(client.heard) == heard
     assert client.gl.get_error() == GL.NO_ERROR
+
+
+def _bind(client: Client, target: int, buffer: int) -> None:
+    """glBindBuffer through its C pointer."""
+    name = "glBindBuffer"
+    address = client.gl.load_opengl_function(name)
+    table = client.gl.calls
+    if not hasattr(table[name], "heard"):
+        method = table[name]
+
+        def hear(one: int, two: int) -> None:
+            client.heard.append((name, two))
+            method(one, two)
+
+        hear.heard = True  # type: ignore[attr-defined]
+        table[name] = hear
+    ctypes.CFUNCTYPE(None, ctypes.c_uint, ctypes.c_uint)(address)(target, buffer)
+
+
+def test_the_buffer_that_is_bound_is_not_bound_again(client: Client) -> None:
+    gl = client.gl
+    one, two = gl.gen_buffers(2)
+    for target in (GL.ARRAY_BUFFER, GL.UNIFORM_BUFFER, GL.ARRAY_BUFFER):
+        for _ in range(2):
+            _bind(client, target, one)
+    heard = [("glBindBuffer", one)]
+    assert client.heard == heard * 3  # of other targets all are heard
+    _bind(client, GL.ARRAY_BUFFER, two)
+    assert client.heard[-1] == ("glBindBuffer", two)
+    _bind(client, GL.ARRAY_BUFFER, one)
+    assert client.heard == [*heard * 3, ("glBindBuffer", two), *heard]
+    assert gl.get_integerv(GL.ARRAY_BUFFER_BINDING) == [one]
+    gl.bind_buffer(GL.ARRAY_BUFFER, two)
+    _bind(client, GL.ARRAY_BUFFER, one)
+    assert gl.get_integerv(GL.ARRAY_BUFFER_BINDING) == [one]
+    gl.delete_buffers(1, [one])
+    _bind(client, GL.ARRAY_BUFFER, one)  # which is a name no more
+    assert gl.get_error() == GL.INVALID_OPERATION
+    _bind(client, GL.ARRAY_BUFFER, one)
+    assert gl.get_error() == GL.INVALID_OPERATION
+    assert gl.get_integerv(GL.ARRAY_BUFFER_BINDING) == [0]

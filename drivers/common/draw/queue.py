@@ -54,7 +54,7 @@ MOST = 4096
 """Draws that may wait."""
 
 _ALONE = 4
-"""So many times in a row somebody wanted a single draw done: the next one need not wait."""
+"""So many times in a row somebody wanted fewer than `SHARED` draws done: those need not wait."""
 
 MOST_LANES = 1 << 18
 """Vertices of draws that may wait: about as many as are shaded at a time."""
@@ -86,6 +86,7 @@ class DrawQueue:
         "_clears",
         "_drawn",
         "_entries",
+        "_few",
         "_fragment",
         "_given",
         "_info",
@@ -95,7 +96,6 @@ class DrawQueue:
         "_memory",
         "_regroup",
         "_since",
-        "_single",
         "_states",
         "_target",
         "_targets",
@@ -115,7 +115,7 @@ class DrawQueue:
         self._entries: list[Waiting] = []
         self._lanes = 0
         self._since = 0  # draws that have been repeated since somebody wanted them done
-        self._single = 0  # so many times in a row that was a single draw
+        self._few = 0  # so many times in a row there were only a few
         self._target = FramebufferState()  # of the draw made last
         self._drawn: Counter[Any] = Counter()  # by shaders: draws that waited beside others
         self._writes = Writes()
@@ -210,7 +210,7 @@ class DrawQueue:
         target, counting = bound.framebuffer, bound.counting_samples
         return Repeatable(given, info, target, bound.epoch, waits, counting)
 
-    def repeat(self, draw: Repeatable, data: bytes) -> bool:
+    def repeat(self, draw: Repeatable, data: bytes | bytearray) -> bool:
         """Draw once more, now or later: with other constants, and all else as it was."""
         given, entries, bound = draw.given, self._entries, self._states.bound
         if draw.epoch != bound.epoch or draw.counting != bound.counting_samples:
@@ -218,9 +218,9 @@ class DrawQueue:
         if not draw.waits:
             return not entries and self._by_itself(draw, data)
         self._since += 1
-        if not entries and self._single >= _ALONE:
-            if self._since > 1:
-                self._single = 0
+        if not entries and self._few >= _ALONE:
+            if self._since >= SHARED:
+                self._few = 0
             elif self._by_itself(draw, data):
                 return True
         if len(entries) >= MOST or self._lanes >= MOST_LANES:
@@ -231,13 +231,13 @@ class DrawQueue:
             self._hold(given)
         if draw.info.index_buffer is not None:
             self._hold_indices(draw.info.index_buffer)
-        block = ConstantBuffer(data)
+        block = ConstantBuffer(bytes(data))
         entries.append((given, draw.info, (block, block)))
         self._lanes += draw.info.count * draw.info.instance_count
         return True
 
-    def _by_itself(self, draw: Repeatable, data: bytes) -> bool:
-        """Make a draw now for which nothing would come to wait with, by the look of it."""
+    def _by_itself(self, draw: Repeatable, data: bytes | bytearray) -> bool:
+        """Make a draw now for which too little would come to wait with, by the look of it."""
         if not draw.given.alive:
             return False
         plan = draw.plan
@@ -383,7 +383,7 @@ class DrawQueue:
         self.rebinding()  # whoever has work done may change anything
         entries, since = self._entries, self._since
         if since:
-            self._single = self._single + 1 if since == 1 else 0
+            self._few = self._few + 1 if since < SHARED else 0
             self._since = 0
         if not entries:
             return

@@ -55,7 +55,7 @@ class Plan(Protocol):
         """Make a draw with these constant blocks 0; false, and nothing is done, if it cannot."""
         ...
 
-    def repeat(self, info: DrawInfo, data: bytes) -> bool:
+    def repeat(self, info: DrawInfo, data: bytes | bytearray) -> bool:
         """The same with one block for both stages, mostly of the draw made last."""
         ...
 

@@ -44,7 +44,7 @@ _WRITE, _PERSISTENT = int(MapFlags.WRITE), int(MapFlags.PERSISTENT)
 class HostResource(Resource):
     """A resource whose `storage` is a list of byte arrays, one per level."""
 
-    __slots__ = ("_views", "derived", "live", "units", "writes")
+    __slots__ = ("_memory", "_views", "derived", "live", "units", "writes")
 
     storage: list[Storage]
 
@@ -57,6 +57,7 @@ class HostResource(Resource):
         self.derived: dict[Any, tuple[int, Any]] = {}  # see `derive`
         self.units: dict[Any, Any] = {}  # texture and image units that read this resource
         self._views: dict[tuple[int, np.dtype[Any]], npt.NDArray[Any]] = {}
+        self._memory: memoryview | None = None
 
     def touch(self) -> None:
         """The contents changed: whatever was derived from them is stale."""
@@ -97,6 +98,13 @@ class HostResource(Resource):
         offset = max(0, offset)
         return data[offset : offset + max(0, size)]
 
+    @property
+    def memory(self) -> memoryview:
+        """A buffer's bytes: a few are written in half the time that an array takes."""
+        if self._memory is None:
+            self._memory = self.storage[0][0, 0].data
+        return self._memory
+
     def words(self) -> npt.NDArray[np.uint32]:
         """A whole buffer as 32-bit words; a last partial word reads as if followed by zeroes."""
         key = (-1, np.dtype(np.uint32))
@@ -131,7 +139,7 @@ def create_resource(desc: ResourceDesc, ledger: ResourceLedger) -> HostResource:
     def destroy(resource: Resource) -> None:
         assert isinstance(resource, HostResource)
         ledger.remove(resource)
-        resource.storage = []
+        resource.storage, resource._memory = [], None
         resource.derived.clear()
         resource.units.clear()
         resource._views.clear()

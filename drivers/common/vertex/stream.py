@@ -20,7 +20,7 @@ from .assembly import Runs, cut_runs
 from .fetch import VertexSource
 from .vertices import Ints
 
-__all__ = ["IndexStream", "resolved", "restarts", "vertex_stream"]
+__all__ = ["IndexStream", "indices_of", "resolved", "restarts", "vertex_stream"]
 
 _SPARSE = 4
 """Index ranges up to this many times the number of indices are shaded whole."""
@@ -85,7 +85,7 @@ def vertex_stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
     if not info.index_size:
         source = VertexSource(info.start, info.count, None, base_vertex=info.start, **common)
         return np.arange(info.count), Runs.whole(info.count), source
-    indices = _indices(info)
+    indices = indices_of(info)
     runs = Runs.whole(len(indices))
     if info.primitive_restart:
         kept, runs = cut_runs(indices, info.restart_index)
@@ -184,10 +184,10 @@ def restarts(info: DrawInfo) -> bool:
     """Does an index of the draw begin a new run of primitives?"""
     if not (info.index_size and info.primitive_restart):
         return False
-    return bool((_indices(info) == info.restart_index).any())
+    return bool((indices_of(info) == info.restart_index).any())
 
 
-def _indices(info: DrawInfo) -> npt.NDArray[Any]:
+def indices_of(info: DrawInfo) -> npt.NDArray[Any]:
     """The index values of a draw; indices outside the buffer read as zero."""
     there = _indices_there(info)
     if len(there) == info.count:
