@@ -39,6 +39,7 @@ from gallette.state_tracker.drawing.fragment_ops import FragmentState
 from gallette.state_tracker.drawing.lowering import lowers_anything
 from gallette.state_tracker.drawing.rasterization import RasterState
 from gallette.state_tracker.drawing.repeats import Repeats
+from gallette.state_tracker.drawing.replays import Replays
 from gallette.state_tracker.drawing.validate import Derived
 from gallette.state_tracker.entry_points import abi
 from gallette.state_tracker.entry_points.answering import answers
@@ -53,6 +54,7 @@ from gallette.state_tracker.entry_points.errors import GLError, invalid_operatio
 from gallette.state_tracker.entry_points.es1 import knowing_es1
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
+from gallette.state_tracker.entry_points.recording import MARK
 from gallette.state_tracker.entry_points.registry import implementation
 from gallette.state_tracker.entry_points.watching import watcher
 from gallette.state_tracker.limits import Limits
@@ -194,6 +196,8 @@ class Context(GLInterface):
     queries: QueryState
     syncs: SyncState
     vertex_input: VertexInput
+    repeats: Repeats
+    replays: Replays
 
     def __init__(
         self,
@@ -290,6 +294,7 @@ class Context(GLInterface):
         self.syncs = self.group.syncs
         self.vertex_input = VertexInput(self)
         self.repeats = Repeats(self)
+        self.replays = Replays(self)
         self.group.join(self)
         self.first_size, self.first_samples = size, samples
         if self._watcher is not None:
@@ -304,6 +309,10 @@ class Context(GLInterface):
     # -- entry points ----------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
+        recorded = self.__dict__.get(MARK)
+        if recorded is not None:  # nothing else is there until what was recorded is replayed
+            recorded.end()
+            return getattr(self, name)
         if name.startswith("_"):
             raise AttributeError(name)
         try:

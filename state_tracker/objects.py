@@ -70,6 +70,7 @@ class NameTable(Generic[T]):
         self.kind = kind
         self._objects: dict[int, T | None] = {}
         self._next = 1
+        self.changes = 0  # how often a name got an object, or lost it
 
     def generate(self, count: int) -> list[int]:
         """`count` unused names, reserved from now on."""
@@ -128,6 +129,7 @@ class NameTable(Generic[T]):
                 raise invalid_operation(f"{name} was not generated as the name of a {self.kind}")
             found = create(name)
             self._objects[name] = found
+            self.changes += 1
         return found
 
     def add(self, create: Callable[[int], T]) -> T:
@@ -135,6 +137,7 @@ class NameTable(Generic[T]):
         (name,) = self.generate(1)
         created = create(name)
         self._objects[name] = created
+        self.changes += 1
         return created
 
     def pop(self, name: int) -> T | None:
@@ -146,6 +149,7 @@ class NameTable(Generic[T]):
             self._next = name
         if found is not None:
             found.deleted = True
+            self.changes += 1
         return found
 
     def __iter__(self) -> Iterator[int]:
@@ -161,3 +165,4 @@ class NameTable(Generic[T]):
             found.deleted = True
             found.release()
         self._objects.clear()
+        self.changes += 1

@@ -6,6 +6,7 @@ draw's way is in `draw`, `vertex`, `raster` and `output`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -261,6 +262,14 @@ class HostContext(MemoryContext):
         if self._queue.retargets(draw):
             self.settle()
         return self._queue.repeat(draw, data)
+
+    def repeat_all(self, draws: Sequence[Repeatable], data: Sequence[bytes]) -> int:
+        """The same for many draws: how many of them were made, from the first on."""
+        done = 0
+        while done < len(draws) and self.repeat(draws[done], data[done]):
+            done += 1
+            done += self._queue.repeat_more(draws, data, done)
+        return done
 
     def destroy(self) -> None:
         self.settle()

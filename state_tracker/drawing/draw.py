@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.vertices.buffers import BufferObject
 
-__all__ = ["draw", "draw_indexed"]
+__all__ = ["draw", "draw_indexed", "indexed_call"]
 
 _LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
 _ADJACENCY = range(GL.LINES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY + 1)
@@ -264,6 +264,26 @@ def _restart(ctx: Context, size: int) -> int | None:
     return ctx.raster.restart_index if ctx.raster.primitive_restart else None
 
 
+def indexed_call(
+    ctx: Context,
+    mode: int,
+    count: int,
+    type: int,
+    indices: Pointer,
+    instances: int,
+    base_vertex: int = 0,
+) -> tuple[Any, ...] | None:
+    """What tells a draw by index from others; none of one that may not be made again as it is."""
+    stored = _index_resource(ctx)
+    # Indices in the caller's memory may be other ones the next time.
+    if stored is None or not (indices is None or isinstance(indices, int)):
+        return None
+    if type not in INDEX_TYPES:
+        return None
+    restart = _restart(ctx, INDEX_TYPES[type][0])
+    return mode, count, type, indices, base_vertex, restart, stored, instances
+
+
 def draw_indexed(
     ctx: Context,
     mode: int,
@@ -283,12 +303,10 @@ def draw_indexed(
         raise invalid_enum(type, "index type")
     size, gl_type = INDEX_TYPES[type]
     restart = _restart(ctx, size)
-    stored = _index_resource(ctx)
-    call = mode, count, type, indices, base_vertex, restart, stored, instances
-    alone = ctx.repeats.possible and not (base_instance or draw_id)
-    # Indices in the caller's memory may be other ones the next time.
-    alone = alone and stored is not None and (indices is None or isinstance(indices, int))
-    if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
+    call = None
+    if ctx.repeats.possible and not (base_instance or draw_id):
+        call = indexed_call(ctx, mode, count, type, indices, instances, base_vertex)
+    if call is not None and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
         return
     if not ctx.can_draw():
         _check_alone(mode)
@@ -317,7 +335,7 @@ def draw_indexed(
             draw_id=draw_id,
         )
         _submit(ctx)(info)
-        if alone:
+        if call is not None:
             ctx.repeats.remember(call, info)
     ctx.vertex_input.finish()
 

@@ -32,7 +32,7 @@ class FragmentState:
 
     def __init__(self) -> None:
         self.blend = [Blend() for _ in range(BUFFERS)]
-        self.blend_enabled = 0  # a bit for each colour buffer
+        self.blend_enabled: int = 0  # a bit for each colour buffer
         self.blend_color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
         self.blend_coherent = True
         self.logic_enabled = False

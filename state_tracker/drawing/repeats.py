@@ -12,6 +12,7 @@ apart: `validate` forgets all tokens when it sees any other bit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ class Repeats:
         pipe: Any = ctx.pipe
         self._token: Any = getattr(pipe, "repeatable", None)
         self._repeat: Any = getattr(pipe, "repeat", None)
+        self._repeat_all: Any = getattr(pipe, "repeat_all", None)
         # Elsewhere a draw depends on more than is told apart here.
         self.possible = self._token is not None and not (ctx.is_compat or ctx.lowers)
 
@@ -81,10 +83,31 @@ class Repeats:
         executable = ctx.programs.executable
         if executable is None:
             return False
+        token = self._find(call, executable)
+        if token is None or not self._repeat(token, executable.uniforms.data):
+            return False
+        ctx.replays.repeated(executable)
+        return True
+
+    def token(self, call: tuple[Any, ...]) -> Any:
+        """The driver's token for a draw, if there was one like it before."""
+        executable = self._ctx.programs.executable
+        if executable is None or not self.possible or self._ctx.dirty & ~REPEATED:
+            return None
+        return self._find(call, executable)
+
+    def drawn_together(self, tokens: Sequence[Any], uniforms: Sequence[bytes]) -> int:
+        """Make draws that have tokens, each with these uniforms, and otherwise as the driver knows:
+        how many could be made, from the first on."""
+        done: int = self._repeat_all(tokens, uniforms)
+        return done
+
+    def _find(self, call: tuple[Any, ...], executable: Executable) -> Any:
+        ctx = self._ctx
         key = self._key(call, executable)
         found = self._last if key == self._last_key else self._known.get(key)
         if found is None:
-            return False
+            return None
         self._last_key, self._last = key, found
         layout, group = found.layout, ctx.group
         if (
@@ -95,9 +118,8 @@ class Repeats:
             or ctx.feedback.current.active
             or (executable.has_builtins and ctx.dirty & Dirty.FRAMEBUFFER_BOUND)
         ):
-            return False
-        answer: bool = self._repeat(found.token, executable.uniforms.data)
-        return answer
+            return None
+        return found.token
 
     def remember(self, call: tuple[Any, ...], info: DrawInfo) -> None:
         """A draw has been made the long way: it may come again."""

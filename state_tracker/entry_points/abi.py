@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError, MisuseError, ResetError
-from gallette.state_tracker.entry_points import shortcuts
+from gallette.state_tracker.entry_points import recording, shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.dispatch import default_of
 from gallette.state_tracker.entry_points.enums import GL
@@ -31,7 +31,7 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["CallTable", "address", "known"]
+__all__ = ["CallTable", "address", "failed", "known"]
 
 _BACK_FROM_C = 0.01  # seconds: much longer than the way out of a callback
 
@@ -56,7 +56,8 @@ def address(c_name: str) -> int:
             return 0
         if shortcuts.possible(function.name) and _shorten():
             return _ADDRESSES[c_name]
-        found = _ADDRESSES[c_name] = _pointer(function, _entry_point(function))
+        pointer = _pointer(function, _entry_point(function))
+        found = _ADDRESSES[c_name] = recording.put_in_front(function.name, pointer)
     return found
 
 
@@ -76,7 +77,7 @@ def _shorten() -> bool:
         return False
     pointers = {function.name: _pointer(function, _noting(function)) for function in functions}
     for name, found in shortcuts.compiled(pointers).items():
-        _ADDRESSES[FUNCTIONS[name].c_name] = found
+        _ADDRESSES[FUNCTIONS[name].c_name] = recording.put_in_front(name, found)
     return True
 
 
@@ -92,7 +93,7 @@ class CallTable(dict[str, Callable[..., Any]]):
         assert function is not None
         method = _method(self._context, function)
         if not self._context.group.crowded:
-            method = getattr(method, "direct", method)  # `_failed` records its errors
+            method = getattr(method, "direct", method)  # `failed` records its errors
             if not shortcuts.leaves_alone(function.name):
                 method = _forgetting(method)
         made = self[c_name] = self._context.guarded(method)
@@ -123,34 +124,34 @@ def _entry_point(function: Function) -> Callable[..., Any]:
         try:
             tables.get(get_ident(), no_table)[name](one)
         except BaseException as error:
-            _failed(function, error)
+            failed(function, error)
 
     def call_two(one: Any, two: Any) -> None:
         try:
             tables.get(get_ident(), no_table)[name](one, two)
         except BaseException as error:
-            _failed(function, error)
+            failed(function, error)
 
     def call_three(one: Any, two: Any, three: Any) -> None:
         try:
             tables.get(get_ident(), no_table)[name](one, two, three)
         except BaseException as error:
-            _failed(function, error)
+            failed(function, error)
 
     def call(*args: Any) -> None:
         try:
             tables.get(get_ident(), no_table)[name](*args)
         except BaseException as error:
-            _failed(function, error)
+            failed(function, error)
 
-    failed = default_of(function) or 0
+    nothing = default_of(function) or 0
 
     def answer(*args: Any) -> Any:
         try:
             return tables.get(get_ident(), no_table)[name](*args) or 0
         except BaseException as error:
-            _failed(function, error)
-            return failed
+            failed(function, error)
+            return nothing
 
     if function.restype is not None:
         return answer
@@ -170,7 +171,7 @@ def _noting(function: Function) -> Callable[..., Any]:
             note(current_context, short, one)
         except BaseException as error:
             shortcuts.forget()
-            _failed(function, error)
+            failed(function, error)
 
     def call_two(one: Any, two: Any) -> None:
         try:
@@ -178,7 +179,7 @@ def _noting(function: Function) -> Callable[..., Any]:
             note_bound(current_context, short, one, two)
         except BaseException as error:
             shortcuts.forget()
-            _failed(function, error)
+            failed(function, error)
 
     return call if len(function.params) == 1 else call_two
 
@@ -209,7 +210,8 @@ def _string(text: str) -> int:
     return ctypes.addressof(buffer)
 
 
-def _failed(function: Function, error: BaseException) -> None:
+def failed(function: Function, error: BaseException) -> None:
+    """A call came to grief: C learns of it by glGetError."""
     if isinstance(error, KeyboardInterrupt):
         # Raised here ctypes would swallow it; the delay lets this call return.
         threading.Timer(_BACK_FROM_C, _thread.interrupt_main).start()
@@ -222,7 +224,7 @@ def _failed(function: Function, error: BaseException) -> None:
         context.record_error(error, function)
         return
     if context is not None and isinstance(error, ResetError | MemoryError):
-        context.work_failed(error, function)
+        context.workfailed(error, function)
         return
     code = GL.OUT_OF_MEMORY if isinstance(error, MemoryError) else GL.INVALID_OPERATION
     if context is not None:

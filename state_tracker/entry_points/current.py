@@ -12,7 +12,7 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gallette.state_tracker.entry_points import shortcuts
+from gallette.state_tracker.entry_points import recording, shortcuts
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -31,6 +31,7 @@ def current_context() -> Context | None:
 def set_current(context: Context | None) -> None:
     """Make a context (or none) the calling thread's current one."""
     shortcuts.forget()
+    recording.end_here()
     thread = get_ident()
     if context is None:
         _CONTEXTS.pop(thread, None)

@@ -1,4 +1,4 @@
-"""A few instructions of x86-64 in memory that may be executed, for `shortcuts`.
+"""A few instructions of x86-64 in memory that may be executed, for `shortcuts` and `recording`.
 
 What is assembled here is called from C with one or two 32-bit numbers (in EDI and ESI, as the
 System V convention has it). It compares words in memory and either returns or goes on to another
@@ -16,7 +16,7 @@ import struct
 import sys
 from collections.abc import Mapping
 
-__all__ = ["Assembler", "placed", "possible"]
+__all__ = ["Assembler", "placed", "possible", "thread_function"]
 
 _WRITABLE = mmap.PROT_READ | mmap.PROT_WRITE
 _EXECUTABLE = 1 | 4  # PROT_READ | PROT_EXEC
@@ -68,7 +68,7 @@ class Assembler:
         self._code += b"\x57\x56"  # push rdi; push rsi
         self._point_at(address)
         self._code += b"\xff\x30"  # push [rax]: the stack is aligned
-        self._point_at(_thread_function())
+        self._point_at(thread_function())
         self._code += b"\xff\xd0\x59\x5e\x5f\x48\x39\xc8"  # call rax; pop rcx, rsi, rdi; cmp
         self._branch(_JUMP_UNLESS, label)
 
@@ -98,7 +98,7 @@ class Assembler:
 @functools.cache
 def possible() -> bool:
     """Is this such a machine, and may memory here be made executable?"""
-    if sys.platform != "linux" or platform.machine() != "x86_64" or not _thread_function():
+    if sys.platform != "linux" or platform.machine() != "x86_64" or not thread_function():
         return False
     return _executable(b"\xc3") != 0
 
@@ -128,7 +128,7 @@ def _executable(code: bytes) -> int:
 
 
 @functools.cache
-def _thread_function() -> int:
+def thread_function() -> int:
     """The address of the function that tells C which thread it is in; 0 if there is none."""
     try:
         return ctypes.cast(ctypes.CDLL(None).pthread_self, ctypes.c_void_p).value or 0

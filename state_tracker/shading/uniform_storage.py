@@ -6,6 +6,7 @@ lists of units beside it. Locations map to (uniform, array element).
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.types import Base, Type
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.memory import bytes_at
+from gallette.state_tracker.entry_points.recording_words import MOST_LOCATIONS, uniform_kind
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform
@@ -102,6 +104,7 @@ class UniformStorage:
         self.straight: dict[tuple[int, str, int, int], tuple[int, int, int]] = {}
         """By location, kind, components and columns: where one value is copied to as it is."""
         self.ignored = linked.inactive_locations | {-1}
+        self._places: npt.NDArray[np.uint64] | None = None
         self.max_units = ctx.limits.max_combined_texture_units
         self.handles = ctx.group.handles
         for index, uniform in enumerate(linked.uniforms):
@@ -137,6 +140,18 @@ class UniformStorage:
                 _, at, size = slot.pieces[0]
                 key = location, letter, slot.components, slot.columns
                 self.straight[key] = at, at + size, size
+
+    def places(self) -> tuple[int, int, int]:
+        """A table for machine code, by location: kind, size and address of what goes straight there
+        (see `entry_points.recording`). Answers its address, its length, and where the data is."""
+        data = ctypes.addressof(ctypes.c_char.from_buffer(self.data))
+        if self._places is None:
+            known = [key for key in self.straight if key[0] < MOST_LOCATIONS]
+            self._places = np.zeros((max((key[0] + 1 for key in known), default=0), 2), np.uint64)
+            for key in known:
+                at, _, size = self.straight[key]
+                self._places[key[0]] = size << 32 | uniform_kind(*key[1:]), data + at
+        return self._places.ctypes.data, len(self._places), data
 
     def copy(self, slot: Slot, address: int) -> None:
         """One value straight from C memory: the way of every frame's uniforms."""

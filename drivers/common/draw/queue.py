@@ -236,6 +236,37 @@ class DrawQueue:
         self._lanes += draw.info.count * draw.info.instance_count
         return True
 
+    def repeat_more(self, draws: Sequence[Repeatable], data: Sequence[bytes], first: int) -> int:
+        """Repeat draws from `first` on that wait as the one before them did just now: how many
+        there are, until there is something else to look at."""
+        entries, like = self._entries, draws[first - 1]
+        if not like.waits or not entries:
+            return 0
+        end = min(len(draws), first + MOST - len(entries))
+        lanes, done = self._lanes, 0
+        good: dict[int, int] = {}  # lanes of the draws that are known to wait, by identity
+        for number in range(first, end):
+            draw = draws[number]
+            more = good.get(id(draw))
+            if more is None:
+                given, info = draw.given, draw.info
+                if not (draw.waits and given.held and draw.target is like.target):
+                    break
+                if draw.epoch != like.epoch or draw.counting != like.counting:
+                    break
+                more = good[id(draw)] = info.count * info.instance_count
+            if lanes >= MOST_LANES:
+                break
+            lanes += more
+            if draw.info.index_buffer is not None:
+                self._hold_indices(draw.info.index_buffer)
+            block = ConstantBuffer(data[number])
+            entries.append((draw.given, draw.info, (block, block)))
+            done += 1
+        self._lanes = lanes
+        self._since += done
+        return done
+
     def _by_itself(self, draw: Repeatable, data: bytes | bytearray) -> bool:
         """Make a draw now for which too little would come to wait with, by the look of it."""
         if not draw.given.alive:

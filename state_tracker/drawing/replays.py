@@ -1,0 +1,288 @@
+"""What was recorded without Python, replayed (see `entry_points.recording`).
+
+Recording begins behind draws that were like one before (`repeats`). All that may change between
+recorded draws is told by the words in their records, so each kind of record is looked at once: the
+context is brought into the state the words tell, and asked for the driver's token. Then all draws
+go to the driver together. A draw without a token is made the long way, in its turn.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from _thread import get_ident
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing import draw as draws
+from gallette.state_tracker.enables import is_enabled, set_enabled
+from gallette.state_tracker.entry_points import recording, shortcuts
+from gallette.state_tracker.entry_points.abi import failed
+from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
+from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.entry_points.memory import LISTENERS
+from gallette.state_tracker.entry_points.recording import LOG_BYTES, MARK, words
+from gallette.state_tracker.entry_points.recording_words import (
+    CAPABILITIES,
+    COPIED,
+    DRAWS,
+    FIRST_STATE,
+    HEADER,
+    MOST_ARRAYS,
+    MOST_TEXTURES,
+    TEXTURE_2D,
+    UNITS,
+    WORDS,
+    Word,
+)
+from gallette.state_tracker.objects import NameTable
+from gallette.state_tracker.texturing.texture_objects import bind_texture
+from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import Executable
+
+__all__ = ["Replays"]
+
+_WORTH_IT = 8
+"""So few draws recorded are quicker made one by one."""
+
+_LEAST_PATIENCE, _MOST_PATIENCE = 2, 256
+_MOST_UNIFORMS = 4096  # bytes
+
+_State = tuple[int, ...]
+_UNIT_0 = Word.UNIT_0 - FIRST_STATE
+_KEY = 8 * (HEADER + COPIED)
+
+
+class Replays:
+    """A context whose calls may be recorded."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self._hidden: dict[str, Any] = {}
+        self._shown: _State = ()  # the state the context is in, as words
+        self._executable: Executable | None = None
+        self._repeated = 0  # draws in a row, more or less
+        self._patience = _LEAST_PATIENCE
+        self._replaying = False
+        self._arrays, self._textures = _Names(MOST_ARRAYS), _Names(MOST_TEXTURES)
+
+    # -- beginning -----------------------------------------------------------------------------
+
+    def repeated(self, executable: Executable) -> None:
+        """A draw was like one before. If there were several, the next will be recorded."""
+        self._repeated += 1
+        if self._repeated >= self._patience and recording.possible():
+            self._repeated = 0
+            if self._may_begin(executable):
+                self._begin(executable)
+
+    def _may_begin(self, executable: Executable) -> bool:
+        ctx = self.ctx
+        program = ctx.programs.current
+        return (
+            recording.is_free()
+            and not self._replaying
+            and ctx.is_core
+            and ctx.may_shorten
+            and current_context() is ctx
+            and CALL_TABLES.get(get_ident()) is ctx.calls
+            and not (LISTENERS or ctx.debug.enabled or ctx.rendering.active)
+            and program is not None
+            and program.executable is executable
+            and ctx.arrays.current.name > 0
+            and not executable.has_builtins
+            and not executable.linked.subroutine_uniforms
+            and len(executable.uniforms.data) <= _MOST_UNIFORMS
+            and not any(unit.bound[TEXTURE_2D].deleted for unit in ctx.textures.units[:UNITS])
+        )
+
+    def _begin(self, executable: Executable) -> None:
+        ctx = self.ctx
+        self._executable = executable
+        storage = executable.uniforms
+        places, count, data = storage.places()
+        start, size = recording.log(), len(storage.data)
+        stride = 8 * (HEADER + COPIED) + -(-size // 8) * 8
+        words[Word.NEXT], words[Word.END] = start, start + LOG_BYTES - stride
+        words[Word.PLACES], words[Word.LOCATIONS] = places, count
+        words[Word.DATA], words[Word.SIZE], words[Word.STRIDE] = data, size, stride
+        words[Word.KNOWN_ARRAYS] = self._arrays.of(ctx.arrays.names, lambda array: True)
+        words[Word.KNOWN_TEXTURES] = self._textures.of(
+            ctx.textures.names, lambda texture: texture.target.value == TEXTURE_2D
+        )
+        self._shown = self._state()
+        words[FIRST_STATE:WORDS] = list(self._shown)
+        shortcuts.forget()
+        self._hidden = ctx.__dict__
+        CALL_TABLES[get_ident()] = recording.Guard(self, ctx.calls)
+        ctx.__dict__ = {MARK: self}
+        recording.begin(self)
+
+    def _state(self) -> _State:
+        """What the words of state are now."""
+        ctx = self.ctx
+        found = [0] * COPIED
+        assert ctx.programs.current is not None
+        found[Word.PROGRAM - FIRST_STATE] = ctx.programs.current.name
+        found[Word.ARRAY - FIRST_STATE] = ctx.arrays.current.name
+        found[Word.ACTIVE - FIRST_STATE] = ctx.textures.active
+        for cap, (word, _) in CAPABILITIES.items():
+            found[word - FIRST_STATE] = int(is_enabled(ctx, cap))
+        found[_UNIT_0:] = [unit.bound[TEXTURE_2D].name for unit in ctx.textures.units[:UNITS]]
+        return tuple(found)
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def end(self) -> None:
+        """Replay what was noted, and record no more."""
+        ctx, thread, executable = self.ctx, words[Word.THREAD], self._executable
+        if not recording.stop(self):
+            return
+        new, ctx.__dict__ = ctx.__dict__, self._hidden
+        ctx.__dict__.update({name: value for name, value in new.items() if name != MARK})
+        if isinstance(CALL_TABLES.get(thread), recording.Guard):
+            CALL_TABLES[thread] = ctx.calls
+        assert executable is not None
+        start, stride = recording.log(), words[Word.STRIDE]
+        used, pending = words[Word.NEXT] - start, words[Word.PENDING]
+        last = tuple(words[FIRST_STATE:WORDS])
+        many = used >= _WORTH_IT * stride
+        self._patience = _LEAST_PATIENCE if many else min(2 * self._patience, _MOST_PATIENCE)
+        if not pending:
+            return
+        ctx.dirty |= Dirty.CONSTANTS
+        if used:
+            uniforms = executable.uniforms.data
+            final = bytes(uniforms)
+            self._replaying = True
+            try:
+                _Replay(self, executable, ctypes.string_at(start, used), stride).all()
+            finally:
+                self._replaying = False
+                uniforms[:] = final
+                ctx.dirty |= Dirty.CONSTANTS
+        self.show(last)
+
+    def show(self, state: _State) -> None:
+        """Bring the context into that state."""
+        old = self._shown
+        if state == old:
+            return
+        ctx, self._shown = self.ctx, state
+        array = state[Word.ARRAY - FIRST_STATE]
+        if array != old[Word.ARRAY - FIRST_STATE]:
+            bind_vertex_array(ctx, array)
+        for cap, (word, _) in CAPABILITIES.items():
+            if state[word - FIRST_STATE] != old[word - FIRST_STATE]:
+                set_enabled(ctx, cap, bool(state[word - FIRST_STATE]))
+        if state[_UNIT_0:] != old[_UNIT_0:]:
+            for unit in range(UNITS):
+                texture = state[_UNIT_0 + unit]
+                if texture != old[_UNIT_0 + unit]:
+                    ctx.textures.active = unit
+                    bind_texture(ctx, TEXTURE_2D, texture)
+        ctx.textures.active = state[Word.ACTIVE - FIRST_STATE]
+
+
+class _Replay:
+    """One replay: the log, and the tokens of the kinds of records it has."""
+
+    def __init__(self, replays: Replays, executable: Executable, log: bytes, stride: int) -> None:
+        self._replays, self._ctx, self._uniforms = replays, replays.ctx, executable.uniforms
+        self._log, self._stride, self._size = log, stride, len(executable.uniforms.data)
+        self._tokens: dict[bytes, Any] = {}
+
+    def all(self) -> None:
+        """Make the draws of the log, in order."""
+        at = 0
+        while at < len(self._log):
+            at = self._some(at)
+
+    def _some(self, at: int) -> int:
+        """Make draws from there on, until one has to go the long way; answers what comes next."""
+        log, stride, size, known = self._log, self._stride, self._size, self._tokens
+        tokens: list[Any] = []
+        rows: list[bytes] = []
+        for place in range(at, len(log), stride):
+            middle = place + _KEY
+            key = log[place:middle]
+            token = known.get(key) or self._token(key)
+            if token is None:
+                break
+            tokens.append(token)
+            rows.append(log[middle : middle + size])
+        done = self._ctx.repeats.drawn_together(tokens, rows) if tokens else 0
+        if done < len(tokens):
+            known.clear()  # the driver may want others
+        at += done * stride
+        if at < len(log):
+            self._make(at)
+            at += stride
+        return at
+
+    def _token(self, key: bytes) -> Any:
+        """The driver's token for draws of such records, if it has one."""
+        ctx = self._ctx
+        number, (mode, one, two, three, four) = self._shown(key)
+        if number < 2:
+            call: Any = mode, one, two, three if number else 1
+        else:
+            call = draws.indexed_call(ctx, mode, one, two, three or None, four if number > 2 else 1)
+        token = None if call is None else ctx.repeats.token(call)
+        if token is not None:
+            self._tokens[key] = token
+        return token
+
+    def _shown(self, key: bytes) -> tuple[int, tuple[int, ...]]:
+        """Bring the context into a record's state: which function it is of, with what."""
+        number, *found = np.frombuffer(key, np.int64).tolist()
+        self._replays.show(tuple(found[HEADER - 1 :]))
+        return number, tuple(found[: HEADER - 1])
+
+    def _make(self, at: int) -> None:
+        """Make a draw the long way."""
+        middle = at + _KEY
+        number, arguments = self._shown(self._log[at:middle])
+        self._uniforms.data[:] = self._log[middle : middle + self._size]
+        self._ctx.dirty |= Dirty.CONSTANTS
+        function = FUNCTIONS[DRAWS[number]]
+        try:
+            _MADE_BY[number](self._ctx, *arguments)
+        except BaseException as error:
+            failed(function, error)
+
+
+_MADE_BY: tuple[Callable[..., None], ...] = (
+    lambda ctx, mode, first, count, *_: draws.draw_arrays(ctx, mode, first, count),
+    lambda ctx, mode, first, count, many, _: draws.draw_arrays_instanced(
+        ctx, mode, first, count, many
+    ),
+    lambda ctx, mode, count, type, at, _: draws.draw_elements(ctx, mode, count, type, at or None),
+    lambda ctx, mode, count, type, at, many: draws.draw_elements_instanced(
+        ctx, mode, count, type, at or None, many
+    ),
+)
+"""What makes the draws of each of `DRAWS`."""
+
+
+class _Names:
+    """A byte for each name of one kind of object: may it be bound as it is?"""
+
+    def __init__(self, most: int) -> None:
+        self.memory = bytearray(most)
+        self._changes = -1
+
+    def of(self, table: NameTable[Any], suits: Callable[[Any], bool]) -> int:
+        """The address of the bytes, brought up to date."""
+        if self._changes != table.changes:
+            self._changes = table.changes
+            self.memory[:] = bytes(len(self.memory))
+            for found in table.values():
+                if found.name < len(self.memory) and suits(found):
+                    self.memory[found.name] = 1
+        return ctypes.addressof(ctypes.c_char.from_buffer(self.memory))

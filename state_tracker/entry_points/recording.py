@@ -1,0 +1,105 @@
+"""Calls that are noted before Python hears of them, to be replayed together.
+
+A program of many small draws says the same few things again and again: other uniforms, another
+texture or vertex array, a switch, a draw. To come from C to Python for each takes longer than what
+Python then has to do. So while nothing else is called, a few instructions in front of the pointers
+(`recording_code`) note what is asked for: uniforms go to the program's memory at once, names and
+switches to words that say what the state will be, and a draw leaves a record of all of that. What
+machine code cannot judge, such as the name of an object that is not there, goes on to Python.
+
+One context at a time is recorded (`begin`), in the thread it is current in. Whoever comes to Python
+in between finds neither the thread's functions nor the context's attributes where they were: both
+are put back (`end`) after what was recorded has been replayed. So nobody can tell.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from _thread import get_ident
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from gallette.state_tracker.entry_points import machine_code, recording_code
+
+from .recording_words import WORDS, Word
+
+__all__ = ["LOG_BYTES", "MARK", "Guard", "Recorded", "is_free", "log", "possible", "put_in_front"]
+
+LOG_BYTES = 1 << 22
+
+MARK = "_recorded"
+"""The one attribute a recorded context has: what ends it."""
+
+words = (ctypes.c_int64 * WORDS)()
+_log: list[Any] = []
+_pointers: set[str] = set()
+_current: list[Recorded] = []
+
+
+class Recorded(Protocol):
+    """A context whose calls are recorded."""
+
+    def end(self) -> None:
+        """Replay what was noted, and record no more."""
+        ...
+
+
+class Guard(dict[str, Callable[..., Any]]):
+    """The call table of a thread that is recorded: the first call that gets here ends that."""
+
+    def __init__(self, recorded: Recorded, calls: dict[str, Callable[..., Any]]) -> None:
+        super().__init__()
+        self._recorded, self._calls = recorded, calls
+
+    def __missing__(self, c_name: str) -> Callable[..., Any]:
+        self._recorded.end()
+        return self._calls[c_name]
+
+
+def possible() -> bool:
+    """Has anybody been given a pointer that notes draws?"""
+    return bool(_pointers)
+
+
+def put_in_front(name: str, pointer: int) -> int:
+    """The address C is given in place of a function's pointer."""
+    if name not in recording_code.NAMES or not machine_code.possible():
+        return pointer
+    made = recording_code.code(name, ctypes.addressof(words), pointer)
+    if name.startswith("Draw"):
+        _pointers.add(name)
+    return machine_code.placed({name: made})[name]
+
+
+def log() -> int:
+    """The address of the memory that records go to."""
+    if not _log:
+        _log.append(ctypes.create_string_buffer(LOG_BYTES))
+    return ctypes.addressof(_log[0])
+
+
+def is_free() -> bool:
+    """Is no context recorded now?"""
+    return not _current
+
+
+def begin(recorded: Recorded) -> None:
+    """From now on, in this thread. The other words are as they have to be."""
+    _current.append(recorded)
+    words[Word.PENDING] = 0
+    words[Word.THREAD] = get_ident()
+
+
+def stop(recorded: Recorded) -> bool:
+    """Note nothing any more; false if that context was not recorded."""
+    if recorded not in _current:
+        return False
+    words[Word.THREAD] = 0
+    _current.remove(recorded)
+    return True
+
+
+def end_here() -> None:
+    """Another context becomes current, or none: nothing of this thread is recorded."""
+    if _current and words[Word.THREAD] == get_ident():
+        _current[0].end()

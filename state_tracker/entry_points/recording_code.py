@@ -1,0 +1,251 @@
+"""The machine code of calls that are noted without Python (see `recording` for what and why).
+
+Each function looks whether the calling thread's context has its calls recorded now. Then it checks
+its arguments, as far as Python would do more with them than to note them, and notes them; whatever
+else there is goes on to Python, which finds the arguments as they were. R10 holds the address of
+the words, R11 that of the next record.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+
+from gallette.state_tracker.entry_points.machine_code import Assembler, thread_function
+
+from .recording_words import (
+    CAPABILITIES,
+    COPIED,
+    DRAWS,
+    FIRST_STATE,
+    HEADER,
+    MOST_ARRAYS,
+    MOST_TEXTURES,
+    TEXTURE_2D,
+    TEXTURE_UNIT_0,
+    UNITS,
+    Word,
+    uniform_kind,
+)
+
+__all__ = ["NAMES", "code"]
+
+_ABOVE, _NOT_BELOW, _NOT_EQUAL, _EQUAL = b"\x0f\x87", b"\x0f\x83", b"\x0f\x85", b"\x0f\x84"
+_NEGATIVE, _NOT_POSITIVE = b"\x0f\x88", b"\x0f\x8e"
+_LAST_MODE = 6  # triangle fans
+
+
+class _Recorder(Assembler):
+    """One function: every check that fails jumps to "on"."""
+
+    def __init__(self, base: int) -> None:
+        super().__init__()
+        self._base = base
+
+    def raw(self, instructions: bytes) -> None:
+        self._code += instructions
+
+    def on_if(self, condition: bytes) -> None:
+        """Go on to Python."""
+        self._branch(condition, "on")
+
+    def begin(self) -> None:
+        """Is this thread recorded? R10 is the address of the words from here on."""
+        self._words()
+        self.raw(b"\x49\x83\x3a\x00")  # cmp qword [r10], 0
+        self.on_if(_EQUAL)
+        self.raw(b"\x57\x56\x52\x51\x41\x50")  # push rdi, rsi, rdx, rcx, r8: the stack is aligned
+        self._point_at(thread_function())
+        self.raw(b"\xff\xd0\x41\x58\x59\x5a\x5e\x5f")  # call rax; pop them again
+        self._words()
+        self.raw(b"\x49\x3b\x02")  # cmp rax, [r10]
+        self.on_if(_NOT_EQUAL)
+
+    def _words(self) -> None:
+        self.raw(b"\x49\xba" + struct.pack("<Q", self._base))  # mov r10, base
+
+    def rax_and(self, word: int) -> None:
+        """Compare RAX with a word."""
+        self.raw(b"\x49\x3b\x82" + _disp(word))  # cmp rax, [r10 + ...]
+
+    def note_rax(self, word: int) -> None:
+        self.raw(b"\x49\x89\x82" + _disp(word))  # mov [r10 + ...], rax
+
+    def on_unless_known(self, table: int) -> None:
+        """Does the byte of number RAX in the table that a word points to say so?"""
+        self.raw(b"\x4d\x8b\x9a" + _disp(table))  # mov r11, [r10 + ...]
+        self.raw(b"\x41\x80\x3c\x03\x00")  # cmp byte [r11 + rax], 0
+        self.on_if(_EQUAL)
+
+    def end(self) -> None:
+        """Something is pending."""
+        self.raw(b"\x49\xc7\x82" + _disp(Word.PENDING) + struct.pack("<I", 1))
+        self.leave()
+
+    def finished(self, pointer: int) -> bytes:
+        self.label("on")
+        self.go_to(pointer)
+        return self.assembled()
+
+
+def _disp(word: int) -> bytes:
+    return struct.pack("<i", 8 * word)
+
+
+def _switched(value: int) -> Callable[[_Recorder], None]:
+    """glEnable, glDisable: EDI is the capability."""
+
+    def write(code: _Recorder) -> None:
+        for cap, (word, _) in CAPABILITIES.items():
+            code.if_argument_is(cap, f"capability {word}")
+        code.jump("on")
+        for word, recorded in CAPABILITIES.values():
+            code.label(f"capability {word}")
+            if recorded:
+                code.raw(b"\x49\xc7\x82" + _disp(word) + struct.pack("<I", value))  # mov
+                code.end()
+            else:  # this one changes too much: only what is so already is left out
+                code.raw(b"\x49\x83\xba" + _disp(word) + bytes([value]))  # cmp
+                code.on_if(_NOT_EQUAL)
+                code.leave()
+
+    return write
+
+
+def _use_program(code: _Recorder) -> None:
+    """Only the program in use: EDI is its name."""
+    code.raw(b"\x89\xf8")  # mov eax, edi
+    code.rax_and(Word.PROGRAM)
+    code.on_if(_NOT_EQUAL)
+    code.leave()
+
+
+def _bind_vertex_array(code: _Recorder) -> None:
+    code.raw(b"\x89\xf8\x3d" + struct.pack("<I", MOST_ARRAYS))  # mov eax, edi; cmp eax, ...
+    code.on_if(_NOT_BELOW)
+    code.on_unless_known(Word.KNOWN_ARRAYS)
+    code.note_rax(Word.ARRAY)
+    code.end()
+
+
+def _active_texture(code: _Recorder) -> None:
+    code.raw(b"\x8d\x87" + struct.pack("<i", -TEXTURE_UNIT_0))  # lea eax, [rdi - ...]
+    code.raw(b"\x3d" + struct.pack("<I", UNITS))  # cmp eax, ...
+    code.on_if(_NOT_BELOW)
+    code.note_rax(Word.ACTIVE)
+    code.end()
+
+
+def _bind_texture(code: _Recorder) -> None:
+    """EDI is the target, ESI the name."""
+    code.raw(b"\x81\xff" + struct.pack("<I", TEXTURE_2D))  # cmp edi, ...
+    code.on_if(_NOT_EQUAL)
+    code.raw(b"\x89\xf0\x3d" + struct.pack("<I", MOST_TEXTURES))  # mov eax, esi; cmp eax, ...
+    code.on_if(_NOT_BELOW)
+    code.on_unless_known(Word.KNOWN_TEXTURES)
+    code.raw(b"\x49\x8b\x8a" + _disp(Word.ACTIVE))  # mov rcx, [r10 + ...]
+    code.raw(b"\x48\x81\xf9" + struct.pack("<I", UNITS))  # cmp rcx, ...
+    code.on_if(_NOT_BELOW)
+    code.raw(b"\x49\x89\x84\xca" + _disp(Word.UNIT_0))  # mov [r10 + 8 rcx + ...], rax
+    code.end()
+
+
+def _uniform(kind: int, is_matrix: bool) -> Callable[[_Recorder], None]:
+    """EDI is the location, ESI the count, then (of matrices: DL, to transpose) the address."""
+
+    def write(code: _Recorder) -> None:
+        code.raw(b"\x83\xfe\x01")  # cmp esi, 1
+        code.on_if(_NOT_EQUAL)
+        if is_matrix:
+            code.raw(b"\x84\xd2")  # test dl, dl
+            code.on_if(_NOT_EQUAL)
+        code.raw(b"\x48\x85\xc9" if is_matrix else b"\x48\x85\xd2")  # test rcx, rcx; rdx, rdx
+        code.on_if(_EQUAL)
+        code.raw(b"\x89\xf8")  # mov eax, edi
+        code.rax_and(Word.LOCATIONS)
+        code.on_if(_NOT_BELOW)
+        code.raw(b"\x48\xc1\xe0\x04\x49\x03\x82" + _disp(Word.PLACES))  # shl rax, 4; add rax, ...
+        code.raw(b"\x81\x38" + struct.pack("<I", kind))  # cmp dword [rax], ...
+        code.on_if(_NOT_EQUAL)
+        code.raw(b"\x48\x89\xce" if is_matrix else b"\x48\x89\xd6")  # mov rsi, rcx; rsi, rdx
+        code.raw(b"\x8b\x48\x04\x48\x8b\x78\x08")  # mov ecx, [rax + 4]; mov rdi, [rax + 8]
+        code.raw(b"\xf3\xa4")  # rep movsb
+        code.end()
+
+    return write
+
+
+def _draw(number: int, indexed: bool, instanced: bool) -> Callable[[_Recorder], None]:
+    """EDI is the mode. Arrays: ESI first, EDX count, ECX instances; elements: ESI count, EDX type,
+    RCX offset, R8D instances."""
+
+    def write(code: _Recorder) -> None:
+        code.raw(b"\x83\xff" + bytes([_LAST_MODE]))  # cmp edi, ...
+        code.on_if(_ABOVE)
+        code.raw(b"\x85\xf6")  # test esi, esi
+        code.on_if(_NOT_POSITIVE if indexed else _NEGATIVE)
+        if indexed:
+            code.raw(b"\x48\x81\xf9" + struct.pack("<I", 1 << 16))  # cmp rcx, ...: an offset
+            code.on_if(_NOT_BELOW)
+        else:
+            code.raw(b"\x85\xd2")  # test edx, edx
+            code.on_if(_NOT_POSITIVE)
+        if instanced:
+            code.raw(b"\x45\x85\xc0" if indexed else b"\x85\xc9")  # test r8d, r8d; ecx, ecx
+            code.on_if(_NOT_POSITIVE)
+        code.raw(b"\x4d\x8b\x9a" + _disp(Word.NEXT))  # mov r11, [r10 + ...]
+        code.raw(b"\x4d\x3b\x9a" + _disp(Word.END))  # cmp r11, [r10 + ...]
+        code.on_if(_NOT_BELOW)
+        code.raw(b"\x49\xc7\x03" + struct.pack("<I", number))  # mov qword [r11], ...
+        code.raw(b"\x89\xff\x49\x89\x7b\x08")  # mov edi, edi; mov [r11 + 8], rdi
+        code.raw(b"\x89\xf6\x49\x89\x73\x10")  # the same with rsi
+        code.raw(b"\x89\xd2\x49\x89\x53\x18")  # and rdx
+        used = indexed or instanced
+        code.raw((b"\x89\xc9" if used else b"\x31\xc9") + b"\x49\x89\x4b\x20")  # and rcx, or 0
+        used = indexed and instanced
+        code.raw((b"\x45\x89\xc0" if used else b"\x45\x31\xc0") + b"\x4d\x89\x43\x28")  # and r8
+        code.raw(b"\x49\x8d\xb2" + _disp(FIRST_STATE))  # lea rsi, [r10 + ...]
+        code.raw(b"\x49\x8d\x7b" + bytes([8 * HEADER]))  # lea rdi, [r11 + ...]
+        code.raw(b"\xb9" + struct.pack("<I", COPIED) + b"\xf3\x48\xa5")  # mov ecx; rep movsq
+        code.raw(b"\x49\x8b\xb2" + _disp(Word.DATA))  # mov rsi, [r10 + ...]
+        code.raw(b"\x49\x8b\x8a" + _disp(Word.SIZE) + b"\xf3\xa4")  # mov rcx; rep movsb
+        code.raw(b"\x4d\x03\x9a" + _disp(Word.STRIDE))  # add r11, [r10 + ...]
+        code.raw(b"\x4d\x89\x9a" + _disp(Word.NEXT))  # mov [r10 + ...], r11
+        code.end()
+
+    return write
+
+
+def _writers() -> dict[str, Callable[[_Recorder], None]]:
+    found: dict[str, Callable[[_Recorder], None]] = {
+        "Enable": _switched(1),
+        "Disable": _switched(0),
+        "UseProgram": _use_program,
+        "BindVertexArray": _bind_vertex_array,
+        "ActiveTexture": _active_texture,
+        "BindTexture": _bind_texture,
+    }
+    for suffix in ("f", "i", "ui"):
+        for rows in (1, 2, 3, 4):
+            letter = suffix[0] if suffix != "ui" else "I"
+            found[f"Uniform{rows}{suffix}v"] = _uniform(uniform_kind(letter, rows, 1), False)
+    for columns in (2, 3, 4):
+        for rows in (2, 3, 4):
+            shape = str(columns) if columns == rows else f"{columns}x{rows}"
+            found[f"UniformMatrix{shape}fv"] = _uniform(uniform_kind("f", rows, columns), True)
+    for number, name in enumerate(DRAWS):
+        found[name] = _draw(number, "Elements" in name, "Instanced" in name)
+    return found
+
+
+_WRITERS: Mapping[str, Callable[[_Recorder], None]] = _writers()
+NAMES = frozenset(_WRITERS)
+"""The functions (without `gl`) whose calls are noted."""
+
+
+def code(name: str, base: int, pointer: int) -> bytes:
+    """A function that notes what it is called with, or goes on to `pointer`."""
+    made = _Recorder(base)
+    made.begin()
+    _WRITERS[name](made)
+    return made.finished(pointer)

@@ -1,0 +1,87 @@
+"""The words that machine code and Python share while calls are recorded (see `recording`).
+
+`Word` numbers them. From `FIRST_STATE` on they say what the context's state will be once all that
+was recorded has been replayed; a record of a draw is `HEADER` words (which function, its five
+arguments), a copy of the `COPIED` words of state, and the bytes of the program's uniforms.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from gallette.state_tracker.entry_points.enums import GL
+
+__all__ = [
+    "CAPABILITIES",
+    "COPIED",
+    "DRAWS",
+    "FIRST_STATE",
+    "HEADER",
+    "MOST_ARRAYS",
+    "MOST_LOCATIONS",
+    "MOST_TEXTURES",
+    "TEXTURE_2D",
+    "TEXTURE_UNIT_0",
+    "UNITS",
+    "WORDS",
+    "Word",
+    "uniform_kind",
+]
+
+FIRST_STATE = 16
+COPIED = 32
+HEADER = 6
+WORDS = FIRST_STATE + COPIED
+UNITS = 16
+"""Texture units whose two-dimensional textures are recorded."""
+
+MOST_ARRAYS, MOST_TEXTURES, MOST_LOCATIONS = 1024, 4096, 1024
+"""Names and locations from there on go the long way."""
+
+TEXTURE_2D, TEXTURE_UNIT_0 = int(GL.TEXTURE_2D), int(GL.TEXTURE0)
+
+
+class Word(IntEnum):
+    """What each word holds."""
+
+    THREAD = 0  # the identifier of the thread that is recorded; 0: none is
+    PENDING = 1  # has anything been noted?
+    NEXT = 2  # the address of the next record
+    END = 3  # from which address on there is no room for one
+    PLACES = 4  # the address of a table: what kind a location has, its size and address
+    LOCATIONS = 5  # how many locations it has
+    DATA = 6  # the address of the program's uniforms
+    SIZE = 7  # their size
+    STRIDE = 8  # the size of a record
+    KNOWN_ARRAYS = 9  # the addresses of a byte for each name: is there such an object?
+    KNOWN_TEXTURES = 10
+    PROGRAM = FIRST_STATE  # names
+    ARRAY = FIRST_STATE + 1
+    ACTIVE = FIRST_STATE + 2  # a texture unit
+    FIRST_CAPABILITY = FIRST_STATE + 3
+    UNIT_0 = FIRST_STATE + COPIED - UNITS  # the names of textures; -1: as it was
+
+
+CAPABILITIES: dict[int, tuple[int, bool]] = {
+    int(cap): (Word.FIRST_CAPABILITY + number, cap != GL.RASTERIZER_DISCARD)
+    for number, cap in enumerate(
+        (
+            GL.BLEND,
+            GL.DEPTH_TEST,
+            GL.CULL_FACE,
+            GL.STENCIL_TEST,
+            GL.SCISSOR_TEST,
+            GL.PROGRAM_POINT_SIZE,
+            GL.RASTERIZER_DISCARD,
+        )
+    )
+}
+"""The word of a capability, and whether changes are recorded: those with a bit in `switches`."""
+
+DRAWS = ("DrawArrays", "DrawArraysInstanced", "DrawElements", "DrawElementsInstanced")
+"""The functions that leave a record, by the number it begins with."""
+
+
+def uniform_kind(letter: str, rows: int, columns: int) -> int:
+    """A number for the type of a uniform, other than 0."""
+    return ord(letter) << 8 | columns << 4 | rows
