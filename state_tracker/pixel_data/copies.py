@@ -259,6 +259,8 @@ def blit_named_framebuffer(ctx: Context, read: int, draw: int, *args: int) -> No
 
 def _copy_source(ctx: Context, info: InternalFormat) -> Attachment:
     """The buffer a texture of that kind is copied from."""
+    if info.is_ycbcr:
+        raise invalid_operation("a framebuffer has no luma and chroma to copy")
     if info.base == "Z":
         return read_source(ctx, GL.DEPTH_COMPONENT)
     if info.base == "ZS":
@@ -433,6 +435,9 @@ def copy_image_sub_data(
 ) -> None:  # fmt: skip
     source = _image_place(ctx, src, src_target, src_level, sz)
     target = _image_place(ctx, dst, dst_target, dst_level, dz)
+    told = _told(ctx, src, src_target, src_level), _told(ctx, dst, dst_target, dst_level)
+    if any(info is not None and info.is_ycbcr for info in told):
+        raise invalid_operation("luma and chroma are not copied")
     if source[0].desc.format.block_bytes != target[0].desc.format.block_bytes:
         raise invalid_operation("the formats have different sizes")
     if source[0].desc.samples != target[0].desc.samples:

@@ -80,6 +80,8 @@ _DEPTH_STENCIL = frozenset((GL.UNSIGNED_INT_24_8, GL.FLOAT_32_UNSIGNED_INT_24_8_
 
 def check_pair(ctx: Context, format: int, type: int) -> None:
     """INVALID_ENUM for unknown names, INVALID_OPERATION for pairs that do not go together."""
+    if format == GL.YCBCR_MESA and ctx.profile != "es":
+        raise invalid_operation("luma and chroma belong to images of their own format")
     if format not in COMPONENTS or (format in _LEGACY and ctx.is_core):
         raise invalid_enum(format, "pixel format")
     if type in _NO_PIXELS or (type not in PLAIN_TYPES and type not in PACKED_TYPES):
@@ -105,6 +107,8 @@ def item_bytes(type: int) -> int:
     """Size of the element that byte order and alignment speak about."""
     if type == GL.FLOAT_32_UNSIGNED_INT_24_8_REV:  # a pair of 32-bit words
         return 4
+    if type in (GL.UNSIGNED_SHORT_8_8_MESA, GL.UNSIGNED_SHORT_8_8_REV_MESA):
+        return 2
     return int((PACKED_TYPES[type].word if type in PACKED_TYPES else PLAIN_TYPES[type])[1])
 
 

@@ -111,6 +111,8 @@ _TYPE_SIZES: dict[int, int] = {t: int(name[1]) for t, name in PLAIN_TYPES.items(
 
 def pixel_bytes(format: int, type: int) -> int:
     """Bytes of one pixel; KeyError for a format or type GL does not know."""
+    if format == GL.YCBCR_MESA:
+        return 2
     packed = PACKED_TYPES.get(type)
     if packed is not None:
         return int(packed.word[1])

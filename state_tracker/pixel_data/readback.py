@@ -45,6 +45,7 @@ from gallette.state_tracker.texturing.texture_formats import InternalFormat, lin
 from gallette.state_tracker.texturing.texture_targets import check_level, image_target
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 from gallette.state_tracker.texturing.units import current
+from gallette.state_tracker.texturing.ycbcr import is_words, read_words
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -262,6 +263,10 @@ def read_image(
     if image is None or place is None:
         return np.zeros((0, 0, 0, pixel_bytes(format, type)), np.uint8)
     info = image.info
+    if info.is_ycbcr != (format == GL.YCBCR_MESA):
+        raise invalid_operation("luma and chroma are read as such, and nothing else is")
+    if info.is_ycbcr:
+        return read_words(image.words, type)
     depth = format in (GL.DEPTH_COMPONENT, GL.DEPTH_STENCIL)
     if format == GL.STENCIL_INDEX and "S" not in info.base:
         raise invalid_operation("the image has no stencil")
@@ -295,7 +300,8 @@ def _get_image(
     ctx: Context, texture: TextureObject, faces: range, level: int, format: int, type: int,
     room: int | None, pixels: Any,
 ) -> bytes | None:  # fmt: skip
-    check_pair(ctx, format, type)
+    if not (ctx.profile != "es" and is_words(format, type)):
+        check_pair(ctx, format, type)
     check_level(ctx, texture.target, level)
     if room is not None and room < 0:
         raise invalid_value("negative size")

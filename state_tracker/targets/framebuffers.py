@@ -279,7 +279,8 @@ def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment)
             return False
         if ctx.profile == "es" and not renders_in_es(info):
             return False
-        if info.is_compressed:  # also where its texels happen to lie here plain
+        # Also where its texels happen to lie here plain.
+        if info.is_compressed or info.is_ycbcr:
             return False
         bind = Bind.RENDER_TARGET
     return ctx.screen.is_format_supported(format, target, resource.desc.samples, bind)

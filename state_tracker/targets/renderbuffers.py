@@ -183,6 +183,8 @@ def named_renderbuffer_storage_multisample(
 def channel_of(info: InternalFormat, letter: str) -> Channel | None:
     """The channel of the format that stores it; None of what the base format has not."""
     format = info.candidates[0]
+    if info.is_ycbcr:  # it has luma and chroma
+        return None
     if letter in "RGBA" and info.base in ("R", "RG", "RGB", "RGBA") and letter not in info.base:
         return None
     if format.is_compressed and info.base in ("L", "LA"):  # kept as red, or red and green

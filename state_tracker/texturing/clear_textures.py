@@ -50,6 +50,8 @@ def _check_format(image: TexImage, format: int) -> None:
         raise invalid_operation("integer textures are cleared with integer formats only")
     if info.is_compressed:
         raise invalid_operation("compressed textures cannot be cleared")
+    if info.is_ycbcr:
+        raise invalid_operation("images of luma and chroma cannot be cleared")
 
 
 def _clear(

@@ -299,7 +299,7 @@ def _feature_name(pname: int) -> bool:
 def view_class(info: InternalFormat) -> int:
     """Formats of one class may view each other's texels; NONE if there is no class."""
     format = info.candidates[0]
-    if not info.is_color or info.compat_only:
+    if not info.is_color or info.compat_only or info.is_ycbcr:
         return _NONE
     if info.is_compressed:
         family = info.name.removeprefix("COMPRESSED_").replace("SRGB_ALPHA", "RGBA")

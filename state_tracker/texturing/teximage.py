@@ -42,6 +42,7 @@ from gallette.state_tracker.texturing.texture_targets import (
 )
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject, make_image
 from gallette.state_tracker.texturing.units import current
+from gallette.state_tracker.texturing.ycbcr import check_words, rgb, store_words
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -55,7 +56,8 @@ def internal_format(ctx: Context, value: int) -> InternalFormat:
     """The internal format of that GL value; INVALID_VALUE if GL or the profile has none."""
     info = INTERNAL_FORMATS.get(value)
     es_only = value in (GL.BGRA, GL.ETC1_RGB8_OES) and ctx.profile != "es"
-    if info is None or es_only or (info.compat_only and ctx.is_core):
+    desktop_only = info is not None and info.is_ycbcr and ctx.profile == "es"
+    if info is None or es_only or desktop_only or (info.compat_only and ctx.is_core):
         raise invalid_value(f"{GL.name_of(value)} is not an internal format")
     return info
 
@@ -164,8 +166,9 @@ def tex_image(
         kind = _es_image(ctx, internalformat, format, type)
         type = half_float(type)
     else:
-        check_pair(ctx, format, type)
         kind = internal_format(ctx, internalformat)
+        if not check_words(kind, info.value, border, format, type):
+            check_pair(ctx, format, type)
         if kind.value in ETC:
             raise invalid_operation(f"GL_{kind.name} images come compressed")
     check_compressed(ctx, kind, info)
@@ -252,6 +255,9 @@ def _fill(
 ) -> None:
     image = texture.image(face, level)
     assert image is not None
+    if image.info.is_ycbcr:
+        _fill_words(ctx, texture, image, face, level, at, type, client[0])
+        return
     if ctx.is_compat and ctx.transfer.transforms_color and image.info.is_color:
         client, format, type = _transferred(ctx, image, client, format, type)
     rows = to_pipe(image.format, format, type, client, image.info.base)
@@ -260,6 +266,18 @@ def _fill(
     if image.info.base == "ZS" and format == GL.DEPTH_COMPONENT:
         rows = _keep_stencil(ctx, texture, face, level, at, extent, rows)
     store_pixels(ctx, texture, face, level, at, extent, rows)
+
+
+def _fill_words(
+    ctx: Context, texture: TextureObject, image: TexImage, face: int, level: int,
+    at: tuple[int, int, int], type: int, client: Bytes,
+) -> None:  # fmt: skip
+    whole = (image.width, image.height)
+    image.words, left, right = store_words(image.words, at[:2], whole, client, type)
+    high = client.shape[0]
+    rows = rgb(image.words[at[1] : at[1] + high, left:right], image.format)
+    place = (left, at[1], 0)
+    store_pixels(ctx, texture, face, level, place, (right - left, high, 1), rows[None])
 
 
 _ONE_BIT = frozenset((GL.COMPRESSED_RGBA_S3TC_DXT1_EXT, GL.COMPRESSED_SRGB_ALPHA_S3TC_DXT1_EXT))
@@ -379,7 +397,10 @@ def tex_sub_image(
     if ctx.profile == "es" and not image.compressed:
         check_es_update(image.info, format, type)
         type = half_float(type)
-    check_pair(ctx, format, type)
+    if image.info.is_ycbcr:
+        check_words(image.info, texture.target.value, 0, format, type)
+    else:
+        check_pair(ctx, format, type)
     if image.info.base == "ZS" and format == GL.STENCIL_INDEX:
         raise invalid_operation("stencil alone cannot be updated here")
     _check_type(image.info, texture.target, format)

@@ -146,6 +146,7 @@ STENCIL_INDEX1 S S8_UINT
 STENCIL_INDEX4 S S8_UINT
 STENCIL_INDEX8 S S8_UINT
 STENCIL_INDEX16 S S8_UINT
+YCBCR_MESA RGB R8G8B8X8_UNORM R8G8B8A8_UNORM
 COMPRESSED_RED R R8_UNORM
 COMPRESSED_RG RG R8G8_UNORM
 COMPRESSED_RGB RGB R8G8B8X8_UNORM R8G8B8A8_UNORM
@@ -216,6 +217,11 @@ class InternalFormat:
         return self.base not in ("Z", "ZS", "S")
 
     @cached_property
+    def is_ycbcr(self) -> bool:
+        """Luma and chroma: see `ycbcr`."""
+        return self.name == "YCBCR_MESA"
+
+    @cached_property
     def is_integer(self) -> bool:
         return self.candidates[0].is_pure_integer and self.is_color
 
@@ -231,7 +237,9 @@ class InternalFormat:
             return True
         if self.value in (1, 2, 3, 4):  # a count of components, which glTexImage alone takes
             return False
-        return not self.is_compressed and self.name != "RGB9_E5" and self.base not in _LEGACY_BASES
+        if self.is_compressed or self.is_ycbcr or self.name == "RGB9_E5":
+            return False
+        return self.base not in _LEGACY_BASES
 
 
 def _integers() -> list[str]:

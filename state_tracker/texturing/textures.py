@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from gallette.pipe.codecs import can_encode
 from gallette.pipe.enums import Bind, Swizzle, Target
 from gallette.pipe.formats import FORMATS, Format
@@ -77,6 +80,8 @@ class TexImage:
     samples: int = 0
     fixed_samples: bool = True
     stray: Resource | None = None
+    words: npt.NDArray[np.uint16] | None = None
+    """luma and chroma, as they came"""
 
     @property
     def extent(self) -> tuple[int, int, int]:
