@@ -97,7 +97,7 @@ def test_each_pixel_has_its_draws_in_order(
     monkeypatch.setattr(mixed, "WORTH_THREADS", 0)
     monkeypatch.setattr(mixed, "thread_count", lambda: count)
     monkeypatch.setattr(threads, "thread_count", lambda: count)
-    monkeypatch.setattr(queue, "SHARED", 0)  # few as they are, together
+    monkeypatch.setattr(queue.DrawQueue, "_directly", lambda queue, draws, failures: draws)
     have = drawn("jit", samples=samples)
     assert len(runs) == 1
     assert runs[0] > 8

@@ -60,7 +60,7 @@ class Earlier(Given):
             self.buffers = tuple([self._name(key) for key in now.buffers])
             if any(now.blocks):
                 self.blocks = tuple([tuple(map(self._name, keys)) for keys in now.blocks])
-        self.held, self._resources = False, []
+        self.held, self.flushes, self._resources = False, 0, []
         self._relatives, self._plans = {}, {}
         self._buffers: list[VertexBuffer | None] | None = None
 

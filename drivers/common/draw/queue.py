@@ -23,7 +23,6 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Counters, Moments
 from gallette.drivers.common.vertex.stream import restarts
 from gallette.pipe.enums import ClearFlags, MapFlags
-from gallette.pipe.resource import Resource
 from gallette.pipe.state import Box, DrawInfo, FramebufferState, ScissorState
 
 from .clearing import LARGEST, Clear, may_wait
@@ -47,14 +46,11 @@ SMALL = 4096
 WORTH_MERGING = 24
 """So many draws of the same shaders that might have been one make merged variants worth it."""
 
-SHARED = 9
-"""So many draws have to become one on average, or each is quicker drawn by itself, if it can be."""
-
 MOST = 4096
 """Draws that may wait."""
 
-_ALONE = 4
-"""So many times in a row somebody wanted fewer than `SHARED` draws done: those need not wait."""
+_FOR_A_PLAN = 3
+"""So many flushes have to have had draws in a state for it to be certain that more come."""
 
 MOST_LANES = 1 << 18
 """Vertices of draws that may wait: about as many as are shaded at a time."""
@@ -86,7 +82,6 @@ class DrawQueue:
         "_clears",
         "_drawn",
         "_entries",
-        "_few",
         "_fragment",
         "_given",
         "_info",
@@ -95,7 +90,6 @@ class DrawQueue:
         "_marks",
         "_memory",
         "_regroup",
-        "_since",
         "_states",
         "_target",
         "_targets",
@@ -114,8 +108,6 @@ class DrawQueue:
         self._made: DrawInfo | None = None  # the last call that was made at once, the quick way
         self._entries: list[Waiting] = []
         self._lanes = 0
-        self._since = 0  # draws that have been repeated since somebody wanted them done
-        self._few = 0  # so many times in a row there were only a few
         self._target = FramebufferState()  # of the draw made last
         self._drawn: Counter[Any] = Counter()  # by shaders: draws that waited beside others
         self._writes = Writes()
@@ -167,17 +159,29 @@ class DrawQueue:
     def submit(self, info: DrawInfo) -> None:
         """Draw now or later."""
         if info is self._info or self._can_wait(info):
-            assert self._given is not None
-            row = self._constants()
-            self._entries.append((self._given, info, row))
-            self._lanes += info.count * info.instance_count
-            if info.index_buffer is not None:
-                self._hold_indices(info.index_buffer)
+            given, row = self._given, self._constants()
+            assert given is not None
+            plan = None if self._entries else given.made_plan(info.mode)
+            if plan is not None and plan.draw(info, row):
+                return
+            self._wait(given, info, row)
             for block in row:
                 if block is not None and block.buffer is not None:
                     self._writes.note_block(block.buffer)
         elif not self._at_once(info):
             draw(self._states, info)
+
+    def _wait(self, given: Given, info: DrawInfo, row: Row) -> None:
+        """A draw waits from now on, and with it what it was given."""
+        if not given.held:
+            given.hold()
+            self._writes.note(given)
+            self._targets.note(given)
+        if info.index_buffer is not None:
+            info.index_buffer.ref()
+            self._writes.note_indices(info.index_buffer)
+        self._entries.append((given, info, row))
+        self._lanes += info.count * info.instance_count
 
     def _at_once(self, info: DrawInfo) -> bool:
         """Draw now, the quick way; false if there is none."""
@@ -215,66 +219,60 @@ class DrawQueue:
         given, entries, bound = draw.given, self._entries, self._states.bound
         if draw.epoch != bound.epoch or draw.counting != bound.counting_samples:
             return False
-        if not draw.waits:
-            return not entries and self._by_itself(draw, data)
-        self._since += 1
-        if not entries and self._few >= _ALONE:
-            if self._since >= SHARED:
-                self._few = 0
-            elif self._by_itself(draw, data):
+        if not entries:
+            if draw.plan is None:
+                draw.plan = given.made_plan(draw.info.mode)
+            if draw.plan is not None and given.alive and draw.plan.repeat(draw.info, data):
                 return True
-        if len(entries) >= MOST or self._lanes >= MOST_LANES:
+        if not draw.waits or len(entries) >= MOST or self._lanes >= MOST_LANES:
             return False
-        if not given.held:
-            if not given.alive or not self._targets.admits(given):
-                return False
-            self._hold(given)
-        if draw.info.index_buffer is not None:
-            self._hold_indices(draw.info.index_buffer)
+        if not given.held and not (given.alive and self._targets.admits(given)):
+            return False
         block = ConstantBuffer(bytes(data))
-        entries.append((given, draw.info, (block, block)))
-        self._lanes += draw.info.count * draw.info.instance_count
+        self._wait(given, draw.info, (block, block))
         return True
 
     def repeat_more(self, draws: Sequence[Repeatable], data: Sequence[bytes], first: int) -> int:
-        """Repeat draws from `first` on that wait as the one before them did just now: how many
+        """Repeat draws from `first` on that are made as the one before them was just now: how many
         there are, until there is something else to look at."""
         entries, like = self._entries, draws[first - 1]
-        if not like.waits or not entries:
+        if not entries:
+            return self._more_at_once(draws, data, first)
+        if not like.waits:
             return 0
         end = min(len(draws), first + MOST - len(entries))
-        lanes, done = self._lanes, 0
-        good: dict[int, int] = {}  # lanes of the draws that are known to wait, by identity
+        done = 0
+        good: set[int] = set()  # the draws that are known to wait, by identity
         for number in range(first, end):
             draw = draws[number]
-            more = good.get(id(draw))
-            if more is None:
-                given, info = draw.given, draw.info
-                if not (draw.waits and given.held and draw.target is like.target):
+            if id(draw) not in good:
+                if not (draw.waits and draw.given.held and draw.target is like.target):
                     break
                 if draw.epoch != like.epoch or draw.counting != like.counting:
                     break
-                more = good[id(draw)] = info.count * info.instance_count
-            if lanes >= MOST_LANES:
+                good.add(id(draw))
+            if self._lanes >= MOST_LANES:
                 break
-            lanes += more
-            if draw.info.index_buffer is not None:
-                self._hold_indices(draw.info.index_buffer)
             block = ConstantBuffer(data[number])
-            entries.append((draw.given, draw.info, (block, block)))
+            self._wait(draw.given, draw.info, (block, block))
             done += 1
-        self._lanes = lanes
-        self._since += done
         return done
 
-    def _by_itself(self, draw: Repeatable, data: bytes | bytearray) -> bool:
-        """Make a draw now for which too little would come to wait with, by the look of it."""
-        if not draw.given.alive:
-            return False
-        plan = draw.plan
-        if plan is None:
-            plan = draw.plan = draw.given.plan(draw.info.mode)
-        return plan is not None and plan.repeat(draw.info, data)
+    @staticmethod
+    def _more_at_once(draws: Sequence[Repeatable], data: Sequence[bytes], first: int) -> int:
+        """The same where none wait: those that have a plan."""
+        like = known = draws[first - 1]
+        for number in range(first, len(draws)):
+            draw = draws[number]
+            if draw is not known:
+                if draw.target is not like.target or draw.epoch != like.epoch:
+                    return number - first
+                if draw.counting != like.counting or not draw.given.alive:
+                    return number - first
+                known = draw
+            if draw.plan is None or not draw.plan.repeat(draw.info, data[number]):
+                return number - first
+        return len(draws) - first
 
     def _can_wait(self, info: DrawInfo) -> bool:
         """A small, plain draw whose programs can run for many draws at once."""
@@ -297,21 +295,10 @@ class DrawQueue:
             and not restarts(info)
         ):
             return False
-        if not given.held:
-            if not self._targets.admits(given):
-                return False
-            self._hold(given)
+        if not given.held and not self._targets.admits(given):
+            return False
         self._info = info
         return True
-
-    def _hold(self, given: Given) -> None:
-        given.hold()
-        self._writes.note(given)
-        self._targets.note(given)
-
-    def _hold_indices(self, buffer: Resource) -> None:
-        buffer.ref()
-        self._writes.note_indices(buffer)
 
     def moment(self) -> Counters:
         """What has happened so far, when the draws that wait have been executed."""
@@ -381,7 +368,6 @@ class DrawQueue:
         Draws that wait write no buffers. They read what a buffer held when they were made.
         """
         if not self._entries:
-            self._since = 0
             return True
         if flags & MapFlags.PERSISTENT:
             return False
@@ -392,14 +378,12 @@ class DrawQueue:
     def may_write(self, buffer: HostResource, low: int, high: int) -> bool:
         """May somebody write these bytes?"""
         if not self._entries:
-            self._since = 0
             return True
         return self._writes.may_write(buffer, low, high, self._entries)
 
     def may_map_texels(self, texture: HostResource, level: int, flags: MapFlags, box: Box) -> bool:
         """May somebody look at these texels, or write them, while draws wait?"""
         if not self._entries:
-            self._since = 0
             return True
         if flags & MapFlags.PERSISTENT:
             return False
@@ -412,10 +396,7 @@ class DrawQueue:
     def flush(self) -> None:
         """Execute what waits."""
         self.rebinding()  # whoever has work done may change anything
-        entries, since = self._entries, self._since
-        if since:
-            self._few = self._few + 1 if since < SHARED else 0
-            self._since = 0
+        entries = self._entries
         if not entries:
             return
         self._entries, self._lanes = [], 0
@@ -442,6 +423,7 @@ class DrawQueue:
                 if info.index_buffer is not None:
                     info.index_buffer.unref()
             for given in {*map(_GIVEN, entries)}:
+                given.flushes += 1
                 given.release()
             self._memory.tidy()
 
@@ -477,6 +459,28 @@ class DrawQueue:
             first = end
         failures.tell()
 
+    def _directly(self, entries: list[Waiting], failures: Failures) -> list[Waiting]:
+        """Make draws by themselves if all have a quick way, or if there are too few to share what
+        it takes to draw them together. Answers those from the first on that had no such way.
+        """
+        if self._states.counters.tally is not None:
+            return entries
+        kinds = {(id(given), info.mode): given for given, info, _ in entries}
+        new = 0
+        for (_, mode), given in kinds.items():
+            new += given.made_plan(mode) is None and given.flushes < _FOR_A_PLAN
+        if new > fewest(entries):
+            return entries
+        plans = {(key, mode): given.plan(mode) for (key, mode), given in kinds.items()}
+        if None in plans.values():
+            return entries
+        for number, (given, info, row) in enumerate(entries):
+            plan = plans[id(given), info.mode]
+            assert plan is not None
+            if failures.of(plan.draw, info, row) is False:
+                return entries[number:]
+        return []
+
     def _worth(self, entries: list[Waiting]) -> dict[Given, bool]:
         """For which states it is worth it to have variants that run many draws at once."""
         draws = Counter(map(_GIVEN, entries))
@@ -491,6 +495,10 @@ class DrawQueue:
 
     def _execute(self, entries: list[Waiting]) -> None:
         failures = Failures()
+        entries = self._directly(entries, failures)
+        if not entries:
+            failures.tell()
+            return
         merges = self._worth(entries)
         if all(merges.values()):
             self._together(entries, failures)
@@ -511,14 +519,7 @@ class DrawQueue:
 
     def _together(self, entries: list[Waiting], failures: Failures) -> None:
         """Draws whose shaders run for many draws at once."""
-        few = fewest(entries) * SHARED <= len(entries)
-        found = families(entries) if few else []
-        if not few or len(found) * SHARED > len(entries):
-            if all(given.plan(info.mode) for given, info, _ in entries):
-                for at, entry in enumerate(entries):
-                    failures.of(draw_one, *entry, at)
-                return
-            found = found or families(entries)
+        found = families(entries)
         if len(found) == 1 and found[0].alike:
             failures.of(draw_many, entries)
             return

@@ -31,13 +31,15 @@ class Failures:
     def __init__(self) -> None:
         self._first: Exception | None = None
 
-    def of(self, work: Callable[..., None], *arguments: Any) -> None:
+    def of(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """Do it: what comes of it, None if it fails."""
         try:
-            work(*arguments)
+            return work(*arguments)
         except ResetError:
             raise
         except (GalletteError, MemoryError) as error:
             self._first = self._first or error
+        return None
 
     def tell(self) -> None:
         if self._first is not None:

@@ -75,6 +75,7 @@ class Given:
         "blocks",
         "buffers",
         "family",
+        "flushes",
         "held",
         "named",
         "pinned",
@@ -120,6 +121,7 @@ class Given:
         self._states: DrawStates | None
         self._states = states.remembering(copy, None if kin is None else kin.states)
         self.held = False
+        self.flushes = 0  # that had draws of it
         self._sees_start: bool | None = None
         self._resources = list(resources_of(copy))
         self._waitable: dict[Primitive, bool] = {} if kin is None else kin._waitable
@@ -204,6 +206,10 @@ class Given:
         if mode not in self._plans:
             self._plans[mode] = self._make_plan(mode)
         return self._plans[mode]
+
+    def made_plan(self, mode: Primitive) -> Plan | None:
+        """The same if it was asked for before: to make one takes as long as many draws."""
+        return self._plans.get(mode)
 
     def _make_plan(self, mode: Primitive) -> Plan | None:
         if any(self.states.bound.shaders.get(stage) for stage in _BETWEEN):

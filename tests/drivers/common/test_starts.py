@@ -55,6 +55,7 @@ def test_starts(
     runs: list[int] = []
     run = queue.draw_many
     monkeypatch.setattr(queue, "draw_many", lambda many: runs.append(len(many)) or run(many))
+    monkeypatch.setattr(queue.DrawQueue, "_directly", lambda queue, draws, failures: draws)
     have = picture(driver, several, uniforms)
     if not several:
         assert runs == [60]
