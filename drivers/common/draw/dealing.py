@@ -35,7 +35,7 @@ __all__ = ["deal"]
 MOST_ROWS = 1 << 20
 """Rows of primitives whose spans are kept."""
 
-AT_ONCE = 1 << 17
+AT_ONCE = 1 << 18
 """Fragments dealt out at a time, unless a single draw has more."""
 
 Ints = npt.NDArray[np.int64]
@@ -253,23 +253,50 @@ def _rounds(
         return
     step = 4 if quads else 1
     places = np.concatenate([lanes.pixel[::step] for lanes in dealt])
-    sizes = [lanes.count // step for lanes in dealt]
-    owner = np.repeat(np.arange(len(sheets), dtype=np.int16), sizes)
-    numbers = [
-        sheet.draws.take(lanes.primitive[::step])
-        for sheet, lanes in zip(sheets, dealt, strict=True)
-    ]
-    bounds = np.concatenate(([0], np.cumsum(sizes)))
-    for now in _turns(places, owner, np.concatenate(numbers), who):
+    bounds = np.cumsum([0, *[lanes.count // step for lanes in dealt]])
+    shared = _shared(places, who)
+    owner = np.searchsorted(bounds[1:], shared, side="right").astype(np.int16)
+    numbers = np.empty(len(shared), np.uint16)
+    cuts = np.searchsorted(shared, bounds)
+    for number, (sheet, lanes) in enumerate(zip(sheets, dealt, strict=True)):
+        part = slice(cuts[number], cuts[number + 1])
+        some = shared[part] - bounds[number]
+        numbers[part] = sheet.draws.take(lanes.primitive.take(some * step))
+        lanes.apart = _once(places.take(shared[part]), who)
+    alone = np.ones(len(places), np.bool_)
+    alone[shared] = False
+    for turn, some in enumerate(_turns(places.take(shared), owner, numbers, who)):
+        now = shared.take(some)
+        if not turn:  # with all that share a place with nobody
+            alone[now] = True
+            now = np.flatnonzero(alone)
         cuts = np.searchsorted(now, bounds)
         for number, (sheet, lanes) in enumerate(zip(sheets, dealt, strict=True)):
             which = now[cuts[number] : cuts[number + 1]] - bounds[number]
-            if len(which) == sizes[number]:
+            if len(which) * step == lanes.count:
                 yield sheet, lanes
             elif len(which):
                 if quads:
                     which = lanes_of_quads(which)
                 yield sheet, lanes.take(which)
+
+
+def _once(places: Ints, who: npt.NDArray[np.int32]) -> bool:
+    """Does no place come twice?"""
+    numbers = np.arange(len(places), dtype=np.int32)
+    who[places] = numbers
+    return bool((who.take(places) == numbers).all())
+
+
+def _shared(places: Ints, who: npt.NDArray[np.int32]) -> Ints:
+    """The units that are where others are, too: mostly few, and only they have to take turns."""
+    numbers = np.arange(len(places), dtype=np.int32)
+    who[places] = numbers
+    hidden = np.flatnonzero(who.take(places) != numbers)
+    if not len(hidden):
+        return hidden
+    who[places.take(hidden)] = -1
+    return np.flatnonzero(who.take(places) < 0)
 
 
 def _resolved(
@@ -317,10 +344,7 @@ def _apart(dealt: Sequence[Fragments], who: npt.NDArray[np.int32]) -> bool:
         lanes.pixel if lanes.covered is None else lanes.pixel.compress(lanes.covered)
         for lanes in dealt
     ]
-    places = np.concatenate(covered)
-    numbers = np.arange(len(places), dtype=np.int32)
-    who[places] = numbers
-    return bool((who.take(places) == numbers).all())
+    return _once(np.concatenate(covered), who)
 
 
 def _turns(

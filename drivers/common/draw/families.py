@@ -9,9 +9,10 @@ what they read.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,35 +42,75 @@ Which = npt.NDArray[np.uint16]
 
 _WORTH_JOINING = 4  # calls
 
+_GIVEN, _INFO, _ROW = (operator.itemgetter(place) for place in range(3))
+
+
+Thing = TypeVar("Thing")
+
+
+class _Distinct(Generic[Thing]):
+    """What many draws were given, told by identity: each once, and which of them a draw has."""
+
+    __slots__ = ("first", "which")
+
+    def __init__(self, things: list[Thing]) -> None:
+        ids = list(map(id, things))
+        found = dict(zip(ids, things, strict=True))
+        self.first = list(found.values())
+        if len(found) == 1:
+            self.which = np.zeros(len(ids), np.uint16)
+            return
+        numbers = dict(zip(found, range(len(found)), strict=True))
+        self.which = np.fromiter(map(numbers.__getitem__, ids), np.uint16, len(ids))
+
+    def kinds(self, key: Callable[[Thing], Any]) -> tuple[list[Thing], Which]:
+        """The first of each kind, and of what kind each draw's is."""
+        kinds: dict[Any, int] = {}
+        first: list[Thing] = []
+        of_each: list[int] = []
+        for each in self.first:
+            kind = kinds.setdefault(key(each), len(kinds))
+            of_each.append(kind)
+            if kind == len(first):
+                first.append(each)
+        return first, np.array(of_each, np.uint16).take(self.which)
+
 
 @dataclass(slots=True)
 class Family:
     """Draws that can run as one: their numbers, in order, and what each was given."""
 
     numbers: list[int]
-    entries: list[Waiting]
+    entries: Sequence[Waiting]
     end_to_end: bool = False  # calls that name vertices in other ways
+    _givens: _Distinct[Given] = field(init=False)
+    _infos: _Distinct[DrawInfo] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._givens = _Distinct(list(map(_GIVEN, self.entries)))
+        self._infos = _Distinct(list(map(_INFO, self.entries)))
 
     @property
     def lanes(self) -> int:
-        return sum(info.count * info.instance_count for _, info, _ in self.entries)
+        counts = np.bincount(self._infos.which).tolist()
+        calls = zip(self._infos.first, counts, strict=True)
+        return sum(info.count * info.instance_count * times for info, times in calls)
 
     @property
     def calls(self) -> list[DrawInfo] | None:
         """The calls of all its draws, where they are laid end to end."""
-        return [info for _, info, _ in self.entries] if self.end_to_end else None
+        return list(map(_INFO, self.entries)) if self.end_to_end else None
 
     @property
     def alike(self) -> bool:
         """They differ in nothing but constants."""
-        first = self.entries[0][0]
-        return all(given is first for given, _, _ in self.entries) and self.calls is None
+        return len(self._givens.first) == 1 and not self.end_to_end
 
     @property
     def is_scattered(self) -> bool:
         """They begin elsewhere in buffers that are not the same either."""
-        same = len({given.buffers for given, _, _ in self.entries}) == 1
-        return not same and starts_of(self.entries) is not None
+        same = len({given.buffers for given in self._givens.first}) == 1
+        return not same and _starts(self._infos) is not None
 
     @property
     def limit(self) -> int:
@@ -82,21 +123,22 @@ class Family:
     def state(self) -> DrawState | None:
         """The state of all its draws as instances of one."""
         given, info, _ = self.entries[0]
-        draw = given.states.merged(info.mode, tables(self.entries))
+        givens = self._givens
+        constants = _tables(self.entries, givens)
+        draw = given.states.merged(info.mode, constants)
         if draw is None:
             return None
-        draw = replace(draw, firsts=starts_of(self.entries))
-        givens = [entry[0] for entry in self.entries]
-        alike = all(each.like is given.like for each in givens)
-        first, which = _numbered(givens, lambda each: each.buffers)
+        draw = replace(draw, firsts=_starts(self._infos))
+        alike = all(each.like is given.like for each in givens.first)
+        first, which = givens.kinds(lambda each: each.buffers)
         if len(first) > 1:
             draw = replace(draw, gathered=Gathered(first, which, alike))
         if alike:
             return draw
-        first, which = _numbered(givens, lambda each: each.scissors)
+        first, which = givens.kinds(lambda each: each.scissors)
         if len(first) > 1 and draw.fixed.raster.state.scissor:
             draw = _with_scissors(draw, first, which)
-        first, which = _numbered(givens, lambda each: each.viewports)
+        first, which = givens.kinds(lambda each: each.viewports)
         if len(first) > 1:
             states = [each.like.states.bound.viewports[0] for each in first]
             scale = np.array([state.scale for state in states], np.float32).T
@@ -104,16 +146,15 @@ class Family:
             draw = replace(
                 draw, viewports=OwnViewports(scale, translate).take(which.astype(np.int64))
             )
-        first, which = _numbered(givens, lambda each: each.reads)
+        first, which = givens.kinds(lambda each: each.reads)
         if len(first) > 1 and draw.fragment.program is not None:
-            draw = replace(draw, fragment=self._fragments(first, which))
+            draw = replace(draw, fragment=self._fragments(first, which, constants[Stage.FRAGMENT]))
         return draw
 
-    def _fragments(self, first: list[Given], which: Which) -> FragmentShader:
+    def _fragments(self, first: list[Given], which: Which, tables: DrawTables) -> FragmentShader:
         """The programs of all that fragments read."""
         mode = self.entries[0][1].mode
-        constants = tables(self.entries)[Stage.FRAGMENT]
-        found = [each.states.merged_fragment(mode, constants) for each in first]
+        found = [each.states.merged_fragment(mode, tables) for each in first]
         programs = [each.program for each in found if each.program is not None]
         quads = any(each.quads for each in found)
         return FragmentShader(programs[0], quads, SeveralPrograms(programs, which))
@@ -135,43 +176,37 @@ def shared_fragments(entries: Sequence[Waiting]) -> FragmentShader | None:
 
     None where they run different code, or it reads different things.
     """
-    origins: list[Any] = []
-    seen: dict[int, Given] = {}
-    for given, info, _ in entries:
+    origin: Any = None
+    seen: set[Given] = set()
+    for given, info in _pairs(entries):
         if info.mode is Primitive.POINTS:
             return None
-        if id(given) not in seen:
-            seen[id(given)] = given
+        if given not in seen:
+            seen.add(given)
             selection = given.selection(info.mode)
             if selection is None or len(selection.origin) < 2:
                 return None
             bound, large = given.like.states.bound, given.large_blocks(info.mode)
             reference = bound.depth_stencil_alpha.state.alpha_ref_value
-            origins.append((selection.origin[1], given.reads, reference, bound.clip_planes, large))
-    if any(origin != origins[0] for origin in origins[1:]):
-        return None
+            found = selection.origin[1], given.reads, reference, bound.clip_planes, large
+            if origin is None:
+                origin = found
+            elif found != origin:
+                return None
     first, info, _ = entries[0]
     return first.states.merged_fragment(info.mode, tables(entries)[Stage.FRAGMENT])
 
 
-def _numbered(givens: Sequence[Given], key: Callable[[Given], Any]) -> tuple[list[Given], Which]:
-    """The first of each kind, and of what kind each is."""
-    kinds: dict[Any, int] = {}
-    first: list[Given] = []
-    of_given: dict[int, int] = {}
-    for given in givens:
-        if id(given) not in of_given:
-            kind = kinds.setdefault(key(given), len(kinds))
-            of_given[id(given)] = kind
-            if kind == len(first):
-                first.append(given)
-    return first, np.array([of_given[id(given)] for given in givens], np.uint16)
+def _pairs(entries: Sequence[Waiting]) -> list[tuple[Given, DrawInfo]]:
+    """What was given for which call, each pair once, told by identity."""
+    pairs = [(given, info) for given, info, _ in entries]
+    ids = zip(map(id, map(_GIVEN, entries)), map(id, map(_INFO, entries)), strict=True)
+    return list(dict(zip(ids, pairs, strict=True)).values())
 
 
 def fewest(entries: Sequence[Waiting]) -> int:
     """There are at least so many families."""
-    states = {(id(given), info.mode): given for given, info, _ in entries}
-    return len({given.relatives(mode) for (_, mode), given in states.items()})
+    return len({given.relatives(info.mode) for given, info in _pairs(entries)})
 
 
 def families(entries: Sequence[Waiting]) -> list[Family]:
@@ -233,6 +268,8 @@ def _follows_others(given: Given, info: DrawInfo) -> bool:
 
 
 def _family(entries: Sequence[Waiting], numbers: list[int]) -> Family:
+    if len(numbers) == len(entries):
+        return Family(list(range(len(entries))), entries, entries[0][1].instance_count > 1)
     numbers.sort()
     some = [entries[number] for number in numbers]
     return Family(numbers, some, some[0][1].instance_count > 1)
@@ -240,14 +277,16 @@ def _family(entries: Sequence[Waiting], numbers: list[int]) -> Family:
 
 def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
     """The numbers of draws that differ in nothing but constants, together."""
-    first, info, _ = entries[0]
-    if all(given is first and other is info for given, other, _ in entries):
+    givens = _Distinct(list(map(_GIVEN, entries)))
+    infos = _Distinct(list(map(_INFO, entries)))
+    if len(givens.first) == len(infos.first) == 1:
         return [list(range(len(entries)))]
-    same: dict[tuple[int, int], list[int]] = {}
-    for number, (given, info, _) in enumerate(entries):
-        same.setdefault((id(given), id(info)), []).append(number)
+    pair = givens.which.astype(np.int64) * len(infos.first) + infos.which
+    order = np.argsort(pair, kind="stable")
+    ends = np.flatnonzero(np.diff(pair.take(order))) + 1
+    same = sorted(part.tolist() for part in np.split(order, ends))  # by their first ones
     found: dict[tuple[int, Any], list[int]] = {}
-    for numbers in same.values():
+    for numbers in same:
         given, info, _ = entries[numbers[0]]
         found.setdefault((id(given), _kind(given, info)), []).extend(numbers)
     return list(found.values())
@@ -262,44 +301,53 @@ def _kind(given: Given, info: DrawInfo) -> Any:
 
 def starts_of(entries: Sequence[Waiting]) -> npt.NDArray[np.int64] | None:
     """Where each draw begins; None if they do not differ in that."""
-    starts = [info.start for _, info, _ in entries]
+    return _starts(_Distinct(list(map(_INFO, entries))))
+
+
+def _starts(infos: _Distinct[DrawInfo]) -> npt.NDArray[np.int64] | None:
+    starts = [info.start for info in infos.first]
     if starts.count(starts[0]) == len(starts):
         return None
-    return np.array(starts, np.int64)
+    return np.array(starts, np.int64).take(infos.which)
 
 
 def tables(entries: Sequence[Waiting]) -> dict[Stage, DrawTables]:
     """What shaders read in many draws, by stage."""
-    first, second = ([row[number] for _, _, row in entries] for number in (0, 1))
+    return _tables(entries, _Distinct(list(map(_GIVEN, entries))))
+
+
+def _tables(entries: Sequence[Waiting], givens: _Distinct[Given]) -> dict[Stage, DrawTables]:
+    rows = list(map(_ROW, entries))
+    first, second = list(map(_GIVEN, rows)), list(map(_INFO, rows))
     table = _table(first)
     # Mostly all stages are given the same bytes.
     found: list[dict[int, Table]] = []
     for each in (table, table if first == second else _table(second)):
         found.append({} if each is None else {0: each})
-    givens = [given for given, _, _ in entries]
-    if any(given is not givens[0] and given.blocks != givens[0].blocks for given in givens):
-        kinds, which = _numbered(givens, lambda each: each.blocks)
-        shaders = givens[0].shaders
-        for stage, shader, rows in zip(MERGED_STAGES, shaders, found, strict=True):
+    if len({given.blocks for given in givens.first}) > 1:
+        kinds, which = givens.kinds(lambda each: each.blocks)
+        shaders = givens.first[0].shaders
+        for stage, shader, rows_of_stage in zip(MERGED_STAGES, shaders, found, strict=True):
             for number, size in () if shader is None else shader.reads.blocks:
-                rows[number] = _block_rows(kinds, stage, number, size).take(which, axis=0)
+                block = _block_rows(kinds, stage, number, size)
+                rows_of_stage[number] = block.take(which, axis=0)
     versions = _versions(givens)
     return {
         stage: DrawTables(rows, versions) for stage, rows in zip(MERGED_STAGES, found, strict=True)
     }
 
 
-def _versions(givens: Sequence[Given]) -> dict[int, Versions]:
+def _versions(givens: _Distinct[Given]) -> dict[int, Versions]:
     """Of textures that were written since: the version that each draw sees."""
     known: dict[int, Pages] = {}
-    for given in givens:
+    for given in givens.first:
         for key, (pages, _) in given.versions.items():
             known[key] = pages
     found = {}
     for key, pages in known.items():
         now = pages, len(pages.ends)
-        which = [given.versions.get(key, now)[1] for given in givens]
-        found[key] = Versions(pages, np.array(which, np.int64))
+        which = np.array([given.versions.get(key, now)[1] for given in givens.first], np.int64)
+        found[key] = Versions(pages, which.take(givens.which))
     return found
 
 

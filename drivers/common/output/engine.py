@@ -239,7 +239,9 @@ class FragmentEngine:
             self._deferred(shader, spans, source, info)
             return
         quads = shader.quads and self._shades
-        for piece in pieces(spans, PIECE):
+        # Each of several programs has some of a piece.
+        size = PIECE if shader.several is None else 4 * PIECE
+        for piece in pieces(spans, size):
             self.run(shader, self.fragments(piece, source, info, quads), source, info)
 
     def fragments(

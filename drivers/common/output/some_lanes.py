@@ -129,16 +129,17 @@ def real_lanes(lanes: Fragments) -> tuple[Fragments, Ints | None]:
     if lanes.covered is None:
         return lanes, None
     if lanes.covered.all():
-        return Fragments(lanes.pixel, lanes.x, lanes.y, lanes.primitive), None
+        return Fragments(lanes.pixel, lanes.x, lanes.y, lanes.primitive, apart=lanes.apart), None
     where = np.flatnonzero(lanes.covered)
     return plain_lanes(lanes, where), where
 
 
 def plain_lanes(lanes: Fragments, which: Ints) -> Fragments:
-    primitive = lanes.primitive[:1] if lanes.distinct else lanes.primitive.take(which)
+    primitive = lanes.primitive[:1] if lanes.of_one else lanes.primitive.take(which)
     return Fragments(
         lanes.pixel.take(which),
         lanes.x.take(which),
         lanes.y.take(which),
-        np.broadcast_to(primitive, len(which)) if lanes.distinct else primitive,
+        np.broadcast_to(primitive, len(which)) if lanes.of_one else primitive,
+        apart=lanes.apart,
     )

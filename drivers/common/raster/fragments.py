@@ -49,6 +49,7 @@ class Fragments:
     covered: Bools | None = None  # None: every lane; otherwise lanes come in quads
     samples: npt.NDArray[MASK] | None = None  # multisampled: a mask of covered samples
     seen: npt.NDArray[MASK] | None = None  # those that shaders are told, if tests left fewer
+    apart: bool = False  # no two share a pixel: somebody has found out
 
     @property
     def count(self) -> int:
@@ -56,7 +57,12 @@ class Fragments:
 
     @property
     def distinct(self) -> bool:
-        """All lanes belong to one primitive, so that no two share a pixel (a cheap check)."""
+        """No two lanes share a pixel, as those of one primitive do not (a cheap check)."""
+        return self.apart or self.of_one
+
+    @property
+    def of_one(self) -> bool:
+        """All lanes belong to one primitive."""
         return self.primitive.strides[0] == 0 or len(self.pixel) == 1
 
     def take(self, which: Any) -> Fragments:
@@ -76,11 +82,12 @@ class Fragments:
             None if self.covered is None else self.covered[which],
             None if self.samples is None else self.samples[which],
             None if self.seen is None else self.seen[which],
+            self.apart,
         )
 
     def _taken(self, which: Ints) -> Fragments:
         """The lanes of these numbers; `take` gathers faster than indexing."""
-        if self.distinct:
+        if self.of_one:
             primitive = np.broadcast_to(self.primitive[0], len(which))
         else:
             primitive = self.primitive.take(which)
@@ -92,6 +99,7 @@ class Fragments:
             None if self.covered is None else self.covered.take(which),
             None if self.samples is None else self.samples.take(which),
             None if self.seen is None else self.seen.take(which),
+            self.apart,
         )
 
     def keep(self, passing: Bools) -> Fragments:

@@ -93,7 +93,7 @@ class ChunkLanes:
         self._info = info
         self._primitive = chunk.primitive
         first, last = int(chunk.primitive[0]), int(chunk.primitive[-1])
-        only = first == last and (chunk.distinct or bool((chunk.primitive == first).all()))
+        only = first == last and (chunk.of_one or bool((chunk.primitive == first).all()))
         self._only = first if only else -1
         self._x = chunk.x
         self._y = chunk.y
