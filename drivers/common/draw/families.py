@@ -107,12 +107,6 @@ class Family:
         return len(self._givens.first) == 1 and not self.end_to_end
 
     @property
-    def is_scattered(self) -> bool:
-        """They begin elsewhere in buffers that are not the same either."""
-        same = len({given.buffers for given in self._givens.first}) == 1
-        return not same and _starts(self._infos) is not None
-
-    @property
     def limit(self) -> int:
         """The most lanes that are shaded at a time."""
         given, info, _ = self.entries[0]
@@ -220,7 +214,7 @@ def families(entries: Sequence[Waiting]) -> list[Family]:
     for key, alike in gathered.items():
         family = _family(entries, [number for numbers in alike for number in numbers])
         family.end_to_end |= key in joined
-        if len(alike) > 1 and (family.lanes > family.limit or family.is_scattered):
+        if len(alike) > 1 and family.lanes > family.limit:
             found += [_family(entries, numbers) for numbers in alike]
         else:
             found.append(family)

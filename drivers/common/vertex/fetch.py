@@ -328,48 +328,59 @@ class GatheredVertices(FetchedVertices):
         return found[self._start : self._stop]
 
     def _of_all_draws(self, element: VertexElement) -> npt.NDArray[Any]:
-        one = replace(self._source, instances=1, first_instance=0)
-        found = self._side_by_side(element, one)
-        if found is not None:
-            return found
-        texels = []
-        for supplier in self._gathered.suppliers:
-            buffers = supplier.vertex_buffers
-            buffer = buffers[element.buffer_index]
-            assert buffer is not None
-            vertices = FetchedVertices(one, self._elements, buffers, 0, one.count)
-            some = vertices._texels(element, buffer)
-            texels.append(np.broadcast_to(some, (one.count, *some.shape[1:])))
-        every = np.stack(texels).take(self._gathered.which, axis=0)
-        return every.reshape(-1, *every.shape[2:])
+        gathered, firsts = self._gathered, self._source.firsts
+        one = replace(self._source, instances=1, first_instance=0, firsts=None)
+        which: Ints = gathered.which.astype(np.int64)
+        picks = [(supplier, one.first) for supplier in gathered.suppliers]
+        if firsts is not None:  # what is read of a supplier differs, too
+            pairs = list(zip(which.tolist(), firsts.tolist(), strict=True))
+            numbers = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
+            picks = [(gathered.suppliers[supplier], first) for supplier, first in numbers]
+            which = np.array([numbers[pair] for pair in pairs], np.int64)
+        found = self._side_by_side(element, one, picks)
+        if found is None:
+            found = np.stack([self._one_by_one(element, one, *pick) for pick in picks])
+        found = found.take(which, axis=0)
+        return found.reshape(-1, *found.shape[2:])
 
-    def _side_by_side(self, element: VertexElement, one: VertexSource) -> npt.NDArray[Any] | None:
-        """The same at once, where the same bytes of many buffers are read and all of them have
+    def _one_by_one(
+        self, element: VertexElement, one: VertexSource, supplier: Supplier, first: int
+    ) -> npt.NDArray[Any]:
+        """What one draw reads."""
+        buffers, count = supplier.vertex_buffers, one.count
+        buffer = buffers[element.buffer_index]
+        assert buffer is not None
+        vertices = FetchedVertices(replace(one, first=first), self._elements, buffers, 0, count)
+        some = vertices._texels(element, buffer)
+        return np.broadcast_to(some, (count, *some.shape[1:]))
+
+    def _side_by_side(
+        self, element: VertexElement, one: VertexSource, picks: Sequence[tuple[Supplier, int]]
+    ) -> npt.NDArray[Any] | None:
+        """The same of all draws at once, where bytes of many buffers are read and all of them have
         them."""
-        slot, suppliers = element.buffer_index, self._gathered.suppliers
-        first = suppliers[0].vertex_buffers[slot]
-        if len(suppliers) < _MANY_BUFFERS or first is None or element.instance_divisor:
+        slot = element.buffer_index
+        buffer = picks[0][0].vertex_buffers[slot]
+        if len(picks) < _MANY_BUFFERS or buffer is None or element.instance_divisor:
             return None
-        offset, stride, size = first.offset, first.stride, element.src_format.block_bytes
-        ids = one.ids
-        if ids is not None or one.firsts is not None or one.first < 0 or not stride:
+        offset, stride, size = buffer.offset, buffer.stride, element.src_format.block_bytes
+        if one.ids is not None or not stride or min(first for _, first in picks) < 0:
             return None
-        low = offset + element.src_offset + one.first * stride
-        high = low + (one.count - 1) * stride + size
         if not self._gathered.alike:
-            for each in suppliers:
-                buffer = each.vertex_buffers[slot]
-                if buffer is None or buffer.stride != stride or buffer.offset != offset:
+            for supplier in self._gathered.suppliers:
+                each = supplier.vertex_buffers[slot]
+                if each is None or each.stride != stride or each.offset != offset:
                     return None
-        some = [each.bytes_of(slot)[low:high] for each in suppliers]
-        if any(len(data) < high - low for data in some):
+        low, length = offset + element.src_offset, (one.count - 1) * stride + size
+        places = [(supplier, low + first * stride) for supplier, first in picks]
+        some = [supplier.bytes_of(slot)[at : at + length] for supplier, at in places]
+        if any(len(data) < length for data in some):
             return None
-        shape = len(some), one.count, size
         data = np.concatenate(some)
-        texels = np.ndarray(shape, np.uint8, data, 0, (high - low, stride, 1))
-        texels = texels.take(self._gathered.which, axis=0).reshape(-1, size)
+        texels = np.ndarray((len(some), one.count, size), np.uint8, data, 0, (length, stride, 1))
         word, words = texel_layout(element.src_format)
-        return texels.view(word) if words > 1 else texels.view(word)[:, 0]
+        texels = np.ascontiguousarray(texels).view(word)
+        return texels if words > 1 else texels[..., 0]
 
 
 def is_words(format: Format) -> bool:
