@@ -103,6 +103,8 @@ class UniformStorage:
         self.slots: dict[int, Slot] = {}
         self.straight: dict[tuple[int, str, int, int], tuple[int, int, int]] = {}
         """By location, kind, components and columns: where one value is copied to as it is."""
+        self.runs: dict[tuple[int, str, int], tuple[int, int, int]] = {}
+        """By location, kind and components: where elements lie as in C, their size, how many."""
         self.ignored = linked.inactive_locations | {-1}
         self._places: npt.NDArray[np.uint64] | None = None
         self.max_units = ctx.limits.max_combined_texture_units
@@ -140,6 +142,8 @@ class UniformStorage:
                 _, at, size = slot.pieces[0]
                 key = location, letter, slot.components, slot.columns
                 self.straight[key] = at, at + size, size
+                if uniform.array_size and uniform.array_stride == size and slot.columns == 1:
+                    self.runs[location, letter, slot.components] = at, size, slot.remaining
 
     def places(self) -> tuple[int, int, int]:
         """A table for machine code, by location: kind, size and address of what goes straight there

@@ -138,6 +138,24 @@ def _copied(
     return True
 
 
+def _run_copied(
+    ctx: Context, location: int, count: int, letter: str, components: int, address: int
+) -> bool:
+    """The same for several elements of an array that lie one after the other."""
+    executable = ctx.programs.executable
+    if executable is None or count < 2:
+        return False
+    storage = executable.uniforms
+    found = storage.runs.get((location, letter, components))
+    if found is None:
+        return False
+    at, size, remaining = found
+    length = min(count, remaining) * size
+    storage.data[at : at + length] = bytes_at(address, length)
+    ctx.dirty |= Dirty.CONSTANTS
+    return True
+
+
 def _vector_family(components: int, suffix: str, gl_type: str, letter: str, end: str) -> None:
     def by_use(ctx: Context, location: int, *values: Any) -> None:
         _set_values(ctx, in_use(ctx), location, letter, values)
@@ -146,8 +164,11 @@ def _vector_family(components: int, suffix: str, gl_type: str, letter: str, end:
         _set_values(ctx, linked(ctx, program), location, letter, values)
 
     def array_by_use(ctx: Context, location: int, count: int, value: Pointer) -> None:
-        if count == 1 and type(value) is int and _copied(ctx, location, letter, components, value):
-            return
+        if type(value) is int:
+            if count == 1 and _copied(ctx, location, letter, components, value):
+                return
+            if _run_copied(ctx, location, count, letter, components, value):
+                return
         _set_array(ctx, in_use(ctx), location, count, value, components, gl_type, letter)
 
     def array_by_name(

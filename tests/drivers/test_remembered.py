@@ -147,7 +147,6 @@ _PARAMETERS = {
     "framebuffer": "targets",
     "planes": "shapes",
     "stipple": "shapes",
-    "targets": "vertices",
     "blend_color": "fixed",
     "stencil_ref": "fixed",
     "sample_mask": "targets",

@@ -199,6 +199,7 @@ class DrawQueue:
         return (
             self._states.witness is None
             and self._states.recorder is None
+            and not self._states.bound.stream_targets
             and 0 < info.count <= SMALL
             and 0 < info.instance_count <= SMALL
             and info.indirect is None
@@ -278,6 +279,7 @@ class DrawQueue:
         """A small, plain draw whose programs can run for many draws at once."""
         if (
             self._states.witness is not None
+            or self._states.bound.stream_targets  # others each time: nothing can be remembered
             or info.count * info.instance_count > SMALL
             or info.indirect is not None
             or info.count_from_stream_output is not None

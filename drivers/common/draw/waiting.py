@@ -22,7 +22,13 @@ from gallette.drivers.common.texture.pages import Pages
 from gallette.drivers.common.texture.versions import may_have_versions
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import DrawInfo, FramebufferState, VertexBuffer
+from gallette.pipe.state import (
+    DrawInfo,
+    FramebufferState,
+    ImageView,
+    ShaderBuffer,
+    VertexBuffer,
+)
 
 from .finding import DrawStates
 from .parts import TOLD
@@ -232,10 +238,8 @@ class Given:
 
     def _may_wait(self, mode: Primitive) -> bool:
         bound = self.states.bound
-        if (
-            bound.stream_targets
-            or bound.rasterizer.state.rasterizer_discard
-            or any(bound.shaders.get(stage) for stage in _BETWEEN)
+        if bound.rasterizer.state.rasterizer_discard or any(
+            bound.shaders.get(stage) for stage in _BETWEEN
         ):
             return False
         selection = self.states.selection(mode)
@@ -401,12 +405,14 @@ class Memory:
         )
 
     def _key_of_parameters(self, bound: Bound) -> tuple[Any, ...]:
-        """What is not a state object: by value, for programs set the same ones in every frame."""
+        """What is not a state object: by value, for programs set the same ones in every frame.
+
+        Nothing is remembered of draws that are captured (`DrawQueue` does not ask).
+        """
         return (
             self._number(bound.framebuffer),
             self._number(bound.clip_planes),
             self._number(bound.polygon_stipple),
-            id(bound.stream_targets),
             bound.blend_color,
             bound.stencil_ref,
             bound.sample_mask,
@@ -559,9 +565,23 @@ def _key_of_block(block: ConstantBuffer | None) -> Any:
     return id(block.buffer), block.offset, len(block.data)
 
 
+def _key_of_image(image: ImageView | None) -> Any:
+    """By value, as storage is: others are made whenever one is bound."""
+    if image is None:
+        return None
+    resource, format = id(image.resource), id(image.format)
+    parts = image.level, image.first_layer, image.last_layer, image.readable, image.writable
+    return resource, format, *parts, image.buffer_offset, image.buffer_size
+
+
+def _key_of_storage(storage: ShaderBuffer | None) -> Any:
+    return None if storage is None else (id(storage.buffer), storage.offset, storage.size)
+
+
 def _key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:
     key: list[Any] = [*map(id, bindings.samplers), -1, *map(id, bindings.views)]
     if bindings.images or bindings.buffers:
-        key += (-1, *map(id, bindings.images), -1, *map(id, bindings.buffers))
+        key += (-1, *map(_key_of_image, bindings.images), -1)
+        key += map(_key_of_storage, bindings.buffers)
     key += -1, len(bindings.constants)
     return tuple(key)
