@@ -79,7 +79,10 @@ class _Sheet:
 
     def part(self, first: int, end: int) -> _Sheet | None:
         """What the draws from `first` to before `end` cover."""
-        chosen = np.flatnonzero((self.order >= first) & (self.order < end))
+        return self.of(np.flatnonzero((self.order >= first) & (self.order < end)))
+
+    def of(self, chosen: Ints) -> _Sheet | None:
+        """Some of its spans."""
         if not len(chosen):
             return None
         if len(chosen) == len(self.order):
@@ -126,8 +129,7 @@ def deal(
     """
     shown = [group for group in groups if group.primitives is not None]
     for group in shown:
-        engine = group.draw.fixed.engine
-        if not engine.deals or group.draw.witness is not None:
+        if not all(engine.deals for engine in group.engines) or group.draw.witness is not None:
             return False
         if hasattr(group.draw.fragment.program, "fill"):
             return False
@@ -160,7 +162,8 @@ def deal(
             for sheet, lanes in _rounds(part, state, scratch):
                 attempt(sheet.run, lanes)
     for group in shown:
-        group.draw.fixed.engine.finish()
+        for engine in group.engines:
+            engine.finish()
     return True
 
 
@@ -216,7 +219,16 @@ def _cover(group: Group, places: Numbers | None, sheets: list[_Sheet]) -> None:
             if places is not None:
                 draws = places.take(draws)
             order = draws.take(covered.spans.primitive)
-            sheets.append(_Sheet(draw.fixed.engine, draw.fragment, covered, draws, order, numbers))
+            if group.portion is None:
+                engine, shader = draw.fixed.engine, draw.fragment
+                sheets.append(_Sheet(engine, shader, covered, draws, order, numbers))
+                continue
+            whose = group.portion.take(covered.info.identity).take(covered.spans.primitive)
+            for number, portion in enumerate(group.portions):
+                sheet = _Sheet(portion.engine, portion.shader, covered, draws, order, numbers)
+                some = sheet.of(np.flatnonzero(whose == number))
+                if some is not None:
+                    sheets.append(some)
 
 
 def _portions(sheets: list[_Sheet | ClearSheet]) -> Iterator[list[_Sheet | ClearSheet]]:
@@ -361,13 +373,14 @@ def _turns(
         running = np.arange(len(left), dtype=np.int32)
         who[at[::-1]] = running[::-1]  # the first at each place
         others = np.flatnonzero(whose != whose.take(who.take(at).astype(np.int64)))
+        chosen = np.zeros(len(places), np.bool_)  # quicker than to sort what is chosen
         if not len(others):
-            yield np.sort(left)
+            chosen[left] = True
+            yield np.flatnonzero(chosen)
             return
         who[at] = len(left)
         who[at.take(others[::-1])] = others[::-1]  # the first of another owner
         now = running < who.take(at)
-        chosen = np.zeros(len(places), np.bool_)
         chosen[left.compress(now)] = True
         yield np.flatnonzero(chosen)
         later = np.flatnonzero(~now)

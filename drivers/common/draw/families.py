@@ -10,7 +10,7 @@ what they read.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
+from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.texture.pages import Pages, Versions
@@ -32,7 +33,16 @@ from .programs import DrawTables
 from .state import DrawState
 from .waiting import MERGED_STAGES, Given, Row
 
-__all__ = ["Family", "Waiting", "families", "fewest", "shared_fragments", "starts_of", "tables"]
+__all__ = [
+    "Family",
+    "Waiting",
+    "families",
+    "fewest",
+    "kind_of",
+    "shared_fragments",
+    "starts_of",
+    "tables",
+]
 
 Waiting = tuple[Given, DrawInfo, Row]
 """A draw that waits: what it was given, its call, its constants."""
@@ -85,6 +95,7 @@ class Family:
     end_to_end: bool = False  # calls that name vertices in other ways
     _givens: _Distinct[Given] = field(init=False)
     _infos: _Distinct[DrawInfo] = field(init=False)
+    _constants: dict[Stage, DrawTables] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self._givens = _Distinct(list(map(_GIVEN, self.entries)))
@@ -114,11 +125,17 @@ class Family:
         assert selection is not None
         return lanes_at_once(next(iter(selection.stages.values())).facts)
 
+    @property
+    def constants(self) -> dict[Stage, DrawTables]:
+        """What shaders read in its draws."""
+        if self._constants is None:
+            self._constants = _tables(self.entries, self._givens)
+        return self._constants
+
     def state(self) -> DrawState | None:
         """The state of all its draws as instances of one."""
         given, info, _ = self.entries[0]
-        givens = self._givens
-        constants = _tables(self.entries, givens)
+        givens, constants = self._givens, self.constants
         draw = given.states.merged(info.mode, constants)
         if draw is None:
             return None
@@ -144,6 +161,23 @@ class Family:
         if len(first) > 1 and draw.fragment.program is not None:
             draw = replace(draw, fragment=self._fragments(first, which, constants[Stage.FRAGMENT]))
         return draw
+
+    def shading(
+        self, constants: Mapping[Stage, DrawTables], rows: Sequence[int], count: int
+    ) -> tuple[FragmentEngine, FragmentShader]:
+        """What becomes of the fragments of its draws where they are those of these `rows` among
+        `count` others, whose constants are given.
+        """
+        given, info, _ = self.entries[0]
+        state = given.states.of(info.mode)
+        assert state is not None
+        first, which = self._givens.kinds(lambda each: each.reads)
+        of_rows = np.zeros(count, np.uint16)
+        of_rows[rows] = which
+        fragment = constants[Stage.FRAGMENT]
+        if len(first) > 1 and state.fragment.program is not None:
+            return state.fixed.engine, self._fragments(first, of_rows, fragment)
+        return state.fixed.engine, given.states.merged_fragment(info.mode, fragment)
 
     def _fragments(self, first: list[Given], which: Which, tables: DrawTables) -> FragmentShader:
         """The programs of all that fragments read."""
@@ -208,7 +242,7 @@ def families(entries: Sequence[Waiting]) -> list[Family]:
     gathered: dict[Any, list[list[int]]] = {}
     for numbers in _alike(entries):
         given, info, _ = entries[numbers[0]]
-        gathered.setdefault((given.relatives(info.mode), _kind(given, info)), []).append(numbers)
+        gathered.setdefault((given.relatives(info.mode), kind_of(given, info)), []).append(numbers)
     gathered, joined = _end_to_end(entries, gathered)
     found = []
     for key, alike in gathered.items():
@@ -282,11 +316,11 @@ def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
     found: dict[tuple[int, Any], list[int]] = {}
     for numbers in same:
         given, info, _ = entries[numbers[0]]
-        found.setdefault((id(given), _kind(given, info)), []).extend(numbers)
+        found.setdefault((id(given), kind_of(given, info)), []).extend(numbers)
     return list(found.values())
 
 
-def _kind(given: Given, info: DrawInfo) -> Any:
+def kind_of(given: Given, info: DrawInfo) -> Any:
     """What is the same of draws that become one: all but where they begin in their buffers."""
     if info.index_size or given.sees_start(info.mode):
         return info

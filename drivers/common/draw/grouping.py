@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.output.engine import FragmentRun
+from gallette.drivers.common.output.engine import FragmentEngine, FragmentRun
+from gallette.drivers.common.output.fragment_state import FragmentShader
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import RasterContext
@@ -27,7 +28,7 @@ from .parts import Primitives
 from .pipeline import rasterize_part, run_part
 from .state import DrawState
 
-__all__ = ["Covered", "Group", "Kept", "batches", "rectangles", "rows_covered"]
+__all__ = ["Covered", "Group", "Kept", "Portion", "batches", "rectangles", "rows_covered"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -67,6 +68,14 @@ class Kept:
         self.found.append(Covered(spans, source, info))
 
 
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """What becomes of the fragments of some of a group's draws."""
+
+    engine: FragmentEngine
+    shader: FragmentShader
+
+
 @dataclass(slots=True)
 class Group:
     """Draws of one state: which of those that wait they are, and their primitives."""
@@ -78,6 +87,15 @@ class Group:
     starts: Ints | None = None  # the first vertex of each draw, where not all have as many
     covered: list[Covered] | None = None  # what they cover, once that is known
     keeping: bool | None = None
+    # Of draws in several states that have their primitives in common (see `sharing`): those, and
+    # which of them each draw is in.
+    portions: Sequence[Portion] = ()
+    portion: npt.NDArray[np.uint8] | None = None
+
+    @property
+    def engines(self) -> list[FragmentEngine]:
+        """The engines that its fragments go through."""
+        return [each.engine for each in self.portions] or [self.draw.fixed.engine]
 
     def part(self, rows: Sequence[int]) -> Primitives | None:
         """The primitives of some of the draws, in order."""

@@ -37,7 +37,7 @@ def joined_engine(groups: Sequence[Group]) -> FragmentEngine | None:
     first = groups[0].draw
     if first.bound is None:
         return None
-    engines = [group.draw.fixed.engine for group in groups]
+    engines = [engine for group in groups for engine in group.engines]
     for group in groups[1:]:
         bound = group.draw.bound
         if bound is None or bound.framebuffer != first.bound.framebuffer:

@@ -27,12 +27,13 @@ from gallette.pipe.state import Box, DrawInfo, FramebufferState, ScissorState
 
 from .clearing import LARGEST, Clear, may_wait
 from .dealing import deal
-from .families import Waiting, families, fewest, shared_fragments
+from .families import Family, Waiting, families, fewest, shared_fragments
 from .finding import DrawStates
 from .grouping import Group, batches
 from .parts import LISTS
 from .pipeline import draw
 from .runs import Failures, add_group, draw_batch, draw_many, draw_one
+from .sharing import add_company, companies
 from .targets import Targets
 from .together import fill_together
 from .waiting import MERGED_STAGES, Given, Memory, Plan, Row
@@ -525,6 +526,8 @@ class DrawQueue:
         if len(found) == 1 and found[0].alike:
             failures.of(draw_many, entries)
             return
+        if self._regroup and self._shared_ways(entries, found, failures):
+            return
         groups: list[Group] = []
         for family in found:
             if not self._regroup or family.lanes > family.limit:
@@ -547,6 +550,22 @@ class DrawQueue:
             same = list(some)
             failures.of(draw_many, same, number)
             number += len(same)
+
+    def _shared_ways(self, entries: list[Waiting], found: list[Family], failures: Failures) -> bool:
+        """Families that share the way to fragments; false, and nothing is drawn, if none do."""
+        together = companies(found)
+        if together is None or any(family.lanes > family.limit for family in found):
+            return False
+        counters = self._states.counters
+        before = counters.snapshot()
+        groups: list[Group] = []
+        for company in together:
+            company[0].entries[0][0].states.work.begin()
+            add_company(groups, company, entries, failures.of)
+        if deal(groups, self._states.scratch, failures.of, lambda: shared_fragments(entries)):
+            return True
+        counters.restore(before)
+        return False
 
     def _dealt(self, entries: list[Waiting], failures: Failures, clears: Sequence[Clear]) -> bool:
         """All of it at once, clears in between; false, and nothing is drawn, if that cannot be."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .emit_alu import AluEmitter
 from .emit_base import view_name
-from .lane_ir import LaneArray, LaneValue, Op
+from .lane_ir import Item, LaneArray, LaneValue, Op
 
 __all__ = ["MemoryEmitter"]
 
@@ -203,9 +203,30 @@ class MemoryEmitter(AluEmitter):
             where = f"pick_block({view_name(-1, kind)}, {self.read(block, 'i4', lanes=False)})"
         at_text = self.read(offset, "i4", lanes=False)
         if dst.varying:
-            self.fresh(op, dst, f"ubo_lanes({where}, {at_text}, {extra})")
+            begins, ends = self.beside(op)
+            if begins and ends:
+                self.fresh(op, dst, f"ubo_lanes({where}, {at_text}, {extra})")
+                return
+            if begins:
+                self.line(f"places = ubo_places({at_text}, {size})")
+            self.fresh(op, dst, f"ubo_from({where}, places, {extra})")
+            if ends:
+                self.line("places = None")
         else:
             self.scalar(dst, f"ubo_scalar({where}, {at_text}, {extra})")
+
+    def beside(self, op: Op) -> tuple[bool, bool]:
+        """Is an operation the first, and the last, of those in a row that load what lies side by
+        side? What the offsets mean is worked out once for them."""
+        items = self.current.items
+        place = next(i for i, item in enumerate(items) if item is op)
+
+        def differs(other: Item) -> bool:
+            same = isinstance(other, Op) and other.what == op.what and other.srcs == op.srcs
+            return not (same and isinstance(other, Op) and other.dsts[0].bits == op.dsts[0].bits)
+
+        begins = place == 0 or differs(items[place - 1])
+        return begins, place + 1 == len(items) or differs(items[place + 1])
 
     def view(self, block: int, kind: str, least: int) -> None:
         key = (block, kind)

@@ -40,7 +40,9 @@ __all__ = [
     "slot_select",
     "sub",
     "ubo_any",
+    "ubo_from",
     "ubo_lanes",
+    "ubo_places",
     "ubo_scalar",
     "uniform",
 ]
@@ -165,6 +167,27 @@ def ubo_lanes(view: Array, offset: Array, extra: int) -> Array:
     if not inside.all():
         values[~inside] = 0
     return values
+
+
+Places = tuple[Array, Array, int, int]
+
+
+def ubo_places(offset: Array, size: int) -> Places:
+    """What byte offsets mean among elements of a size, for several loads (`ubo_from`)."""
+    if not offset.size:
+        return offset, offset, 0, 0
+    at = (offset >> offset.dtype.type(size.bit_length() - 1)).astype(np.int64)
+    return offset, at, int(offset.min()), int(offset.max())
+
+
+def ubo_from(view: Array, places: Places, extra: int) -> Array:
+    """The same as `ubo_lanes` at offsets that were looked at before."""
+    offset, at, low, high = places
+    first, beside = divmod(extra, view.itemsize)
+    if beside or not first >= 0 <= low or not (high + extra) // view.itemsize < view.size:
+        return ubo_lanes(view, offset, extra)
+    found: Array = view[first:].take(at)
+    return found
 
 
 def pick_block(blocks: Sequence[Array], index: Any) -> Array:

@@ -14,7 +14,13 @@ from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.draw import dealing, grouping, queue
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.pipe.enums import CompareFunc, CullFace, Primitive
-from gallette.pipe.state import BlendState, DrawInfo, ScissorState, VertexBuffer
+from gallette.pipe.state import (
+    BlendState,
+    DrawInfo,
+    RasterizerState,
+    ScissorState,
+    VertexBuffer,
+)
 
 
 def random_draws(target: Canvas, seed: int, count: int, size: float) -> None:
@@ -49,9 +55,10 @@ def random_draws(target: Canvas, seed: int, count: int, size: float) -> None:
         context.draw_vbo(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
 
 
-WAYS: dict[str, dict[tuple[Any, str], int]] = {
+WAYS: dict[str, dict[tuple[Any, str], Any]] = {
     "dealt": {},
     "dealt in portions": {(dealing, "AT_ONCE"): 1 << 10},
+    "dealt, covering what they cover apart": {(queue, "companies"): lambda found: None},
     "in batches": {(dealing, "MOST_ROWS"): -1},
     "in batches, rasterized again": {(dealing, "MOST_ROWS"): -1, (grouping, "_MOST_ROWS"): 0},
 }
@@ -108,6 +115,36 @@ def draw_in_turns(target: Canvas, places: list[tuple[float, float]]) -> None:
         context.draw_vbo(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
     context.flush()
     context.bind_blend_state(None)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_what_draws_cover_is_found_once_for_all_that_become_of_it(
+    together: bool, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But not where the rasterizer is told something else."""
+    covered: list[int] = []
+    rasterize_part = dealing.rasterize_part
+
+    def counted(draw: Any, mode: Any, part: Any, sink: Any) -> None:
+        covered.append(len(part.corners))
+        rasterize_part(draw, mode, part, sink)
+
+    monkeypatch.setattr(dealing, "rasterize_part", counted)
+    target = canvas(128, 128)
+    context = target.context
+    if not together:
+        bind = context.bind_blend_state
+        kinds = [RasterizerState(), RasterizerState(cull_face=CullFace.BACK)]
+        handles = [context.create_rasterizer_state(kind) for kind in kinds]
+
+        def bind_both(handle: Any) -> None:
+            context.bind_rasterizer_state(handles[handle is None or handle.state == BlendState()])
+            bind(handle)
+
+        monkeypatch.setattr(context, "bind_blend_state", bind_both)
+    draw_in_turns(target, [(n / 20 - 0.9, 0.0) for n in range(32)])
+    assert len(covered) == (1 if together else 2)
+    assert sum(covered) == 64
 
 
 def test_a_chain_of_draws_that_overlap_takes_a_round_per_turn_at_a_pixel(
