@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
+from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
 from gallette.drivers.common.raster.setup import Rect
@@ -31,7 +32,7 @@ from gallette.pipe.state import DrawInfo
 from .parts import LISTS, TOLD, lanes_at_once
 from .programs import DrawTables
 from .state import DrawState
-from .waiting import MERGED_STAGES, Given, Row
+from .waiting import MERGED_STAGES, Constants, Given, row_of
 
 __all__ = [
     "Family",
@@ -39,12 +40,13 @@ __all__ = [
     "families",
     "fewest",
     "kind_of",
+    "pairs_of",
     "shared_fragments",
     "starts_of",
     "tables",
 ]
 
-Waiting = tuple[Given, DrawInfo, Row]
+Waiting = tuple[Given, DrawInfo, Constants]
 """A draw that waits: what it was given, its call, its constants."""
 
 Table = npt.NDArray[np.uint8]
@@ -206,7 +208,7 @@ def shared_fragments(entries: Sequence[Waiting]) -> FragmentShader | None:
     """
     origin: Any = None
     seen: set[Given] = set()
-    for given, info in _pairs(entries):
+    for given, info in pairs_of(entries):
         if info.mode is Primitive.POINTS:
             return None
         if given not in seen:
@@ -225,7 +227,7 @@ def shared_fragments(entries: Sequence[Waiting]) -> FragmentShader | None:
     return first.states.merged_fragment(info.mode, tables(entries)[Stage.FRAGMENT])
 
 
-def _pairs(entries: Sequence[Waiting]) -> list[tuple[Given, DrawInfo]]:
+def pairs_of(entries: Sequence[Waiting]) -> list[tuple[Given, DrawInfo]]:
     """What was given for which call, each pair once, told by identity."""
     pairs = [(given, info) for given, info, _ in entries]
     ids = zip(map(id, map(_GIVEN, entries)), map(id, map(_INFO, entries)), strict=True)
@@ -234,7 +236,7 @@ def _pairs(entries: Sequence[Waiting]) -> list[tuple[Given, DrawInfo]]:
 
 def fewest(entries: Sequence[Waiting]) -> int:
     """There are at least so many families."""
-    return len({given.relatives(info.mode) for given, info in _pairs(entries)})
+    return len({given.relatives(info.mode) for given, info in pairs_of(entries)})
 
 
 def families(entries: Sequence[Waiting]) -> list[Family]:
@@ -345,13 +347,14 @@ def tables(entries: Sequence[Waiting]) -> dict[Stage, DrawTables]:
 
 
 def _tables(entries: Sequence[Waiting], givens: _Distinct[Given]) -> dict[Stage, DrawTables]:
-    rows = list(map(_ROW, entries))
-    first, second = list(map(_GIVEN, rows)), list(map(_INFO, rows))
-    table = _table(first)
-    # Mostly all stages are given the same bytes.
-    found: list[dict[int, Table]] = []
-    for each in (table, table if first == second else _table(second)):
-        found.append({} if each is None else {0: each})
+    constants = list(map(_ROW, entries))
+    tables_: list[Table | None]
+    if set(map(type, constants)) == {bytes}:  # mostly all stages are given the same
+        tables_ = [_table(constants)] * 2
+    else:
+        rows = list(map(row_of, constants))
+        tables_ = [_table([_bytes(row[number]) for row in rows]) for number in (0, 1)]
+    found = [{} if each is None else {0: each} for each in tables_]
     if len({given.blocks for given in givens.first}) > 1:
         kinds, which = givens.kinds(lambda each: each.blocks)
         shaders = givens.first[0].shaders
@@ -390,9 +393,12 @@ def _block_rows(kinds: Sequence[Given], stage: Stage, number: int, size: int) ->
     return rows
 
 
-def _table(blocks: list[Any]) -> Table | None:
+def _bytes(block: ConstantBuffer | None) -> bytes:
+    return b"" if block is None else block.raw or block.data.tobytes()
+
+
+def _table(data: Sequence[Any]) -> Table | None:
     """The blocks' bytes, one per row, padded to whole vec4s."""
-    data = [b"" if block is None else block.raw or block.data.tobytes() for block in blocks]
     size = max(map(len, data))
     if not size:
         return None

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.memory.clear import ClearValues
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Counters, Moments
@@ -27,7 +26,7 @@ from gallette.pipe.state import Box, DrawInfo, FramebufferState, ScissorState
 
 from .clearing import LARGEST, Clear, may_wait
 from .dealing import deal
-from .families import Family, Waiting, families, fewest, shared_fragments
+from .families import Family, Waiting, families, fewest, pairs_of, shared_fragments
 from .finding import DrawStates
 from .grouping import Group, batches
 from .parts import LISTS
@@ -36,7 +35,7 @@ from .runs import Failures, add_group, draw_batch, draw_many, draw_one
 from .sharing import add_company, companies
 from .targets import Targets
 from .together import fill_together
-from .waiting import MERGED_STAGES, Given, Memory, Plan, Row
+from .waiting import MERGED_STAGES, Constants, Given, Memory, Plan, Row, row_of
 from .writes import Writes
 
 __all__ = ["MERGED_STAGES", "DrawQueue", "Repeatable"]
@@ -172,7 +171,7 @@ class DrawQueue:
         elif not self._at_once(info):
             draw(self._states, info)
 
-    def _wait(self, given: Given, info: DrawInfo, row: Row) -> None:
+    def _wait(self, given: Given, info: DrawInfo, row: Constants) -> None:
         """A draw waits from now on, and with it what it was given."""
         if not given.held:
             given.hold()
@@ -230,8 +229,7 @@ class DrawQueue:
             return False
         if not given.held and not (given.alive and self._targets.admits(given)):
             return False
-        block = ConstantBuffer(bytes(data))
-        self._wait(given, draw.info, (block, block))
+        self._wait(given, draw.info, bytes(data))
         return True
 
     def repeat_more(self, draws: Sequence[Repeatable], data: Sequence[bytes], first: int) -> int:
@@ -255,8 +253,7 @@ class DrawQueue:
                 good.add(id(draw))
             if self._lanes >= MOST_LANES:
                 break
-            block = ConstantBuffer(data[number])
-            self._wait(draw.given, draw.info, (block, block))
+            self._wait(draw.given, draw.info, data[number])
             done += 1
         return done
 
@@ -468,7 +465,7 @@ class DrawQueue:
         """
         if self._states.counters.tally is not None:
             return entries
-        kinds = {(id(given), info.mode): given for given, info, _ in entries}
+        kinds = {(id(given), info.mode): given for given, info in pairs_of(entries)}
         new = 0
         for (_, mode), given in kinds.items():
             new += given.made_plan(mode) is None and given.flushes < _FOR_A_PLAN
@@ -480,7 +477,7 @@ class DrawQueue:
         for number, (given, info, row) in enumerate(entries):
             plan = plans[id(given), info.mode]
             assert plan is not None
-            if failures.of(plan.draw, info, row) is False:
+            if failures.of(plan.draw, info, row_of(row)) is False:
                 return entries[number:]
         return []
 

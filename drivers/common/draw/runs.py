@@ -18,7 +18,7 @@ from .families import Family, Waiting, starts_of, tables
 from .grouping import Group
 from .parts import end_to_end, parts
 from .pipeline import draw, run
-from .waiting import Given, Row
+from .waiting import Constants, Given, row_of
 
 __all__ = ["Failures", "add_group", "draw_batch", "draw_many", "draw_one"]
 
@@ -46,13 +46,13 @@ class Failures:
             raise self._first
 
 
-def draw_one(given: Given, info: DrawInfo, row: Row, number: int) -> None:
+def draw_one(given: Given, info: DrawInfo, constants: Constants, number: int) -> None:
     """A draw by itself; its number among those that are executed now."""
     counters = given.states.counters
     tally = counters.tally
     if tally is not None:
         tally.whose(number)
-    plan = given.plan(info.mode)
+    plan, row = given.plan(info.mode), row_of(constants)
     if plan is None or not plan.draw(info, row):
         given.bind(row)
         draw(given.alone, info)

@@ -34,13 +34,36 @@ from .finding import DrawStates
 from .parts import TOLD
 from .programs import Selection
 
-__all__ = ["MERGED_STAGES", "Given", "Memory", "Plan", "Row", "resources_of", "targets_of"]
+__all__ = [
+    "MERGED_STAGES",
+    "Constants",
+    "Given",
+    "Memory",
+    "Plan",
+    "Row",
+    "resources_of",
+    "row_of",
+    "targets_of",
+]
 
 MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
 """The stages whose constant block 0 may differ between draws that wait."""
 
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 """Constant block 0 of the vertex and the fragment stage."""
+
+Constants = Row | bytes
+"""The same, or what both of them hold: thousands of draws may wait, and bytes are little work for
+Python's collector of garbage."""
+
+
+def row_of(constants: Constants) -> Row:
+    """The blocks themselves."""
+    if isinstance(constants, bytes):
+        block = ConstantBuffer(constants)
+        return block, block
+    return constants
+
 
 Reach = tuple[int, int, int]
 """The first byte that is read of a buffer, the one behind the last, and by vertex."""
