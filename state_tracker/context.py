@@ -162,6 +162,7 @@ class Context(GLInterface):
     limits: Limits
     error: int
     dirty: int
+    owed: int
     switches: int
     caches: Caches
     group: ShareGroup
@@ -248,6 +249,7 @@ class Context(GLInterface):
         self.loses_context_on_reset = False
         self.error = GL.NO_ERROR
         self.dirty = Dirty.ALL
+        self.owed = 0  # dirty, too: what draws that are repeated know of (see `drawing.settings`)
         self.switches = 0  # capabilities switched since the beginning, a bit each (an odd number)
         self.derived = Derived()
         self.released = False

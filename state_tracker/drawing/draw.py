@@ -107,7 +107,7 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
     if ctx.lowers and ctx.drawing_points != (mode == GL.POINTS):
         ctx.drawing_points = not ctx.drawing_points
         ctx.dirty |= Dirty.RASTERIZER
-    if ctx.dirty & ~_INPUT_ONLY:
+    if (ctx.dirty | ctx.owed) & ~_INPUT_ONLY:
         validate(ctx)
     vertex = ctx.programs.vertex
     if vertex is None:

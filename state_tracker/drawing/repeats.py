@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.settings import SETTINGS, Settings
 
 if TYPE_CHECKING:
     from gallette.pipe.state import DrawInfo
@@ -40,6 +41,7 @@ REPEATED = (
     | Dirty.SCISSOR
     | Dirty.PROGRAM_USED
     | Dirty.FRAMEBUFFER_BOUND
+    | SETTINGS
 )
 """What may have changed since a draw that is repeated: handed over with it, or told by its key."""
 
@@ -64,6 +66,7 @@ class Repeats:
         self._known: dict[Any, _Repeat] = {}
         self._last_key: Any = None  # of the draw made last, which programs make again
         self._last: _Repeat | None = None
+        self.settings = Settings(ctx)
         # Only drivers whose draws wait have these; others take each draw as it comes.
         pipe: Any = ctx.pipe
         self._token: Any = getattr(pipe, "repeatable", None)
@@ -155,6 +158,7 @@ class Repeats:
             executable,
             raster.viewports[0],
             raster.scissors[0],
+            self.settings.numbers,
         )
         if executable.block_bindings:
             points = ctx.buffers.uniform

@@ -31,6 +31,7 @@ from gallette.state_tracker.drawing.rasterization import (
     sample_positions,
 )
 from gallette.state_tracker.drawing.repeats import REPEATED
+from gallette.state_tracker.drawing.settings import SETTINGS
 from gallette.state_tracker.drawing.storage import bind_images, bind_storage
 from gallette.state_tracker.drawing.viewports import scissor_states, viewport_states
 from gallette.state_tracker.entry_points.enums import GL
@@ -438,8 +439,10 @@ _IMPLIED = (
 
 def _told_of_framebuffers(ctx: Context) -> bool:
     """Do shaders, or what is made of them, know something of the framebuffer?"""
-    stages = ctx.programs.stages.values()
-    return ctx.is_compat or ctx.lowers or any(each.has_builtins for each in stages)
+    stages, used = ctx.programs.stages.values(), ctx.programs.executable
+    if ctx.is_compat or ctx.lowers or any(each.has_builtins for each in stages):
+        return True
+    return used is not None and used.has_builtins  # who may not have been looked at yet
 
 
 @functools.lru_cache(maxsize=1024)
@@ -452,9 +455,14 @@ def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
     """Bring the pipe up to date with everything dirty in `wanted`."""
     if ctx.caches.full:
         ctx.group.trim()
+    if ctx.owed:
+        ctx.dirty, ctx.owed = ctx.dirty | ctx.owed, 0
     if ctx.dirty & wanted & ~REPEATED:
         ctx.repeats.clear()
-    ctx.programs.look_anew()
+    if ctx.dirty & wanted & SETTINGS:
+        ctx.repeats.settings.changed(ctx.dirty)
+    if wanted & Dirty.PROGRAM:  # a clear does not ask which program is in use
+        ctx.programs.look_anew()
     if ctx.dirty & wanted & (_WHAT_RUNS if ctx.is_compat else Dirty.PROGRAM):
         ctx.programs.resolve()
     if ctx.dirty & wanted & Dirty.FRAMEBUFFER_BOUND and _told_of_framebuffers(ctx):

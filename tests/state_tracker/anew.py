@@ -188,6 +188,7 @@ def _as_it_was(ctx: Any) -> Iterator[None]:
         *((c, n, getattr(c, n)) for c in caches for n in ("_bound", "_state")),
         *((ctx.vertex_input, n, getattr(ctx.vertex_input, n)) for n in ("_bound", "_elements")),
         (ctx, "dirty", ctx.dirty),
+        (ctx, "owed", ctx.owed),
         (ctx, "pipe_framebuffer", ctx.pipe_framebuffer),
         (ctx.arrays.current, "layouts", ctx.arrays.current.layouts),
     ]

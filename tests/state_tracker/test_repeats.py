@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gallette.drivers.common.context import HostContext
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.drawing.repeats import Repeats
 
@@ -156,8 +157,24 @@ class World:
     # -- what may be repeated over ------------------------------------------------------------
 
     def switch(self) -> None:
-        cap = self.pick((GL.BLEND, GL.DEPTH_TEST, GL.CULL_FACE))
+        cap = self.pick((GL.BLEND, GL.DEPTH_TEST, GL.CULL_FACE, GL.STENCIL_TEST))
         (self.gl.enable if self.random.random() < 0.5 else self.gl.disable)(cap)
+
+    def set(self) -> None:
+        """Settings that come again and again, in combinations."""
+        gl, what = self.gl, self.random.random()
+        if what < 0.3:
+            gl.blend_func(self.pick((GL.ONE, GL.SRC_ALPHA)), self.pick((GL.ONE, GL.DST_COLOR)))
+        elif what < 0.5:
+            gl.blend_equation(self.pick((GL.FUNC_ADD, GL.MAX)))
+        elif what < 0.6:
+            gl.color_mask(1, *(int(v) for v in self.random.integers(0, 2, 3)))
+        elif what < 0.8:
+            gl.depth_func(self.pick((GL.LESS, GL.GEQUAL, GL.ALWAYS)))
+        elif what < 0.9:
+            gl.depth_mask(int(self.random.integers(2)))
+        else:
+            gl.stencil_op(GL.KEEP, GL.KEEP, self.pick((GL.INCR, GL.INVERT)))
 
     def bind(self) -> None:
         what = self.random.random()
@@ -259,8 +276,10 @@ class World:
         for _ in range(steps):
             what = self.random.random()
             step: Callable[[], None] = self.draw
-            if what < 0.15:
+            if what < 0.1:
                 step = self.switch
+            elif what < 0.15:
+                step = self.set
             elif what < 0.3:
                 step = self.bind
             elif what < 0.34:
@@ -305,6 +324,28 @@ def test_repeated_draws_look_like_others(
     assert worlds[0].told == worlds[1].told
     np.testing.assert_array_equal(*images)
     assert len(np.unique(images[0])) > 10
+
+
+def test_settings_that_come_again_are_not_derived_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World("numpipe", 4, True)
+    gl, made = world.gl, []
+    draw_vbo = HostContext.draw_vbo
+    monkeypatch.setattr(HostContext, "draw_vbo", lambda *args: made.append(1) or draw_vbo(*args))
+    gl.enable(GL.BLEND)
+    gl.enable(GL.DEPTH_TEST)
+    for turn in range(3):
+        for factor in (GL.ONE, GL.ZERO, GL.SRC_ALPHA):
+            for function in (GL.LESS, GL.ALWAYS):
+                gl.blend_func(factor, GL.ONE)
+                gl.depth_func(function)
+                gl.clear(GL.DEPTH_BUFFER_BIT)
+                gl.uniform4f(world.place, 0.0, 0.0, 0.0, 1.0)
+                gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        assert len(made) == 6, turn  # of all combinations the first
+    gl.cull_face(GL.FRONT)  # which is told by nothing
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert len(made) == 7
+    gl.release()
 
 
 def test_whoever_watches_the_pipe_sees_every_draw() -> None:
