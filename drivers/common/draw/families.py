@@ -229,9 +229,8 @@ def shared_fragments(entries: Sequence[Waiting]) -> FragmentShader | None:
 
 def pairs_of(entries: Sequence[Waiting]) -> list[tuple[Given, DrawInfo]]:
     """What was given for which call, each pair once, told by identity."""
-    pairs = [(given, info) for given, info, _ in entries]
     ids = zip(map(id, map(_GIVEN, entries)), map(id, map(_INFO, entries)), strict=True)
-    return list(dict(zip(ids, pairs, strict=True)).values())
+    return [entry[:2] for entry in dict(zip(ids, entries, strict=True)).values()]
 
 
 def fewest(entries: Sequence[Waiting]) -> int:
