@@ -34,8 +34,12 @@ gc.disable()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop() -> None:
-    """Tests begin: everything made until now is left alone by the garbage collector."""
+    """Tests begin: everything made until now is left alone by the garbage collector.
+
+    It looks seldom: at its own pace it took a tenth of all time.
+    """
     gc.freeze()
+    gc.set_threshold(20_000, 100, 10)
     gc.enable()
 
 

@@ -212,7 +212,7 @@ NOT_IN_MESA = frozenset(
 
 def test_bundled_tests_pass_on_the_native_gl(native: str) -> None:
     assert len(find_tests([])) >= 700
-    reports = list(run_all(some_bundled(), native, jobs=2, timeout=60))
+    reports = list(run_all(some_bundled(step=20), native, jobs=2, timeout=60))
     expected = known_failures("native")
     bad = {r.name: r.reason for r in reports if r.result != "pass"}
     reasons = {bad[name] for name in bad if name not in expected}
