@@ -143,7 +143,7 @@ _LIVE: WeakSet[Context] = WeakSet()
 
 def live_contexts() -> list[Context]:
     """Contexts that have not been released: for leak checks."""
-    return [c for c in _LIVE if not c.released]
+    return list(_LIVE)
 
 
 STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
@@ -493,6 +493,7 @@ class Context(GLInterface):
         if self._watcher is not None:
             self._watcher.died(self)
         self.released = True
+        _LIVE.discard(self)
         forget_context(self)
         pipe = self.pipe
         self.programs.use(None)
