@@ -121,7 +121,8 @@ class HostContext(MemoryContext):
         assert isinstance(resource, HostResource)
         if resource.refcount > 1 and not self._may_touch(resource, level, flags, box):
             self.settle()
-        self.raise_failure()
+        if self._failure is not None:
+            self.raise_failure()
         return transfer_map(resource, level, flags, box)
 
     def _may_touch(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> bool:

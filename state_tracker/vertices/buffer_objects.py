@@ -217,10 +217,13 @@ def _get_sub_data(
     return None
 
 
+_KNOWN_ACCESS = sum(MAP_BITS)
+
+
 def _map_range(ctx: Context, buffer: BufferObject, offset: int, length: int, access: int) -> int:
     if offset < 0 or length < 0 or offset + length > buffer.size:
         raise invalid_value("the range to map is outside the buffer")
-    if access & ~sum(MAP_BITS):
+    if access & ~_KNOWN_ACCESS:
         raise invalid_value("unknown access bits")
     reads, writes = access & GL.MAP_READ_BIT, access & GL.MAP_WRITE_BIT
     discards = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -184,12 +185,9 @@ class BufferObject(GLObject):
     def map(self, offset: int, length: int, access: int) -> int:
         """Make a range visible; the address of its first byte."""
         assert self.resource is not None
-        flags = MapFlags(0)
-        for bit, flag in MAP_BITS.items():
-            if access & bit:
-                flags |= flag
-        transfer = self.ctx.pipe.transfer_map(self.resource, 0, flags, Box(offset, width=length))
-        address = int(transfer.data.ctypes.data)
+        box = Box(offset, width=length)
+        transfer = self.ctx.pipe.transfer_map(self.resource, 0, _map_flags(access), box)
+        address: int = transfer.data.__array_interface__["data"][0]  # quicker than `ctypes`
         self.mapping = Mapping(transfer, offset, length, access, address)
         self.ctx.group.mapped += 1
         return address
@@ -232,6 +230,16 @@ MAP_BITS: dict[int, MapFlags] = {
     GL.MAP_PERSISTENT_BIT: MapFlags.PERSISTENT,
     GL.MAP_COHERENT_BIT: MapFlags.COHERENT,
 }
+
+
+@functools.lru_cache(maxsize=64)
+def _map_flags(access: int) -> MapFlags:
+    """The driver's word for it; flags are slow to put together."""
+    flags = MapFlags(0)
+    for bit, flag in MAP_BITS.items():
+        if access & bit:
+            flags |= flag
+    return flags
 
 
 @dataclass(slots=True)

@@ -58,6 +58,7 @@ MOST_LANES = 1 << 18
 MOST_CLEARED = 1 << 17
 """Pixels of clears that may wait."""
 
+_WRITE, _PERSISTENT = int(MapFlags.WRITE), int(MapFlags.PERSISTENT)
 _GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
 
 
@@ -369,9 +370,10 @@ class DrawQueue:
         """
         if not self._entries:
             return True
-        if flags & MapFlags.PERSISTENT:
+        wanted = int(flags)
+        if wanted & _PERSISTENT:
             return False
-        if flags & MapFlags.WRITE:
+        if wanted & _WRITE:
             return self.may_write(buffer, low, high)
         return self._writes.may_read(buffer)
 
@@ -385,9 +387,10 @@ class DrawQueue:
         """May somebody look at these texels, or write them, while draws wait?"""
         if not self._entries:
             return True
-        if flags & MapFlags.PERSISTENT:
+        wanted = int(flags)
+        if wanted & _PERSISTENT:
             return False
-        if flags & MapFlags.WRITE:
+        if wanted & _WRITE:
             return self._writes.may_write_texels(texture, level, box, self._entries)
         return self._writes.may_read(texture)
 
