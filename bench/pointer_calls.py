@@ -273,7 +273,7 @@ def main() -> int:
     errors = Counter[str]()
     place = ""
 
-    def failed(function: Function, error: BaseException, ours: Any = abi._failed) -> None:
+    def failed(function: Function, error: BaseException, ours: Any = abi.failed) -> None:
         abi._REPORTED.add(function.name)
         ours(function, error)
         kind = type(error).__name__
@@ -282,7 +282,7 @@ def main() -> int:
             text = "".join(traceback.format_exception(error)[-4:])
             findings.append(f"{kind} at {place}\n{text}")
 
-    abi._failed = failed
+    abi.failed = failed
     done, before, resident = 0, 0.0, []
     for number in range(seed, seed + contexts):
         caller = Caller(number, memory, driver)

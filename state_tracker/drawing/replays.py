@@ -18,8 +18,7 @@ import numpy as np
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw as draws
 from gallette.state_tracker.enables import is_enabled, set_enabled
-from gallette.state_tracker.entry_points import recording, shortcuts
-from gallette.state_tracker.entry_points.abi import failed
+from gallette.state_tracker.entry_points import abi, recording, shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import LISTENERS
@@ -254,7 +253,7 @@ class _Replay:
         try:
             _MADE_BY[number](self._ctx, *arguments)
         except BaseException as error:
-            failed(function, error)
+            abi.failed(function, error)
 
 
 _MADE_BY: tuple[Callable[..., None], ...] = (
