@@ -15,7 +15,7 @@ from gallette.state_tracker.texturing.units import current
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["generate"]
+__all__ = ["generate", "has_mipmaps"]
 
 _TARGETS = frozenset(
     (
@@ -30,6 +30,14 @@ _TARGETS = frozenset(
 )
 
 
+def has_mipmaps(ctx: Context, image: TexImage) -> bool:
+    """Does a format have means, and somebody who writes them?"""
+    packed = image.format.is_compressed and (ctx.profile == "es" or not can_encode(image.format))
+    if ctx.profile == "es" and not makes_es_mipmaps(image.info):
+        return False
+    return not (image.info.base in ("S", "ZS") or image.info.is_integer or packed)
+
+
 def generate(ctx: Context, texture: TextureObject) -> None:
     """Derive every level below the base level from it."""
     base = texture.image(0, texture.base_level)
@@ -37,12 +45,7 @@ def generate(ctx: Context, texture: TextureObject) -> None:
         raise invalid_operation(f"level {texture.base_level}, the base, has no image")
     if not base.width:
         return
-    packed = base.format.is_compressed and (
-        ctx.profile == "es" or not can_encode(base.format)  # nobody could write the levels
-    )
-    if ctx.profile == "es" and not makes_es_mipmaps(base.info):
-        raise invalid_operation(f"no mipmaps of GL_{base.info.name}")
-    if base.info.base in ("S",) or base.info.is_integer or packed:
+    if not has_mipmaps(ctx, base):
         raise invalid_operation(f"no mipmaps of GL_{base.info.name}")
     if texture.target.faces == 6 and not texture.is_complete(False):
         raise invalid_operation("the cube map is not complete")

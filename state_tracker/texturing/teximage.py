@@ -31,7 +31,7 @@ from gallette.state_tracker.texturing.es_formats import (
     half_float,
     stores_in_es,
 )
-from gallette.state_tracker.texturing.mipmaps import generate
+from gallette.state_tracker.texturing.mipmaps import generate, has_mipmaps
 from gallette.state_tracker.texturing.sparse_pages import Pages, check_sparse
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
 from gallette.state_tracker.texturing.texture_targets import (
@@ -321,9 +321,11 @@ def _keep_stencil(
 
 
 def after_update(ctx: Context, texture: TextureObject, level: int) -> None:
-    """The compatibility profile's automatic mipmaps."""
+    """The compatibility profile's automatic mipmaps, of what has any."""
     if texture.generate_mipmap and level == texture.base_level:
-        generate(ctx, texture)
+        image = texture.image(0, level)
+        if image is not None and has_mipmaps(ctx, image):
+            generate(ctx, texture)
 
 
 @entry
@@ -464,6 +466,7 @@ _UNSIZED = frozenset(
         "RG",
         "RGB",
         "RGBA",
+        "BGRA",
         "SRGB",
         "SRGB_ALPHA",
         "DEPTH_COMPONENT",
@@ -499,7 +502,8 @@ def _storage(
         raise invalid_value("storage needs at least one level and one texel")
     info = INTERNAL_FORMATS.get(internalformat)
     unsized = info is not None and info.name in _UNSIZED
-    if info is None or unsized or (info.compat_only and ctx.is_core):
+    desktop_only = info is not None and info.is_ycbcr and ctx.profile == "es"
+    if info is None or unsized or desktop_only or (info.compat_only and ctx.is_core):
         raise invalid_enum(internalformat, "sized internal format")
     check_compressed(ctx, info, texture.target)
     if texture is ctx.textures.defaults[texture.target.value]:
