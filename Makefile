@@ -45,7 +45,7 @@ types: $(READY)  ## mypy --strict over the whole tree
 	$(BIN)/mypy
 
 unit: $(READY)  ## pytest, one worker per core
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist worksteal
 
 clients: $(READY)  ## other people's OpenGL programs on gallette, compared with llvmpipe's pictures
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
