@@ -313,6 +313,8 @@ class Context(GLInterface):
     def __getattr__(self, name: str) -> Any:
         recorded = self.__dict__.get(MARK)
         if recorded is not None:  # nothing else is there until what was recorded is replayed
+            if name in recorded.for_others():
+                return recorded.for_others()[name]
             recorded.end()
             return getattr(self, name)
         if name.startswith("_"):
@@ -486,6 +488,8 @@ class Context(GLInterface):
         again: a program that makes a second context for a while goes on with its first. Raises
         `LeakError` if shaders or resources are still alive afterwards.
         """
+        if MARK in self.__dict__:
+            self.__dict__[MARK].end()
         if self.released:
             return
         before = self._living_before() if current_context() is self else None

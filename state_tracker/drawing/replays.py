@@ -135,6 +135,10 @@ class Replays:
         found[_UNIT_0:] = [unit.bound[TEXTURE_2D].name for unit in ctx.textures.units[:UNITS]]
         return tuple(found)
 
+    def for_others(self) -> dict[str, Any]:
+        """What threads see that are not recorded: they neither end that nor replay in between."""
+        return {} if words[Word.THREAD] == get_ident() else self._hidden
+
     # -- the end -------------------------------------------------------------------------------
 
     def end(self) -> None:

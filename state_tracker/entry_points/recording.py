@@ -9,7 +9,8 @@ machine code cannot judge, such as the name of an object that is not there, goes
 
 One context at a time is recorded (`begin`), in the thread it is current in. Whoever comes to Python
 in between finds neither the thread's functions nor the context's attributes where they were: both
-are put back (`end`) after what was recorded has been replayed. So nobody can tell.
+are put back (`end`) after what was recorded has been replayed. So nobody can tell. Other threads,
+which may look at a context they share objects with, see it as it was when this began.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ class Recorded(Protocol):
 
     def end(self) -> None:
         """Replay what was noted, and record no more."""
+        ...
+
+    def for_others(self) -> dict[str, Any]:
+        """The context's attributes, for threads that are not recorded."""
         ...
 
 

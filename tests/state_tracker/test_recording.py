@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL
+from gallette.state_tracker.context import Context
 from gallette.state_tracker.drawing import replays
 from gallette.state_tracker.drawing.replays import Replays
 from gallette.state_tracker.entry_points import abi, machine_code, recording
@@ -300,6 +301,38 @@ def test_another_thread_is_not_recorded(world: Recorded, sizes: list[int]) -> No
     assert not sizes
     assert not world.gl.is_enabled(GL.BLEND)
     assert sizes == [4]
+
+
+def test_another_thread_may_share_what_there_is(world: Recorded, sizes: list[int]) -> None:
+    """It sees the context as it was when that began, and replays nothing."""
+    draw(world, 3)
+    seen: list[Any] = []
+
+    def work() -> None:
+        other = Context("numpipe", share=world.plain)
+        seen.append(world.plain.released)
+        seen.append(other.is_texture(world.textures[0]))
+        seen.append(is_recorded(world))
+        other.release()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [False, True, True]
+    assert not sizes
+    draw(world, 1)
+    assert world.gl.get_error() == GL.NO_ERROR
+    assert sizes == [5]
+
+
+def test_another_thread_may_release_it(world: Recorded, sizes: list[int]) -> None:
+    draw(world, 3)
+    assert is_recorded(world)
+    thread = threading.Thread(target=world.plain.release)
+    thread.start()
+    thread.join()
+    assert world.plain.released
+    assert sizes == [4] and recording.is_free()
 
 
 def test_a_debug_context_hears_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
