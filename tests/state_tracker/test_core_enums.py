@@ -73,7 +73,7 @@ EXPLAINED: list[tuple[str, str, str, str, str, str]] = [
 ]  # fmt: skip
 
 
-TIMES = [39, 6, 4, 44, 2, 2, 5, 5, 1, 2, 2, 1, 3, 1, 4, 2, 1, 1, 13]
+TIMES = [39, 6, 4, 44, 2, 2, 5, 5, 1, 2, 2, 1, 2, 1, 4, 2, 1, 1, 13]
 """how often each row explains an answer"""
 
 
