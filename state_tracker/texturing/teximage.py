@@ -52,12 +52,15 @@ __all__ = ["internal_format", "store_pixels"]
 Bytes = npt.NDArray[np.uint8]
 
 
+def _of_another_profile(ctx: Context, info: InternalFormat) -> bool:
+    return (info.compat_only and ctx.is_core) or (info.is_ycbcr and ctx.profile == "es")
+
+
 def internal_format(ctx: Context, value: int) -> InternalFormat:
     """The internal format of that GL value; INVALID_VALUE if GL or the profile has none."""
     info = INTERNAL_FORMATS.get(value)
     es_only = value in (GL.BGRA, GL.ETC1_RGB8_OES) and ctx.profile != "es"
-    desktop_only = info is not None and info.is_ycbcr and ctx.profile == "es"
-    if info is None or es_only or desktop_only or (info.compat_only and ctx.is_core):
+    if info is None or es_only or _of_another_profile(ctx, info):
         raise invalid_value(f"{GL.name_of(value)} is not an internal format")
     return info
 
@@ -502,8 +505,7 @@ def _storage(
         raise invalid_value("storage needs at least one level and one texel")
     info = INTERNAL_FORMATS.get(internalformat)
     unsized = info is not None and info.name in _UNSIZED
-    desktop_only = info is not None and info.is_ycbcr and ctx.profile == "es"
-    if info is None or unsized or desktop_only or (info.compat_only and ctx.is_core):
+    if info is None or unsized or _of_another_profile(ctx, info):
         raise invalid_enum(internalformat, "sized internal format")
     check_compressed(ctx, info, texture.target)
     if texture is ctx.textures.defaults[texture.target.value]:
