@@ -1,7 +1,7 @@
 """Where gallette keeps what it can make again: `$XDG_CACHE_HOME/gallette`, `~/.cache/gallette` if
 unset.
 
-`GALLETTE_CACHE` names another folder; `GALLETTE_CACHE=off` means none at all.
+`GALLETTE_CACHE` names another folder; `GALLETTE_CACHE=off` means none at all, `on` the usual one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def cache_home() -> Path | None:
     named = os.environ.get("GALLETTE_CACHE", "")
     if named in ("off", "0"):
         return None
-    if named:
+    if named not in ("", "on", "1"):
         return Path(named)
     xdg = os.environ.get("XDG_CACHE_HOME", "")
     if xdg.startswith("/"):  # the specification wants relative paths ignored

@@ -103,3 +103,14 @@ def test_the_command_line_runs_among_folders_called_like_ours(
     done = run(installed, tmp_path, "-m", "gallette", "piglit", "run", "--filter", "arrays/")
     assert done.returncode == 0, done.stderr
     assert "pass" in done.stdout
+
+
+def test_nothing_a_program_left_behind_is_kept() -> None:
+    """What is kept beside the layers is named here: caches and reports have been added unseen."""
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    folders = {path.split("/")[0] for path in listed.stdout.splitlines() if "/" in path}
+    assert folders == {*LAYERS, "gallette", ".ci", "bench", "docs", "tests"}

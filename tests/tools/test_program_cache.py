@@ -117,6 +117,8 @@ def test_off_means_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GALLETTE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert home.cache_home() == tmp_path / "gallette"
+    monkeypatch.setenv("GALLETTE_CACHE", "on")
+    assert home.cache_home() == tmp_path / "gallette", "a switch is no name of a folder"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert home.cache_home() == Path.home() / ".cache" / "gallette"
 
