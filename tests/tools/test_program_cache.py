@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from pathlib import Path
 
@@ -192,6 +193,7 @@ def test_a_stored_shader_is_a_shader(cache: DiskCache) -> None:
 def test_reading_a_stored_shader_makes_no_shader(cache: DiskCache) -> None:
     for shader in program().shaders.values():
         shader.unref()
+    gc.collect()  # those of tests before this one
     before, alive = ownership.COUNTERS.snapshot(), len(ownership.live_shaders())
     linked = program()
     made = ownership.COUNTERS.snapshot()
