@@ -1,4 +1,4 @@
-"""Compilers make many small objects that stay: no garbage collection meanwhile."""
+"""Work that makes many small objects that stay: no garbage collection meanwhile."""
 
 from __future__ import annotations
 

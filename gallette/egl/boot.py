@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import gc
 import importlib
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +23,9 @@ __all__ = ["attach", "lazy_address"]
 
 _LIBRARIES: list[Library] = []
 _RESOLVE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_long)
+_COLLECTED = (10_000, 50, 10)
+"""Garbage is looked for seldom: hardly any is left, and much is kept that would be looked through."""
+
 # Modules that register C functions, by the beginning of the names they are asked for.
 _MODULES = {
     "egl": ("gallette.egl.functions", "gallette.egl.sync"),
@@ -114,6 +119,8 @@ def attach(path: str, names: str) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # saves a fifth of the start-up
     if not _LIBRARIES:
         atexit.register(_close)
+        if not sys.orig_argv:  # this Python was started by the library, for nobody else
+            gc.set_threshold(*_COLLECTED)
         _capture()
     library = Library(path, names.split())
     _LIBRARIES.append(library)

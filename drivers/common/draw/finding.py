@@ -55,7 +55,8 @@ class DrawStates:
     def remembering(self, bound: Bound, kin: DrawStates | None = None) -> DrawStates:
         """The states of draws that were given `bound`, which nobody changes.
 
-        Those of `kin` were given the same, but other vertices: what is fixed is theirs, too.
+        Those of `kin` were given the same, but other vertices and textures: what is fixed is
+        theirs, too.
         """
         states = DrawStates(bound, self.counters, self.work)
         if kin is not None:

@@ -24,9 +24,10 @@ from gallette.drivers.common.storage import image_unit
 from gallette.drivers.common.texture import texture_unit
 from gallette.drivers.common.texture.pages import Versions
 from gallette.drivers.common.variants.keys import FragmentKey, Inlined, VariantKey, VertexKey
+from gallette.drivers.common.variants.standard import saturated
 from gallette.drivers.common.work import Work
 from gallette.pipe.enums import Primitive
-from gallette.pipe.state import StreamOutputInfo
+from gallette.pipe.state import SamplerState, StreamOutputInfo
 
 __all__ = [
     "ConstantTables",
@@ -34,6 +35,7 @@ __all__ = [
     "Joiner",
     "Selection",
     "inlined",
+    "sampler_masks",
     "select",
 ]
 
@@ -113,7 +115,6 @@ def select(
     if bound.rasterizer.state.rasterizer_discard:
         fragment = None
     colormask = _written_channels(bound)
-    samplers = bound.stages[Stage.FRAGMENT].samplers
     key = (
         vertex,
         middle,
@@ -122,7 +123,7 @@ def select(
         bound.depth_stencil_alpha,
         primitive == Primitive.POINTS,
         colormask != 0,
-        tuple(samplers) if fragment is not None and fragment.reads.samplers else (),
+        None if fragment is None else sampler_masks(bound, fragment),
         bound.framebuffer.alpha_test_bits,
         None if fragment is None else fragment.compiler.target_kind(bound.framebuffer),
         *values.items(),
@@ -135,6 +136,18 @@ def select(
             bound, vertex, middle, fragment, primitive, colormask, values
         )
     return selection
+
+
+def sampler_masks(bound: Bound, fragment: DriverShader) -> tuple[int, int, int]:
+    """What the choice of variants depends on of the samplers that fragments read with."""
+    if not fragment.reads.samplers:
+        return 0, 0, 0
+    return saturated(fragment.reads, _samplers(bound))
+
+
+def _samplers(bound: Bound) -> list[SamplerState | None]:
+    found = bound.stages[Stage.FRAGMENT].samplers
+    return [None if cso is None else cso.state for cso in found]
 
 
 def _written_channels(bound: Bound) -> int:
@@ -160,9 +173,7 @@ def _select(
     program: Program | None = None
     origin: list[tuple[DriverShader, VariantKey]] = []
     if fragment is not None:
-        samplers = [
-            None if cso is None else cso.state for cso in bound.stages[Stage.FRAGMENT].samplers
-        ]
+        samplers = _samplers(bound)
         key = FragmentKey.of(
             fragment.reads,
             rasterizer,

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gallette.compiler.collector import collector_paused
 from gallette.drivers.common.memory.clear import ClearValues
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Counters, Moments
@@ -410,14 +411,10 @@ class DrawQueue:
         moments = Moments(self._states.counters, len(entries), marks) if marks else None
         clears, self._clears, self._cleared = self._clears, [], 0
         try:
-            if clears:
-                self._execute_around(draws, clears)
-            elif self._targets.several:
-                self._execute_apart(draws)
-            elif len(draws) == 1:
+            if len(draws) == 1 and not clears:
                 self._flush_one(draws[0])
             else:
-                self._execute(draws)
+                self._flush_all(draws, clears)
         finally:
             self._targets.clear()
             if moments is not None:
@@ -429,6 +426,16 @@ class DrawQueue:
                 given.flushes += 1
                 given.release()
             self._memory.tidy()
+
+    @collector_paused
+    def _flush_all(self, draws: list[Waiting], clears: list[Clear]) -> None:
+        """Execute draws, of which thousands may have waited with all they were given."""
+        if clears:
+            self._execute_around(draws, clears)
+        elif self._targets.several:
+            self._execute_apart(draws)
+        else:
+            self._execute(draws)
 
     def _flush_one(self, entry: Waiting) -> None:
         """The same for a single draw."""

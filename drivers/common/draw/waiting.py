@@ -32,7 +32,7 @@ from gallette.pipe.state import (
 
 from .finding import DrawStates
 from .parts import TOLD
-from .programs import Selection
+from .programs import Selection, sampler_masks
 
 __all__ = [
     "MERGED_STAGES",
@@ -131,7 +131,7 @@ class Given:
         """`reads`: what fragments read, `buffers`: where vertices are, `scissors`, `viewports`:
         numbers that stand for them, `blocks`: constant blocks but the first, `family`: all else.
 
-        `kin` was given the same but for where vertices are.
+        `kin` was given the same but for where vertices are and what textures fragments read.
         """
         self.family, self.reads, self.buffers = family, reads, buffers
         self.scissors, self.viewports, self.blocks = scissors, viewports, blocks
@@ -395,9 +395,11 @@ class Memory:
                 self._limit = max(_MOST, 2 * len(self._found))  # those that are held stay
             bound_blocks = [[key is None for key in blocks_] for blocks_ in blocks]
             family = (family, *[buffer is None for buffer in buffers], *map(tuple, bound_blocks))
-            kin = self._kin.get((family, reads, windows))
+            fragment = bound.shaders.get(Stage.FRAGMENT)
+            related = family, windows, None if fragment is None else sampler_masks(bound, fragment)
+            kin = self._kin.get(related)
             found = Given(self._states, bound, family, reads, buffers, *windows, blocks, kin)
-            self._found[key] = self._kin[family, reads, windows] = found
+            self._found[key] = self._kin[related] = found
         return found
 
     def _family(self, bound: Bound) -> tuple[Any, ...]:

@@ -64,16 +64,16 @@ class Writes:
         self._histories: dict[int, _History] = {}  # by the identity of the buffer
         self._indices: set[int] = set()
         # What draws that wait name, by identity, is kept alive by what they were given.
-        self._named: frozenset[int] = frozenset()
-        self._textures: frozenset[int] = frozenset()
-        self._pinned: frozenset[int] = frozenset()
+        self._named: set[int] = set()
+        self._textures: set[int] = set()
+        self._pinned: set[int] = set()
         self._pages: dict[int, _TextureHistory] = {}
 
     def note(self, given: Given) -> None:
         """Draws that were given this wait."""
-        self._named |= given.named
-        self._textures |= given.textures
-        self._pinned |= given.pinned
+        self._named.update(given.named)
+        self._textures.update(given.textures)
+        self._pinned.update(given.pinned)
 
     def note_indices(self, buffer: Resource) -> None:
         """A draw waits that reads its indices here."""
@@ -81,7 +81,7 @@ class Writes:
 
     def note_block(self, buffer: Resource) -> None:
         """A draw waits whose block 0 is in a buffer, which no copy can stand for."""
-        self._pinned |= {id(buffer)}
+        self._pinned.add(id(buffer))
 
     def may_read(self, resource: HostResource) -> bool:
         """May somebody else look at it without the draws being executed first?"""
@@ -180,13 +180,10 @@ class Writes:
         """Nothing waits any more."""
         self.written = False
         self._bytes = 0
-        self._named = self._pinned = self._textures = frozenset()
-        if self._pages:
-            self._pages = {}
-        if self._indices:
-            self._indices = set()
-        if self._histories:
-            self._histories = {}
+        for found in (self._named, self._pinned, self._textures, self._indices):
+            found.clear()
+        self._pages.clear()
+        self._histories.clear()
 
 
 class _TextureHistory:

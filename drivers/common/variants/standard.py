@@ -82,7 +82,7 @@ class FragmentKey:
         no colour buffer is written at all.
         """
         points = primitive == Primitive.POINTS
-        saturate = _saturated(reads, samplers)
+        saturate = saturated(reads, samplers)
         alpha = dsa.alpha_func if dsa.alpha_enabled else CompareFunc.ALWAYS
         if not reads.writes_color0:
             alpha = CompareFunc.ALWAYS
@@ -102,8 +102,9 @@ class FragmentKey:
         )
 
 
-def _saturated(reads: ShaderReads, samplers: Sequence[SamplerState | None]) -> list[int]:
-    """Masks of the samplers in use that wrap with GL_CLAMP, per coordinate."""
+def saturated(reads: ShaderReads, samplers: Sequence[SamplerState | None]) -> tuple[int, int, int]:
+    """Masks of the samplers in use that wrap with GL_CLAMP, per coordinate: all that keys take
+    from samplers."""
     masks = [0, 0, 0]
     for index in reads.samplers:
         state = samplers[index] if index < len(samplers) else None
@@ -111,4 +112,4 @@ def _saturated(reads: ShaderReads, samplers: Sequence[SamplerState | None]) -> l
             for axis, wrap in enumerate((state.wrap_s, state.wrap_t, state.wrap_r)):
                 if wrap is Wrap.CLAMP:
                     masks[axis] |= 1 << index
-    return masks
+    return masks[0], masks[1], masks[2]
