@@ -22,7 +22,7 @@ from gallette.state_tracker.entry_points.registry import entry, implemented
 from gallette.state_tracker.pixel_data.convert import to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
-from gallette.state_tracker.texturing.texture_buffers import buffer_format
+from gallette.state_tracker.texturing.image_rules import texel_format
 from gallette.state_tracker.vertices.buffer_objects import check_range
 from gallette.state_tracker.vertices.buffers import BufferObject, bound, indexed
 from gallette.state_tracker.vertices.vertex_arrays import (
@@ -154,7 +154,7 @@ def _fill(
     ctx: Context, buffer: BufferObject, internalformat: int, offset: int, size: int,
     format: int, type: int, data: Pointer,
 ) -> None:  # fmt: skip
-    info = buffer_format(ctx, internalformat)
+    info = texel_format(ctx, internalformat)
     try:
         check_pair(ctx, format, type)
     except GLError as error:  # this command answers unknown names in a way of its own

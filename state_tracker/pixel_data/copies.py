@@ -22,13 +22,12 @@ from gallette.state_tracker.pixel_data.readback import read_source
 from gallette.state_tracker.targets.framebuffers import Attachment, Framebuffer
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
 from gallette.state_tracker.texturing.es_formats import ETC, check_es_copy
+from gallette.state_tracker.texturing.image_rules import check_target, internal_format
 from gallette.state_tracker.texturing.teximage import (
     after_update,
     check_border,
-    check_compressed,
     check_part,
     check_sizes,
-    internal_format,
     pipe_box,
     without_border,
 )
@@ -336,7 +335,7 @@ def _copy_image_family(dimensions: int) -> None:
         kind = internal_format(ctx, internalformat)
         if kind.value in ETC:
             raise invalid_operation(f"GL_{kind.name} images come compressed")
-        check_compressed(ctx, kind, info)
+        check_target(ctx, kind, info)
         extent = (width, height, 1)
         if border:
             extent = without_border(info, extent)

@@ -17,7 +17,7 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable, swap
-from gallette.state_tracker.texturing.es_formats import stores_in_es
+from gallette.state_tracker.texturing.image_rules import renderable_format
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
     InternalFormat,
@@ -121,12 +121,7 @@ def _bound(ctx: Context, target: int) -> Renderbuffer:
 def _storage(
     ctx: Context, buffer: Renderbuffer, samples: int, internalformat: int, width: int, height: int
 ) -> None:
-    info = INTERNAL_FORMATS.get(internalformat)
-    legacy = info is not None and info.compat_only and not ctx.is_compat
-    if info is None or legacy or info.is_compressed or not info.renderable_in_core:
-        raise invalid_enum(internalformat, "renderable internal format")
-    if ctx.profile == "es" and not stores_in_es(info):
-        raise invalid_enum(internalformat, "renderable internal format")
+    info = renderable_format(ctx, internalformat)
     if width < 0 or height < 0 or max(width, height) > ctx.caps.max_texture_2d_size:
         raise invalid_value(f"a renderbuffer cannot be {width}x{height}")
     if samples < 0:

@@ -15,10 +15,10 @@ from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, address_of
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.pixel_data.pixel_store import read_blocks
+from gallette.state_tracker.texturing.image_rules import check_target
 from gallette.state_tracker.texturing.paletted import PALETTES, paletted_image
 from gallette.state_tracker.texturing.teximage import (
     Bytes,
-    check_compressed,
     check_part,
     check_sizes,
     store_pixels,
@@ -69,7 +69,7 @@ def _compressed_family(dimensions: int) -> None:
         kind = INTERNAL_FORMATS.get(internalformat)
         if kind is None or not kind.is_compressed or dimensions == 1:
             raise invalid_enum(internalformat, "compressed internal format")
-        check_compressed(ctx, kind, info)
+        check_target(ctx, kind, info)
         extent = (*size, *ones)
         if border or not check_sizes(ctx, info, level, extent):
             raise invalid_value("bad size of a compressed image")

@@ -21,13 +21,13 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.shading.programs import Executable
 from gallette.state_tracker.shading.uniforms import in_use, linked
+from gallette.state_tracker.texturing.format_classes import IMAGE_FORMATS
 from gallette.state_tracker.texturing.handles import (
     ACCESSES,
     PLAIN_BORDERS,
     ImageHandle,
     TextureHandle,
 )
-from gallette.state_tracker.texturing.images import IMAGE_FORMATS
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

@@ -14,6 +14,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets_indexed
 from gallette.state_tracker.objects import swap
+from gallette.state_tracker.texturing.format_classes import IMAGE_FORMATS
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -36,15 +37,6 @@ class ImageUnit:
         self.level, self.layer, self.layered = 0, 0, False
         self.access: int = GL.READ_ONLY
         self.format: int = GL.R8
-
-
-# Formats a shader may name for an image, table 8.26 of the specification.
-_NAMES = """
-RGBA32F RGBA16F RG32F RG16F R11F_G11F_B10F R32F R16F RGBA32UI RGBA16UI RGB10_A2UI RGBA8UI RG32UI
-RG16UI RG8UI R32UI R16UI R8UI RGBA32I RGBA16I RGBA8I RG32I RG16I RG8I R32I R16I R8I RGBA16
-RGB10_A2 RGBA8 RG16 RG8 R16 R8 RGBA16_SNORM RGBA8_SNORM RG16_SNORM RG8_SNORM R16_SNORM R8_SNORM
-"""
-IMAGE_FORMATS = frozenset(getattr(GL, name) for name in _NAMES.split())
 
 
 def _fixed(texture: TextureObject) -> bool:

@@ -9,13 +9,15 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.texturing.es_formats import makes_es_mipmaps
+from gallette.state_tracker.texturing.texture_formats import InternalFormat
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 from gallette.state_tracker.texturing.units import current
 
 if TYPE_CHECKING:
+    from gallette.pipe.formats import Format
     from gallette.state_tracker.context import Context
 
-__all__ = ["generate", "has_mipmaps"]
+__all__ = ["generate", "has_mipmaps", "makes_mipmaps"]
 
 _TARGETS = frozenset(
     (
@@ -30,12 +32,16 @@ _TARGETS = frozenset(
 )
 
 
-def has_mipmaps(ctx: Context, image: TexImage) -> bool:
-    """Does a format have means, and somebody who writes them?"""
-    packed = image.format.is_compressed and (ctx.profile == "es" or not can_encode(image.format))
-    if ctx.profile == "es" and not makes_es_mipmaps(image.info):
+def makes_mipmaps(ctx: Context, info: InternalFormat, format: Format) -> bool:
+    """Does an internal format have means, and the one it is stored in somebody who writes them?"""
+    packed = format.is_compressed and (ctx.profile == "es" or not can_encode(format))
+    if ctx.profile == "es" and not makes_es_mipmaps(info):
         return False
-    return not (image.info.base in ("S", "ZS") or image.info.is_integer or packed)
+    return not (info.base in ("S", "ZS") or info.is_integer or packed)
+
+
+def has_mipmaps(ctx: Context, image: TexImage) -> bool:
+    return makes_mipmaps(ctx, image.info, image.format)
 
 
 def generate(ctx: Context, texture: TextureObject) -> None:

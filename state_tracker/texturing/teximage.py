@@ -26,10 +26,14 @@ from gallette.state_tracker.texturing.es_formats import (
     check_es_compressing,
     check_es_image,
     check_es_update,
-    compresses_in_es,
     effective_format,
     half_float,
-    stores_in_es,
+)
+from gallette.state_tracker.texturing.image_rules import (
+    check_target,
+    internal_format,
+    is_of_another_profile,
+    renderable_format,
 )
 from gallette.state_tracker.texturing.mipmaps import generate, has_mipmaps
 from gallette.state_tracker.texturing.sparse_pages import Pages, check_sparse
@@ -47,42 +51,9 @@ from gallette.state_tracker.texturing.ycbcr import check_words, rgb, store_words
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["internal_format", "store_pixels"]
+__all__ = ["store_pixels"]
 
 Bytes = npt.NDArray[np.uint8]
-
-
-def _of_another_profile(ctx: Context, info: InternalFormat) -> bool:
-    return (info.compat_only and ctx.is_core) or (info.is_ycbcr and ctx.profile == "es")
-
-
-def internal_format(ctx: Context, value: int) -> InternalFormat:
-    """The internal format of that GL value; INVALID_VALUE if GL or the profile has none."""
-    info = INTERNAL_FORMATS.get(value)
-    es_only = value in (GL.BGRA, GL.ETC1_RGB8_OES) and ctx.profile != "es"
-    if info is None or es_only or _of_another_profile(ctx, info):
-        raise invalid_value(f"{GL.name_of(value)} is not an internal format")
-    return info
-
-
-_IN_VOLUMES = ("BPTC", "ASTC")
-_WITHOUT_BLOCKS = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY, Target.TEXTURE_RECT)
-
-
-def check_compressed(ctx: Context, info: InternalFormat, target: TargetInfo) -> None:
-    """Blocks of two dimensions are no texels of a volume, but for the families that say so."""
-    es = ctx.profile == "es"
-    if not info.is_compressed:
-        return
-    if not compresses_in_es(info) if es else info.value == GL.ETC1_RGB8_OES:
-        raise invalid_enum(info.value, "internal format")
-    if target.pipe in _WITHOUT_BLOCKS:
-        raise invalid_enum(target.value, "target of a compressed image")
-    if target.pipe is Target.TEXTURE_3D:
-        if es and ("ETC2" in info.name or "EAC" in info.name):
-            raise invalid_operation(f"3D textures are not GL_{info.name}")
-        if not any(family in info.name for family in _IN_VOLUMES):
-            raise invalid_enum(info.value, "internal format of a 3D texture")
 
 
 def pipe_box(
@@ -139,13 +110,11 @@ def check_sizes(ctx: Context, target: TargetInfo, level: int, extent: tuple[int,
     return True
 
 
-def _check_type(info: InternalFormat, target: TargetInfo, format: int) -> None:
+def _check_type(info: InternalFormat, format: int) -> None:
     """Do the client format and the internal format belong together?"""
     depth = format in (GL.DEPTH_COMPONENT, GL.DEPTH_STENCIL)
     if depth != (info.base in ("Z", "ZS")) or (format == GL.STENCIL_INDEX) != (info.base == "S"):
         raise invalid_operation(f"GL_{info.name} cannot be filled from {GL.name_of(format)}")
-    if depth and target.pipe is Target.TEXTURE_3D:
-        raise invalid_operation("3D textures have no depth formats")
     if info.is_color and info.is_integer != ("_INTEGER" in GL.name_of(format)):
         raise invalid_operation("integer formats go with integer formats only")
 
@@ -174,15 +143,13 @@ def tex_image(
             check_pair(ctx, format, type)
         if kind.value in ETC:
             raise invalid_operation(f"GL_{kind.name} images come compressed")
-    check_compressed(ctx, kind, info)
+    check_target(ctx, kind, info)
     check_border(ctx, info, border)
     around = extent
     if border:
         extent = without_border(info, extent)
     fits = check_sizes(ctx, info, level, extent)
-    _check_type(kind, info, format)
-    if kind.is_compressed and dimensions == 1:
-        raise invalid_enum(internalformat, "internal format of a 1D image")
+    _check_type(kind, format)
     image = make_image(ctx, kind, info, extent, encodable=True)
     if proxy:
         ctx.textures.proxies[(info.value, level)] = (
@@ -408,7 +375,7 @@ def tex_sub_image(
         check_pair(ctx, format, type)
     if image.info.base == "ZS" and format == GL.STENCIL_INDEX:
         raise invalid_operation("stencil alone cannot be updated here")
-    _check_type(image.info, texture.target, format)
+    _check_type(image.info, format)
     if image.compressed and not _whole_blocks(image, at, extent):
         raise invalid_operation("compressed images are updated block by block")
     if image.format.is_compressed and (ctx.profile == "es" or not codecs.can_encode(image.format)):
@@ -505,9 +472,9 @@ def _storage(
         raise invalid_value("storage needs at least one level and one texel")
     info = INTERNAL_FORMATS.get(internalformat)
     unsized = info is not None and info.name in _UNSIZED
-    if info is None or unsized or _of_another_profile(ctx, info):
+    if info is None or unsized or is_of_another_profile(ctx, info):
         raise invalid_enum(internalformat, "sized internal format")
-    check_compressed(ctx, info, texture.target)
+    check_target(ctx, info, texture.target)
     if texture is ctx.textures.defaults[texture.target.value]:
         raise invalid_operation("the default texture has no immutable storage")
     if texture.immutable_levels:
@@ -576,10 +543,7 @@ def _multisample(
 
 
 def _check_samples(ctx: Context, samples: int, internalformat: int) -> InternalFormat:
-    info = INTERNAL_FORMATS.get(internalformat)
-    stores = stores_in_es if ctx.profile == "es" else lambda info: info.renderable_in_core
-    if info is None or not stores(info):
-        raise invalid_enum(internalformat, "renderable internal format")
+    info = renderable_format(ctx, internalformat)
     if samples < 1:
         raise invalid_value("a multisample texture has at least one sample")
     if samples > ctx.caps.max_samples:

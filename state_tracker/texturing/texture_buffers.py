@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from gallette.state_tracker.entry_points.enums import GL
@@ -12,49 +11,20 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
+from gallette.state_tracker.texturing.image_rules import texel_format
 from gallette.state_tracker.texturing.textures import TextureObject
 from gallette.state_tracker.texturing.units import current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["buffer_format"]
-
-# What the texels of a buffer may be: channels and the sizes and types they come in.
-_SIZES = {
-    "R": "8 16 16F 32F 8I 16I 32I 8UI 16UI 32UI",
-    "RG": "8 16 16F 32F 8I 16I 32I 8UI 16UI 32UI",
-    "RGB": "32F 32I 32UI",
-    "RGBA": "8 16 16F 32F 8I 16I 32I 8UI 16UI 32UI",
-}
-_FORMATS = frozenset(
-    int(getattr(GL, f"{channels}{size}"))
-    for channels, sizes in _SIZES.items()
-    for size in sizes.split()
-)
-
-
-def buffer_format(ctx: Context, internalformat: int) -> InternalFormat:
-    """The format of texels in a buffer, if there are such."""
-    if internalformat not in _FORMATS:
-        raise invalid_enum(internalformat, "format of texels in a buffer")
-    return INTERNAL_FORMATS[internalformat]
-
-
-_LEGACY = re.compile(
-    r"(ALPHA|LUMINANCE|LUMINANCE_ALPHA|INTENSITY)((8|16)|(8|16|32)U?I_EXT|(16|32)F(_ARB)?)"
-    r"|LUMINANCE(8|16)_ALPHA(8|16)"
-)
-"""Names of formats that buffer textures of the compatibility profile have, too."""
+__all__: list[str] = []
 
 
 def _tex_buffer(
     ctx: Context, texture: TextureObject, internalformat: int, name: int, offset: int, size: int
 ) -> None:
-    info = INTERNAL_FORMATS.get(internalformat)
-    if info is None or not (ctx.is_compat and _LEGACY.fullmatch(info.name)):
-        info = buffer_format(ctx, internalformat)
+    info = texel_format(ctx, internalformat)
     buffer = ctx.buffers.names.require(name) if name else None
     texture.attach_buffer(buffer, info, offset, size)
 

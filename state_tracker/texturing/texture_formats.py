@@ -195,6 +195,9 @@ COMPRESSED_RGB_BPTC_SIGNED_FLOAT RGB BPTC_RGB_FLOAT
 COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT RGB BPTC_RGB_UFLOAT
 """
 
+_ONLY_SAMPLED = frozenset(
+    ["BGRA", "ETC1_RGB8_OES", "RGB9_E5", "SR8_EXT", "SRG8_EXT", "SRGB", "SRGB_ALPHA", "YCBCR_MESA"]
+)
 _LEGACY_BASES = frozenset(("A", "L", "LA", "I"))
 
 
@@ -231,15 +234,12 @@ class InternalFormat:
         return self.candidates[0].is_compressed
 
     @cached_property
-    def renderable_in_core(self) -> bool:
-        """Colour-renderable, or a depth or stencil format, by the specification's tables."""
-        if not self.is_color:
-            return True
-        if self.value in (1, 2, 3, 4):  # a count of components, which glTexImage alone takes
+    def is_renderable(self) -> bool:
+        """Depth, stencil, or colours that renderbuffers can have (legacy ones where they are)."""
+        if self.name in "1234":  # a count of components, which glTexImage alone takes
             return False
-        if self.is_compressed or self.is_ycbcr or self.name == "RGB9_E5":
-            return False
-        return self.base not in _LEGACY_BASES
+        families = ("COMPRESSED_", "SLUMINANCE")
+        return self.name not in _ONLY_SAMPLED and not self.name.startswith(families)
 
 
 def _integers() -> list[str]:

@@ -15,7 +15,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.texturing.format_queries import view_class
+from gallette.state_tracker.texturing.format_classes import view_class
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
     InternalFormat,
