@@ -34,6 +34,7 @@ __all__ = [
     "BlendState",
     "BlitInfo",
     "Box",
+    "BufferWrite",
     "ComputeInfo",
     "DepthStencilAlphaState",
     "DrawInfo",
@@ -374,6 +375,14 @@ class DrawInfo:
     draw_id: int = 0
     indirect: IndirectInfo | None = None
     count_from_stream_output: StreamOutputTarget | None = field(default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class BufferWrite:
+    """Bytes are written to a buffer, between draws that come again (`repeat_all`)."""
+
+    buffer: Resource
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,7 +98,7 @@ class ShareGroup:
         self.named_strings: dict[str, str] = {}  # what shaders include, by absolute path
         self.mapped = 0  # how many buffers are mapped now
         self.constants_bound = 0  # one more than the highest constant buffer ever bound
-        self.epoch = 0  # grows whenever some buffer gets other storage
+        self.epoch = 0  # grows whenever some buffer gets other storage, or another kind of it
         self.images = 0  # and when an image does that may be attached somewhere
 
     def _work_failed(self, error: Exception) -> None:

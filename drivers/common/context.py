@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,14 @@ from gallette.pipe.enums import ClearFlags, MapFlags, QueryType, Target
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Handle
 from gallette.pipe.resource import Resource, Transfer, level_extent
-from gallette.pipe.state import Box, ComputeInfo, DrawInfo, ScissorState, StreamOutputInfo
+from gallette.pipe.state import (
+    Box,
+    BufferWrite,
+    ComputeInfo,
+    DrawInfo,
+    ScissorState,
+    StreamOutputInfo,
+)
 
 from .draw.compute import launch
 from .draw.finding import DrawStates
@@ -264,12 +271,21 @@ class HostContext(MemoryContext):
             self.settle()
         return self._queue.repeat(draw, data)
 
-    def repeat_all(self, draws: Sequence[Repeatable], data: Sequence[bytes]) -> int:
-        """The same for many draws: how many of them were made, from the first on."""
-        done = 0
-        while done < len(draws) and self.repeat(draws[done], data[done]):
+    def repeat_all(self, draws: Sequence[Repeatable | BufferWrite], data: Sequence[Any]) -> int:
+        """The same for many draws, and for bytes that are written in between: how many of all that
+        were done, from the first on."""
+        done, queue = 0, self._queue
+        while done < len(draws):
+            draw = draws[done]
+            if type(draw) is BufferWrite:
+                self.buffer_subdata(draw.buffer, draw.offset, data[done])
+                done += 1
+                continue
+            assert isinstance(draw, Repeatable)
+            if not self.repeat(draw, data[done]):
+                break
             done += 1
-            done += self._queue.repeat_more(draws, data, done)
+            done += queue.repeat_more(draws, data, done)
         return done
 
     def destroy(self) -> None:

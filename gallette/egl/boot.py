@@ -24,7 +24,7 @@ __all__ = ["attach", "lazy_address"]
 _LIBRARIES: list[Library] = []
 _RESOLVE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_long)
 _COLLECTED = (10_000, 50, 10)
-"""Garbage is looked for seldom: hardly any is left, and much is kept that would be looked through."""
+"""Garbage is looked for seldom: hardly any is left, and much that stays would be looked through."""
 
 # Modules that register C functions, by the beginning of the names they are asked for.
 _MODULES = {

@@ -9,28 +9,36 @@ go to the driver together. A draw without a token is made the long way, in its t
 from __future__ import annotations
 
 import ctypes
+import struct
 from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.pipe.state import BufferWrite
+from gallette.state_tracker import queries
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw as draws
+from gallette.state_tracker.drawing import viewports
 from gallette.state_tracker.enables import is_enabled, set_enabled
 from gallette.state_tracker.entry_points import abi, recording, shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
-from gallette.state_tracker.entry_points.memory import LISTENERS
-from gallette.state_tracker.entry_points.recording import LOG_BYTES, MARK, words
+from gallette.state_tracker.entry_points.memory import LISTENERS, bytes_at
+from gallette.state_tracker.entry_points.recording import LOG_BYTES, MARK, WRITTEN_BYTES, words
 from gallette.state_tracker.entry_points.recording_words import (
+    BOUND,
     CAPABILITIES,
     COPIED,
-    DRAWS,
     FIRST_STATE,
     HEADER,
     MOST_ARRAYS,
+    MOST_BUFFERS,
+    MOST_QUERIES,
     MOST_TEXTURES,
+    RECORDS,
+    SAMPLES_PASSED,
     TEXTURE_2D,
     UNITS,
     WORDS,
@@ -38,6 +46,7 @@ from gallette.state_tracker.entry_points.recording_words import (
 )
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.texturing.texture_objects import bind_texture
+from gallette.state_tracker.vertices.buffer_objects import bind_buffer, sub_data
 from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
 
 if TYPE_CHECKING:
@@ -54,6 +63,13 @@ _MOST_UNIFORMS = 4096  # bytes
 
 _State = tuple[int, ...]
 _UNIT_0 = Word.UNIT_0 - FIRST_STATE
+_BOXES = (
+    (Word.SCISSOR, "scissors", viewports.scissor, Dirty.SCISSOR),
+    (Word.VIEWPORT, "viewports", viewports.viewport, Dirty.VIEWPORT),
+)
+"""The word of a rectangle, the attribute, what sets it for all viewports, what is dirty then."""
+
+_WRITE, _BEGIN, _END = map(RECORDS.index, ("BufferSubData", "BeginQuery", "EndQuery"))
 _KEY = 8 * (HEADER + COPIED)
 
 
@@ -69,6 +85,9 @@ class Replays:
         self._patience = _LEAST_PATIENCE
         self._replaying = False
         self._arrays, self._textures = _Names(MOST_ARRAYS), _Names(MOST_TEXTURES)
+        self._queries, self._buffers = _Names(MOST_QUERIES), _Buffers()
+        self._boxes: dict[str, list[Any]] = {}  # of all viewports, as they were
+        self._bound: tuple[int, ...] = ()  # the buffers that are, by `BOUND`
 
     # -- beginning -----------------------------------------------------------------------------
 
@@ -97,6 +116,7 @@ class Replays:
             and not executable.has_builtins
             and not executable.linked.subroutine_uniforms
             and len(executable.uniforms.data) <= _MOST_UNIFORMS
+            and all(_are_alike(getattr(ctx.raster, name)) for _, name, _, _ in _BOXES)
             and not any(unit.bound[TEXTURE_2D].deleted for unit in ctx.textures.units[:UNITS])
         )
 
@@ -114,6 +134,17 @@ class Replays:
         words[Word.KNOWN_TEXTURES] = self._textures.of(
             ctx.textures.names, lambda texture: texture.target.value == TEXTURE_2D
         )
+        words[Word.KNOWN_QUERIES] = self._queries.of(
+            ctx.queries.names, lambda query: query.target == SAMPLES_PASSED
+        )
+        words[Word.KNOWN_BUFFERS] = self._buffers.of(ctx)
+        copies = recording.written()
+        words[Word.COPY_NEXT], words[Word.COPY_END] = copies, copies + WRITTEN_BYTES - 8
+        words[Word.QUERY] = self._active_query()
+        self._boxes = {name: getattr(ctx.raster, name) for _, name, _, _ in _BOXES}
+        self._bound = self._bound_buffers()
+        for word, name in zip(BOUND.values(), self._bound, strict=True):
+            words[word] = name
         self._shown = self._state()
         words[FIRST_STATE:WORDS] = list(self._shown)
         shortcuts.forget()
@@ -132,8 +163,29 @@ class Replays:
         found[Word.ACTIVE - FIRST_STATE] = ctx.textures.active
         for cap, (word, _) in CAPABILITIES.items():
             found[word - FIRST_STATE] = int(is_enabled(ctx, cap))
+        for word, *_ in _BOXES:
+            found[word - FIRST_STATE + 1] = -1
         found[_UNIT_0:] = [unit.bound[TEXTURE_2D].name for unit in ctx.textures.units[:UNITS]]
         return tuple(found)
+
+    def _active_query(self) -> int:
+        """The word of the query of samples."""
+        active = self.ctx.queries.active
+        query = active.get((SAMPLES_PASSED, 0))
+        if query is None or len(active) > 1:
+            return -1 if active else 0
+        return query.name
+
+    def _bound_buffers(self) -> tuple[int, ...]:
+        """The words of the targets of buffers."""
+        bound, names = self.ctx.buffers.bound, self.ctx.buffers.names
+        found = [bound[target] for target in BOUND]
+        return tuple(
+            0
+            if each is None or names.get(each.name) is not each or each.name >= MOST_BUFFERS
+            else each.name
+            for each in found
+        )
 
     def for_others(self) -> dict[str, Any]:
         """What threads see that are not recorded: they neither end that nor replay in between."""
@@ -154,6 +206,7 @@ class Replays:
         start, stride = recording.log(), words[Word.STRIDE]
         used, pending = words[Word.NEXT] - start, words[Word.PENDING]
         last = tuple(words[FIRST_STATE:WORDS])
+        bound = [words[word] for word in BOUND.values()]
         many = used >= _WORTH_IT * stride
         self._patience = _LEAST_PATIENCE if many else min(2 * self._patience, _MOST_PATIENCE)
         if not pending:
@@ -170,6 +223,9 @@ class Replays:
                 uniforms[:] = final
                 ctx.dirty |= Dirty.CONSTANTS
         self.show(last)
+        for target, old, name in zip(BOUND, self._bound, bound, strict=True):
+            if name != old:
+                bind_buffer(ctx, target, name)
 
     def show(self, state: _State) -> None:
         """Bring the context into that state."""
@@ -190,6 +246,19 @@ class Replays:
                     ctx.textures.active = unit
                     bind_texture(ctx, TEXTURE_2D, texture)
         ctx.textures.active = state[Word.ACTIVE - FIRST_STATE]
+        for word, name, change, dirty in _BOXES:
+            at = word - FIRST_STATE
+            if state[at : at + 2] == old[at : at + 2]:
+                continue
+            if state[at + 1] < 0:
+                setattr(ctx.raster, name, list(self._boxes[name]))
+                ctx.dirty |= dirty
+            else:
+                change(ctx, *struct.unpack("<4i", struct.pack("<2q", *state[at : at + 2])))
+
+
+def _are_alike(things: list[Any]) -> bool:
+    return things.count(things[0]) == len(things)
 
 
 class _Replay:
@@ -199,6 +268,7 @@ class _Replay:
         self._replays, self._ctx, self._uniforms = replays, replays.ctx, executable.uniforms
         self._log, self._stride, self._size = log, stride, len(executable.uniforms.data)
         self._tokens: dict[bytes, Any] = {}
+        self._writes: dict[tuple[int, ...], BufferWrite] = {}
 
     def all(self) -> None:
         """Make the draws of the log, in order."""
@@ -207,11 +277,18 @@ class _Replay:
             at = self._some(at)
 
     def _some(self, at: int) -> int:
-        """Make draws from there on, until one has to go the long way; answers what comes next."""
+        """Replay records from there on, until one goes the long way; answers what comes next."""
         log, stride, size, known = self._log, self._stride, self._size, self._tokens
         tokens: list[Any] = []
-        rows: list[bytes] = []
+        rows: list[Any] = []
         for place in range(at, len(log), stride):
+            if log[place] >= _WRITE:
+                written = self._written(place) if log[place] == _WRITE else None
+                if written is None:
+                    break
+                tokens.append(written[0])
+                rows.append(written[1])
+                continue
             middle = place + _KEY
             key = log[place:middle]
             token = known.get(key) or self._token(key)
@@ -227,6 +304,19 @@ class _Replay:
             self._make(at)
             at += stride
         return at
+
+    def _written(self, place: int) -> tuple[Any, Any] | None:
+        """A record of bytes that are written: where to, and what."""
+        name, offset, size, address = _ARGUMENTS.unpack_from(self._log, place + 8)
+        key = name, offset, size
+        found = self._writes.get(key)
+        if found is None:
+            buffer = self._ctx.buffers.names.get(name)
+            resource = None if buffer is None else buffer.plain
+            if resource is None:
+                return None
+            found = self._writes[key] = BufferWrite(resource, offset)
+        return found, bytes_at(address, size)
 
     def _token(self, key: bytes) -> Any:
         """The driver's token for draws of such records, if it has one."""
@@ -248,17 +338,28 @@ class _Replay:
         return number, tuple(found[: HEADER - 1])
 
     def _make(self, at: int) -> None:
-        """Make a draw the long way."""
-        middle = at + _KEY
-        number, arguments = self._shown(self._log[at:middle])
-        self._uniforms.data[:] = self._log[middle : middle + self._size]
-        self._ctx.dirty |= Dirty.CONSTANTS
-        function = FUNCTIONS[DRAWS[number]]
+        """Do what a record says the long way."""
+        ctx, middle = self._ctx, at + _KEY
+        number = self._log[at]
         try:
-            _MADE_BY[number](self._ctx, *arguments)
+            if number == _WRITE:
+                name, offset, size, address = _ARGUMENTS.unpack_from(self._log, at + 8)
+                sub_data(ctx, ctx.buffers.names.require(name), offset, size, address)
+            elif number == _BEGIN:
+                name, *_ = _ARGUMENTS.unpack_from(self._log, at + 8)
+                queries.begin_query(ctx, SAMPLES_PASSED, name)
+            elif number == _END:
+                queries.end_query(ctx, SAMPLES_PASSED)
+            else:
+                number, arguments = self._shown(self._log[at:middle])
+                self._uniforms.data[:] = self._log[middle : middle + self._size]
+                ctx.dirty |= Dirty.CONSTANTS
+                _MADE_BY[number](ctx, *arguments)
         except BaseException as error:
-            abi.failed(function, error)
+            abi.failed(FUNCTIONS[RECORDS[number]], error)
 
+
+_ARGUMENTS = struct.Struct("<4q")
 
 _MADE_BY: tuple[Callable[..., None], ...] = (
     lambda ctx, mode, first, count, *_: draws.draw_arrays(ctx, mode, first, count),
@@ -271,6 +372,29 @@ _MADE_BY: tuple[Callable[..., None], ...] = (
     ),
 )
 """What makes the draws of each of `DRAWS`."""
+
+
+class _Buffers:
+    """Two words for each name: one more than the bytes of that buffer that may be written (0: there
+    is none such), and its usage."""
+
+    def __init__(self) -> None:
+        self.memory = (ctypes.c_int64 * (2 * MOST_BUFFERS))()
+        self._known: tuple[int, int] = (-1, -1)
+
+    def of(self, ctx: Context) -> int:
+        """The address of the words, brought up to date."""
+        names = ctx.buffers.names
+        known = names.changes, ctx.group.epoch
+        if known != self._known:
+            self._known = known
+            ctypes.memset(self.memory, 0, ctypes.sizeof(self.memory))
+            for buffer in names.values():
+                if buffer.name < MOST_BUFFERS:
+                    writable = buffer.size if buffer.plain is not None else 0
+                    self.memory[2 * buffer.name] = 1 + writable
+                    self.memory[2 * buffer.name + 1] = buffer.usage
+        return ctypes.addressof(self.memory)
 
 
 class _Names:

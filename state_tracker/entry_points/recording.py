@@ -24,9 +24,22 @@ from gallette.state_tracker.entry_points import machine_code, recording_code
 
 from .recording_words import WORDS, Word
 
-__all__ = ["LOG_BYTES", "MARK", "Guard", "Recorded", "is_free", "log", "possible", "put_in_front"]
+__all__ = [
+    "LOG_BYTES",
+    "MARK",
+    "WRITTEN_BYTES",
+    "Guard",
+    "Recorded",
+    "is_free",
+    "log",
+    "possible",
+    "put_in_front",
+    "written",
+]
 
 LOG_BYTES = 1 << 22
+WRITTEN_BYTES = 1 << 22
+"""What is written to buffers, beside the log."""
 
 MARK = "_recorded"
 """The one attribute a recorded context has: what ends it."""
@@ -79,8 +92,13 @@ def put_in_front(name: str, pointer: int) -> int:
 def log() -> int:
     """The address of the memory that records go to."""
     if not _log:
-        _log.append(ctypes.create_string_buffer(LOG_BYTES))
+        _log.append(ctypes.create_string_buffer(LOG_BYTES + WRITTEN_BYTES))
     return ctypes.addressof(_log[0])
+
+
+def written() -> int:
+    """The address of the memory for what is written to buffers."""
+    return log() + LOG_BYTES
 
 
 def is_free() -> bool:

@@ -14,13 +14,20 @@ from collections.abc import Callable, Mapping
 from gallette.state_tracker.entry_points.machine_code import Assembler, thread_function
 
 from .recording_words import (
+    BOUND,
+    BOXES,
     CAPABILITIES,
     COPIED,
     DRAWS,
     FIRST_STATE,
     HEADER,
     MOST_ARRAYS,
+    MOST_BUFFERS,
+    MOST_QUERIES,
     MOST_TEXTURES,
+    MOST_WRITTEN,
+    RECORDS,
+    SAMPLES_PASSED,
     TEXTURE_2D,
     TEXTURE_UNIT_0,
     UNITS,
@@ -31,7 +38,7 @@ from .recording_words import (
 __all__ = ["NAMES", "code"]
 
 _ABOVE, _NOT_BELOW, _NOT_EQUAL, _EQUAL = b"\x0f\x87", b"\x0f\x83", b"\x0f\x85", b"\x0f\x84"
-_NEGATIVE, _NOT_POSITIVE = b"\x0f\x88", b"\x0f\x8e"
+_NEGATIVE, _NOT_POSITIVE = b"\x0f\x88", b"\x0f\x8e"  # of signed numbers, as the next
 _LAST_MODE = 6  # triangle fans
 
 
@@ -175,7 +182,143 @@ def _uniform(kind: int, is_matrix: bool) -> Callable[[_Recorder], None]:
     return write
 
 
-def _draw(number: int, indexed: bool, instanced: bool) -> Callable[[_Recorder], None]:
+def _scalars(letter: str, count: int) -> Callable[[_Recorder], None]:
+    """EDI is the location; then the numbers, one by one: in registers of their own if floats."""
+
+    def write(code: _Recorder) -> None:
+        code.raw(b"\x89\xf8")  # mov eax, edi
+        code.rax_and(Word.LOCATIONS)
+        code.on_if(_NOT_BELOW)
+        code.raw(b"\x48\xc1\xe0\x04\x49\x03\x82" + _disp(Word.PLACES))  # shl rax, 4; add rax, ...
+        code.raw(b"\x81\x38" + struct.pack("<I", uniform_kind(letter, count, 1)))  # cmp dword [rax]
+        code.on_if(_NOT_EQUAL)
+        code.raw(b"\x48\x8b\x78\x08")  # mov rdi, [rax + 8]
+        for number in range(count):
+            store = _STORE_FLOATS if letter == "f" else _STORE_INTEGERS
+            code.raw(store[number])
+        code.end()
+
+    return write
+
+
+_STORE_FLOATS = [b"\xf3\x0f\x11" + bytes([0x47 | k << 3, 4 * k]) for k in range(4)]
+"""movss [rdi + 4 k], xmm k"""
+
+_STORE_INTEGERS = [b"\x89\x77\x00", b"\x89\x57\x04", b"\x89\x4f\x08", b"\x44\x89\x47\x0c"]
+"""mov [rdi + 4 k], and ESI, EDX, ECX, R8D"""
+
+
+def _box(word: int) -> Callable[[_Recorder], None]:
+    """EDI and ESI are x and y, EDX and ECX width and height."""
+
+    def write(code: _Recorder) -> None:
+        for test in (b"\x85\xd2", b"\x85\xc9"):  # test edx, edx; test ecx, ecx
+            code.raw(test)
+            code.on_if(_NEGATIVE)
+        code.raw(b"\x89\xf8\x48\xc1\xe6\x20\x48\x09\xf0")  # mov eax, edi; shl rsi, 32; or rax, rsi
+        code.note_rax(word)
+        code.raw(b"\x89\xd0\x48\xc1\xe1\x20\x48\x09\xc8")  # the same with edx and rcx
+        code.note_rax(word + 1)
+        code.end()
+
+    return write
+
+
+def _bind_buffer(code: _Recorder) -> None:
+    """EDI is the target, ESI the name."""
+    for target in BOUND:
+        code.if_argument_is(target, f"target {target}")
+    code.jump("on")
+    for target, word in BOUND.items():
+        code.label(f"target {target}")
+        code.raw(b"\x89\xf0\x3d" + struct.pack("<I", MOST_BUFFERS))  # mov eax, esi; cmp eax, ...
+        code.on_if(_NOT_BELOW)
+        code.raw(b"\x48\xc1\xe0\x04\x49\x03\x82" + _disp(Word.KNOWN_BUFFERS))  # shl rax, 4; add
+        code.raw(b"\x48\x83\x38\x00")  # cmp qword [rax], 0
+        code.on_if(_EQUAL)
+        code.raw(b"\x89\xf0")  # mov eax, esi
+        code.note_rax(word)
+        code.end()
+
+
+def _buffer_sub_data(code: _Recorder) -> None:
+    """EDI is the target, RSI the offset, RDX the size, RCX the address."""
+    for target in BOUND:
+        code.if_argument_is(target, f"target {target}")
+    code.jump("on")
+    for target, word in BOUND.items():
+        code.label(f"target {target}")
+        code.raw(b"\x49\x8b\x82" + _disp(word))  # mov rax, [r10 + ...]
+        code.jump("bound")
+    code.label("bound")
+    code.raw(b"\x48\x85\xf6")  # test rsi, rsi
+    code.on_if(_NEGATIVE)
+    code.raw(b"\x48\x85\xd2")  # test rdx, rdx
+    code.on_if(_EQUAL)
+    code.raw(b"\x48\x81\xfa" + struct.pack("<I", MOST_WRITTEN))  # cmp rdx, ...
+    code.on_if(_ABOVE)
+    code.raw(b"\x48\x85\xc9")  # test rcx, rcx
+    code.on_if(_EQUAL)
+    code.raw(b"\x49\x89\xc3\x49\xc1\xe3\x04")  # mov r11, rax; shl r11, 4
+    code.raw(b"\x4d\x03\x9a" + _disp(Word.KNOWN_BUFFERS))  # add r11, [r10 + ...]
+    code.raw(b"\x4c\x8d\x0c\x16\x4d\x3b\x0b")  # lea r9, [rsi + rdx]; cmp r9, [r11]
+    code.on_if(_NOT_BELOW)
+    code.raw(b"\x4d\x8b\x8a" + _disp(Word.COPY_NEXT))  # mov r9, [r10 + ...]
+    code.raw(b"\x4d\x8d\x1c\x11\x4d\x3b\x9a" + _disp(Word.COPY_END))  # lea r11, [r9 + rdx]; cmp
+    code.on_if(_ABOVE)
+    _begin_record(code, "BufferSubData")
+    code.raw(b"\x49\x89\x43\x08\x49\x89\x73\x10")  # mov [r11 + 8], rax; [r11 + 16], rsi
+    code.raw(b"\x49\x89\x53\x18\x4d\x89\x4b\x20")  # and rdx, r9
+    code.raw(
+        b"\x48\x89\xce\x4c\x89\xcf\x48\x89\xd1\xf3\xa4"
+    )  # mov rsi, rcx; rdi, r9; rcx, rdx; rep
+    code.raw(b"\x48\x83\xc7\x07\x48\x83\xe7\xf8")  # add rdi, 7; and rdi, -8
+    code.raw(b"\x49\x89\xba" + _disp(Word.COPY_NEXT))  # mov [r10 + ...], rdi
+    _end_record(code)
+
+
+def _begin_query(code: _Recorder) -> None:
+    """EDI is the target, ESI the name."""
+    code.raw(b"\x81\xff" + struct.pack("<I", SAMPLES_PASSED))  # cmp edi, ...
+    code.on_if(_NOT_EQUAL)
+    code.raw(b"\x49\x83\xba" + _disp(Word.QUERY) + b"\x00")  # cmp qword [r10 + ...], 0
+    code.on_if(_NOT_EQUAL)
+    code.raw(b"\x89\xf0\x3d" + struct.pack("<I", MOST_QUERIES))  # mov eax, esi; cmp eax, ...
+    code.on_if(_NOT_BELOW)
+    code.on_unless_known(Word.KNOWN_QUERIES)
+    _begin_record(code, "BeginQuery")
+    code.raw(b"\x49\x89\x43\x08")  # mov [r11 + 8], rax
+    code.note_rax(Word.QUERY)
+    _end_record(code)
+
+
+def _end_query(code: _Recorder) -> None:
+    """EDI is the target."""
+    code.raw(b"\x81\xff" + struct.pack("<I", SAMPLES_PASSED))  # cmp edi, ...
+    code.on_if(_NOT_EQUAL)
+    code.raw(b"\x49\x83\xba" + _disp(Word.QUERY) + b"\x00")  # cmp qword [r10 + ...], 0
+    code.on_if(_NOT_POSITIVE)
+    _begin_record(code, "EndQuery")
+    code.raw(b"\x49\xc7\x82" + _disp(Word.QUERY) + bytes(4))  # mov qword [r10 + ...], 0
+    _end_record(code)
+
+
+def _begin_record(code: _Recorder, name: str) -> None:
+    """R11 is the address of a record of that function, if there is room."""
+    code.raw(b"\x4d\x8b\x9a" + _disp(Word.NEXT))  # mov r11, [r10 + ...]
+    code.raw(b"\x4d\x3b\x9a" + _disp(Word.END))  # cmp r11, [r10 + ...]
+    code.on_if(_NOT_BELOW)
+    code.raw(b"\x49\xc7\x03" + struct.pack("<I", RECORDS.index(name)))  # mov qword [r11], ...
+
+
+def _end_record(code: _Recorder) -> None:
+    """It is complete."""
+    code.raw(b"\x4d\x03\x9a" + _disp(Word.STRIDE))  # add r11, [r10 + ...]
+    code.raw(b"\x4d\x89\x9a" + _disp(Word.NEXT))  # mov [r10 + ...], r11
+    code.end()
+
+
+def _draw(name: str, indexed: bool, instanced: bool) -> Callable[[_Recorder], None]:
     """EDI is the mode. Arrays: ESI first, EDX count, ECX instances; elements: ESI count, EDX type,
     RCX offset, R8D instances."""
 
@@ -193,10 +336,7 @@ def _draw(number: int, indexed: bool, instanced: bool) -> Callable[[_Recorder], 
         if instanced:
             code.raw(b"\x45\x85\xc0" if indexed else b"\x85\xc9")  # test r8d, r8d; ecx, ecx
             code.on_if(_NOT_POSITIVE)
-        code.raw(b"\x4d\x8b\x9a" + _disp(Word.NEXT))  # mov r11, [r10 + ...]
-        code.raw(b"\x4d\x3b\x9a" + _disp(Word.END))  # cmp r11, [r10 + ...]
-        code.on_if(_NOT_BELOW)
-        code.raw(b"\x49\xc7\x03" + struct.pack("<I", number))  # mov qword [r11], ...
+        _begin_record(code, name)
         code.raw(b"\x89\xff\x49\x89\x7b\x08")  # mov edi, edi; mov [r11 + 8], rdi
         code.raw(b"\x89\xf6\x49\x89\x73\x10")  # the same with rsi
         code.raw(b"\x89\xd2\x49\x89\x53\x18")  # and rdx
@@ -209,9 +349,7 @@ def _draw(number: int, indexed: bool, instanced: bool) -> Callable[[_Recorder], 
         code.raw(b"\xb9" + struct.pack("<I", COPIED) + b"\xf3\x48\xa5")  # mov ecx; rep movsq
         code.raw(b"\x49\x8b\xb2" + _disp(Word.DATA))  # mov rsi, [r10 + ...]
         code.raw(b"\x49\x8b\x8a" + _disp(Word.SIZE) + b"\xf3\xa4")  # mov rcx; rep movsb
-        code.raw(b"\x4d\x03\x9a" + _disp(Word.STRIDE))  # add r11, [r10 + ...]
-        code.raw(b"\x4d\x89\x9a" + _disp(Word.NEXT))  # mov [r10 + ...], r11
-        code.end()
+        _end_record(code)
 
     return write
 
@@ -224,17 +362,23 @@ def _writers() -> dict[str, Callable[[_Recorder], None]]:
         "BindVertexArray": _bind_vertex_array,
         "ActiveTexture": _active_texture,
         "BindTexture": _bind_texture,
+        "BindBuffer": _bind_buffer,
+        "BufferSubData": _buffer_sub_data,
+        "BeginQuery": _begin_query,
+        "EndQuery": _end_query,
+        **{name: _box(word) for name, word in BOXES.items()},
     }
     for suffix in ("f", "i", "ui"):
         for rows in (1, 2, 3, 4):
             letter = suffix[0] if suffix != "ui" else "I"
             found[f"Uniform{rows}{suffix}v"] = _uniform(uniform_kind(letter, rows, 1), False)
+            found[f"Uniform{rows}{suffix}"] = _scalars(letter, rows)
     for columns in (2, 3, 4):
         for rows in (2, 3, 4):
             shape = str(columns) if columns == rows else f"{columns}x{rows}"
             found[f"UniformMatrix{shape}fv"] = _uniform(uniform_kind("f", rows, columns), True)
-    for number, name in enumerate(DRAWS):
-        found[name] = _draw(number, "Elements" in name, "Instanced" in name)
+    for name in DRAWS:
+        found[name] = _draw(name, "Elements" in name, "Instanced" in name)
     return found
 
 

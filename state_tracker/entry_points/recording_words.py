@@ -2,7 +2,8 @@
 
 `Word` numbers them. From `FIRST_STATE` on they say what the context's state will be once all that
 was recorded has been replayed; a record of a draw is `HEADER` words (which function, its five
-arguments), a copy of the `COPIED` words of state, and the bytes of the program's uniforms.
+arguments), a copy of the `COPIED` words of state, and the bytes of the program's uniforms. Of what
+else leaves a record (`RECORDS`) the header is all that counts.
 """
 
 from __future__ import annotations
@@ -12,14 +13,21 @@ from enum import IntEnum
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = [
+    "BOUND",
+    "BOXES",
     "CAPABILITIES",
     "COPIED",
     "DRAWS",
     "FIRST_STATE",
     "HEADER",
     "MOST_ARRAYS",
+    "MOST_BUFFERS",
     "MOST_LOCATIONS",
+    "MOST_QUERIES",
     "MOST_TEXTURES",
+    "MOST_WRITTEN",
+    "RECORDS",
+    "SAMPLES_PASSED",
     "TEXTURE_2D",
     "TEXTURE_UNIT_0",
     "UNITS",
@@ -28,17 +36,24 @@ __all__ = [
     "uniform_kind",
 ]
 
-FIRST_STATE = 16
+FIRST_STATE = 20
 COPIED = 32
 HEADER = 6
 WORDS = FIRST_STATE + COPIED
 UNITS = 16
 """Texture units whose two-dimensional textures are recorded."""
 
-MOST_ARRAYS, MOST_TEXTURES, MOST_LOCATIONS = 1024, 4096, 1024
+MOST_ARRAYS, MOST_TEXTURES, MOST_BUFFERS, MOST_QUERIES, MOST_LOCATIONS = (
+    *(1024, 4096, 4096, 4096),
+    1024,
+)
 """Names and locations from there on go the long way."""
 
+MOST_WRITTEN = 1 << 14
+"""Bytes of a buffer that are written: more of them go the long way."""
+
 TEXTURE_2D, TEXTURE_UNIT_0 = int(GL.TEXTURE_2D), int(GL.TEXTURE0)
+SAMPLES_PASSED = int(GL.SAMPLES_PASSED)
 
 
 class Word(IntEnum):
@@ -55,10 +70,19 @@ class Word(IntEnum):
     STRIDE = 8  # the size of a record
     KNOWN_ARRAYS = 9  # the addresses of a byte for each name: is there such an object?
     KNOWN_TEXTURES = 10
+    KNOWN_QUERIES = 11
+    KNOWN_BUFFERS = 12  # of two words for each name: one more than its size, and its usage
+    COPY_NEXT = 13  # where the next bytes that are written to a buffer go
+    COPY_END = 14
+    QUERY = 15  # the name of the query of samples that is active; 0: none, -1: one not noted
+    ARRAY_BUFFER = 16  # names of buffers that are bound; 0: none, or one not noted
+    UNIFORM_BUFFER = 17
     PROGRAM = FIRST_STATE  # names
     ARRAY = FIRST_STATE + 1
     ACTIVE = FIRST_STATE + 2  # a texture unit
     FIRST_CAPABILITY = FIRST_STATE + 3
+    SCISSOR = FIRST_STATE + 10  # x and y in one word, width and height in the next; -1: as it was
+    VIEWPORT = FIRST_STATE + 12
     UNIT_0 = FIRST_STATE + COPIED - UNITS  # the names of textures; -1: as it was
 
 
@@ -78,7 +102,17 @@ CAPABILITIES: dict[int, tuple[int, bool]] = {
 }
 """The word of a capability, and whether changes are recorded: those with a bit in `switches`."""
 
+BOUND = {
+    int(GL.ARRAY_BUFFER): Word.ARRAY_BUFFER,
+    int(GL.UNIFORM_BUFFER): Word.UNIFORM_BUFFER,
+}
+"""The word of a target of buffers."""
+
+BOXES = {"Scissor": Word.SCISSOR, "Viewport": Word.VIEWPORT}
+"""The word of a rectangle, by the function that sets it."""
+
 DRAWS = ("DrawArrays", "DrawArraysInstanced", "DrawElements", "DrawElementsInstanced")
+RECORDS = (*DRAWS, "BufferSubData", "BeginQuery", "EndQuery")
 """The functions that leave a record, by the number it begins with."""
 
 

@@ -43,7 +43,7 @@ from gallette.state_tracker.vertices.buffers import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["bound", "check_range"]
+__all__ = ["bind_buffer", "bound", "check_range", "sub_data"]
 
 
 @entry
@@ -183,6 +183,7 @@ def _storage(ctx: Context, buffer: BufferObject, size: int, data: Pointer, flags
         raise invalid_operation("the buffer's storage is immutable")
     buffer.allocate(size, None if sparse else data, GL.DYNAMIC_DRAW)
     buffer.immutable, buffer.flags = True, flags
+    ctx.group.epoch += 1
     if sparse:
         buffer.committed = np.zeros(-(-size // PAGE), np.bool_)
 
@@ -196,7 +197,7 @@ def check_range(buffer: BufferObject, offset: int, size: int) -> None:
             raise invalid_operation("this part of the buffer is mapped")
 
 
-def _sub_data(ctx: Context, buffer: BufferObject, offset: int, size: int, data: Pointer) -> None:
+def sub_data(ctx: Context, buffer: BufferObject, offset: int, size: int, data: Pointer) -> None:
     check_range(buffer, offset, size)
     if buffer.immutable and not buffer.flags & GL.DYNAMIC_STORAGE_BIT:
         raise invalid_operation("the buffer's storage is not dynamic")
@@ -300,7 +301,7 @@ def _by_name(function: Any) -> Any:
 for _target_name, _dsa_name, _function in (
     ("", "named_buffer_data", _data),
     ("buffer_storage", "named_buffer_storage", _storage),
-    ("", "named_buffer_sub_data", _sub_data),
+    ("", "named_buffer_sub_data", sub_data),
     ("get_buffer_sub_data", "get_named_buffer_sub_data", _get_sub_data),
     ("map_buffer_range", "map_named_buffer_range", _map_range),
     ("map_buffer", "map_named_buffer", _map),
@@ -327,7 +328,7 @@ def buffer_sub_data(ctx: Context, target: int, offset: int, size: int, data: Poi
         if resource is not None:
             ctx.pipe.buffer_subdata(resource, offset, bytes_at(data, size))
             return
-    _sub_data(ctx, bound(ctx, target), offset, size, data)
+    sub_data(ctx, bound(ctx, target), offset, size, data)
 
 
 def _to_invalidate(ctx: Context, name: int) -> BufferObject:

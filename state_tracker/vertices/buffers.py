@@ -141,7 +141,9 @@ class BufferObject(GLObject):
             self.ctx.group.mark(HOLDERS)
             self.ctx.group.epoch += 1
         self.unmap()
-        self.usage = usage
+        if self.usage != usage:
+            self.usage = usage
+            self.ctx.group.epoch += 1
         if size and data is not None:
             self.write(0, read_bytes(data, size))
 

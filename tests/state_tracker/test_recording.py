@@ -25,8 +25,11 @@ pytestmark = pytest.mark.skipif(
 THROUGH_C = (
     *("use_program", "bind_vertex_array", "active_texture", "bind_texture", "enable", "disable"),
     *("uniform4fv", "uniform4f", "draw_arrays", "draw_arrays_instanced", "draw_elements"),
-    *("draw_elements_instanced", "bind_sampler"),
+    *("draw_elements_instanced", "bind_sampler", "bind_buffer", "buffer_sub_data", "scissor"),
+    *("viewport", "begin_query", "end_query"),
 )
+
+BYTES = np.zeros(64, np.uint8)
 
 
 class Through:
@@ -57,15 +60,20 @@ class Recorded(World):
     def __init__(self, driver: str, seed: int) -> None:
         super().__init__(driver, seed, True)
         self.plain, self.gl = self.gl, Through(self.gl)
+        self.queries = self.gl.gen_queries(4)
+        self.asked = False
+        for query in self.queries:
+            self.gl.begin_query(GL.SAMPLES_PASSED, query)
+            self.gl.end_query(GL.SAMPLES_PASSED)
 
     def draw(self) -> None:
         gl, random = self.gl, self.random
         if random.random() < 0.9:
             place = np.append(random.uniform(-1, 1, 3), random.uniform(0.1, 0.3))
             gl.uniform4fv(self.place, 1, place.astype(np.float32))
-        (gl.uniform4fv if random.random() < 0.98 else self.one_by_one)(
-            self.tint, 1, self.numbers(4)
-        )
+        (gl.uniform4fv if random.random() < 0.8 else self.one_by_one)(self.tint, 1, self.numbers(4))
+        if random.random() < 0.3:
+            self.between()
         how = random.random()
         if how < 0.2:
             gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 0)
@@ -78,6 +86,38 @@ class Recorded(World):
 
     def one_by_one(self, location: int, count: int, values: Any) -> None:
         self.gl.uniform4f(location, *values.tolist())
+
+    def between(self) -> None:
+        """What is recorded beside draws."""
+        gl, random = self.gl, self.random
+        what = random.random()
+        if what < 0.3:
+            gl.bind_buffer(GL.ARRAY_BUFFER, self.pick(self.buffers))
+            first = int(random.integers(5))
+            many = int(random.integers(1, 6 - first))
+            vertices = self.numbers(2 * many) * 2 - 1
+            gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * first, 8 * many, vertices)
+        elif what < 0.5:
+            gl.bind_buffer(GL.UNIFORM_BUFFER, self.pick(self.paints))
+            gl.buffer_sub_data(GL.UNIFORM_BUFFER, 4, 12, self.numbers(3))
+        elif what < 0.7:
+            gl.scissor(*(int(v) for v in random.integers(-9, 20, 2)), 60, int(random.integers(90)))
+        elif what < 0.8:
+            gl.viewport(*(int(v) for v in random.integers(-9, 20, 2)), 80, 70)
+        elif self.asked:
+            gl.end_query(GL.SAMPLES_PASSED)
+            self.asked = False
+        elif not self.counting:
+            gl.begin_query(GL.SAMPLES_PASSED, self.pick(self.queries))
+            self.asked = True
+
+    def change(self) -> None:
+        if self.asked:
+            self.gl.end_query(GL.SAMPLES_PASSED)
+            self.asked = False
+        for query in self.queries:
+            self.told.append(self.gl.get_query_objectuiv(query, GL.QUERY_RESULT))
+        super().change()
 
     def bind(self) -> None:
         super().bind()
@@ -194,6 +234,23 @@ def test_what_was_recorded_is_so_for_whoever_asks(world: Recorded) -> None:
         (lambda gl: gl.draw_elements(GL.TRIANGLES, -3, 77, 0), GL.INVALID_VALUE),
         (lambda gl: gl.uniform4fv(77, 1, np.zeros(4, np.float32)), GL.INVALID_OPERATION),
         (lambda gl: gl.uniform4fv(0, -1, np.zeros(4, np.float32)), GL.INVALID_VALUE),
+        (lambda gl: gl.scissor(0, 0, -1, 1), GL.INVALID_VALUE),
+        (lambda gl: gl.viewport(0, 0, 1, -1), GL.INVALID_VALUE),
+        (lambda gl: gl.bind_buffer(77, 0), GL.INVALID_ENUM),
+        (lambda gl: gl.bind_buffer(GL.ARRAY_BUFFER, 77), GL.INVALID_OPERATION),
+        (lambda gl: gl.bind_buffer(GL.ARRAY_BUFFER, 0xFFFFFFFF), GL.INVALID_OPERATION),
+        (lambda gl: gl.buffer_sub_data(77, 0, 1, BYTES), GL.INVALID_ENUM),
+        (lambda gl: gl.buffer_sub_data(GL.ARRAY_BUFFER, -1, 1, BYTES), GL.INVALID_VALUE),
+        (lambda gl: gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, -1, BYTES), GL.INVALID_VALUE),
+        (lambda gl: gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 41, BYTES), GL.INVALID_VALUE),
+        (lambda gl: gl.buffer_sub_data(GL.ARRAY_BUFFER, 40, 1, BYTES), GL.INVALID_VALUE),
+        (lambda gl: gl.buffer_sub_data(GL.ARRAY_BUFFER, 1 << 62, 9, BYTES), GL.INVALID_VALUE),
+        (lambda gl: gl.buffer_sub_data(GL.ARRAY_BUFFER, 40, 0, BYTES), GL.NO_ERROR),
+        (lambda gl: gl.begin_query(77, 1), GL.INVALID_ENUM),
+        (lambda gl: gl.begin_query(GL.SAMPLES_PASSED, 0), GL.INVALID_OPERATION),
+        (lambda gl: gl.begin_query(GL.SAMPLES_PASSED, 77), GL.INVALID_OPERATION),
+        (lambda gl: gl.begin_query(GL.PRIMITIVES_GENERATED, 2), GL.INVALID_OPERATION),
+        (lambda gl: gl.end_query(GL.SAMPLES_PASSED), GL.INVALID_OPERATION),
         (lambda gl: gl.uniform4fv(-1, 1, np.zeros(4, np.float32)), GL.NO_ERROR),
     ],
 )
@@ -205,6 +262,102 @@ def test_errors_are_the_same(
     assert world.gl.get_error() == error
     assert world.gl.get_error() == GL.NO_ERROR
     assert sum(sizes) >= 2
+
+
+def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) -> None:
+    gl, (one, two, three) = world.gl, world.buffers
+    assert is_recorded(world)
+    for number in range(500):
+        gl.bind_buffer(GL.ARRAY_BUFFER, (one, two)[number % 2])
+        value = np.full(2, number, np.float32)
+        gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * (number % 5), 8, value)
+        value[:] = -1  # it is the caller's again
+        if not number % 7:
+            draw(world, 1)
+    gl.bind_buffer(GL.ARRAY_BUFFER, three)
+    assert is_recorded(world)
+    assert gl.get_integerv(GL.ARRAY_BUFFER_BINDING) == [three]
+    assert sum(sizes) > 570
+    for buffer, last in ((one, (490, 496, 492, 498, 494)), (two, (495, 491, 497, 493, 499))):
+        gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+        found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 40), np.float32)
+        np.testing.assert_array_equal(found, np.repeat(last, 2))
+
+
+def test_there_is_room_for_some_bytes(world: Recorded, sizes: list[int]) -> None:
+    gl = world.gl
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+    gl.buffer_data(GL.ARRAY_BUFFER, 20_000, None, GL.STATIC_DRAW)
+    data = np.zeros(20_000, np.uint8)
+    for number in range(600):
+        if not number % 50:
+            draw(world, 600)
+            gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+        data[:] = number & 255
+        gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 15_000 if number % 2 else 17_000, data)
+        found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 14_990, 20), np.uint8)
+        assert found[0] == number & 255
+    assert sum(sizes) > 5000
+    draw(world, 600)
+    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+    for number in range(400):  # more than there is room for
+        data[:] = number & 255
+        gl.buffer_sub_data(GL.ARRAY_BUFFER, number, 16_000, data)
+    found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 20_000), np.uint8)
+    np.testing.assert_array_equal(found[:400], np.arange(400) & 255)
+    assert (found[400:16_399] == 399 & 255).all()
+
+
+def test_queries_count_what_is_drawn_in_them(world: Recorded, sizes: list[int]) -> None:
+    gl = world.gl
+    gl.viewport(0, 0, SIZE, SIZE)
+    gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 1], np.float32))
+    draw(world, 600)
+    for number in range(20):
+        for query in world.queries:
+            gl.begin_query(GL.SAMPLES_PASSED, query)
+            if query != world.queries[number % 4]:
+                draw(world, query)
+            gl.end_query(GL.SAMPLES_PASSED)
+    assert is_recorded(world)
+    told = [gl.get_query_objectuiv(query, GL.QUERY_RESULT) for query in world.queries[:3]]
+    assert told == [[SIZE * SIZE * query] for query in world.queries[:3]]
+    assert gl.get_query_objectuiv(world.queries[3], GL.QUERY_RESULT) == [0]
+    assert sum(sizes) > 150
+
+
+@pytest.mark.parametrize("kind", ["float", "int", "uint"])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_numbers_one_by_one(kind: str, count: int, world: Recorded) -> None:
+    gl = world.gl
+    letter = {"float": "", "int": "i", "uint": "u"}[kind]
+    name = kind if count == 1 else f"{letter}vec{count}"
+    program = world.program_of(
+        world.plain,
+        f"#version 330\nlayout(location = 0) in vec2 at; uniform {name} before, value, behind;"
+        " void main() { gl_Position = vec4(at, vec2(before) + vec2(value) + vec2(behind)); }"
+        if count > 1
+        else f"#version 330\nlayout(location = 0) in vec2 at; uniform {name} before, value, behind;"
+        " void main() { gl_Position = vec4(at, float(before + value), float(behind)); }",
+        "#version 330\nout vec4 o; void main() { o = vec4(1.0); }",
+    )
+    gl.use_program(program)
+    end = {"float": "f", "int": "i", "uint": "ui"}[kind]
+    function = FUNCTIONS.method(f"uniform{count}{end}")
+    address = gl.load_opengl_function(function.c_name)
+    pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(address)
+    location = gl.get_uniform_location(program, "value")
+    for _ in range(600):
+        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert is_recorded(world)
+    values = [3, -5 if kind != "uint" else 1 << 31, 7, 11][:count]
+    pointer(location, *values)
+    assert is_recorded(world)
+    get = getattr(gl, f"get_uniform{end}v")
+    assert get(program, location) == values
+    for other in ("before", "behind"):
+        assert get(program, gl.get_uniform_location(program, other)) == [0] * count
 
 
 def test_names_that_are_deleted_or_new_are_not_known_for_long(world: Recorded) -> None:

@@ -23,7 +23,7 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Counters, Moments
 from gallette.drivers.common.vertex.stream import restarts
 from gallette.pipe.enums import ClearFlags, MapFlags
-from gallette.pipe.state import Box, DrawInfo, FramebufferState, ScissorState
+from gallette.pipe.state import Box, BufferWrite, DrawInfo, FramebufferState, ScissorState
 
 from .clearing import LARGEST, Clear, may_wait
 from .dealing import deal
@@ -234,46 +234,74 @@ class DrawQueue:
         self._wait(given, draw.info, bytes(data))
         return True
 
-    def repeat_more(self, draws: Sequence[Repeatable], data: Sequence[bytes], first: int) -> int:
+    def repeat_more(
+        self,
+        draws: Sequence[Repeatable | BufferWrite],
+        data: Sequence[Any],
+        first: int,
+    ) -> int:
         """Repeat draws from `first` on that are made as the one before them was just now: how many
         there are, until there is something else to look at."""
         entries, like = self._entries, draws[first - 1]
+        assert isinstance(like, Repeatable)
         if not entries:
-            return self._more_at_once(draws, data, first)
+            return self._more_at_once(like, draws, data, first)
         if not like.waits:
             return 0
-        end = min(len(draws), first + MOST - len(entries))
-        done = 0
         good: set[int] = set()  # the draws that are known to wait, by identity
-        for number in range(first, end):
+        for number in range(first, len(draws)):
             draw = draws[number]
+            if type(draw) is BufferWrite:
+                if not self._writes_between(draw, data[number]):
+                    return number - first
+                continue
+            assert isinstance(draw, Repeatable)
             if id(draw) not in good:
                 if not (draw.waits and draw.given.held and draw.target is like.target):
-                    break
+                    return number - first
                 if draw.epoch != like.epoch or draw.counting != like.counting:
-                    break
+                    return number - first
                 good.add(id(draw))
-            if self._lanes >= MOST_LANES:
-                break
+            if self._lanes >= MOST_LANES or len(entries) >= MOST:
+                return number - first
             self._wait(draw.given, draw.info, data[number])
-            done += 1
-        return done
+        return len(draws) - first
 
-    @staticmethod
-    def _more_at_once(draws: Sequence[Repeatable], data: Sequence[bytes], first: int) -> int:
+    def _more_at_once(
+        self,
+        like: Repeatable,
+        draws: Sequence[Repeatable | BufferWrite],
+        data: Sequence[Any],
+        first: int,
+    ) -> int:
         """The same where none wait: those that have a plan."""
-        like = known = draws[first - 1]
+        known = like
         for number in range(first, len(draws)):
             draw = draws[number]
             if draw is not known:
+                if type(draw) is BufferWrite:
+                    if not self._writes_between(draw, data[number]):
+                        return number - first
+                    continue
+                assert isinstance(draw, Repeatable)
                 if draw.target is not like.target or draw.epoch != like.epoch:
                     return number - first
                 if draw.counting != like.counting or not draw.given.alive:
                     return number - first
                 known = draw
-            if draw.plan is None or not draw.plan.repeat(draw.info, data[number]):
+            if known.plan is None or not known.plan.repeat(known.info, data[number]):
                 return number - first
         return len(draws) - first
+
+    def _writes_between(self, write: BufferWrite, data: Any) -> bool:
+        """Write bytes between draws, if that can be without executing those that wait."""
+        buffer, end = write.buffer, write.offset + len(data)
+        assert isinstance(buffer, HostResource)
+        if self._entries and not self._writes.may_write(buffer, write.offset, end, self._entries):
+            return False
+        buffer.memory[write.offset : end] = data
+        buffer.touch()
+        return True
 
     def _can_wait(self, info: DrawInfo) -> bool:
         """A small, plain draw whose programs can run for many draws at once."""
