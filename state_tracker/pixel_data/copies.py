@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gallette.pipe.enums import Filter, Target
 from gallette.pipe.resource import Resource, level_extent
@@ -22,7 +22,9 @@ from gallette.state_tracker.pixel_data.readback import read_source
 from gallette.state_tracker.targets.framebuffers import Attachment, Framebuffer
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
 from gallette.state_tracker.texturing.es_formats import ETC, check_es_copy
+from gallette.state_tracker.texturing.format_classes import may_copy
 from gallette.state_tracker.texturing.image_rules import check_target, internal_format
+from gallette.state_tracker.texturing.sampling import MIPMAP_FILTERS
 from gallette.state_tracker.texturing.teximage import (
     after_update,
     check_border,
@@ -389,41 +391,64 @@ for _n in (1, 2, 3):
 # -- image to image --------------------------------------------------------------------------------
 
 
-def _image_place(
-    ctx: Context, name: int, target: int, level: int, z: int
-) -> tuple[Resource, int, int]:
+class _Place(NamedTuple):
+    """Where an image lies, and what it is told to be."""
+
+    resource: Resource
+    level: int
+    z: int
+    info: InternalFormat
+
+
+def _image_place(ctx: Context, name: int, target: int, level: int, z: int) -> _Place:
     if target == GL.RENDERBUFFER:
         found = ctx.renderbuffers.names.get(name)
         if not isinstance(found, Renderbuffer) or found.resource is None:
             raise invalid_value(f"{name} is not the name of a renderbuffer with storage")
-        return found.resource, 0, 0
+        return _Place(found.resource, 0, 0, found.info)
     texture = ctx.textures.names.get(name)
     if texture is None:
         raise invalid_value(f"{name} is not the name of a texture")
     if texture.target.value != target:
         raise invalid_enum(target, "target of this texture")
+    mipmaps = texture.params.min_filter in MIPMAP_FILTERS
+    if not (texture.immutable_levels or texture.is_complete(mipmaps)):
+        raise invalid_operation(f"texture {name} is not complete")
     face = z if texture.target.faces == 6 else 0
     if not 0 <= face < texture.target.faces:
         raise invalid_value(f"a cube has no face {face}")
-    place = texture.storage(face, level)
-    if place is None:
+    place, image = texture.storage(face, level), texture.image(face, level)
+    if place is None or image is None:
         raise invalid_value(f"level {level} has no image")
-    return place[0], place[1], z if texture.target.faces == 1 else 0
+    return _Place(place[0], place[1], z if texture.target.faces == 1 else 0, image.info)
 
 
 def _check_region(
-    place: tuple[Resource, int, int], x: int, y: int, width: int, height: int, z: int, depth: int
+    place: _Place, x: int, y: int, width: int, height: int, z: int, depth: int
 ) -> None:
     """The region against the image, in whole blocks."""
-    resource, level, _ = place
-    wide, high, deep = level_extent(resource.desc, level)
+    wide, high, deep = level_extent(place.resource.desc, place.level)
     if min(z, depth) < 0 or z + depth > deep:
         raise invalid_value("the region is outside the image")
-    format = resource.desc.format
+    format = place.resource.desc.format
     wide += -wide % format.block_width
     high += -high % format.block_height
     if min(x, y, width, height) < 0 or x + width > wide or y + height > high:
         raise invalid_value("the region is outside the image")
+
+
+def _check_pair(source: _Place, target: _Place) -> None:
+    """Do texels of one mean something in the other?"""
+    names = f"GL_{source.info.name} and GL_{target.info.name}"
+    if source.info.is_ycbcr or target.info.is_ycbcr:
+        raise invalid_operation("luma and chroma are not copied")
+    if not may_copy(source.info, target.info):
+        raise invalid_operation(f"{names} are of different classes")
+    a, b = source.resource.desc, target.resource.desc
+    if a.format.block_bytes != b.format.block_bytes:
+        raise invalid_operation(f"{names} are stored differently, one of them without its blocks")
+    if a.samples != b.samples:
+        raise invalid_operation("the images have different numbers of samples")
 
 
 @entry
@@ -434,29 +459,15 @@ def copy_image_sub_data(
 ) -> None:  # fmt: skip
     source = _image_place(ctx, src, src_target, src_level, sz)
     target = _image_place(ctx, dst, dst_target, dst_level, dz)
-    told = _told(ctx, src, src_target, src_level), _told(ctx, dst, dst_target, dst_level)
-    if any(info is not None and info.is_ycbcr for info in told):
-        raise invalid_operation("luma and chroma are not copied")
-    if source[0].desc.format.block_bytes != target[0].desc.format.block_bytes:
-        raise invalid_operation("the formats have different sizes")
-    if source[0].desc.samples != target[0].desc.samples:
-        raise invalid_operation("the images have different numbers of samples")
+    _check_pair(source, target)
     _check_region(source, sx, sy, width, height, sz, depth)
     _check_region(target, dx, dy, width, height, dz, depth)
     if not (width and height and depth):
         return
     box = Box(sx, sy, sz, width, height, depth)
-    ctx.pipe.resource_copy_region(target[0], target[1], dx, dy, dz, source[0], source[1], box)
-
-
-def _told(ctx: Context, name: int, target: int, level: int) -> InternalFormat | None:
-    """The internal format of an image, if there is one."""
-    if target == GL.RENDERBUFFER:
-        found = ctx.renderbuffers.names.get(name)
-        return found.info if isinstance(found, Renderbuffer) else None
-    texture = ctx.textures.names.get(name)
-    image = None if texture is None else texture.image(0, level)
-    return None if image is None else image.info
+    ctx.pipe.resource_copy_region(
+        target.resource, target.level, dx, dy, dz, source.resource, source.level, box
+    )
 
 
 @entry
@@ -465,9 +476,10 @@ def copy_image_sub_data_nv(
     dst: int, dst_target: int, dst_level: int, dx: int, dy: int, dz: int,
     width: int, height: int, depth: int,
 ) -> None:  # fmt: skip
-    """Before there were formats of one size for this, it was for images of one format."""
-    formats = _told(ctx, src, src_target, src_level), _told(ctx, dst, dst_target, dst_level)
-    if None not in formats and formats[0] is not formats[1]:
+    """Before there were classes of formats, it was for images of one format."""
+    source = _image_place(ctx, src, src_target, src_level, sz)
+    target = _image_place(ctx, dst, dst_target, dst_level, dz)
+    if source.info is not target.info:
         raise invalid_operation("the images have different formats")
-    source, target = (src, src_target, src_level, sx, sy, sz), (dst, dst_target, dst_level, dx, dy)
-    copy_image_sub_data(ctx, *source, *target, dz, width, height, depth)
+    rest = (dst, dst_target, dst_level, dx, dy, dz, width, height, depth)
+    copy_image_sub_data(ctx, src, src_target, src_level, sx, sy, sz, *rest)

@@ -10,7 +10,7 @@ from gallette.pipe.formats import ASTC_FOOTPRINTS
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.texturing.texture_formats import InternalFormat
 
-__all__ = ["IMAGE_FORMATS", "image_class", "view_class"]
+__all__ = ["IMAGE_FORMATS", "image_class", "may_copy", "view_class"]
 
 _VIEW_CLASSES = """
 128_BITS RGBA32F RGBA32UI RGBA32I
@@ -78,3 +78,20 @@ def image_class(info: InternalFormat) -> int:
     if len(bits) == 1:
         return int(getattr(GL, f"IMAGE_CLASS_{len(channels)}_X_{bits.pop()}"))
     return int(GL.IMAGE_CLASS_11_11_10 if 11 in bits else GL.IMAGE_CLASS_10_10_10_2)
+
+
+_BLOCKS = {int(GL.VIEW_CLASS_128_BITS): 16, int(GL.VIEW_CLASS_64_BITS): 8}
+"""Classes of plain texels as large as blocks of compressed formats, in bytes."""
+
+
+def may_copy(a: InternalFormat, b: InternalFormat) -> bool:
+    """Can texels of one be copied to the other as they are? Sizes are those told, not stored."""
+    if a is b:
+        return True
+    classes = view_class(a), view_class(b)
+    if classes[0] == classes[1]:
+        return classes[0] != GL.NONE
+    if a.is_compressed == b.is_compressed or GL.NONE in classes:
+        return False
+    packed, plain = (a, classes[1]) if a.is_compressed else (b, classes[0])
+    return _BLOCKS.get(plain) == packed.candidates[0].block_bytes

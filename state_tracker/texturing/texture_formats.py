@@ -43,7 +43,7 @@ R8 R R8_UNORM
 R8_SNORM R R8_SNORM
 RED_SNORM R R8_SNORM
 RG_SNORM RG R8G8_SNORM
-RGB_SNORM RGB R8G8B8_SNORM R8G8B8A8_SNORM
+RGB_SNORM RGB R8G8B8A8_SNORM R8G8B8_SNORM
 RGBA_SNORM RGBA R8G8B8A8_SNORM
 R16 R R16_UNORM
 R16_SNORM R R16_SNORM
@@ -56,7 +56,7 @@ RGB4 RGB B5G6R5_UNORM R8G8B8X8_UNORM R8G8B8A8_UNORM
 RGB5 RGB B5G6R5_UNORM R8G8B8X8_UNORM R8G8B8A8_UNORM
 RGB565 RGB B5G6R5_UNORM R5G6B5_UNORM R8G8B8X8_UNORM R8G8B8A8_UNORM
 RGB8 RGB R8G8B8X8_UNORM R8G8B8A8_UNORM
-RGB8_SNORM RGB R8G8B8_SNORM R8G8B8A8_SNORM
+RGB8_SNORM RGB R8G8B8A8_SNORM R8G8B8_SNORM
 RGB10 RGB R10G10B10X2_UNORM R10G10B10A2_UNORM R16G16B16A16_UNORM
 RGB12 RGB R16G16B16_UNORM R16G16B16A16_UNORM
 RGB16 RGB R16G16B16_UNORM R16G16B16A16_UNORM
@@ -250,7 +250,10 @@ def _integers() -> list[str]:
             for letter, kind in (("I", "SINT"), ("UI", "UINT")):
                 layout = "".join(f"{c}{bits}" for c in base)
                 full = "".join(f"{c}{bits}" for c in "RGBA")
-                lines.append(f"{base}{bits}{letter} {base} {layout}_{kind} {full}_{kind}")
+                stored = [f"{layout}_{kind}", f"{full}_{kind}"]
+                if (base, bits) == ("RGB", 8):  # as large as RGB8 is, which may be copied to it
+                    stored.reverse()
+                lines.append(f"{base}{bits}{letter} {base} {' '.join(stored)}")
     for name, base in (
         ("ALPHA", "A"),
         ("LUMINANCE", "L"),

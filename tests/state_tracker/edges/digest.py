@@ -21,7 +21,17 @@ _LEFT_OUT = frozenset(
         *("error", "dirty", "caches", "calls", "group", "pipe", "screen", "limits", "caps"),
         *("debug", "_made", "_set_aside", "_watcher", "vertex_input", "fixed_function"),
         *("pipe_framebuffer", "bound_shaders", "full_rasterizer", "full_depth_stencil"),
-        *("_next", "ctx", "context", "_ctx", "stages", "derived", "_status", "plain_read"),
+        *(
+            "_next",
+            "ctx",
+            "context",
+            "_ctx",
+            "stages",
+            "derived",
+            "_status",
+            "plain_read",
+            "_complete",
+        ),
     )
 )
 
