@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -79,9 +79,8 @@ class Counters:
         """Count as if nothing had happened since a snapshot."""
         for told in self.apart:
             told(self)
-        for each in fields(self):
-            if each.init:
-                setattr(self, each.name, getattr(before, each.name))
+        for name in _NAMES:
+            setattr(self, name, getattr(before, name))
 
 
 Ints = npt.NDArray[np.int64]
@@ -149,16 +148,15 @@ class Moments:
             made.restore(before)
             first, *others = before.streams
             generated = first.generated + primitives[end - 1]
-            made.streams = (replace(first, generated=generated), *others)
+            made.streams = (StreamCounters(generated, first.emitted, first.unwritten), *others)
             made.samples_passed = before.samples_passed + samples[end - 1]
             made.nanoseconds = before.nanoseconds + time * end // draws
         # What no query asked for was not counted one by one, and what is counted is never less.
         self._counters.samples_passed = before.samples_passed + samples[-1]
 
 
-_NUMBERS = operator.attrgetter(
-    *[f.name for f in fields(Counters) if f.init and f.name not in ("streams", "nanoseconds")]
-)
+_NAMES = [f.name for f in fields(Counters) if f.init]
+_NUMBERS = operator.attrgetter(*[n for n in _NAMES if n not in ("streams", "nanoseconds")])
 """All that are counted, in the order in which they are declared; the time is the last of them."""
 
 _STATISTICS = {

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import queue, writes
+from gallette.drivers.common.draw import queue, streaming, writes
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -237,3 +237,93 @@ def test_what_a_texture_reads_is_not_copied(executed: list[int]) -> None:
     pixels(gl)
     assert executed == [1, 1, 1]
     gl.release()
+
+
+# -- what tells a draw's vertices from those of others ---------------------------------------------
+
+
+def numbered(p: Painter) -> None:
+    """The shader sees the numbers of vertices."""
+    vs = VS.replace("tint = paint", "tint = paint * (0.2 + 0.1 * float(gl_VertexID))")
+    p.gl.use_program(program(p.gl, vs, FS))
+    p.gl.uniform_block_binding(p.gl.get_integerv(GL.CURRENT_PROGRAM)[0], 1, 1)
+
+
+def two_buffers(p: Painter) -> None:
+    """Colours come from another one, which nobody writes."""
+    gl = p.gl
+    (paints,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.ARRAY_BUFFER, paints)
+    gl.buffer_data(GL.ARRAY_BUFFER, 12 * ROOM, p.numbers(12 * ROOM), GL.STATIC_DRAW)
+    gl.vertex_attrib_pointer(1, 3, GL.FLOAT, 0, 12, None)
+    gl.bind_buffer(GL.ARRAY_BUFFER, p.vertices)
+
+
+def by_instance(p: Painter) -> None:
+    """Colours are those of the first vertex."""
+    p.gl.vertex_attrib_divisor(1, 1)
+
+
+def of_two_strides(p: Painter) -> None:
+    p.gl.vertex_attrib_pointer(1, 3, GL.FLOAT, 0, STRIDE * 2, 8)
+
+
+def with_a_rest(p: Painter) -> None:
+    """The buffer is a little larger than its vertices."""
+    data = np.append(p.square(ROOM // 6).view(np.uint8), np.zeros(7, np.uint8))
+    p.gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.DYNAMIC_DRAW)
+
+
+def too_small(p: Painter) -> None:
+    """Draws go beyond its end."""
+    data = p.square(2)[:10]
+    p.gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.DYNAMIC_DRAW)
+
+
+LAYOUTS = [numbered, two_buffers, by_instance, of_two_strides, with_a_rest, too_small]
+
+
+def streamed(layout: Callable[[Painter], None]) -> npt.NDArray[Any]:
+    painter = Painter(9)
+    gl = painter.gl
+    layout(painter)
+    for number in range(40):
+        first = 3 * (number % 3)
+        gl.buffer_sub_data(GL.ARRAY_BUFFER, first * STRIDE, STRIDE, painter.square()[number % 6])
+        painter.draw(first)
+    found = np.array(pixels(gl))
+    assert gl.get_error() == 0
+    painter.gl.release()
+    return found
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
+def test_only_vertices_tell_a_version_from_the_next(
+    layout: Callable[[Painter], None], monkeypatch: pytest.MonkeyPatch, executed: list[int]
+) -> None:
+    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    waited = streamed(layout)
+    assert executed == [40]
+    monkeypatch.setattr(queue, "SMALL", 0)
+    assert len(np.unique(waited.reshape(-1, 4), axis=0)) > 10
+    np.testing.assert_array_equal(waited, streamed(layout))
+
+
+def test_versions_of_a_buffer_are_laid_end_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draws with one each become one that is fetched at once."""
+    made: list[streaming.Stream | None] = []
+    stream_of = writes.stream_of
+
+    def counted(*args: Any) -> streaming.Stream | None:
+        made.append(stream_of(*args))
+        return made[-1]
+
+    monkeypatch.setattr(writes, "stream_of", counted)
+    picture(vertices)
+    picture(with_a_rest, 1)
+    streamed(with_a_rest)
+    assert [each is not None for each in made] == [True, True]
+    assert [each.now.moved != {} for each in made if each] == [True, True]
+    for layout in (numbered, two_buffers, by_instance, of_two_strides):
+        streamed(layout)
+        assert made.pop() is None, layout.__name__

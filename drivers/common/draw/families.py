@@ -235,7 +235,8 @@ def pairs_of(entries: Sequence[Waiting]) -> list[tuple[Given, DrawInfo]]:
 
 def fewest(entries: Sequence[Waiting]) -> int:
     """There are at least so many families."""
-    return len({given.relatives(info.mode) for given, info in pairs_of(entries)})
+    kinds = {(id(given), info.mode): given for given, info in pairs_of(entries)}
+    return len({given.relatives(mode) for (_, mode), given in kinds.items()})
 
 
 def families(entries: Sequence[Waiting]) -> list[Family]:
@@ -310,15 +311,22 @@ def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
     infos = _Distinct(list(map(_INFO, entries)))
     if len(givens.first) == len(infos.first) == 1:
         return [list(range(len(entries)))]
-    pair = givens.which.astype(np.int64) * len(infos.first) + infos.which
-    order = np.argsort(pair, kind="stable")
-    ends = np.flatnonzero(np.diff(pair.take(order))) + 1
-    same = sorted(part.tolist() for part in np.split(order, ends))  # by their first ones
+    if len(infos.first) == len(entries):
+        same = [[number] for number in range(len(entries))]
+    else:
+        same = _equal(givens.which.astype(np.int64) * len(infos.first) + infos.which)
     found: dict[tuple[int, Any], list[int]] = {}
     for numbers in same:
         given, info, _ = entries[numbers[0]]
         found.setdefault((id(given), kind_of(given, info)), []).extend(numbers)
     return list(found.values())
+
+
+def _equal(numbers: npt.NDArray[np.int64]) -> list[list[int]]:
+    """Where each number is, by the first places."""
+    order = np.argsort(numbers, kind="stable")
+    ends = np.flatnonzero(np.diff(numbers.take(order))) + 1
+    return sorted(part.tolist() for part in np.split(order, ends))
 
 
 def kind_of(given: Given, info: DrawInfo) -> Any:

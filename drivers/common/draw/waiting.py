@@ -106,6 +106,7 @@ class Given:
         "family",
         "flushes",
         "held",
+        "moved",
         "named",
         "pinned",
         "reads",
@@ -158,6 +159,8 @@ class Given:
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
         self._reach: dict[int, list[Reach]] = {}
+        # Calls that begin elsewhere, by identity and how far from there (see `streaming`).
+        self.moved: dict[tuple[int, int], tuple[DrawInfo, DrawInfo]] = {}
         self.named = frozenset(map(id, _versioned(copy)))  # buffers of which there are copies
         self.textures, self.pinned = _looked_at(copy)
         self.targets = targets_of(copy.framebuffer)

@@ -28,11 +28,13 @@ import numpy.typing as npt
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.texture.pages import LARGEST as LARGEST_TEXTURE
 from gallette.drivers.common.texture.pages import Pages
+from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import Box, DrawInfo
 
 from .earlier import Earlier
 from .families import Waiting
+from .streaming import Stream, stream_of
 from .waiting import Given
 
 __all__ = ["Writes"]
@@ -141,12 +143,25 @@ class Writes:
         kept = {key: each for key, each in self._histories.items() if each.ends}
         pages = {key: each.pages for key, each in self._pages.items() if each.pages.ends}
         of_given: dict[int, list[tuple[int, _History | Pages]]] = {}
+        streams: dict[Any, Stream | None] = {}
         for number, (given, info, row) in enumerate(draws):
             read = of_given.get(id(given))
             if read is None:
                 read = [(key, each) for key, each in kept.items() if key in given.named]
                 read += [(key, each) for key, each in pages.items() if key in given.textures]
                 of_given[id(given)] = read
+            if len(read) == 1 and not info.index_size and info.instance_count:
+                key, history = read[0]
+                kind = id(given), info.mode
+                if kind in streams:
+                    stream = streams[kind]
+                else:
+                    stream = streams[kind] = self._stream(given, info.mode, history)
+                if stream is not None:
+                    call = stream.call(info, bisect_right(history.ends, number))
+                    if call is not None:
+                        made.append((stream.given, call, row))
+                        continue
             old = []
             for key, history in read:
                 version = bisect_right(history.ends, number)
@@ -164,6 +179,13 @@ class Writes:
                 info = self._info(info, kept[id(info.index_buffer)], number, infos)
             made.append((given, info, row))
         return made
+
+    @staticmethod
+    def _stream(given: Given, mode: Primitive, history: _History | Pages) -> Stream | None:
+        """All draws of that mode from one buffer, if what was written is of vertices only."""
+        if isinstance(history, Pages):
+            return None
+        return stream_of(given, mode, history.buffer, history.versions())
 
     @staticmethod
     def _info(info: DrawInfo, history: _History, number: int, infos: dict[Any, Any]) -> DrawInfo:
@@ -206,58 +228,68 @@ class _TextureHistory:
 class _History:
     """A buffer that was written: what it held before."""
 
-    __slots__ = ("_buffer", "_contents", "_high", "_looked", "_low", "_made", "ends")
+    __slots__ = ("_contents", "_high", "_looked", "_low", "_made", "_read", "buffer", "ends")
 
     def __init__(self, buffer: HostResource) -> None:
-        self._buffer = buffer
+        self.buffer = buffer
         self.ends: list[int] = []  # of each copy: the first draw that does not read it
-        self._contents: list[Any] = []
+        self._contents: list[bytes] = []
         self._made: dict[int, HostResource] = {}
+        self._read: dict[tuple[int, int], tuple[int, int]] = {}  # bytes, by what draws were given
         self._looked = 0  # how many draws are known
         self._low, self._high = buffer.desc.width, 0  # what those since the last copy read
 
     def is_read(self, low: int, high: int, draws: Sequence[Waiting]) -> bool:
         """May draws since the last copy read these bytes?"""
-        seen: tuple[Any, Any] = (None, None)
         for number in range(self._looked, len(draws)):
             given, info, _ = draws[number]
-            if seen[0] is given and seen[1] is info:
-                continue
-            seen = given, info
-            for first, last, stride in given.reach(self._buffer):
-                if not stride:
-                    self._widen(first, last)
-                elif info.index_size:
-                    self._widen(0, self._buffer.desc.width)
-                else:
-                    self._widen(
-                        first + info.start * stride, last + (info.start + info.count - 1) * stride
-                    )
-            if info.index_buffer is self._buffer:
-                first = info.index_offset + info.start * info.index_size
-                self._widen(first, first + info.count * info.index_size)
+            found = self._read.get((id(given), id(info)))
+            if found is None:
+                found = self._read[id(given), id(info)] = self._bytes_read(given, info)
+            if found[0] < self._low:
+                self._low = found[0]
+            if found[1] > self._high:
+                self._high = found[1]
         self._looked = len(draws)
         return low < self._high and high > self._low
 
-    def _widen(self, low: int, high: int) -> None:
-        self._low, self._high = min(low, self._low), max(high, self._high)
+    def _bytes_read(self, given: Given, info: DrawInfo) -> tuple[int, int]:
+        """From which byte to which a draw may read; draws that wait keep what they were given."""
+        found = []
+        for first, last, stride in given.reach(self.buffer):
+            if not stride:
+                found.append((first, last))
+            elif info.index_size:
+                found.append((0, self.buffer.desc.width))
+            else:
+                end = last + (info.start + info.count - 1) * stride
+                found.append((first + info.start * stride, end))
+        if info.index_buffer is self.buffer:
+            first = info.index_offset + info.start * info.index_size
+            found.append((first, first + info.count * info.index_size))
+        if not found:
+            return self.buffer.desc.width, 0
+        return min(low for low, _ in found), max(high for _, high in found)
 
     def keep(self, end: int) -> None:
         """Copy what the buffer holds for the draws so far."""
         self.ends.append(end)
-        self._contents.append(self._buffer.backing().copy())
-        self._low, self._high = self._buffer.desc.width, 0
+        self._contents.append(self.buffer.memory.tobytes())
+        self._low, self._high = self.buffer.desc.width, 0
+
+    def versions(self) -> list[bytes]:
+        """All that the buffer held, and what it holds now."""
+        return [*self._contents, self.buffer.memory.tobytes()]
 
     def contents(self, number: int) -> npt.NDArray[np.uint8]:
         """The bytes of a copy."""
-        data: npt.NDArray[np.uint8] = self._contents[number][: self._buffer.desc.width]
-        return data
+        return np.frombuffer(self._contents[number], np.uint8)
 
     def version(self, number: int) -> HostResource:
         """A copy, as a buffer."""
         found = self._made.get(number)
         if found is None:
-            desc = self._buffer.desc
+            desc = self.buffer.desc
             storage = [self.contents(number).reshape(1, 1, desc.width)]
             found = self._made[number] = HostResource(desc, _nothing, storage)
         return found
