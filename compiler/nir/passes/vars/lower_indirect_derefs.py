@@ -53,11 +53,10 @@ def lower_indirect_derefs(
             if not chosen.suitable(None if packed else max_length):
                 continue
             b = Builder(impl).at_before(access)
-            root = b.deref_var(path[0].var) if path[0].var is not None else path[0]
             if access.dest is not None:
-                access.replace_by(chosen.load(b, root, 1))
+                access.replace_by(chosen.load(b, path[0], 1))
             else:
-                chosen.store(b, root, 1, None)
+                chosen.store(b, path[0], 1, None)
                 access.remove()
             remove_dead_deref(deref)
             progress = True
@@ -124,9 +123,8 @@ class _Chosen:
                 both = hit if condition is None else b.iand(condition, hit)
                 self.store(b, b.deref_array_imm(place, k), i + 1, both)
             return
-        if condition is None:
-            self.at(b, place)
-        elif place.modes & _READ_MODIFY:
+        assert condition is not None  # some step is chosen, or this were not suitable
+        if place.modes & _READ_MODIFY:
             value = b.bcsel(condition, self.access.srcs[1].value, b.load_deref(place))
             self.at(b, place, value)
         else:
