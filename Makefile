@@ -35,7 +35,8 @@ piglit: $(READY)  ## piglit's shader_tests (all, or LIST=file) on native GL and 
 	$(BIN)/gallette piglit summary --versions reports/piglit/native reports/piglit/numpipe --html reports/piglit
 
 test: $(READY)  ## lint, types and all tests, in parallel
-	@$(MAKE) --no-print-directory lint types unit
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j 2 types unit
 
 lint: $(READY)  ## style: ruff check and ruff format --check
 	$(BIN)/ruff check --quiet .
@@ -65,7 +66,7 @@ docs: $(READY)  ## the documentation as a site, with live pages: build/docs/inde
 	$(BIN)/python docs/live_pages.py build/live/live
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	$(BIN)/python docs/check_site.py build/docs
-	GALLETTE_SITE=build/docs GALLETTE_DOCS=1 $(BIN)/python -m pytest -q -n auto \
+	GALLETTE_SITE=build/docs GALLETTE_DOCS=1 GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n auto \
 	    tests/tools/test_docs_commands.py tests/inspector/test_site.py
 	@echo "site: $(CURDIR)/build/docs/index.html"
 

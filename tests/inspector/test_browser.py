@@ -1,7 +1,7 @@
 """The pages in a real browser: every view opened, keys pressed, a shader edited, nothing fetched.
 
-Needs Debian's chromium, playwright and axe-core (`pip install -e '.[browser]'`); without them these
-tests are skipped, unless `GALLETTE_REQUIRE_BROWSER=1` is set, as continuous integration does.
+`make browser` (`GALLETTE_REQUIRE_BROWSER=1`) opens them, and so does `make docs`; they want
+Debian's chromium, playwright and axe-core. `make test` does not: they take as long as 400 others.
 """
 
 from __future__ import annotations
@@ -22,21 +22,13 @@ PAINTED = "document.querySelector('.picture canvas').dataset.name"  # which pict
 CHROMIUM = shutil.which("chromium")
 
 
-def _missing(what: str) -> None:
-    if os.environ.get("GALLETTE_REQUIRE_BROWSER", "") not in ("", "0"):
-        pytest.fail(f"{what} is required")
-    pytest.skip(f"needs {what}")
-
-
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        _missing("chromium")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        _missing("playwright")
-        return
+    if os.environ.get("GALLETTE_REQUIRE_BROWSER", "") in ("", "0"):
+        pytest.skip("`make browser` opens pages")
+    assert CHROMIUM is not None, "chromium is required"
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield made
@@ -45,11 +37,8 @@ def browser() -> Iterator[Any]:
 
 def axe(page: Any) -> list[str]:
     """What axe-core finds wrong with the page as it is."""
-    try:
-        import axe_core_python
-    except ImportError:
-        _missing("axe-core-python")
-        return []
+    import axe_core_python
+
     script = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js"))
     page.evaluate(script.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false})")
