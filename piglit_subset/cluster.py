@@ -53,6 +53,10 @@ def batches(items: Sequence[Item], cost: Callable[[Item], float], workers: int) 
     return made
 
 
+PATIENCE = 5.0
+"""Seconds a scheduler has to answer."""
+
+
 class Cluster:
     """A connection to a scheduler, or workers of our own."""
 
@@ -70,8 +74,9 @@ class Cluster:
                 silence_logs=50,
             )
             address = self._own.scheduler_address
+        self.address: str = address
         try:
-            self._client: Any = distributed.Client(address, timeout=5)
+            self._client: Any = distributed.Client(address, timeout=PATIENCE)
         except (OSError, ValueError) as error:
             raise InputError(f"--cluster {address}: no scheduler answers: {error}") from None
         self._check()

@@ -40,11 +40,38 @@ def native() -> str:
     return "native"
 
 
-@pytest.fixture
-def gallette(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Run the command line in a process of its own."""
+Gallette = Callable[..., subprocess.CompletedProcess[str]]
 
-    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+
+@pytest.fixture
+def gallette(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Gallette:
+    """The command line, called in this process: what it and its children print, and its status."""
+    from gallette.cli import main
+
+    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        words = list(map(str, arguments))
+        capfd.readouterr()
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            for name, value in {"COLUMNS": "120", **environment}.items():
+                patch.setenv(name, value)
+            try:
+                status = main(words)
+            except SystemExit as stop:
+                status = int(stop.code or 0)
+        told = capfd.readouterr()
+        return subprocess.CompletedProcess(words, status, told.out, told.err)
+
+    return run
+
+
+@pytest.fixture
+def gallette_alone(tmp_path: Path) -> Gallette:
+    """The same in a process of its own, for what is decided when it starts."""
+
+    def run(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
         env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", **environment}
         return subprocess.run(
             [sys.executable, "-m", "gallette", *map(str, arguments)],

@@ -70,15 +70,14 @@ def test_a_worker_that_dies_loses_nothing(cluster: Cluster, tmp_path: Path) -> N
     assert Path(mark).exists()
 
 
-def test_tests_run_on_workers_that_have_no_files(tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
+def test_tests_run_on_workers_that_have_no_files(cluster: Cluster, tmp_path: Path) -> None:
     chosen = find_tests([], ["interpolation/flat-(float|int|vec2)$"])
     gone = tmp_path / "gone.shader_test"
     gone.write_text("[require]\nGLSL >= 3.30\n[test]\ndrwa rect -1 -1 2 2\n")
     tests = [*chosen, ("gone", gone)]
     reports = {}
     for report in run_on_cluster(
-        tests, "numpipe", "local:1", timeout=60, use_cache=False, cost=lambda name: 1.0
+        tests, "numpipe", cluster.address, timeout=60, use_cache=False, cost=lambda name: 1.0
     ):
         reports[report.name] = report
     assert {name: r.result for name, r in reports.items()} == {
@@ -89,11 +88,10 @@ def test_tests_run_on_workers_that_have_no_files(tmp_path: Path) -> None:
     assert "gone.shader_test:4:1" in reports["gone"].reason
 
 
-def test_scenes_come_back_from_workers_as_from_here() -> None:
-    pytest.importorskip("distributed")
+def test_scenes_come_back_from_workers_as_from_here(cluster: Cluster) -> None:
     seen: list[str] = []
     names = ["logic_ops", "no such scene"]
-    far = render_on_cluster("local:1", "numpipe", names, seen.append)
+    far = render_on_cluster(cluster.address, "numpipe", names, seen.append)
     near = render_scenes("numpipe", names[:1])
     assert (
         [p.name for p in far.passes["logic_ops"]]
@@ -106,8 +104,7 @@ def test_scenes_come_back_from_workers_as_from_here() -> None:
     assert list(far.errors) == ["no such scene"]
 
 
-def test_shaders_are_counted_on_workers_as_here(gallette, tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
+def test_shaders_are_counted_on_workers_as_here(gallette, cluster: Cluster, tmp_path: Path) -> None:
     for name, value in (("b", "sqrt(2.0 * f)"), ("a", "f")):
         (tmp_path / f"{name}.shader_test").write_text(
             "[require]\nGLSL >= 3.30\n[vertex shader passthrough]\n[fragment shader]\n"
@@ -115,17 +112,18 @@ def test_shaders_are_counted_on_workers_as_here(gallette, tmp_path: Path) -> Non
             "[test]\ndraw rect -1 -1 2 2\n"
         )
     here = gallette("shader-db", tmp_path, "--each")
-    there = gallette("shader-db", tmp_path, "--each", "--cluster", "local:1")
+    there = gallette("shader-db", tmp_path, "--each", "--cluster", cluster.address)
     assert here.returncode == there.returncode == 0, there.stderr
     assert here.stdout == there.stdout
     assert "b fragment" in here.stdout
-    both = gallette("shader-db", tmp_path, "--driver", "simd", "--cluster", "local:1")
+    both = gallette("shader-db", tmp_path, "--driver", "simd", "--cluster", cluster.address)
     assert both.returncode == 2
     assert "--cluster" in both.stderr
 
 
-def test_addresses_that_make_no_sense(gallette) -> None:
+def test_addresses_that_make_no_sense(gallette, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
+    monkeypatch.setattr("gallette.piglit_subset.cluster.PATIENCE", 0.3)  # nobody is there
     for address, why in (("local:none", "a number of workers"), ("tcp://127.0.0.1:1", "scheduler")):
         done = gallette("piglit", "run", "--filter", "flat-float$", "--cluster", address)
         assert done.returncode == 2

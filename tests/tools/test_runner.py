@@ -18,7 +18,7 @@ from gallette.piglit_subset.execute import run_file, run_test
 from gallette.piglit_subset.generators.common import MARK, all_tests
 from gallette.piglit_subset.history import Costs
 from gallette.piglit_subset.junit import write_junit
-from gallette.piglit_subset.pool import run_all
+from gallette.piglit_subset.pool import TestProcess, run_all
 from gallette.piglit_subset.results import Entry, Run, entry_of, read_run, write_run
 from gallette.piglit_subset.shader_test import parse_text
 from gallette.piglit_subset.suite import BUNDLED, Shard, find_tests, some_bundled
@@ -148,11 +148,11 @@ def write(folder: Path, name: str, text: str) -> tuple[str, Path]:
     return name, path
 
 
-def test_a_dying_worker_costs_one_test_only(native: str, tmp_path: Path) -> None:
-    """The environment's sitecustomize makes the worker die when it meets one file."""
+def marked(folder: Path) -> tuple[dict[str, Path], dict[str, str]]:
+    """Tests, and an environment whose sitecustomize makes a worker die or hang at two of them."""
     good = GREEN + "draw rect -1 -1 2 2\nprobe all rgba 0 1 0 1\n"
-    tests = [write(tmp_path, n, good) for n in ("a", "boom", "c", "sleep", "e")]
-    (tmp_path / "sitecustomize.py").write_text(
+    tests = dict(write(folder, n, good) for n in ("a", "boom", "c", "sleep", "e"))
+    (folder / "sitecustomize.py").write_text(
         textwrap.dedent(
             """
             import os, pathlib, time
@@ -160,7 +160,7 @@ def test_a_dying_worker_costs_one_test_only(native: str, tmp_path: Path) -> None
             def read_text(self, *args, **kwargs):
                 if self.name.startswith("boom"):
                     os.abort()
-                if self.name.startswith("sleep"):
+                while self.name.startswith("sleep"):
                     time.sleep(60)
                 return read(self, *args, **kwargs)
             pathlib.Path.read_text = read_text
@@ -168,10 +168,29 @@ def test_a_dying_worker_costs_one_test_only(native: str, tmp_path: Path) -> None
         )
     )
     root = str(Path(__file__).resolve().parent.parent.parent)
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), root])}
-    reports = run_all(tests, native, jobs=2, timeout=10, environment=env)
+    return tests, {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), root])}
+
+
+def test_a_dying_worker_costs_one_test_only(native: str, tmp_path: Path) -> None:
+    tests, env = marked(tmp_path)
+    del tests["sleep"]
+    reports = run_all(list(tests.items()), native, jobs=2, timeout=120, environment=env)
     results = {r.name: r.result for r in reports}
-    assert results == {"a": "pass", "boom": "crash", "c": "pass", "sleep": "timeout", "e": "pass"}
+    assert results == {"a": "pass", "boom": "crash", "c": "pass", "e": "pass"}
+
+
+def test_a_hanging_worker_costs_one_test_only(native: str, tmp_path: Path) -> None:
+    tests, env = marked(tmp_path)
+    process = TestProcess(native, 120, env)
+    try:
+        assert process.run("a", tests["a"]).result == "pass"
+        process.timeout = 0.1
+        hung = process.run("sleep", tests["sleep"])
+        assert (hung.result, hung.reason) == ("timeout", "no answer within 0.1 s")
+        process.timeout = 120
+        assert process.run("e", tests["e"]).result == "pass"
+    finally:
+        process.close()
 
 
 def test_results_are_written_in_piglits_format(native: str, tmp_path: Path) -> None:

@@ -168,10 +168,10 @@ def test_lessons_are_listed(gallette) -> None:
     assert all(name in done.stdout for name in LESSONS)
 
 
-def test_conformance_without_a_native_gl(gallette, tmp_path: Path) -> None:
+def test_conformance_without_a_native_gl(gallette_alone, tmp_path: Path) -> None:
     """The main job: tests, scenes, one report, and the word that recordings were used."""
     pytest.importorskip("moderngl")
-    done = gallette("conformance", "--filter", "blending", "-o", "report", **NO_GL)
+    done = gallette_alone("conformance", "--filter", "blending", "-o", "report", **NO_GL)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "no native OpenGL here" in done.stdout
     assert "recorded from" in done.stdout
@@ -184,8 +184,8 @@ def test_conformance_without_a_native_gl(gallette, tmp_path: Path) -> None:
     assert set(results["tests"]) == {name for name, _ in chosen} and len(chosen) > 20
 
 
-def test_a_required_reference_that_is_missing_fails(gallette) -> None:
-    done = gallette("diff", "life", **{**NO_GL, "GALLETTE_REQUIRE_REFERENCE": "1"})
+def test_a_required_reference_that_is_missing_fails(gallette_alone) -> None:
+    done = gallette_alone("diff", "life", **{**NO_GL, "GALLETTE_REQUIRE_REFERENCE": "1"})
     assert done.returncode == 2
     assert done.stderr.startswith("no native OpenGL")
 
