@@ -6,6 +6,7 @@ goes to SPIR-V and back first.
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -96,3 +97,9 @@ def render(path: Path, driver: str = "numpipe") -> tuple[str, str, Any]:
 
     outcome = run_test(parse_file(path), driver, before_release=look)
     return outcome.result, outcome.reason, images
+
+
+@functools.cache
+def expected(path: Path) -> tuple[str, str, Any]:
+    """What a shader_test gives straight from GLSL."""
+    return render(path)

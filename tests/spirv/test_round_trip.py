@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conversions import FOLDERS, TESTS, render, run_tool, through
+from conversions import FOLDERS, TESTS, expected, render, run_tool, through
 
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
@@ -31,12 +31,12 @@ def test_same_image(folder: str) -> None:
     for path in TESTS[folder]:
         if path.name in NOT_IN_SPIRV or folder in NOT_IN_SPIRV:
             continue
-        expected = render(path)
+        verdict, reason, pictures = expected(path)
         with through(convert):
             got = render(path)
-        assert got[:2] == expected[:2], path.name
-        assert len(got[2]) == len(expected[2]), path.name
-        for ours, theirs in zip(got[2], expected[2], strict=True):
+        assert got[:2] == (verdict, reason), path.name
+        assert len(got[2]) == len(pictures), path.name
+        for ours, theirs in zip(got[2], pictures, strict=True):
             assert np.array_equal(ours, theirs), path.name
     # Some topics have no shaders at all, and those of the preprocessor do not compile.
     shaders = any("shader]" in path.read_text(encoding="utf-8") for path in TESTS[folder])
