@@ -35,18 +35,26 @@ MOST = 2
 def recording(drawn: list[Bound]) -> type:
     """The noop command stream; each draw leaves a record of everything that was bound."""
     bound: Bound = {}
+    plainly: Bound = {}  # of what was bound before the last draw and is no temporary memory
 
     def watched(name: str) -> Callable[..., Any]:
         told = by_slot(name)
 
         def method(self: Any, *given: Any, **named: Any) -> Any:
-            bound.update(told(*given, **named))
+            said = told(*given, **named)
+            bound.update(said)
+            for key in said:
+                plainly.pop(key, None)
             return original[name](self, *given, **named)
 
         return method
 
     def draw_vbo(self: Any, info: DrawInfo) -> None:
-        drawn.append({key: plain(value) for key, value in bound.items()})
+        for key in bound.keys() - plainly.keys():
+            plainly[key] = plain(bound[key])
+        drawn.append(dict(plainly))
+        for key in [k for k in plainly if k[0] == "set_vertex_buffers"]:
+            del plainly[key]  # whose memory is written anew
 
     names = [n for n, c in calls(PipeContext).items() if c.verb in ("set", "bind")]
     original = {n: getattr(noop.NoopContext, n) for n in names}

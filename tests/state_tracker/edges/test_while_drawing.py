@@ -28,7 +28,7 @@ _KINDS = {
 }
 
 
-_CORNERS = np.array([-1.9, -1.7, 1.8, -1.9, -0.6, 1.7, 1.9, 0.8] * 2, np.float32)
+_CORNERS = np.array([-0.9, -0.8, 0.9, -0.95, -0.3, 0.9, 0.95, 0.4] * 2, np.float32)
 _SHADES = np.array([0.03125, 0.0625, 0.09375, 0.015625] * 4, np.float32)
 _TEXELS = np.arange(10, 74, dtype=np.uint8)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -99,10 +100,10 @@ def _number(word: str) -> int:
     return int(word) if word.isdigit() else int(getattr(GL, word))
 
 
-def _rows() -> Iterator[tuple[str, int, list[str]]]:
-    for line in _LIMITS.strip().splitlines():
-        name, plus, *patterns = line.split()
-        yield name, _number(plus), patterns
+@cache
+def _rows() -> list[tuple[str, int, list[str]]]:
+    rows = [line.split() for line in _LIMITS.strip().splitlines()]
+    return [(name, _number(plus), patterns) for name, plus, *patterns in rows]
 
 
 def limits_named() -> Iterator[tuple[str, str]]:
@@ -114,8 +115,12 @@ def limits_named() -> Iterator[tuple[str, str]]:
 
 def limit_of(method: str, param: Param) -> list[tuple[str, int]]:
     """The limits an argument has: (name, what is added)."""
-    place = f"{method}.{param.name}"
-    return [(name, plus) for name, plus, patterns in _rows() if _matches(place, " ".join(patterns))]
+    return _limits_of(f"{method}.{param.name}")
+
+
+@cache
+def _limits_of(place: str) -> list[tuple[str, int]]:
+    return [(name, plus) for name, plus, patterns in _rows() if _any_matches(place, patterns)]
 
 
 def edges_of(method: str, param: Param, value: Any) -> list[Any]:
@@ -162,7 +167,11 @@ def _numbers(method: str, param: Param) -> Iterator[int]:
 
 
 def _matches(place: str, patterns: str) -> bool:
-    return any(fnmatchcase(place, pattern) for pattern in patterns.split())
+    return _any_matches(place, patterns.split())
+
+
+def _any_matches(place: str, patterns: list[str]) -> bool:
+    return any(fnmatchcase(place, pattern) for pattern in patterns)
 
 
 def arguments_for(method: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
