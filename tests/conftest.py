@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.ownership import live_shaders
@@ -27,6 +28,12 @@ os.environ["GALLETTE_CACHE"] = "off"
 # what LLVM is given must be valid, too, for it may end the process otherwise.
 os.environ.setdefault("GALLETTE_DEBUG", "nir:validate,driver:verify")
 
+
+# Properties are tried on the same examples each time, however long that takes on a busy machine.
+settings.register_profile(
+    "same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("same")
 
 # What is collected stays to the end: looking through it for garbage again and again is in vain.
 gc.disable()

@@ -81,7 +81,7 @@ def same_position(rng: random.Random, options: OptimizeOptions) -> bool:
 
 @pytest.mark.parametrize("invariant", [False, True], ids=["not_position", "position_invariant"])
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 def test_the_remedies_keep_the_position_of_every_variant(invariant: bool, seed: int) -> None:
     choice: UsedOnce = "always" if invariant else "not_position"
     options = OptimizeOptions(
@@ -122,7 +122,7 @@ REMEDIES = {
 
 @pytest.mark.parametrize("remedy", REMEDIES)
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 def test_inlined_uniforms_keep_the_position_under_every_remedy(remedy: str, seed: int) -> None:
     assert inlining_keeps_positions(seed, REMEDIES[remedy])
 
@@ -134,7 +134,7 @@ def test_uniforms_inlined_everywhere_move_it() -> None:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 def test_fusing_whatever_the_use_count_is_keeps_it_too(seed: int) -> None:
     options = OptimizeOptions(
         fuse_ffma=True,

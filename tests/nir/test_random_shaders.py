@@ -37,9 +37,7 @@ UPDATES_INFO = {"gather_info"}
 PASSES = sorted(set(own_passes()) - CHANGES_MEANING)
 
 randoms = st.integers(0, 2**32).map(random.Random)
-few = settings(
-    max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+few = settings(max_examples=12, suppress_health_check=list(HealthCheck))
 many = settings(few, max_examples=60)
 
 

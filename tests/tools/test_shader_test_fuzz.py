@@ -31,20 +31,20 @@ def survey(text: str) -> None:
             parse_vertex_data(test.vertex_data)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(NOISE, max_size=8).map("\n".join))
 def test_random_text(text: str) -> None:
     survey(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.sampled_from(TEXTS), st.integers(0, 5000), st.integers(0, 60), NOISE)
 def test_a_bundled_test_with_a_stretch_replaced(text: str, at: int, gone: int, new: str) -> None:
     at %= len(text)
     survey(text[:at] + new + text[at + gone :])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from(" ".join(TEXTS).split()), max_size=12).map(" ".join))
 def test_shuffled_words_in_every_line_section(line: str) -> None:
     for section in ("require", "vertex data", "test"):

@@ -34,7 +34,7 @@ def check(domain: Domain | None, area: float, ccw: bool) -> None:
     assert max(edges.values()) <= 2  # no overlaps; a border edge belongs to one triangle
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(
     outer=st.tuples(LEVELS, LEVELS, LEVELS, LEVELS),
     inner=st.tuples(LEVELS, LEVELS),
@@ -47,7 +47,7 @@ def test_quads_cover_the_unit_square(
     check(subdivide("quads", outer, inner, spacing, ccw, False), 1.0, ccw)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(
     outer=st.tuples(LEVELS, LEVELS, LEVELS, LEVELS),
     inner=st.tuples(LEVELS, LEVELS),
