@@ -27,6 +27,7 @@ from gallette.state_tracker.vertices.buffer_objects import check_range
 from gallette.state_tracker.vertices.buffers import BufferObject, bound, indexed
 from gallette.state_tracker.vertices.vertex_arrays import (
     VertexArray,
+    bound_array,
     set_vertex_buffer,
     vertex_array,
 )
@@ -121,7 +122,7 @@ def bind_image_textures(ctx: Context, first: int, count: int, textures: Pointer)
 def bind_vertex_buffers(
     ctx: Context, first: int, count: int, buffers: Pointer, offsets: Pointer, strides: Pointer
 ) -> None:
-    _bind_vertex_buffers(ctx, ctx.arrays.current, first, count, buffers, offsets, strides)
+    _bind_vertex_buffers(ctx, bound_array(ctx), first, count, buffers, offsets, strides)
 
 
 @entry

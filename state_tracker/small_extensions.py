@@ -14,6 +14,7 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
 from gallette.state_tracker.entry_points.registry import entry, implemented, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.vertices.buffer_objects import bind_indexed
 
 if TYPE_CHECKING:
     from typing import Any
@@ -118,11 +119,7 @@ def bind_buffer_offset_ext(ctx: Context, target: int, index: int, buffer: int, o
         raise invalid_enum(target, "indexed buffer target")
     if offset < 0 or offset % 4:
         raise invalid_value("the offset is negative or no multiple of 4")
-    found = ctx.buffers.names.get(buffer)
-    size = max((found.size if found is not None else 0) - offset, 0) & ~3
-    if buffer and not size:
-        raise invalid_value("the offset is beyond the buffer")
-    implemented("BindBufferRange")(ctx, target, index, buffer, offset, size)
+    bind_indexed(ctx, target, index, buffer, offset, 0)
 
 
 # -- GL_EXT_vertex_array: the same arrays, with a count that nobody needs --------------------------

@@ -30,6 +30,7 @@ from gallette.state_tracker.texturing.teximage import (
     check_border,
     check_part,
     check_sizes,
+    named_image,
     pipe_box,
     without_border,
 )
@@ -375,8 +376,14 @@ def _copy_sub_family(dimensions: int) -> None:
             raise invalid_enum(target, "texture image target")
         update(ctx, current(ctx, info.value), face, level, args)
 
-    def by_name(ctx: Context, texture: int, level: int, *args: int) -> None:
-        update(ctx, ctx.textures.names.require(texture), 0, level, args)
+    def by_name(ctx: Context, name: int, level: int, *args: int) -> None:
+        texture, face = named_image(ctx, name, dimensions), 0
+        if texture.target.value == GL.TEXTURE_CUBE_MAP:
+            x, y, face, *rest = args
+            if not 0 <= face < 6:
+                raise invalid_value(f"a cube has no face {face}")
+            args = (x, y, 0, *rest)
+        update(ctx, texture, face, level, args)
 
     register(f"copy_tex_sub_image{dimensions}d", by_target)
     register(f"copy_texture_sub_image{dimensions}d", by_name)

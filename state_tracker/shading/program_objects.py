@@ -242,6 +242,9 @@ def bind_frag_data_location(ctx: Context, program: int, color: int, name: str) -
     bind_frag_data_location_indexed(ctx, program, color, 0, name)
 
 
+_NO_VARYINGS = frozenset(("gl_NextBuffer", *(f"gl_SkipComponents{n}" for n in range(1, 5))))
+
+
 @entry
 def transform_feedback_varyings(
     ctx: Context, program: int, count: int, varyings: list[str], buffer_mode: int
@@ -252,6 +255,10 @@ def transform_feedback_varyings(
     limit = ctx.limits.max_transform_feedback_separate_attribs
     if buffer_mode == GL.SEPARATE_ATTRIBS and count > limit:
         raise invalid_value(f"at most {limit} separate varyings")
+    if buffer_mode == GL.SEPARATE_ATTRIBS and _NO_VARYINGS.intersection(varyings):
+        raise invalid_operation("separate varyings have buffers of their own, without gaps")
+    if varyings.count("gl_NextBuffer") >= ctx.feedback.count:
+        raise invalid_operation("there are not that many buffers for transform feedback")
     found.xfb_varyings, found.xfb_mode = list(varyings), buffer_mode
 
 

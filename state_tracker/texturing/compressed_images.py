@@ -19,8 +19,10 @@ from gallette.state_tracker.texturing.image_rules import check_target
 from gallette.state_tracker.texturing.paletted import PALETTES, paletted_image
 from gallette.state_tracker.texturing.teximage import (
     Bytes,
+    check_faces,
     check_part,
     check_sizes,
+    named_image,
     store_pixels,
 )
 from gallette.state_tracker.texturing.texture_formats import (
@@ -91,17 +93,13 @@ def _compressed_family(dimensions: int) -> None:
         update(ctx, current(ctx, info.value), face, level, args)
 
     def by_name(ctx: Context, name: int, level: int, *args: Any) -> None:
-        texture = ctx.textures.names.require(name)
-        cube = texture.target.value == GL.TEXTURE_CUBE_MAP
-        if (3 if cube else texture.target.dimensions) != dimensions:
-            raise invalid_operation(f"texture {name} is no {dimensions}D image")
-        if not cube:
+        texture = named_image(ctx, name, dimensions)
+        if texture.target.value != GL.TEXTURE_CUBE_MAP:
             update(ctx, texture, 0, level, args)
             return
         at, extent = args[:3], args[3:6]
         format, byte_count, data = args[6:]
-        if at[2] < 0 or extent[2] < 0 or at[2] + extent[2] > 6:
-            raise invalid_value("a cube has six faces")
+        check_faces(texture, level, at, extent)
         if extent[2] and byte_count % extent[2]:
             raise invalid_value("the data are not whole faces")
         part = byte_count // max(extent[2], 1)

@@ -348,6 +348,21 @@ def check_part(
     return image
 
 
+def check_faces(
+    texture: TextureObject, level: int, at: tuple[int, int, int], extent: tuple[int, int, int]
+) -> TexImage:
+    """check_part of a call that names a cube map: its faces are layers, and all of them there."""
+    flat = (at[0], at[1], 0), (extent[0], extent[1], 1)
+    image = check_part(texture, 0, level, *flat)
+    if min(at[2], extent[2]) < 0 or at[2] + extent[2] > 6:
+        raise invalid_value("a cube has six faces")
+    for images in texture.images:
+        other = images.get(level)
+        if other is None or (other.extent, other.info) != (image.extent, image.info):
+            raise invalid_operation("the cube map is not complete")
+    return image
+
+
 def _whole_blocks(image: TexImage, at: tuple[int, int, int], extent: tuple[int, int, int]) -> bool:
     """Does a part begin with a block and end with one, or where the image does?"""
     if 0 in extent:
@@ -365,7 +380,11 @@ def tex_sub_image(
     format: int, type: int, pixels: Pointer,
 ) -> None:  # fmt: skip
     """glTexSubImageND."""
-    image = check_part(texture, face, level, at, extent)
+    faces = texture.target.value == GL.TEXTURE_CUBE_MAP and dimensions == 3
+    if faces:  # by name
+        image = check_faces(texture, level, at, extent)
+    else:
+        image = check_part(texture, face, level, at, extent)
     if ctx.profile == "es" and not image.compressed:
         check_es_update(image.info, format, type)
         type = half_float(type)
@@ -382,8 +401,8 @@ def tex_sub_image(
         raise invalid_operation("this image is updated with compressed data")
     client = read_client(ctx, format, type, pixels, extent, dimensions)
     if client is not None:
-        if texture.target.value == GL.TEXTURE_CUBE_MAP and dimensions == 3:
-            for i in range(extent[2]):  # by name, cube faces are layers
+        if faces:
+            for i in range(extent[2]):
                 part = client[i : i + 1]
                 flat = (extent[0], extent[1], 1)
                 _fill(ctx, texture, at[2] + i, level, (at[0], at[1], 0), flat, format, type, part)
@@ -392,7 +411,8 @@ def tex_sub_image(
         after_update(ctx, texture, level)
 
 
-def _named_image(ctx: Context, name: int, dimensions: int) -> TextureObject:
+def named_image(ctx: Context, name: int, dimensions: int) -> TextureObject:
+    """A texture that calls of so many dimensions change parts of."""
     texture = ctx.textures.names.require(name)
     expected = 3 if texture.target.value == GL.TEXTURE_CUBE_MAP else texture.target.dimensions
     if expected != dimensions:
@@ -415,7 +435,7 @@ def _sub_image_family(dimensions: int) -> None:
         tex_sub_image(ctx, dimensions, current(ctx, info.value), face, level, *split(args))
 
     def by_name(ctx: Context, name: int, level: int, *args: Any) -> None:
-        texture = _named_image(ctx, name, dimensions)
+        texture = named_image(ctx, name, dimensions)
         tex_sub_image(ctx, dimensions, texture, 0, level, *split(args))
 
     register(f"tex_sub_image{dimensions}d", by_target)

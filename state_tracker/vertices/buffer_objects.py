@@ -43,7 +43,7 @@ from gallette.state_tracker.vertices.buffers import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["bind_buffer", "bound", "check_range", "sub_data"]
+__all__ = ["bind_buffer", "bind_indexed", "bound", "check_range", "sub_data"]
 
 
 @entry
@@ -103,7 +103,7 @@ def bind_buffer(ctx: Context, target: int, buffer: int) -> None:
 
 @entry
 def bind_buffer_base(ctx: Context, target: int, index: int, buffer: int) -> None:
-    _bind_indexed(ctx, target, index, buffer, 0, 0)
+    bind_indexed(ctx, target, index, buffer, 0, 0)
 
 
 @entry
@@ -122,10 +122,10 @@ def bind_buffer_range(
             unit = 16
         if offset % unit or (target == GL.TRANSFORM_FEEDBACK_BUFFER and size % 4):
             raise invalid_value(f"buffer range is not aligned to {unit} bytes")
-    _bind_indexed(ctx, target, index, buffer, offset, size)
+    bind_indexed(ctx, target, index, buffer, offset, size)
 
 
-def _bind_indexed(ctx: Context, target: int, index: int, name: int, offset: int, size: int) -> None:
+def bind_indexed(ctx: Context, target: int, index: int, name: int, offset: int, size: int) -> None:
     bindings = indexed(ctx, target)
     if index >= len(bindings):
         raise invalid_value(f"binding point {index} is not below {len(bindings)}")

@@ -35,7 +35,7 @@ from gallette.state_tracker.vertices.vertex_formats import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["ArrayState", "Attrib", "VertexArray", "VertexBinding"]
+__all__ = ["ArrayState", "Attrib", "VertexArray", "VertexBinding", "bound_array"]
 
 SLOTS = len(VertAttrib)
 GENERIC0 = int(VertAttrib.GENERIC0)
@@ -140,8 +140,11 @@ def generic(ctx: Context, index: int) -> int:
     return GENERIC0 + index
 
 
-def _array(ctx: Context) -> VertexArray:
-    """The bound vertex array object; core profiles have none by default."""
+def bound_array(ctx: Context) -> VertexArray:
+    """The bound vertex array object; core profiles have none by default.
+
+    As with Mesa, arrays can be switched on and off there all the same, which many programs do.
+    """
     current = ctx.arrays.current
     if ctx.is_core and current is ctx.arrays.default:
         raise invalid_operation("no vertex array object is bound")
@@ -213,12 +216,12 @@ def _enable(ctx: Context, vao: VertexArray, slot: int, enabled: bool) -> None:
 
 @entry
 def enable_vertex_attrib_array(ctx: Context, index: int) -> None:
-    _enable(ctx, _array(ctx), generic(ctx, index), True)
+    _enable(ctx, ctx.arrays.current, generic(ctx, index), True)
 
 
 @entry
 def disable_vertex_attrib_array(ctx: Context, index: int) -> None:
-    _enable(ctx, _array(ctx), generic(ctx, index), False)
+    _enable(ctx, ctx.arrays.current, generic(ctx, index), False)
 
 
 @entry
@@ -278,7 +281,7 @@ def _set_format(
 
 def check_pointer(ctx: Context, stride: int, address: int | None) -> None:
     """What every gl*Pointer function checks about where its array is."""
-    vao = _array(ctx)
+    vao = bound_array(ctx)
     if not 0 <= stride <= ctx.limits.max_vertex_attrib_stride:
         raise invalid_value(f"a stride of {stride} is not 0..{ctx.limits.max_vertex_attrib_stride}")
     client = ctx.buffers.bound[GL.ARRAY_BUFFER] is None and address
@@ -341,7 +344,7 @@ def _set_divisor(ctx: Context, vao: VertexArray, binding: int, divisor: int) -> 
 
 @entry
 def vertex_attrib_divisor(ctx: Context, index: int, divisor: int) -> None:
-    slot, vao = generic(ctx, index), _array(ctx)
+    slot, vao = generic(ctx, index), ctx.arrays.current
     vao.attribs[slot].binding = slot
     _set_divisor(ctx, vao, slot, divisor)
 
@@ -361,7 +364,7 @@ def _formats(kind: str) -> tuple[Any, Any]:
         ) -> None:
             check(ctx, offset)
             slot = generic(ctx, index)
-            _set_format(ctx, _array(ctx), slot, size, type, bool(normalized), offset, kind)
+            _set_format(ctx, bound_array(ctx), slot, size, type, bool(normalized), offset, kind)
 
         def by_name(
             ctx: Context, name: int, index: int, size: int, type: int, norm: int, offset: int
@@ -374,7 +377,7 @@ def _formats(kind: str) -> tuple[Any, Any]:
 
     def plain(ctx: Context, index: int, size: int, type: int, offset: int) -> None:
         check(ctx, offset)
-        _set_format(ctx, _array(ctx), generic(ctx, index), size, type, False, offset, kind)
+        _set_format(ctx, bound_array(ctx), generic(ctx, index), size, type, False, offset, kind)
 
     def plain_by_name(
         ctx: Context, name: int, index: int, size: int, type: int, offset: int
@@ -419,7 +422,7 @@ def set_vertex_buffer(
 
 @entry
 def vertex_attrib_binding(ctx: Context, index: int, binding: int) -> None:
-    _attrib_binding(ctx, _array(ctx), index, binding)
+    _attrib_binding(ctx, bound_array(ctx), index, binding)
 
 
 @entry
@@ -429,7 +432,7 @@ def vertex_array_attrib_binding(ctx: Context, vaobj: int, index: int, binding: i
 
 @entry
 def bind_vertex_buffer(ctx: Context, index: int, buffer: int, offset: int, stride: int) -> None:
-    set_vertex_buffer(ctx, _array(ctx), index, buffer, offset, stride)
+    set_vertex_buffer(ctx, bound_array(ctx), index, buffer, offset, stride)
 
 
 @entry
@@ -441,7 +444,7 @@ def vertex_array_vertex_buffer(
 
 @entry
 def vertex_binding_divisor(ctx: Context, index: int, divisor: int) -> None:
-    _set_divisor(ctx, _array(ctx), _binding_index(ctx, index), divisor)
+    _set_divisor(ctx, bound_array(ctx), _binding_index(ctx, index), divisor)
 
 
 @entry

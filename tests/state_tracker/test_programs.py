@@ -445,6 +445,59 @@ def test_transform_feedback_captures_both_ways(gl: GLInterface) -> None:
         assert errors(gl) == []
 
 
+@pytest.mark.parametrize(
+    ("mode", "names", "error"),
+    [
+        (GL.SEPARATE_ATTRIBS, ["a", "gl_NextBuffer"], "GL_INVALID_OPERATION"),
+        (GL.SEPARATE_ATTRIBS, ["gl_SkipComponents4"], "GL_INVALID_OPERATION"),
+        (GL.SEPARATE_ATTRIBS, ["gl_SkipComponents5"], ""),
+        (GL.INTERLEAVED_ATTRIBS, ["gl_SkipComponents1", "a", "gl_NextBuffer"], ""),
+        (GL.INTERLEAVED_ATTRIBS, ["a", "gl_NextBuffer"] * 3, ""),
+        (GL.INTERLEAVED_ATTRIBS, ["a", "gl_NextBuffer"] * 4, "GL_INVALID_OPERATION"),
+    ],
+)
+def test_gaps_belong_between_varyings(
+    gl: GLInterface, mode: int, names: list[str], error: str
+) -> None:
+    """And there are four buffers."""
+    gl.transform_feedback_varyings(gl.create_program(), len(names), names, mode)
+    assert errors(gl) == ([error] if error else [])
+
+
+def test_captures_reach_to_where_the_buffer_ends_later(compat: GLInterface) -> None:
+    gl, target = compat, GL.TRANSFORM_FEEDBACK_BUFFER
+    name = gl.create_program()
+    vertex = "in float a;\nout float b;\nvoid main() { b = a; gl_Position = vec4(0.0); }\n"
+    gl.attach_shader(name, compiled(gl, GL.VERTEX_SHADER, "#version 130\n" + vertex))
+    gl.transform_feedback_varyings(name, 1, ["b"], GL.INTERLEAVED_ATTRIBS)
+    gl.link_program(name)
+    gl.use_program(name)
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer(target, buffer)
+    gl.buffer_data(target, 8, bytes(8), GL.STREAM_READ)
+    gl.bind_buffer_offset_ext(target, 0, buffer, 8)
+    gl.buffer_data(target, 20, bytes(20), GL.STREAM_READ)
+    quad(gl, name, "a")
+    gl.vertex_attrib_pointer(gl.get_attrib_location(name, "a"), 1, GL.FLOAT, 0, 0, None)
+    gl.begin_transform_feedback(GL.POINTS)
+    gl.draw_arrays(GL.POINTS, 0, 5)
+    gl.end_transform_feedback()
+    raw = gl.get_buffer_sub_data(target, 0, 20)
+    assert errors(gl) == []
+    assert np.frombuffer(raw, np.float32).tolist() == [0.0, 0.0, -1.0, -1.0, 1.0]
+
+
+def test_arrays_are_switched_without_a_vertex_array(gl: GLInterface) -> None:
+    """Core profiles have none by default; more than that needs one."""
+    gl.bind_vertex_array(0)
+    gl.enable_vertex_attrib_array(0)
+    gl.disable_vertex_attrib_array(0)
+    gl.vertex_attrib_divisor(0, 0)
+    assert errors(gl) == []
+    gl.vertex_attrib_pointer(0, 4, GL.FLOAT, 0, 0, None)
+    assert errors(gl) == ["GL_INVALID_OPERATION"]
+
+
 def test_captured_vertices_are_drawn_without_counting_them(gl: GLInterface) -> None:
     vertex = (
         "#version 330\nin vec2 position;\nout vec2 moved;\nvoid main() {\n"
