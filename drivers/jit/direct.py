@@ -206,6 +206,8 @@ class Direct:
         self._vertex, self._fragment, self._function = vertex, fragment, function
         self._rows, self._columns = rows, columns
         self._engine, self._context = fixed.engine, fixed.raster
+        self._work = draw.work
+        self._touched: list[Any] = fixed.engine.written
         self._first = fixed.raster.state.flatshade_first
         self._info: DrawInfo | None = None  # of the draw made last
         self._stream: Stream | None = None
@@ -394,10 +396,12 @@ class Direct:
             counters = self._draw.counters
             counters.samples_passed += counted[0]
             counters.fs_invocations += counted[1]
-        work, cost = self._draw.work, stream.cost + FRAGMENT * counted[1]
-        work.begin()
-        work.spend(cost)
-        self._engine.finish()
+        cost = stream.cost + FRAGMENT * counted[1]
+        if cost > self._work.limit:
+            self._work.begin()
+            self._work.spend(cost)
+        for resource in self._touched:
+            resource.writes += 1
         return True
 
     def _point_at_lists(self) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.vertices.buffers import BufferObject
 
-__all__ = ["draw", "draw_indexed", "indexed_call"]
+__all__ = ["draw", "draw_indexed", "indexed_call", "restarts"]
 
 _LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
 _ADJACENCY = range(GL.LINES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY + 1)
@@ -282,6 +282,11 @@ def indexed_call(
         return None
     restart = _restart(ctx, INDEX_TYPES[type][0])
     return mode, count, type, indices, base_vertex, restart, stored, instances
+
+
+def restarts(ctx: Context) -> tuple[int | None, ...]:
+    """The index that restarts primitives, by the size of indices."""
+    return tuple([_restart(ctx, size) for size in (1, 2, 4)])
 
 
 def draw_indexed(

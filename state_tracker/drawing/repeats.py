@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.settings import SETTINGS, Settings
+from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
 if TYPE_CHECKING:
     from gallette.pipe.state import DrawInfo
@@ -67,6 +68,7 @@ class Repeats:
         self._last_key: Any = None  # of the draw made last, which programs make again
         self._last: _Repeat | None = None
         self.settings = Settings(ctx)
+        self._generation = 0  # how often everything was forgotten
         # Only drivers whose draws wait have these; others take each draw as it comes.
         pipe: Any = ctx.pipe
         self._token: Any = getattr(pipe, "repeatable", None)
@@ -79,6 +81,7 @@ class Repeats:
         """Something else has changed."""
         self._known.clear()
         self._last_key = self._last = None
+        self._generation += 1
 
     def drawn(self, call: tuple[Any, ...]) -> bool:
         """Make a draw like one before; false if there was none, and nothing is done."""
@@ -98,6 +101,19 @@ class Repeats:
         if executable is None or not self.possible or self._ctx.dirty & ~REPEATED:
             return None
         return self._find(call, executable)
+
+    def situation(self, executable: Executable) -> tuple[Any, ...]:
+        """All that a token depends on but the call: as long as it is the same, tokens are."""
+        ctx = self._ctx
+        return (
+            self._key((), executable),
+            *[numbers[element] for _, numbers, element, _, _ in executable.samplers],
+            self._generation,
+            VertexArray.revision,
+            ctx.group.epoch,
+            ctx.arrays.names.changes,
+            ctx.textures.names.changes,
+        )
 
     def drawn_together(self, tokens: Sequence[Any], uniforms: Sequence[bytes]) -> int:
         """Make draws that have tokens, each with these uniforms, and otherwise as the driver knows:

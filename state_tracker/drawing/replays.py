@@ -60,6 +60,7 @@ _WORTH_IT = 8
 
 _LEAST_PATIENCE, _MOST_PATIENCE = 2, 256
 _MOST_UNIFORMS = 4096  # bytes
+_SITUATIONS, _MOST_TOKENS = 16, 4096
 
 _State = tuple[int, ...]
 _UNIT_0 = Word.UNIT_0 - FIRST_STATE
@@ -85,6 +86,7 @@ class Replays:
         self._patience = _LEAST_PATIENCE
         self._replaying = False
         self._arrays, self._textures = _Names(MOST_ARRAYS), _Names(MOST_TEXTURES)
+        self._tokens: dict[Any, dict[bytes, Any]] = {}
         self._queries, self._buffers = _Names(MOST_QUERIES), _Buffers()
         self._boxes: dict[str, list[Any]] = {}  # of all viewports, as they were
         self._bound: tuple[int, ...] = ()  # the buffers that are, by `BOUND`
@@ -227,6 +229,21 @@ class Replays:
             if name != old:
                 bind_buffer(ctx, target, name)
 
+    def tokens(self, executable: Executable) -> dict[bytes, Any]:
+        """Those of kinds of records that are known in this situation: programs draw the same things
+        in every frame.
+        """
+        ctx = self.ctx
+        situation = ctx.repeats.situation(executable), draws.restarts(ctx), self._shown
+        found = self._tokens.get(situation)
+        if found is None:
+            if len(self._tokens) >= _SITUATIONS:
+                self._tokens.clear()
+            found = self._tokens[situation] = {}
+        elif len(found) >= _MOST_TOKENS:
+            found.clear()
+        return found
+
     def show(self, state: _State) -> None:
         """Bring the context into that state."""
         old = self._shown
@@ -267,7 +284,7 @@ class _Replay:
     def __init__(self, replays: Replays, executable: Executable, log: bytes, stride: int) -> None:
         self._replays, self._ctx, self._uniforms = replays, replays.ctx, executable.uniforms
         self._log, self._stride, self._size = log, stride, len(executable.uniforms.data)
-        self._tokens: dict[bytes, Any] = {}
+        self._tokens = replays.tokens(executable)
         self._writes: dict[tuple[int, ...], BufferWrite] = {}
 
     def all(self) -> None:
@@ -297,9 +314,9 @@ class _Replay:
             tokens.append(token)
             rows.append(log[middle : middle + size])
         done = self._ctx.repeats.drawn_together(tokens, rows) if tokens else 0
-        if done < len(tokens):
-            known.clear()  # the driver may want others
         at += done * stride
+        if done < len(tokens):
+            known.pop(log[at : at + _KEY], None)  # the driver may want another
         if at < len(log):
             self._make(at)
             at += stride

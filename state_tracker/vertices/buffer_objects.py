@@ -91,8 +91,7 @@ def delete_buffers(ctx: Context, n: int, buffers: Pointer) -> None:
 @entry
 def bind_buffer(ctx: Context, target: int, buffer: int) -> None:
     if target == GL.ELEMENT_ARRAY_BUFFER:
-        vao = ctx.arrays.current
-        vao.element_buffer = swap(vao.element_buffer, lookup(ctx, buffer))
+        ctx.arrays.current.use_elements(lookup(ctx, buffer))
         return
     if target not in TARGETS:
         raise invalid_enum(target, "buffer target")

@@ -10,7 +10,7 @@ core contexts never set: an offset is never taken for an address, whatever is de
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
@@ -78,6 +78,8 @@ class VertexArray(GLObject):
     """A vertex array object."""
 
     kind = "vertex array"
+    revision: ClassVar[int] = 0
+    """Grows when any of them changes in a way that draws were derived from."""
 
     def __init__(self, name: int):
         super().__init__(name)
@@ -91,6 +93,12 @@ class VertexArray(GLObject):
     def changed(self) -> None:
         if self.layouts:
             self.layouts = {}  # another object: see `drawing.repeats`
+            VertexArray.revision += 1
+
+    def use_elements(self, buffer: BufferObject | None) -> None:
+        """Indices come from there."""
+        self.element_buffer = swap(self.element_buffer, buffer)
+        VertexArray.revision += 1
 
     def forget_buffer(self, buffer: BufferObject) -> None:
         """A deleted buffer leaves the array object it is deleted under."""
@@ -98,13 +106,13 @@ class VertexArray(GLObject):
             if binding.buffer is buffer:
                 binding.buffer, binding.address = swap(binding.buffer, None), 0
         if self.element_buffer is buffer:
-            self.element_buffer = swap(buffer, None)
+            self.use_elements(None)
         self.changed()
 
     def destroy(self) -> None:
         for binding in self.bindings:
             binding.buffer = swap(binding.buffer, None)
-        self.element_buffer = swap(self.element_buffer, None)
+        self.use_elements(None)
 
 
 class ArrayState:
@@ -456,7 +464,7 @@ def vertex_array_binding_divisor(ctx: Context, vaobj: int, index: int, divisor: 
 def vertex_array_element_buffer(ctx: Context, vaobj: int, buffer: int) -> None:
     vao = vertex_array(ctx, vaobj)
     found = ctx.buffers.names.require(buffer) if buffer else None
-    vao.element_buffer = swap(vao.element_buffer, found)
+    vao.use_elements(found)
 
 
 # -- queries -----------------------------------------------------------------------------------

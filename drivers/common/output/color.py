@@ -89,7 +89,6 @@ class ColorTarget:
         "_folds",
         "_format",
         "_mask",
-        "_resource",
         "_shifts",
         "_state",
         "_texels",
@@ -98,6 +97,7 @@ class ColorTarget:
         "logicop",
         "ordered",
         "plane",
+        "resource",
         "stride",
     )
 
@@ -111,7 +111,7 @@ class ColorTarget:
     ) -> None:
         self._texels, self.stride, self.plane = flat_texels(surface, sample)
         self._format = surface.format
-        self._resource = surface.resource
+        self.resource = surface.resource
         target: RenderTargetBlend = state.target(index)
         self._state = target
         integer = surface.format.is_pure_integer
@@ -284,10 +284,6 @@ class ColorTarget:
         for i, channel in enumerate(channels):
             out[:, i] = result[source[channel.name]] if channel.name in source else 255
         return out.view(current.dtype).reshape(current.shape)
-
-    def touch(self) -> None:
-        """Tell the resource that its contents changed."""
-        self._resource.touch()  # type: ignore[attr-defined]
 
 
 def _to_bytes(plane: Array) -> Array:

@@ -50,10 +50,10 @@ class DepthTarget:
 
     __slots__ = (
         "_depth",
-        "_resource",
         "_stencil",
         "depth_words",
         "plane",
+        "resource",
         "stencil_words",
         "stride",
     )
@@ -67,7 +67,7 @@ class DepthTarget:
                 self._depth = channel
             elif channel.name == "S":
                 self._stencil = channel
-        self._resource = surface.resource
+        self.resource = surface.resource
         if surface.format.block_bytes == 8:  # Z32F, then S8X24
             words = flat.view(np.uint32).reshape(-1, 2)
             self.depth_words, self.stencil_words = words[:, 0], words[:, 1]
@@ -292,10 +292,6 @@ class DepthTarget:
             mask = np.uint8(face.writemask & 0xFF)
             new[lanes] = (old & ~mask) | (value & mask)
         self._store_stencil(pixel, new)
-
-    def touch(self) -> None:
-        """Tell the resource that its contents changed."""
-        self._resource.touch()  # type: ignore[attr-defined]
 
 
 def held(target: DepthTarget | None, pixel: Array) -> list[Array]:

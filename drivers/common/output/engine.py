@@ -38,6 +38,7 @@ from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.threads import in_order, thread_count
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import CompareFunc
+from gallette.pipe.resource import Resource
 
 from .color import ColorTarget, Prepared
 from .constant import by_primitive, same_within_primitives
@@ -620,10 +621,16 @@ class FragmentEngine:
 
     def finish(self) -> None:
         """The draw is over: whoever caches contents must know that they changed."""
-        for _, color in self._colors:
-            color.touch()
+        for resource in self.written:
+            resource.touch()  # type: ignore[attr-defined]
+
+    @property
+    def written(self) -> list[Resource]:
+        """What draws may have changed."""
+        found = [color.resource for _, color in self._colors]
         if self.state.depth is not None and (self._tests_depth or self._stencils):
-            self.state.depth.touch()
+            found.append(self.state.depth.resource)
+        return found
 
 
 def _overdrawn(spans: Spans) -> bool:

@@ -155,7 +155,7 @@ class OverdrawContext(MemoryContext):
         rows = [*shade.T, np.ones(len(touched), np.float32)]
         everyone = np.arange(len(touched))
         color.write(touched, color.prepare(rows, None, len(touched)), everyone)
-        color.touch()
+        color.resource.touch()  # type: ignore[attr-defined]
 
 
 class OverdrawScreen(MemoryScreen):
