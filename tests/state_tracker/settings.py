@@ -220,17 +220,17 @@ def draw(gl: Any, scene: str) -> None:
         return
     if scene == "clear":
         gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
+    gl.begin(_KINDS.get(scene, GL.TRIANGLES))
     for number, corners in enumerate(_BATCHES):
-        gl.begin(_KINDS.get(scene, GL.TRIANGLES))
+        gl.secondary_color3f(0.0, 0.25, 0.5 * number)
+        gl.fog_coordf(number * 0.5)
         for index in (0, 1, 2, 0, 2, 3) if scene not in _KINDS else range(4):
             x, y, z = corners[index]
             gl.color4f(*_COLORS[number + (index % 2 if number < 2 else 0)])
-            gl.secondary_color3f(0.0, 0.25, 0.5 * number)
-            gl.fog_coordf(number * 0.5)
             gl.normal3f(x / 32, y / 32, 0.75)
             gl.tex_coord2f(x / 12 + 0.3, y / 12 + 0.4)
             gl.vertex3f(x / 16, y / 16, z)
-        gl.end()
+    gl.end()
 
 
 def picture(gl: Any, scene: str) -> Any:
