@@ -34,5 +34,5 @@ def test_many_calls_end_well(host: Host) -> None:
 
 
 def test_several_programs_at_once(host: Host) -> None:
-    with ThreadPoolExecutor(4) as pool:
-        assert list(pool.map(host, ["draw"] * 4)) == [MODES["draw"]] * 4
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(host, ["draw"] * 2)) == [MODES["draw"]] * 2

@@ -31,3 +31,13 @@ def canvas() -> Iterator[Callable[..., Any]]:
     for each in made:
         each.close()
         assert not each.screen.resources.live
+
+
+@pytest.fixture(scope="module")
+def natively() -> Iterator[Callable[..., Any]]:
+    """Render scenes on the native GL; None where there is none."""
+    from native_primitives import Native
+
+    native = Native()
+    yield native.render
+    native.close()

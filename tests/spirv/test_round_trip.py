@@ -1,4 +1,4 @@
-"""GLSL to NIR to SPIR-V and back renders the same image, for every bundled test."""
+"""Every bundled test a person wrote passes, and renders the same image through SPIR-V and back."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def test_same_image(folder: str) -> None:
         return spirv_to_nir(read_module(nir_to_spirv(shader).to_bytes()))
 
     for path in TESTS[folder]:
+        verdict, reason, pictures = expected(path)
         if path.name in NOT_IN_SPIRV or folder in NOT_IN_SPIRV:
             continue
-        verdict, reason, pictures = expected(path)
         with through(convert):
             got = render(path)
         assert got[:2] == (verdict, reason), path.name

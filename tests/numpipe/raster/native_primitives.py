@@ -1,6 +1,6 @@
 """Render primitives on the machine's native GL in a child process, for comparison.
 
-`render_natively(scenes)` returns, for every scene, the float colours and `gl_FragCoord` of all
+`Native().render(scenes)` returns, for every scene, the float colours and `gl_FragCoord` of all
 pixels (-9 where nothing was drawn) and the depth buffer. A scene is a dictionary: `positions` and
 `colors` (vec4 arrays), `mode` (GL's number), and optionally `size` (of points), `line_width`,
 `interpolation` ("smooth", "flat" or "noperspective"), `polygon_mode`, `depth_func`, `offset`,
@@ -9,6 +9,7 @@ pixels (-9 where nothing was drawn) and the depth buffer. A scene is a dictionar
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import subprocess
@@ -20,6 +21,8 @@ import numpy.typing as npt
 
 EXTENT = 64
 NOTHING = -9.0
+NO_GL = 77
+"""the exit status that says so"""
 
 _VERTEX = """#version 330
 in vec4 position; in vec4 color; INTERPOLATION out vec4 value; uniform float size;
@@ -32,27 +35,37 @@ void main() { first = value; second = gl_FragCoord; }"""
 Images = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
 
-def render_natively(scenes: list[dict[str, Any]]) -> list[Images] | None:
-    """Images of all scenes, or None if there is no native GL."""
-    environment = {
-        **os.environ,
-        "EGL_PLATFORM": "surfaceless",
-        "LIBGL_ALWAYS_SOFTWARE": "1",
-        "GALLIUM_DRIVER": "llvmpipe",
-    }
-    done = subprocess.run(
-        [sys.executable, __file__],
-        input=pickle.dumps(scenes),
-        capture_output=True,
-        env=environment,
-        timeout=120,
-        check=False,
-    )
-    if done.returncode == 77:
-        return None
-    assert done.returncode == 0, done.stderr.decode()
-    images: list[Images] = pickle.loads(done.stdout)
-    return images
+class Native:
+    """The child process, from its first scenes to `close`."""
+
+    def __init__(self) -> None:
+        environment = {
+            **os.environ,
+            "EGL_PLATFORM": "surfaceless",
+            "LIBGL_ALWAYS_SOFTWARE": "1",
+            "GALLIUM_DRIVER": "llvmpipe",
+        }
+        command = [sys.executable, __file__]
+        pipe = subprocess.PIPE
+        self._child = subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment)
+
+    def render(self, scenes: list[dict[str, Any]]) -> list[Images] | None:
+        """Images of all scenes, or None if there is no native GL."""
+        child = self._child
+        assert child.stdin is not None and child.stdout is not None
+        try:
+            pickle.dump(scenes, child.stdin)
+            child.stdin.flush()
+            images: list[Images] = pickle.load(child.stdout)
+        except (BrokenPipeError, EOFError):
+            assert child.wait() == NO_GL
+            return None
+        return images
+
+    def close(self) -> None:
+        """It ends when nothing more comes."""
+        with contextlib.suppress(BrokenPipeError):
+            self._child.communicate()
 
 
 def _main() -> int:
@@ -62,11 +75,15 @@ def _main() -> int:
         ctx = moderngl.create_context(standalone=True, backend="egl")
     except Exception as error:
         print(error, file=sys.stderr)
-        return 77
-    scenes = pickle.loads(sys.stdin.buffer.read())
+        return NO_GL
     programs: dict[str, Any] = {}
-    sys.stdout.buffer.write(pickle.dumps([_render(ctx, programs, scene) for scene in scenes]))
-    return 0
+    while True:
+        try:
+            scenes = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return 0
+        pickle.dump([_render(ctx, programs, scene) for scene in scenes], sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 def _render(ctx: Any, programs: dict[str, Any], scene: dict[str, Any]) -> Images:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from draw_scene import Canvas, color_fragment, position_vertex
-from native_primitives import EXTENT, render_natively
+from native_primitives import EXTENT
 from test_merged_draws import OVER
 from test_primitives_like_llvmpipe import Scene, scenes, sized_vertex
 
@@ -40,8 +40,10 @@ def canvas_of(canvas: Callable[..., Any], size: int = EXTENT) -> Canvas:
 
 @pytest.mark.native
 @pytest.mark.parametrize("name", list(SCENES))
-def test_resolved_images_are_those_of_llvmpipe(name: str, canvas: Callable[..., Any]) -> None:
-    reference = render_natively(SCENES[name])
+def test_resolved_images_are_those_of_llvmpipe(
+    name: str, canvas: Callable[..., Any], natively: Callable[..., Any]
+) -> None:
+    reference = natively(SCENES[name])
     if reference is None:
         missing("the picture could not be drawn")
     for scene, native in zip(SCENES[name], reference, strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from draw_scene import position_vertex
-from native_primitives import EXTENT, NOTHING, render_natively
+from native_primitives import EXTENT, NOTHING
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
@@ -150,9 +150,11 @@ CLOSE: dict[str, list[Scene]] = {
 
 @pytest.mark.native
 @pytest.mark.parametrize("name", [*EXACT, *CLOSE])
-def test_primitives_are_those_of_llvmpipe(name: str, canvas: Callable[..., Any]) -> None:
+def test_primitives_are_those_of_llvmpipe(
+    name: str, canvas: Callable[..., Any], natively: Callable[..., Any]
+) -> None:
     wanted = EXACT.get(name) or CLOSE[name]
-    reference = render_natively(wanted)
+    reference = natively(wanted)
     if reference is None:
         missing("the picture could not be drawn")
     for scene, native in zip(wanted, reference, strict=True):
