@@ -45,6 +45,31 @@ def test_state_says_what_changed(frame: Frame) -> None:
     assert "depth, stencil, alpha: depth enabled" not in draw.changed
 
 
+def test_everything_bound_is_told_in_words(frame: Frame) -> None:
+    into_texture, last_one = (d for d in frame.draws if d.state)
+    told = {k: v for k, v in last_one.state.items() if ":" not in k}
+    assert told == {
+        "viewport": "scale 128; 96; 0.5, translate 128; 96; 0.5",
+        "scissor": "maxx 256, maxy 192",
+        "blend colour": "0; 0; 0; 0",
+        "stencil reference": "0; 0",
+        "attribute 0": "src offset 0, buffer index 0, src format R32G32B32_FLOAT",
+        "attribute 1": "src offset 0, buffer index 1, src format R32G32B32_FLOAT",
+        "vertex buffer 0": "buffer 2, offset 0, stride 32",
+        "vertex buffer 1": "buffer 2, offset 12, stride 32",
+        "fragment sampler 0": "wrap s CLAMP_TO_EDGE, wrap t CLAMP_TO_EDGE, mag img filter NEAREST, "
+        "min mip filter NONE, compare enabled true, seamless cube map true",
+        "target colour 0": "texture 2 (R8G8B8A8_UNORM 256x192)",
+        "target depth": "renderbuffer 1 (Z24X8_UNORM 256x192)",
+    }
+    groups = {k.split(":")[0] for k in last_one.state if ":" in k}
+    assert groups == {"rasterizer", "depth, stencil, alpha", "blend", "blend 0"}
+    assert last_one.state["blend 0: rgb dst factor"] == "ZERO"
+    assert "blend: rt" not in last_one.state
+    assert into_texture.state["target depth"] == "texture 1 (Z24X8_UNORM 256x256)"
+    assert "target colour 0" not in into_texture.state
+
+
 def test_uniforms_have_names_and_values(frame: Frame) -> None:
     uniforms = {name: (type, value) for name, type, value in last(frame).uniforms}
     assert uniforms["shadows"] == ("sampler2DShadow", "unit 0")

@@ -1,0 +1,129 @@
+"""Points: how large, where, and what belongs to those that are left."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.raster.points import (
+    point_extent,
+    point_sizes,
+    rasterize_points,
+    rasterized_size,
+)
+from gallette.drivers.common.raster.samples import STANDARD, SamplePattern
+from gallette.drivers.common.raster.setup import Rect
+from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.pipe.state import RasterizerState, ViewportState
+
+VIEWPORT = ViewportState((8.0, 8.0, 0.5), (8.0, 8.0, 0.5))
+TARGET = Rect(0, 0, 16, 16)
+PATTERN = SamplePattern(np.asarray(STANDARD[1], np.float32))
+WAYS = {
+    "plain": (RasterizerState(half_pixel_center=True), None),
+    "squares": (RasterizerState(half_pixel_center=True, point_quad_rasterization=True), None),
+    "conservative": (RasterizerState(half_pixel_center=True, conservative=True), None),
+    "samples": (RasterizerState(multisample=True), PATTERN),
+}
+
+
+def at(*places: tuple[float, float]) -> VertexSet:
+    """Vertices at places of the window."""
+    clip = np.zeros((4, len(places)), np.float32)
+    clip[:2] = np.asarray(places, np.float32).T / 8 - 1
+    clip[3] = 1
+    return VertexSet(len(places), clip, {}, VIEWPORT)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_nowhere_goes_with_all_that_is_its_own(way: str) -> None:
+    state, pattern = WAYS[way]
+    vertices = at((2.5, 3.5), (1e9, 3.5), (12.5, 3.5), (np.nan, 1.0), (5.5, 9.5))
+    which = np.array([4, 1, 0, 3, 2])
+    info_of = np.arange(5, dtype=np.int32) + 10
+    depth = np.linspace(0.1, 0.5, 5, dtype=np.float32)[None, :]
+    front = np.array([False, True, True, True, False])
+    with np.errstate(all="ignore"):  # as all drawing does
+        spans, source, info = rasterize_points(
+            vertices, which, which + 20, info_of, state, TARGET, depth, front, pattern
+        )
+    assert source.corners.tolist() == [[4, 0, 2]]
+    assert source.provoking.tolist() == [24, 20, 22]
+    assert source.depth is not None
+    assert source.depth.tolist() == depth[:, [0, 2, 4]].tolist()
+    assert source.pixel_center == (pattern is None)
+    assert info.identity.tolist() == [10, 12, 14]
+    assert info.front.tolist() == [False, True, False]
+    x, y, size = info.points or ((), (), ())
+    assert (list(x), list(y), list(size)) == ([5.5, 2.5, 12.5], [9.5, 3.5, 3.5], [1, 1, 1])
+    runs = zip(spans.primitive, spans.x, spans.y, strict=True)
+    pixels = {tuple(map(int, run)) for run in runs}
+    assert pixels >= {(0, 5, 9), (1, 2, 3), (2, 12, 3)}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_without_depths_and_sides_of_their_own_points_face_the_eye(way: str) -> None:
+    state, pattern = WAYS[way]
+    one = np.array([0])
+    with np.errstate(all="ignore"):
+        _, source, info = rasterize_points(
+            at((4.5, 4.5)), one, one, one.astype(np.int32), state, TARGET, None, None, pattern
+        )
+    assert source.depth is None
+    assert info.front.tolist() == [True]
+
+
+def test_points_end_where_the_target_does() -> None:
+    state = RasterizerState(half_pixel_center=True, point_size=7.0)
+    some = np.array([0, 1])
+    target = Rect(2, 3, 9, 8)
+    spans, _, _ = rasterize_points(
+        at((2.5, 3.5), (8.5, 7.5)), some, some, some.astype(np.int32), state, target, None
+    )
+    runs = zip(spans.primitive, spans.y, spans.x, spans.length, strict=True)
+    assert sorted(tuple(map(int, run)) for run in runs) == [
+        *((0, y, 2, 4) for y in (3, 4, 5, 6)),
+        *((1, y, 5, 4) for y in (4, 5, 6, 7)),
+    ]
+
+
+def test_sizes_are_whole_sub_pixels_between_a_pixel_and_the_largest() -> None:
+    sizes = np.array([0.0, 0.4, 1.0, 1.0015, 4.5, 255.0, 300.0, np.nan], np.float32)
+    assert rasterized_size(sizes).tolist() == [1, 1, 1, 1, 4.5, 255, 255, 1]
+
+
+def test_the_shader_says_the_size_where_it_may() -> None:
+    some = np.array([1, 0])
+    vertices = at((1, 1), (2, 2))
+    wanted = RasterizerState(point_size=3.0, point_size_per_vertex=True)
+    assert point_sizes(vertices, some, wanted).tolist() == [3, 3]
+    vertices.varyings[VaryingSlot.PSIZ] = [np.array([5, 6], np.float32), None, None, None]
+    assert point_sizes(vertices, some, wanted).tolist() == [6, 5]
+    vertices.varyings[VaryingSlot.PSIZ] = [np.float32(7).reshape(()), None, None, None]
+    assert point_sizes(vertices, some, wanted).tolist() == [7, 7]
+    assert point_sizes(vertices, some, RasterizerState(point_size=3.0)).tolist() == [3, 3]
+
+
+# Size, then centre -> first pixel and the one past the last: of whole pixels, and as a square.
+EXTENTS = [
+    (1.0, 4.5, (4, 5), (4, 5)),
+    (1.0, 4.99, (4, 5), (4, 5)),
+    (1.0, 5.0, (5, 6), (4, 5)),
+    (2.0, 4.4, (3, 5), (3, 5)),
+    (2.0, 4.6, (4, 6), (4, 6)),
+    (2.5, 4.5, (4, 6), (3, 6)),
+    (3.0, 4.5, (3, 6), (3, 6)),
+    (3.5, 4.4, (3, 6), (3, 6)),
+    (4.0, 4.5, (3, 7), (2, 6)),
+]
+
+
+@pytest.mark.parametrize(("size", "center", "whole", "square"), EXTENTS)
+def test_extents(
+    size: float, center: float, whole: tuple[int, int], square: tuple[int, int]
+) -> None:
+    for quads, expected in ((False, whole), (True, square)):
+        state = RasterizerState(half_pixel_center=True, point_quad_rasterization=quads)
+        found = point_extent(np.float32([center]), np.float32([size]), state)
+        assert tuple(int(f[0]) for f in found) == expected, quads
