@@ -16,7 +16,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.es_enums import MISSING
 from gallette.state_tracker.getters import gets, gets_indexed, hide_from_es
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL
-from gallette.state_tracker.targets.renderbuffers import channel_bits
+from gallette.state_tracker.targets.renderbuffers import channel_bits, channel_of
 from gallette.state_tracker.texturing.paletted import PALETTES
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 
@@ -373,26 +373,34 @@ def _signed_components(c: Context) -> tuple[bool, ...]:
     found = draw.color(draw.draw_buffers[0]) if draw.draw_buffers[0] != GL.NONE else None
     if found is None or found.info is None:
         return (False,) * 4
-    kinds = {x.name: x.type for x in found.info.candidates[0].channels}
-    unsigned = ("UNORM", "UINT") if found.info.name != "R11F_G11F_B10F" else tuple(kinds.values())
-    return tuple(n in kinds and kinds[n] not in unsigned for n in "RGBA")
+    info, signed = found.info, []
+    for letter in "RGBA":
+        # Luminance is what the first three are kept as, and intensity all of them.
+        names = (letter, "I") if letter == "A" else (letter, "L", "I")
+        channels = [x for x in (channel_of(info, name) for name in names) if x is not None]
+        signed.append(any(x.type not in ("UNORM", "UINT") for x in channels))
+    return (False,) * 4 if info.name == "R11F_G11F_B10F" else tuple(signed)
 
 
-def _has_color(ctx: Context, letters: str) -> bool:
-    draw = ctx.framebuffers.draw
-    colors = [a for a in (draw.color(b) for b in draw.draw_buffers if b != GL.NONE) if a]
-    kinds = {"float": "FLOAT", "int": ("SINT", "UINT")}[letters]
-    return any(c.type in kinds for a in colors if a.info for c in a.info.candidates[0].channels[:1])
+def _has_color(*kinds: str) -> Callable[[Context], bool]:
+    """Is a colour buffer of such numbers attached, whether or not it is drawn to?"""
+
+    def get(ctx: Context) -> bool:
+        attached = ctx.framebuffers.draw.attachments.items()
+        infos = [a.info for point, a in attached if not isinstance(point, str) and a.info]
+        return any(info.candidates[0].channels[0].type in kinds for info in infos)
+
+    return get
 
 
+gets({"QUADS_FOLLOW_PROVOKING_VERTEX_CONVENTION": _is(1)}, compat=True)
 gets(
     {
-        "QUADS_FOLLOW_PROVOKING_VERTEX_CONVENTION": _is(1),
         "RGBA_SIGNED_COMPONENTS_EXT": _signed_components,
-        "RGBA_FLOAT_MODE_ARB": lambda c: _has_color(c, "float"),
-        "RGBA_INTEGER_MODE_EXT": lambda c: _has_color(c, "int"),
+        "RGBA_FLOAT_MODE_ARB": _has_color("FLOAT"),
+        "RGBA_INTEGER_MODE_EXT": _has_color("SINT", "UINT"),
     },
-    compat=True,
+    profiles=("compat", "core"),
 )
 
 _NOT_ES = """

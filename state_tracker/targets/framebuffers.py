@@ -220,6 +220,9 @@ class Framebuffer(GLObject):
         for point, attachment in self.attachments.items():
             if not _complete_attachment(ctx, point, attachment):
                 return GL.FRAMEBUFFER_INCOMPLETE_ATTACHMENT
+        for point, attachment in self.attachments.items():
+            if not _is_drawn_to(ctx, point, attachment):
+                return GL.FRAMEBUFFER_UNSUPPORTED
         if len({a.samples for a in self.attachments.values()}) > 1:
             return GL.FRAMEBUFFER_INCOMPLETE_MULTISAMPLE
         layered = {a.layered for a in self.attachments.values()}
@@ -267,23 +270,22 @@ def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment)
         return False
     if not attachment.layered and attachment.layer >= attachment.layers:
         return False
-    resource = place[0]
-    format, target = attachment.format, resource.desc.target
     if isinstance(point, str):
-        letter = "Z" if point == DEPTH else "S"
-        if letter not in info.base:
-            return False
-        bind = Bind.DEPTH_STENCIL
-    else:
-        if not info.is_color or (info.compat_only and not ctx.is_compat):
-            return False
-        if ctx.profile == "es" and not renders_in_es(info):
-            return False
-        # Also where its texels happen to lie here plain.
-        if info.is_compressed or info.is_ycbcr:
-            return False
-        bind = Bind.RENDER_TARGET
-    return ctx.screen.is_format_supported(format, target, resource.desc.samples, bind)
+        return ("Z" if point == DEPTH else "S") in info.base
+    if not info.is_color or (info.compat_only and not ctx.is_compat):
+        return False
+    if ctx.profile == "es" and not renders_in_es(info):
+        return False
+    return info.is_attachable
+
+
+def _is_drawn_to(ctx: Context, point: int | str, attachment: Attachment) -> bool:
+    """Does the driver draw to such an image?"""
+    place = attachment.place()
+    assert place is not None
+    desc = place[0].desc
+    bind = Bind.DEPTH_STENCIL if isinstance(point, str) else Bind.RENDER_TARGET
+    return ctx.screen.is_format_supported(attachment.format, desc.target, desc.samples, bind)
 
 
 class WindowFramebuffer(Framebuffer):

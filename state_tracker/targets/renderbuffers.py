@@ -132,7 +132,9 @@ def _storage(
     bind = Bind.RENDER_TARGET if info.is_color else Bind.DEPTH_STENCIL
     format = choose_format(ctx.screen, info.candidates, Target.TEXTURE_2D, samples, bind)
     if format is None:
-        raise invalid_operation(f"the driver cannot render to GL_{info.name}")
+        raise invalid_operation(f"the driver cannot store GL_{info.name}")
+    if not ctx.screen.is_format_supported(format, Target.TEXTURE_2D, samples, bind):
+        bind = Bind.SAMPLER_VIEW  # there, but not drawn to
     resource = None
     if width and height:
         label = buffer.label or f"renderbuffer {buffer.name}"

@@ -85,7 +85,7 @@ class Facts:
     @property
     def is_renderable(self) -> bool:
         """Is a framebuffer complete that has it?"""
-        if self.in_buffer or self.info.is_compressed or self.info.is_ycbcr:
+        if self.in_buffer or not self.info.is_attachable:
             return False
         return self.ctx.screen.is_format_supported(self.format, self.pipe_target, 0, self.drawn)
 

@@ -196,7 +196,7 @@ COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT RGB BPTC_RGB_UFLOAT
 """
 
 _ONLY_SAMPLED = frozenset(
-    ["BGRA", "ETC1_RGB8_OES", "RGB9_E5", "SR8_EXT", "SRG8_EXT", "SRGB", "SRGB_ALPHA", "YCBCR_MESA"]
+    ["BGRA", "ETC1_RGB8_OES", "SR8_EXT", "SRG8_EXT", "SRGB", "SRGB_ALPHA", "YCBCR_MESA"]
 )
 _LEGACY_BASES = frozenset(("A", "L", "LA", "I"))
 
@@ -234,8 +234,19 @@ class InternalFormat:
         return self.candidates[0].is_compressed
 
     @cached_property
+    def is_attachable(self) -> bool:
+        """Can textures of it be attached to a framebuffer, by the specification?
+
+        Not where blocks were asked for, and texels happen to lie plain here.
+        """
+        return not (self.is_compressed or self.is_ycbcr or self.name.startswith("COMPRESSED_"))
+
+    @cached_property
     def is_renderable(self) -> bool:
-        """Depth, stencil, or colours that renderbuffers can have (legacy ones where they are)."""
+        """Depth, stencil, or colours that renderbuffers can have (legacy ones where they are).
+
+        That drivers draw to them is another matter: none does to shared exponents.
+        """
         if self.name in "1234":  # a count of components, which glTexImage alone takes
             return False
         families = ("COMPRESSED_", "SLUMINANCE")
@@ -292,7 +303,7 @@ def choose_format(
     screen: Screen, candidates: tuple[Format, ...], target: Target, samples: int, bind: Bind
 ) -> Format | None:
     """The best pipe format the driver can sample (and, if it can, render to)."""
-    for wanted in (bind, Bind.SAMPLER_VIEW if samples <= 1 else bind):
+    for wanted in (bind, Bind.SAMPLER_VIEW):
         for format in candidates:
             if screen.is_format_supported(format, target, samples, wanted):
                 return format
