@@ -88,6 +88,9 @@ def _clear_texel(
     word, _ = texel_layout(format)
     if not format.is_depth_stencil:
         planes = [np.asarray([c]).astype(format.rgba_dtype) for c in color]
+        if any(c.type == "UNORM" and c.bits % 8 for c in format.channels):
+            # Half a step is rounded up, as llvmpipe does it in clears (but not in draws).
+            planes = [np.nextafter(plane, np.float32(np.inf)) for plane in planes]
         found = np.asarray(pack_planes(format, planes)[0])
     else:
         raw: Array = np.zeros(1, word)

@@ -237,3 +237,12 @@ def test_integer_formats_clamp() -> None:
     assert pack(FORMATS["R8_UINT"], rgba).tolist() == [255]
     rgba_signed = np.array([[-300, 5, 0, 0]], np.int32)
     assert pack(FORMATS["R8_SINT"], rgba_signed).view(np.int8).tolist() == [-128]
+
+
+@pytest.mark.parametrize(
+    ("format", "value", "code"),
+    [("R5G5B5A1_UNORM", 0.5, 1 << 15), ("R4G4B4A4_UNORM", 1 / 30, 1 << 12)],
+)
+def test_clears_round_half_a_step_up(format: str, value: float, code: int) -> None:
+    texel = clear_texel(FORMATS[format], (0.0, 0.0, 0.0, value))
+    assert int(texel) == code
