@@ -327,3 +327,28 @@ def test_versions_of_a_buffer_are_laid_end_to_end(monkeypatch: pytest.MonkeyPatc
     for layout in (numbered, two_buffers, by_instance, of_two_strides):
         streamed(layout)
         assert made.pop() is None, layout.__name__
+
+
+def test_draws_by_index_and_others_see_versions_of_one_buffer(
+    monkeypatch: pytest.MonkeyPatch, executed: list[int]
+) -> None:
+    """They are kept apart where one reads a version, and others all of them."""
+    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+
+    def drawn() -> npt.NDArray[Any]:
+        painter = Painter(11)
+        gl = painter.gl
+        for count in (3, 6, 9, 12):
+            gl.draw_elements(GL.TRIANGLES, count, GL.UNSIGNED_SHORT, None)
+        gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, ROOM * STRIDE, painter.square(4))
+        for count in (3, 6, 9, 12):
+            gl.draw_arrays(GL.TRIANGLES, 3, count)
+        found = np.array(pixels(gl))
+        gl.release()
+        return found
+
+    waited = drawn()
+    assert executed == [8]
+    monkeypatch.setattr(queue, "SMALL", 0)
+    assert len(np.unique(waited.reshape(-1, 4), axis=0)) > 2
+    np.testing.assert_array_equal(waited, drawn())

@@ -26,6 +26,8 @@ from .waiting import Given
 __all__ = ["Stream", "stream_of"]
 
 _MOST_CALLS = 4096
+_ALL = -1
+"""What tells all versions from any of them."""
 
 
 class _Everything:
@@ -96,5 +98,5 @@ def stream_of(
         return None
     (stride,) = strides
     everything = _Everything(buffer, versions, stride)
-    streamed = Earlier(given, {id(buffer): (everything, 0)}, {})
+    streamed = Earlier(given, {id(buffer): (everything, _ALL)}, {})
     return Stream(streamed, given, buffer.desc.width, stride, max(last for _, last, _ in reach))
