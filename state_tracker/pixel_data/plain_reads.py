@@ -1,29 +1,64 @@
-"""glReadPixels of texels just as they are stored, asked for again: nothing is looked up twice.
+"""glReadPixels of bytes just as they are stored, or some of them, asked for again.
 
-Programs that read back small parts of a picture do it again and again with the same format, from
-the same framebuffer. The first read that finds stored texels to be what the caller wants leaves
-with the framebuffer where they are (`remember`); it is good until an image is attached or gets
-other storage. Whatever is out of the ordinary (a pixel buffer, gaps between rows, pixels outside)
-is left to the long way.
+Nothing is looked up twice: programs that read back small parts of a picture do it again and again
+with the same format, from the same framebuffer. The first read that finds stored bytes to be what
+the caller wants (all of them, or by `byte_order`) leaves with the framebuffer where they are
+(`remember`); it is good until an image is attached or gets other storage. Whatever is out of the
+ordinary (a pixel buffer, gaps between rows, pixels outside) is left to the long way.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from gallette.pipe.enums import MapFlags
+from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import Box
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.memory import write_bytes
+from gallette.state_tracker.pixel_data.pixels import COMPONENTS
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.pixel_data.pixels import PackState
     from gallette.state_tracker.targets.framebuffers import Framebuffer
 
-__all__ = ["PlainRead", "read_again", "remember"]
+__all__ = ["PlainRead", "byte_order", "in_order", "read_again", "remember"]
+
+Bytes = npt.NDArray[np.uint8]
+Order = tuple[int, ...]
+_NOTHING, _ONE = -1, -2
+_BASES = ("R", "RG", "RGB", "RGBA")
+
+
+@functools.cache
+def byte_order(stored: Format, base: str, format: int, type: int) -> Order | None:
+    """Which byte of a stored texel each byte of a client's pixel is, if they are some of them.
+
+    `base` are the components the image has; of those it has not, alpha is 1 and others are 0.
+    """
+    letters = COMPONENTS[format]
+    if type != GL.UNSIGNED_BYTE or base not in _BASES or not {*letters} <= {*"RGBA"}:
+        return None
+    if not stored.is_array or any(c.type != "UNORM" or c.bits != 8 for c in stored.channels):
+        return None
+    place = {c.name: c.shift // 8 for c in stored.channels if c.name in base}
+    return tuple([place.get(letter, _ONE if letter == "A" else _NOTHING) for letter in letters])
+
+
+def in_order(rows: Bytes, stored: int, order: Order) -> Bytes:
+    """Bytes of texels of `stored` bytes each, as a client's pixels."""
+    texels = rows.reshape(*rows.shape[:-1], -1, stored)
+    out = np.empty((*texels.shape[:-1], len(order)), np.uint8)
+    for place, byte in enumerate(order):
+        out[..., place] = texels[..., byte] if byte >= 0 else 255 if byte == _ONE else 0
+    return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +71,8 @@ class PlainRead:
     layer: int
     size: tuple[int, int]
     pixel: int  # bytes
+    order: Order | None  # of the bytes, if not all are read
+    stored: int  # bytes of a texel
 
 
 def _key(ctx: Context, framebuffer: Framebuffer, format: int, type: int) -> tuple[Any, ...]:
@@ -52,11 +89,13 @@ def remember(
     place: tuple[Resource, int, int],
     size: tuple[int, int],
     pixel: int,
+    order: Order | None,
+    stored: int,
 ) -> None:
-    """A read of one sample per pixel found texels that are what the caller wants."""
+    """A read of one sample per pixel found bytes that are what the caller wants."""
     if not ctx.is_compat and framebuffer.samples <= 1:  # else more has a say in it
         key = _key(ctx, framebuffer, format, type)
-        framebuffer.plain_read = PlainRead(key, *place, size, pixel)
+        framebuffer.plain_read = PlainRead(key, *place, size, pixel, order, stored)
 
 
 def read_again(
@@ -83,7 +122,10 @@ def read_again(
     box = Box(x, y, known.layer, width, height, 1)
     transfer = ctx.pipe.transfer_map(known.resource, known.level, MapFlags.READ, box)
     try:
-        write_bytes(pixels, transfer.data)
+        data = transfer.data
+        if known.order is not None:
+            data = in_order(data, known.stored, known.order)
+        write_bytes(pixels, data)
     finally:
         ctx.pipe.transfer_unmap(transfer)
     return True

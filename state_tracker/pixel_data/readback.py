@@ -27,7 +27,12 @@ from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
-from gallette.state_tracker.pixel_data.plain_reads import read_again, remember
+from gallette.state_tracker.pixel_data.plain_reads import (
+    byte_order,
+    in_order,
+    read_again,
+    remember,
+)
 from gallette.state_tracker.targets.framebuffers import (
     DEPTH,
     STENCIL,
@@ -129,6 +134,9 @@ def client_pixels(
     source = linear_twin(stored)
     if same_bits(format, type) == source.name:
         return rows.reshape(*rows.shape[:-1], -1, pixel_bytes(format, type))
+    order = byte_order(source, info.base, format, type)
+    if order is not None:
+        return in_order(rows, source.block_bytes, order)
     return encode_client(format, type, _read_values(source, rows, info), luminance_sum=sum)
 
 
@@ -236,9 +244,14 @@ def _read_pixels(
             found = encode_client(format, type, values, luminance_sum=info.is_color)
         else:
             found = client_pixels(rows, source.format, info, format, type, info.is_color)
-            if np.may_share_memory(found, rows):  # just as they are stored
+            stored, order = linear_twin(source.format), None
+            as_stored = np.may_share_memory(found, rows)
+            if not as_stored:
+                order = byte_order(stored, info.base, format, type)
+            if as_stored or order is not None:
                 here, size, pixel = (resource, level, layer), source.size, found.shape[-1]
-                remember(ctx, framebuffer, format, asked, here, size, pixel)
+                texel = stored.block_bytes
+                remember(ctx, framebuffer, format, asked, here, size, pixel, order, texel)
         if found.shape[1:3] == (height, width):  # nothing outside: it goes out as it is
             return write_client(ctx, format, type, pixels, found, 2, room)
         out = np.zeros((1, height, width, pixel_bytes(format, type)), np.uint8)

@@ -113,3 +113,28 @@ def test_the_short_way_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     gl.read_pixels(0, 0, 4, 4, GL.RGBA, GL.UNSIGNED_BYTE, memory)
     assert bytes(memory) == _read(gl, 0, 0, 4, 4)[:64].tobytes()
     gl.release()
+
+
+@pytest.mark.parametrize("internal", ["R8", "RG8", "RGB8", "RGBA8", "SRGB8_ALPHA8", "RGBA8_SNORM"])
+def test_some_bytes_of_texels(internal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are what a conversion by way of numbers makes of them, the first time and after."""
+    gl: Any = create_context("numpipe", profile="core", version=(4, 3))
+    gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])
+    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+    raw = np.random.default_rng(3).integers(0, 256, SIDE * SIDE * 4, np.uint8)
+    kind = getattr(GL, internal)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, kind, SIDE, SIDE, 0, GL.RGBA, GL.UNSIGNED_BYTE, raw)
+    texture = gl.get_integerv(GL.TEXTURE_BINDING_2D)[0]
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 0)
+    gl.pixel_storei(GL.PACK_ALIGNMENT, 1)
+    formats = GL.RED, GL.GREEN, GL.BLUE, GL.RG, GL.RGB, GL.BGR, GL.RGBA, GL.BGRA
+    short = [[_read(gl, format=format) for _ in range(2)] for format in formats]
+    gl.read_buffer(GL.COLOR_ATTACHMENT0)
+    monkeypatch.setattr(readback, "byte_order", lambda *args: None)
+    monkeypatch.setattr(readback, "read_again", lambda *args: False)
+    for format, both in zip(formats, short, strict=True):
+        long = _read(gl, format=format)
+        assert len(np.unique(long[:20])) > 1 or internal in ("R8", "RG8")
+        for one in both:
+            np.testing.assert_array_equal(one, long)
+    gl.release()
