@@ -205,13 +205,16 @@ def contents(step: Step) -> list[npt.NDArray[Any]]:
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
-@pytest.mark.parametrize("worth", [2, 1000], ids=["merged", "one by one"])
-def test_all_of_them_hold_the_same(step: Step, worth: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "WORTH_MERGING", worth)
-    waited = contents(step)
+def test_all_of_them_hold_the_same(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Merged, one by one, and without waiting."""
+    waited = []
+    for worth in (2, 1000):
+        monkeypatch.setattr(queue, "WORTH_MERGING", worth)
+        waited.append(contents(step))
     monkeypatch.setattr(queue, "SMALL", 0)
-    for one, other in zip(waited, contents(step), strict=True):
-        np.testing.assert_array_equal(one, other)
+    for merged, alone, at_once in zip(*waited, contents(step), strict=True):
+        np.testing.assert_array_equal(merged, at_once)
+        np.testing.assert_array_equal(alone, at_once)
 
 
 def test_they_wait(flushes: list[int]) -> None:

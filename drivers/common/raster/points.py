@@ -64,12 +64,12 @@ def rasterize_points(
     if multisampled:
         info.round = state.point_smooth and not state.multisample
         edges = _squares(window, size, state, target)
-        source = PlaneSource(vertices, which[None, :], provoking, False, depth=depth)
+        source = PlaneSource(vertices, which[None], provoking, False, depth=depth)
         return sampled_spans(edges, target, multisampled), source, info
     if state.conservative:
         edges = _squares(window, size, state, target, state.half_pixel_center)
         center = state.half_pixel_center
-        source = PlaneSource(vertices, which[None, :], provoking, center, depth=depth)
+        source = PlaneSource(vertices, which[None], provoking, center, depth=depth)
         return spans_of(edges), source, info
     x0, x1 = point_extent(window[0], size, state)
     y0, y1 = point_extent(window[1], size, state)
@@ -83,7 +83,7 @@ def rasterize_points(
         np.maximum(y0, target.y0),
         np.minimum(y1, target.y1),
     )
-    source = PlaneSource(vertices, which[None, :], provoking, state.half_pixel_center, depth=depth)
+    source = PlaneSource(vertices, which[None], provoking, state.half_pixel_center, depth=depth)
     return spans_of(edges), source, info
 
 

@@ -39,7 +39,7 @@ def at(*places: tuple[float, float]) -> VertexSet:
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_nowhere_goes_with_all_that_is_its_own(way: str) -> None:
     state, pattern = WAYS[way]
-    vertices = at((2.5, 3.5), (1e9, 3.5), (12.5, 3.5), (np.nan, 1.0), (5.5, 9.5))
+    vertices = at((2.5, 3.5), (1.5e6, 3.5), (12.5, 3.5), (np.nan, 1.0), (5.5, 9.5))
     which = np.array([4, 1, 0, 3, 2])
     info_of = np.arange(5, dtype=np.int32) + 10
     depth = np.linspace(0.1, 0.5, 5, dtype=np.float32)[None, :]
@@ -65,13 +65,46 @@ def test_what_is_nowhere_goes_with_all_that_is_its_own(way: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_without_depths_and_sides_of_their_own_points_face_the_eye(way: str) -> None:
     state, pattern = WAYS[way]
+    some = np.array([0, 1])
+    for place, count in (((4.5, 4.5), 2), ((1e9, 4.5), 1)):
+        with np.errstate(all="ignore"):
+            _, source, info = rasterize_points(
+                at((9.5, 4.5), place),
+                some,
+                some,
+                some.astype("i4"),
+                state,
+                TARGET,
+                None,
+                None,
+                pattern,
+            )
+        assert source.depth is None
+        assert info.front.tolist() == [True] * count
+
+
+@pytest.mark.parametrize(("size", "samples"), [(1.0, 4), (2.0, 16), (3.0, 36), (2.5, 24)])
+def test_points_cover_samples_in_a_square_of_their_size(size: float, samples: int) -> None:
+    state = RasterizerState(multisample=True, point_size=size)
     one = np.array([0])
+    center = 8.0 if size == 2 else 8.5
     with np.errstate(all="ignore"):
-        _, source, info = rasterize_points(
-            at((4.5, 4.5)), one, one, one.astype(np.int32), state, TARGET, None, None, pattern
+        spans, _, _ = rasterize_points(
+            at((center, center)), one, one, one.astype("i4"), state, TARGET, None, None, PATTERN
         )
-    assert source.depth is None
-    assert info.front.tolist() == [True]
+    assert spans.bounds is not None
+    assert int((spans.bounds[1] - spans.bounds[0]).clip(0).sum()) == samples
+
+
+def test_points_are_round_where_no_sample_says_how_much_of_them_is_there() -> None:
+    one = np.array([0])
+    for smooth, multisample in ((True, True), (True, False), (False, True), (False, False)):
+        state = RasterizerState(point_smooth=smooth, multisample=multisample)
+        with np.errstate(all="ignore"):
+            _, _, info = rasterize_points(
+                at((8.5, 8.5)), one, one, one.astype("i4"), state, TARGET, None, None, PATTERN
+            )
+        assert info.round == (smooth and not multisample)
 
 
 def test_points_end_where_the_target_does() -> None:
