@@ -1,7 +1,8 @@
 """A pytest plugin for the run that finds out which test meets which stretch of code.
 
 Before a test all probes are cleared, after it a row of bits is written down: what ran in its
-process and in those it started. What runs between tests (imports) goes into the row `""`. A test
+process and in those it started. What a fixture of several tests ran counts for each of them,
+whoever came first. What runs between tests (imports) goes into the row `""`. A test
 that fails while it is measured (it minds the time, say) is not written down: it could notice
 anything.
 """
@@ -13,6 +14,8 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +23,11 @@ from mutants_probes import PROBES  # type: ignore[import-not-found]
 
 failed: set[str] = set()
 BYTES = np.frombuffer(PROBES, np.uint8)
+fixtures: dict[Any, Any] = {}
+"""What ran when a fixture of several tests was made."""
+
+
+_NONE = SimpleNamespace(name2fixturedefs={})
 
 
 def _write(test: str, seconds: float) -> None:
@@ -39,8 +47,23 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     yield
     seconds = time.process_time() + sum(os.times()[2:4]) - before
     if item.nodeid not in failed:
+        for found in getattr(item, "_fixtureinfo", _NONE).name2fixturedefs.values():
+            for fixture in found:
+                BYTES[:] |= fixtures.get(fixture, 0)
         _write(item.nodeid, seconds)
     BYTES[:] = 0
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_fixture_setup(fixturedef: Any) -> Iterator[None]:
+    if fixturedef.scope == "function":
+        yield
+        return
+    before = BYTES.copy()
+    BYTES[:] = 0
+    yield
+    fixtures[fixturedef] = BYTES.copy()
+    BYTES[:] |= before
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import json
 import marshal
+import os
 import subprocess
 import sys
 import types
@@ -135,6 +137,42 @@ def test_probes_say_which_lines_ran(tree: Path, monkeypatch: pytest.MonkeyPatch)
     assert "LIMIT" in probes.names["gallette/one.py"][lines[10]]
     assert 5 not in lines  # of the module, not of a function
     assert Probes.read(tree / "code") == probes
+
+
+SHARING = """
+import pytest
+from mutants_probes import PROBES
+
+@pytest.fixture(scope="module")
+def made(): PROBES[0] = 1
+
+@pytest.fixture(scope="module")
+def more(made): PROBES[1] = 1
+
+@pytest.fixture
+def own(): PROBES[2] = 1
+
+def test_a(more): pass
+def test_b(made): PROBES[3] = 1
+def test_c(own): pass
+def test_d(more): pass
+"""
+
+
+def test_what_a_shared_fixture_ran_counts_for_every_test_that_has_it(tmp_path: Path) -> None:
+    (tmp_path / "mutants_probes.py").write_text("PROBES = bytearray(8)\n")
+    (tmp_path / "test_sharing.py").write_text(SHARING)
+    rows, journal = tmp_path / "rows", tmp_path / "journal"
+    bench = Path(__file__).resolve().parents[2] / "bench"
+    path = os.pathsep.join([str(tmp_path), str(bench)])
+    env = {**os.environ, "PYTHONPATH": path, "MUTANTS_ROWS": str(rows)}
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "mutants.plugin", str(tmp_path)],
+        env={**env, "MUTANTS_JOURNAL": str(journal)}, check=True, capture_output=True,
+    )  # fmt: skip
+    tests = [json.loads(line)[0][-6:] for line in journal.read_text().splitlines()]
+    found = dict(zip(tests, (f"{byte:08b}"[:4] for byte in rows.read_bytes()), strict=True))
+    assert found == {"test_a": "1100", "test_b": "1001", "test_c": "0010", "test_d": "1100"}
 
 
 def test_a_sleeping_fault_changes_nothing_until_it_is_called(
