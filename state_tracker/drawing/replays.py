@@ -35,11 +35,13 @@ from gallette.state_tracker.entry_points.recording_words import (
     HEADER,
     MOST_ARRAYS,
     MOST_BUFFERS,
+    MOST_POINTS,
     MOST_QUERIES,
     MOST_TEXTURES,
     RECORDS,
     SAMPLES_PASSED,
     TEXTURE_2D,
+    UNIFORM_UNIT,
     UNITS,
     WORDS,
     Word,
@@ -63,7 +65,7 @@ _MOST_UNIFORMS = 4096  # bytes
 _SITUATIONS, _MOST_TOKENS = 16, 4096
 
 _State = tuple[int, ...]
-_UNIT_0 = Word.UNIT_0 - FIRST_STATE
+_UNIT_0, _POINT_0 = Word.UNIT_0 - FIRST_STATE, Word.POINT_0 - FIRST_STATE
 _BOXES = (
     (Word.SCISSOR, "scissors", viewports.scissor, Dirty.SCISSOR),
     (Word.VIEWPORT, "viewports", viewports.viewport, Dirty.VIEWPORT),
@@ -89,6 +91,7 @@ class Replays:
         self._tokens: dict[Any, dict[bytes, Any]] = {}
         self._queries, self._buffers = _Names(MOST_QUERIES), _Buffers()
         self._boxes: dict[str, list[Any]] = {}  # of all viewports, as they were
+        self._points: list[tuple[Any, int, int]] = []  # of uniform blocks, as they were
         self._bound: tuple[int, ...] = ()  # the buffers that are, by `BOUND`
 
     # -- beginning -----------------------------------------------------------------------------
@@ -116,6 +119,7 @@ class Replays:
             and program.executable is executable
             and ctx.arrays.current.name > 0
             and not executable.has_builtins
+            and ctx.limits.uniform_buffer_offset_alignment == UNIFORM_UNIT
             and not executable.linked.subroutine_uniforms
             and len(executable.uniforms.data) <= _MOST_UNIFORMS
             and all(_are_alike(getattr(ctx.raster, name)) for _, name, _, _ in _BOXES)
@@ -144,6 +148,8 @@ class Replays:
         words[Word.COPY_NEXT], words[Word.COPY_END] = copies, copies + WRITTEN_BYTES - 8
         words[Word.QUERY] = self._active_query()
         self._boxes = {name: getattr(ctx.raster, name) for _, name, _, _ in _BOXES}
+        points = ctx.buffers.uniform[:MOST_POINTS]
+        self._points = [(point.buffer, point.offset, point.size) for point in points]
         self._bound = self._bound_buffers()
         for word, name in zip(BOUND.values(), self._bound, strict=True):
             words[word] = name
@@ -167,6 +173,7 @@ class Replays:
             found[word - FIRST_STATE] = int(is_enabled(ctx, cap))
         for word, *_ in _BOXES:
             found[word - FIRST_STATE + 1] = -1
+        found[_POINT_0 : _POINT_0 + 2 * MOST_POINTS] = [-1] * (2 * MOST_POINTS)
         found[_UNIT_0:] = [unit.bound[TEXTURE_2D].name for unit in ctx.textures.units[:UNITS]]
         return tuple(found)
 
@@ -263,6 +270,10 @@ class Replays:
                     ctx.textures.active = unit
                     bind_texture(ctx, TEXTURE_2D, texture)
         ctx.textures.active = state[Word.ACTIVE - FIRST_STATE]
+        for number in range(MOST_POINTS):
+            at = _POINT_0 + 2 * number
+            if state[at : at + 2] != old[at : at + 2]:
+                self._bind_point(number, *state[at : at + 2])
         for word, name, change, dirty in _BOXES:
             at = word - FIRST_STATE
             if state[at : at + 2] == old[at : at + 2]:
@@ -272,6 +283,15 @@ class Replays:
                 ctx.dirty |= dirty
             else:
                 change(ctx, *struct.unpack("<4i", struct.pack("<2q", *state[at : at + 2])))
+
+    def _bind_point(self, number: int, named: int, offset: int) -> None:
+        """Bind a buffer for uniform blocks, or what was bound before."""
+        ctx = self.ctx
+        found = self._points[number]
+        if named >= 0:
+            found = ctx.buffers.names.get(named & 0xFFFFFFFF), offset, named >> 32
+        ctx.buffers.uniform[number].set(*found)
+        ctx.dirty |= Dirty.UNIFORM_BUFFERS
 
 
 def _are_alike(things: list[Any]) -> bool:

@@ -23,6 +23,7 @@ from .recording_words import (
     HEADER,
     MOST_ARRAYS,
     MOST_BUFFERS,
+    MOST_POINTS,
     MOST_QUERIES,
     MOST_TEXTURES,
     MOST_WRITTEN,
@@ -30,6 +31,8 @@ from .recording_words import (
     SAMPLES_PASSED,
     TEXTURE_2D,
     TEXTURE_UNIT_0,
+    UNIFORM_BUFFER,
+    UNIFORM_UNIT,
     UNITS,
     Word,
     uniform_kind,
@@ -241,6 +244,42 @@ def _bind_buffer(code: _Recorder) -> None:
         code.end()
 
 
+def _bind_point(ranged: bool) -> Callable[[_Recorder], None]:
+    """EDI is the target, ESI the binding point, EDX the name; RCX the offset, R8 the size."""
+
+    def write(code: _Recorder) -> None:
+        code.raw(b"\x81\xff" + struct.pack("<I", UNIFORM_BUFFER))  # cmp edi, ...
+        code.on_if(_NOT_EQUAL)
+        code.raw(b"\x83\xfe" + bytes([MOST_POINTS]))  # cmp esi, ...
+        code.on_if(_NOT_BELOW)
+        code.raw(b"\x81\xfa" + struct.pack("<I", MOST_BUFFERS))  # cmp edx, ...
+        code.on_if(_NOT_BELOW)
+        code.raw(b"\x89\xd0\x49\x89\xc3\x49\xc1\xe3\x04")  # mov eax, edx; mov r11, rax; shl r11, 4
+        code.raw(b"\x4d\x03\x9a" + _disp(Word.KNOWN_BUFFERS))  # add r11, [r10 + ...]
+        code.raw(b"\x49\x83\x3b\x00")  # cmp qword [r11], 0
+        code.on_if(_EQUAL)
+        if ranged:
+            code.raw(b"\x48\x85\xc9")  # test rcx, rcx
+            code.on_if(_NEGATIVE)
+            code.raw(b"\xf7\xc1" + struct.pack("<I", UNIFORM_UNIT - 1))  # test ecx, ...
+            code.on_if(_NOT_EQUAL)
+            code.raw(b"\x4d\x85\xc0")  # test r8, r8
+            code.on_if(_NOT_POSITIVE)
+            code.raw(b"\x49\x81\xf8" + struct.pack("<I", (1 << 31) - 1))  # cmp r8, ...
+            code.on_if(_ABOVE)
+        code.note_rax(Word.UNIFORM_BUFFER)
+        code.raw(b"\x41\x89\xf3\x49\xc1\xe3\x04")  # mov r11d, esi; shl r11, 4
+        if ranged:
+            code.raw(b"\x49\xc1\xe0\x20\x4c\x09\xc0")  # shl r8, 32; or rax, r8
+        else:
+            code.raw(b"\x31\xc9")  # xor ecx, ecx
+        code.raw(b"\x4b\x89\x84\x1a" + _disp(Word.POINT_0))  # mov [r10 + r11 + ...], rax
+        code.raw(b"\x4b\x89\x8c\x1a" + _disp(Word.POINT_0 + 1))  # mov [r10 + r11 + ...], rcx
+        code.end()
+
+    return write
+
+
 def _buffer_sub_data(code: _Recorder) -> None:
     """EDI is the target, RSI the offset, RDX the size, RCX the address."""
     for target in BOUND:
@@ -363,6 +402,8 @@ def _writers() -> dict[str, Callable[[_Recorder], None]]:
         "ActiveTexture": _active_texture,
         "BindTexture": _bind_texture,
         "BindBuffer": _bind_buffer,
+        "BindBufferBase": _bind_point(False),
+        "BindBufferRange": _bind_point(True),
         "BufferSubData": _buffer_sub_data,
         "BeginQuery": _begin_query,
         "EndQuery": _end_query,

@@ -23,6 +23,7 @@ __all__ = [
     "MOST_ARRAYS",
     "MOST_BUFFERS",
     "MOST_LOCATIONS",
+    "MOST_POINTS",
     "MOST_QUERIES",
     "MOST_TEXTURES",
     "MOST_WRITTEN",
@@ -30,6 +31,8 @@ __all__ = [
     "SAMPLES_PASSED",
     "TEXTURE_2D",
     "TEXTURE_UNIT_0",
+    "UNIFORM_BUFFER",
+    "UNIFORM_UNIT",
     "UNITS",
     "WORDS",
     "Word",
@@ -37,7 +40,7 @@ __all__ = [
 ]
 
 FIRST_STATE = 20
-COPIED = 32
+COPIED = 40
 HEADER = 6
 WORDS = FIRST_STATE + COPIED
 UNITS = 16
@@ -52,6 +55,10 @@ MOST_ARRAYS, MOST_TEXTURES, MOST_BUFFERS, MOST_QUERIES, MOST_LOCATIONS = (
 MOST_WRITTEN = 1 << 14
 """Bytes of a buffer that are written: more of them go the long way."""
 
+MOST_POINTS, UNIFORM_UNIT = 4, 16
+"""Binding points of uniform blocks that are recorded, and what offsets are multiples of."""
+
+UNIFORM_BUFFER = int(GL.UNIFORM_BUFFER)
 TEXTURE_2D, TEXTURE_UNIT_0 = int(GL.TEXTURE_2D), int(GL.TEXTURE0)
 SAMPLES_PASSED = int(GL.SAMPLES_PASSED)
 
@@ -83,6 +90,9 @@ class Word(IntEnum):
     FIRST_CAPABILITY = FIRST_STATE + 3
     SCISSOR = FIRST_STATE + 10  # x and y in one word, width and height in the next; -1: as it was
     VIEWPORT = FIRST_STATE + 12
+    # Of each binding point of uniform blocks: the buffer's name, and the size in the upper half (0:
+    # the whole buffer; -1 for both: as it was); the offset.
+    POINT_0 = FIRST_STATE + 14
     UNIT_0 = FIRST_STATE + COPIED - UNITS  # the names of textures; -1: as it was
 
 

@@ -26,7 +26,7 @@ THROUGH_C = (
     *("use_program", "bind_vertex_array", "active_texture", "bind_texture", "enable", "disable"),
     *("uniform4fv", "uniform4f", "draw_arrays", "draw_arrays_instanced", "draw_elements"),
     *("draw_elements_instanced", "bind_sampler", "bind_buffer", "buffer_sub_data", "scissor"),
-    *("viewport", "begin_query", "end_query"),
+    *("viewport", "begin_query", "end_query", "bind_buffer_base", "bind_buffer_range"),
 )
 
 BYTES = np.zeros(64, np.uint8)
@@ -102,7 +102,11 @@ class Recorded(World):
             gl.buffer_sub_data(GL.UNIFORM_BUFFER, 4, 12, self.numbers(3))
         elif what < 0.7:
             gl.scissor(*(int(v) for v in random.integers(-9, 20, 2)), 60, int(random.integers(90)))
-        elif what < 0.8:
+        elif what < 0.74:
+            gl.bind_buffer_base(GL.UNIFORM_BUFFER, int(random.integers(4)), self.pick(self.paints))
+        elif what < 0.78:
+            gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, self.pick(self.paints), 0, 16)
+        elif what < 0.82:
             gl.viewport(*(int(v) for v in random.integers(-9, 20, 2)), 80, 70)
         elif self.asked:
             gl.end_query(GL.SAMPLES_PASSED)
@@ -246,6 +250,13 @@ def test_what_was_recorded_is_so_for_whoever_asks(world: Recorded) -> None:
         (lambda gl: gl.buffer_sub_data(GL.ARRAY_BUFFER, 40, 1, BYTES), GL.INVALID_VALUE),
         (lambda gl: gl.buffer_sub_data(GL.ARRAY_BUFFER, 1 << 62, 9, BYTES), GL.INVALID_VALUE),
         (lambda gl: gl.buffer_sub_data(GL.ARRAY_BUFFER, 40, 0, BYTES), GL.NO_ERROR),
+        (lambda gl: gl.bind_buffer_base(77, 0, 1), GL.INVALID_ENUM),
+        (lambda gl: gl.bind_buffer_base(GL.UNIFORM_BUFFER, 999, 1), GL.INVALID_VALUE),
+        (lambda gl: gl.bind_buffer_base(GL.UNIFORM_BUFFER, 0, 77), GL.INVALID_OPERATION),
+        (lambda gl: gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, 1, 8, 16), GL.INVALID_VALUE),
+        (lambda gl: gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, 1, -16, 16), GL.INVALID_VALUE),
+        (lambda gl: gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, 1, 0, 0), GL.INVALID_VALUE),
+        (lambda gl: gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, 1, 0, 1 << 40), GL.NO_ERROR),
         (lambda gl: gl.begin_query(77, 1), GL.INVALID_ENUM),
         (lambda gl: gl.begin_query(GL.SAMPLES_PASSED, 0), GL.INVALID_OPERATION),
         (lambda gl: gl.begin_query(GL.SAMPLES_PASSED, 77), GL.INVALID_OPERATION),
@@ -282,6 +293,28 @@ def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) 
         gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
         found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 40), np.float32)
         np.testing.assert_array_equal(found, np.repeat(last, 2))
+
+
+def test_blocks_are_where_they_were_bound(world: Recorded) -> None:
+    gl, (one, two) = world.gl, world.paints
+    gl.bind_buffer(GL.UNIFORM_BUFFER, one)
+    draw(world, 600)
+    gl.bind_buffer_base(GL.UNIFORM_BUFFER, 1, two)
+    gl.bind_buffer_range(GL.UNIFORM_BUFFER, 3, two, 1 << 20, 48)
+    draw(world, 1)
+    gl.bind_buffer_range(GL.UNIFORM_BUFFER, 1, one, 16, (1 << 31) - 1)
+    gl.bind_buffer(GL.UNIFORM_BUFFER, one)
+    assert is_recorded(world)
+
+    def bound(point: int) -> list[list[int]]:
+        names = GL.UNIFORM_BUFFER_BINDING, GL.UNIFORM_BUFFER_START, GL.UNIFORM_BUFFER_SIZE
+        return [gl.get_integer64i_v(name, point) for name in names]
+
+    assert bound(0) == [[one], [0], [0]]
+    assert bound(1) == [[one], [16], [(1 << 31) - 1]]
+    assert bound(2) == [[0], [0], [0]]
+    assert bound(3) == [[two], [1 << 20], [48]]
+    assert gl.get_integerv(GL.UNIFORM_BUFFER_BINDING) == [one]
 
 
 def test_there_is_room_for_some_bytes(world: Recorded, sizes: list[int]) -> None:
