@@ -20,6 +20,9 @@ from gallette.inspector import Frame, observe
 from gallette.inspector.export import LIMIT, export_page
 from gallette.inspector.server import make_server
 from gallette.inspector.service import Service, packed
+from gallette.inspector.state import uniforms_of
+from gallette.state_tracker import create_context
+from tests.state_tracker.helpers import program
 
 RED = "#version 330\nout vec4 color;\nvoid main() { color = vec4(1.0, 0.0, 0.0, 1.0); }\n"
 
@@ -76,6 +79,31 @@ def test_uniforms_have_names_and_values(frame: Frame) -> None:
     x, y, z = map(float, uniforms["to_lamp"][1].split(", "))
     assert x * x + y * y + z * z == pytest.approx(1, abs=1e-4)
     assert len(uniforms["matrix"][1].split(" | ")) == 4
+
+
+def test_uniforms_of_every_kind() -> None:
+    """Those of a block without a buffer have no values; what comes behind them has."""
+    gl = create_context("numpipe", profile="core", version=(4, 3))
+    name = program(
+        gl,
+        "#version 430\nvoid main() { gl_Position = vec4(0); }",
+        "#version 430\nuniform Block { vec4 inside; }; uniform bool yes, no; uniform float many[3];"
+        "uniform mat2 turned; uniform ivec2 whole; out vec4 c; void main() { c = inside + vec4("
+        "many[0] + many[1] + many[2] + turned[0].x + whole.x + whole.y) * float(yes || no); }",
+    )
+    place = {n: gl.get_uniform_location(name, n) for n in ("yes", "many", "turned", "whole")}
+    gl.uniform1i(place["yes"], 1)
+    gl.uniform1fv(place["many"], 3, np.array([0.5, 0.25, 2.0], np.float32))
+    gl.uniform_matrix2fv(place["turned"], 1, 0, np.arange(4, dtype=np.float32))
+    gl.uniform2i(place["whole"], -3, 4)
+    assert sorted(uniforms_of(gl)) == [
+        ("many[0]", "float", "0.5; 0.25; 2"),
+        ("no", "bool", "false"),
+        ("turned", "mat2", "0, 1 | 2, 3"),
+        ("whole", "ivec2", "-3, 4"),
+        ("yes", "bool", "true"),
+    ]
+    gl.release()
 
 
 def test_textures_are_pictures(frame: Frame) -> None:
