@@ -126,6 +126,12 @@ TRANSFERS = (
 )
 """what `glTexSubImage` is given and `glReadPixels` is asked for"""
 
+# A step of four or five bits is seen in whatever is drawn with it. Which of two steps a number
+# becomes that lies about half way between them is not specified: llvmpipe takes the nearest of
+# eight bits first.
+FEW_BITS = {"RGBA4", "RGB5_A1"}
+OTHER_STEPS = {"BYTE", "UNSIGNED_SHORT", "UNSIGNED_INT_2_10_10_10_REV"}
+
 # Vertex colours as other types read them from the same bytes: size, type, normalised, stride, at.
 COLORS_AS = (
     "4, GL.UNSIGNED_BYTE, 1, 40, 18",
