@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.bound import ConstantBuffer
+from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.vertex.assembly import assemble
@@ -28,6 +29,7 @@ MOST_TRIANGLES = DrawWords.MOST_TRIANGLES
 CONSTANTS = 1 << 16
 """Bytes a constant block 0 has at most."""
 
+_MOST_COMPARED = 1 << 10  # bytes of indices
 _MOST_STREAMS = 1024
 
 
@@ -162,6 +164,17 @@ class DirectMemory:
         """Indices may be others at each draw, and often are the same ones further on."""
         if info.count > MOST_LANES * 3:
             return None
+        raw = _stored_indices(info)
+        if raw is None:
+            return self._of_indices(info, mode, first)
+        restart = info.restart_index if info.primitive_restart else None
+        key = mode, first, info.instance_count, info.index_size, info.index_bias, restart, raw
+        if key in self._streams:
+            return self._streams[key]
+        return self._keep(key, self._of_indices(info, mode, first))
+
+    def _of_indices(self, info: DrawInfo, mode: Primitive, first: bool) -> Stream | None:
+        """The same where bytes that are not known say which."""
         indices = indices_of(info)
         low, high = (int(indices.min()), int(indices.max())) if len(indices) else (0, 0)
         if info.primitive_restart and high >= info.restart_index:
@@ -214,3 +227,15 @@ class DirectMemory:
             (words, tuple(arrays)),
             {},
         )
+
+
+def _stored_indices(info: DrawInfo) -> bytes | None:
+    """The bytes of a draw's indices; None if there are too many to compare, or fewer."""
+    buffer, size = info.index_buffer, info.index_size
+    start = info.index_offset + info.start * size
+    end = start + info.count * size
+    if end - start > _MOST_COMPARED or not isinstance(buffer, HostResource):
+        return None
+    if start < 0 or end > buffer.desc.width:
+        return None
+    return buffer.memory[start:end].tobytes()
