@@ -38,7 +38,8 @@ _DISPLAY_EXTENSIONS = (
     "EGL_KHR_gl_renderbuffer_image EGL_KHR_gl_texture_2D_image EGL_KHR_gl_texture_3D_image "
     "EGL_KHR_gl_texture_cubemap_image EGL_KHR_image EGL_KHR_image_base "
     "EGL_KHR_no_config_context EGL_KHR_reusable_sync "
-    "EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_query_driver"
+    "EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_configless_context "
+    "EGL_MESA_query_driver"
 )
 _DEVICE_EXTENSIONS = "EGL_EXT_device_query_name EGL_MESA_device_software"
 
