@@ -352,3 +352,40 @@ def test_draws_by_index_and_others_see_versions_of_one_buffer(
     monkeypatch.setattr(queue, "SMALL", 0)
     assert len(np.unique(waited.reshape(-1, 4), axis=0)) > 2
     np.testing.assert_array_equal(waited, drawn())
+
+
+@pytest.mark.parametrize("divisor", [1, 2])
+def test_instances_see_versions_of_their_own(
+    divisor: int, monkeypatch: pytest.MonkeyPatch, executed: list[int]
+) -> None:
+    """Colours by instance, written before each draw."""
+    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    made: list[Any] = []
+    stream_of = writes.stream_of
+    monkeypatch.setattr(
+        writes, "stream_of", lambda *args: made.append(stream_of(*args)) or made[-1]
+    )
+
+    def drawn() -> npt.NDArray[Any]:
+        painter = Painter(12)
+        gl = painter.gl
+        (paints,) = gl.gen_buffers(1)
+        gl.bind_buffer(GL.ARRAY_BUFFER, paints)
+        gl.buffer_data(GL.ARRAY_BUFFER, 100, painter.numbers(100) / 40, GL.DYNAMIC_DRAW)
+        gl.vertex_attrib_pointer(1, 3, GL.FLOAT, 0, 16, None)
+        gl.vertex_attrib_divisor(1, divisor)
+        for number in range(20):
+            gl.buffer_sub_data(GL.ARRAY_BUFFER, number % 4 * 16, 16, painter.numbers(16) / 40)
+            count = 1 + number % 7 if divisor == 1 else 8
+            gl.draw_arrays_instanced(GL.TRIANGLES, number % 2 * 6, 6, count)
+        found = np.array(pixels(gl))
+        gl.release()
+        return found
+
+    waited = drawn()
+    assert executed == [20]
+    assert made[0] is not None
+    assert made[0].divisor == divisor
+    monkeypatch.setattr(queue, "SMALL", 0)
+    assert len(np.unique(waited.reshape(-1, 4), axis=0)) > 2
+    np.testing.assert_array_equal(waited, drawn())

@@ -276,7 +276,7 @@ def _end_to_end(entries: Sequence[Waiting], gathered: _Gathered) -> tuple[_Gathe
         if info.instance_count > 1:
             for numbers in alike:
                 read = entries[numbers[0]][0].buffers
-                kind = "instances", info.mode, info.start_instance, read
+                kind = "instances", info.mode, read
                 found.setdefault((key[0], kind), []).append(numbers)
             continue
         givens = {id(entries[numbers[0]][0]): entries[numbers[0]][0] for numbers in alike}

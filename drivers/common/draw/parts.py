@@ -161,6 +161,9 @@ def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, 
         source.numbers = np.concatenate(
             [np.zeros(len(p.ids), np.int64) if p.numbers is None else p.numbers for p in pieces]
         )
+        bases = np.array([info.start_instance for info in infos])
+        if (bases != bases[0]).any():
+            source.bases = bases.repeat(sizes)
     vertices = _shade(draw, source)
     stream = np.concatenate([each.stream for each in pieces]) + starts.repeat(lengths)
     if infos[0].mode in LISTS:  # nobody sees where one ends and the next begins

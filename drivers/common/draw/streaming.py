@@ -18,7 +18,7 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import DrawInfo
+from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
 from .earlier import Earlier
 from .waiting import Given
@@ -58,11 +58,17 @@ class Stream:
     now: Given
     width: int  # of the buffer: those draws may read so much of a version
     stride: int
-    last: int  # the byte behind the first vertex of a draw that begins at 0
+    last: int  # the byte behind the first row of a draw that begins at 0
+    divisor: int  # so many instances have a row; 0: each vertex has one
 
     def call(self, info: DrawInfo, version: int) -> DrawInfo | None:
         """A draw's call, begun in that version; None if it could read beyond it."""
-        if self.last + (info.start + info.count - 1) * self.stride > self.width:
+        row = info.start + info.count - 1
+        if self.divisor:
+            if info.instance_count == 1:
+                return None  # such draws are instances themselves when they become one
+            row = info.start_instance + (info.instance_count - 1) // self.divisor
+        if self.last + row * self.stride > self.width:
             return None
         if not version:
             return info
@@ -72,7 +78,11 @@ class Stream:
         if found is None or found[0] is not info:
             if len(known) >= _MOST_CALLS:
                 known.clear()
-            found = known[id(info), shift] = info, replace(info, start=info.start + shift)
+            if self.divisor:
+                moved = replace(info, start_instance=info.start_instance + shift)
+            else:
+                moved = replace(info, start=info.start + shift)
+            found = known[id(info), shift] = info, moved
         return found[1]
 
 
@@ -80,23 +90,30 @@ def stream_of(
     given: Given, mode: Primitive, buffer: Resource, versions: Sequence[bytes]
 ) -> Stream | None:
     """Draws of this mode with the versions of a buffer, the last of which is what it holds now;
-    None where something but the vertices would tell."""
+    None where something but what vertices or instances read there would tell."""
     bound = given.states.bound
-    reach = given.reach(buffer)
-    strides = {stride for _, _, stride in reach}
-    if len(strides) != 1 or 0 in strides or given.sees_start(mode):
-        return None
+    inside: list[tuple[VertexElement, VertexBuffer]] = []
+    others: list[tuple[VertexElement, VertexBuffer]] = []
     for element in bound.elements.state:
-        each = bound.vertex_buffers[element.buffer_index]
-        if each is not None and each.buffer is not buffer:
-            if each.stride and not element.instance_divisor:
-                return None  # its draws would begin elsewhere in this one, too
+        slot = element.buffer_index
+        each = bound.vertex_buffers[slot] if slot < len(bound.vertex_buffers) else None
+        if each is not None and each.stride:
+            (inside if each.buffer is buffer else others).append((element, each))
+    if not inside or len(inside) != len(given.reach(buffer)) or given.sees_start(mode):
+        return None
+    divisors = {element.instance_divisor for element, _ in inside}
+    strides = {each.stride for _, each in inside}
+    if len(strides) != 1 or (0 in divisors and len(divisors) != 1):
+        return None
+    divisor, (stride,) = min(divisors), strides
+    if any(bool(element.instance_divisor) == bool(divisor) for element, _ in others):
+        return None  # its draws would begin elsewhere in these, too
     selection = given.selection(mode)
     if selection is None or any(
         name.startswith("vertex_id") for name in selection.stages[Stage.VERTEX].facts.system_values
     ):
         return None
-    (stride,) = strides
     everything = _Everything(buffer, versions, stride)
     streamed = Earlier(given, {id(buffer): (everything, _ALL)}, {})
-    return Stream(streamed, given, buffer.desc.width, stride, max(last for _, last, _ in reach))
+    ends = [e.src_offset + each.offset + e.src_format.block_bytes for e, each in inside]
+    return Stream(streamed, given, buffer.desc.width, stride, max(ends), divisor)

@@ -45,6 +45,7 @@ class VertexSource:
     merged: bool = False  # the instances are draws, of one instance each
     draws: Ints | None = None  # of each lane, where `ids` are those of several draws: its number
     numbers: Ints | None = None  # and of its instance, where those draws have several
+    bases: Ints | None = None  # and the first of those, if draws differ in that
 
     @property
     def lanes(self) -> int:
@@ -209,8 +210,9 @@ class FetchedVertices:
             return rows
         if element.instance_divisor:
             if source.numbers is not None:
-                own = source.numbers[self._start : self._stop]
-                return _clamped(rows, own // element.instance_divisor + source.start_instance)
+                some = slice(self._start, self._stop)
+                base = source.start_instance if source.bases is None else source.bases[some]
+                return _clamped(rows, source.numbers[some] // element.instance_divisor + base)
             if source.merged:
                 return _clamped(rows, np.array([source.start_instance], np.int64))
             if source.instances == 1:
