@@ -28,14 +28,15 @@ def hms(seconds: float) -> str:
 
 
 class RunProgress(AbstractContextManager["RunProgress"]):
-    """Counts tests and their expected cost; time left follows the cost, as long tests come
-    first.
+    """Counts tests and their expected cost; time left follows both: long tests come first, but what
+    starting one takes is the same for all.
     """
 
     def __init__(self, out: Console, title: str, costs: list[float], done: int = 0):
         self.out, self.title = out, title
         self.total, self.done, self.before = len(costs) + done, done, done
-        self.cost, self.spent = sum(costs), 0.0
+        self.start_cost = sum(costs) / max(1, len(costs))  # of each test: a guess
+        self.cost, self.spent = 2 * sum(costs), 0.0
         self.start = self.last_line = time.monotonic()
         self.live = out.is_terminal
         self._bar: Any = progress_bar(out) if self.live else None
@@ -55,7 +56,7 @@ class RunProgress(AbstractContextManager["RunProgress"]):
 
     def step(self, cost: float, totals: Counter[str]) -> None:
         self.done += 1
-        self.spent += cost
+        self.spent += self.start_cost + cost
         note = f"{self.rate()}  " + "  ".join(f"{r} {n}" for r, n in sorted(totals.items()))
         if self._bar is not None:
             self._bar.update(self._task, advance=1, note=note)
