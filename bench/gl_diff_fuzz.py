@@ -184,6 +184,10 @@ def results(options: argparse.Namespace) -> Iterator[tuple[int, str, str]]:
             worker.terminate()
 
 
+_TOLD = 60.0
+"""Seconds between two lines that say how far it is."""
+
+
 def main() -> int:
     """Run programs until one differs or time is up."""
     parser = argparse.ArgumentParser(
@@ -207,10 +211,14 @@ def main() -> int:
     if options.show:
         print("\n".join(generate(options.seed, options.steps, options.es)[0]))
         return 0
-    start, done, failures = time.monotonic(), 0, 0
+    start = told = time.monotonic()
+    done = failures = 0
     kinds: Counter[str] = Counter()
     for seed, note, text in results(options):
         done += 1
+        if time.monotonic() > told + _TOLD:
+            told = time.monotonic()
+            print(f"{done} programs, {failures} differ", file=sys.stderr, flush=True)
         if not note:
             continue
         failures += 1
