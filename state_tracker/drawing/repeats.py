@@ -79,9 +79,10 @@ class Repeats:
 
     def clear(self) -> None:
         """Something else has changed."""
-        self._known.clear()
-        self._last_key = self._last = None
-        self._generation += 1
+        if self._known:
+            self._known.clear()
+            self._last_key = self._last = None
+            self._generation += 1
 
     def drawn(self, call: tuple[Any, ...]) -> bool:
         """Make a draw like one before; false if there was none, and nothing is done."""
@@ -158,7 +159,7 @@ class Repeats:
         token = self._token(info)
         if token is not None:
             if len(self._known) >= _MOST:
-                self._known.clear()
+                self.clear()
             key = self._last_key = self._key(call, executable)
             self._last = self._known[key] = _Repeat(layout, layouts, token)
 
