@@ -114,6 +114,7 @@ class Repeats:
             ctx.group.epoch,
             ctx.arrays.names.changes,
             ctx.textures.names.changes,
+            ctx.buffers.names.changes,
         )
 
     def drawn_together(self, tokens: Sequence[Any], uniforms: Sequence[bytes]) -> int:

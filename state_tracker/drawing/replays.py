@@ -25,7 +25,7 @@ from gallette.state_tracker.enables import is_enabled, set_enabled
 from gallette.state_tracker.entry_points import abi, recording, shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
-from gallette.state_tracker.entry_points.memory import LISTENERS, bytes_at
+from gallette.state_tracker.entry_points.memory import LISTENERS
 from gallette.state_tracker.entry_points.recording import LOG_BYTES, MARK, WRITTEN_BYTES, words
 from gallette.state_tracker.entry_points.recording_words import (
     BOUND,
@@ -205,28 +205,27 @@ class Replays:
     def end(self) -> None:
         """Replay what was noted, and record no more."""
         ctx, thread, executable = self.ctx, words[Word.THREAD], self._executable
-        if not recording.stop(self):
+        noted = recording.stop(self)
+        if noted is None:
             return
         new, ctx.__dict__ = ctx.__dict__, self._hidden
         ctx.__dict__.update({name: value for name, value in new.items() if name != MARK})
         if isinstance(CALL_TABLES.get(thread), recording.Guard):
             CALL_TABLES[thread] = ctx.calls
         assert executable is not None
-        start, stride = recording.log(), words[Word.STRIDE]
-        used, pending = words[Word.NEXT] - start, words[Word.PENDING]
-        last = tuple(words[FIRST_STATE:WORDS])
-        bound = [words[word] for word in BOUND.values()]
-        many = used >= _WORTH_IT * stride
+        last = tuple(noted.words[FIRST_STATE:])
+        bound = [noted.words[word] for word in BOUND.values()]
+        many = len(noted.log) >= _WORTH_IT * noted.words[Word.STRIDE]
         self._patience = _LEAST_PATIENCE if many else min(2 * self._patience, _MOST_PATIENCE)
-        if not pending:
+        if not noted.words[Word.PENDING]:
             return
         ctx.dirty |= Dirty.CONSTANTS
-        if used:
+        if noted.log:
             uniforms = executable.uniforms.data
             final = bytes(uniforms)
             self._replaying = True
             try:
-                _Replay(self, executable, ctypes.string_at(start, used), stride).all()
+                _Replay(self, executable, noted).all()
             finally:
                 self._replaying = False
                 uniforms[:] = final
@@ -301,11 +300,13 @@ def _are_alike(things: list[Any]) -> bool:
 class _Replay:
     """One replay: the log, and the tokens of the kinds of records it has."""
 
-    def __init__(self, replays: Replays, executable: Executable, log: bytes, stride: int) -> None:
+    def __init__(self, replays: Replays, executable: Executable, noted: recording.Noted) -> None:
         self._replays, self._ctx, self._uniforms = replays, replays.ctx, executable.uniforms
-        self._log, self._stride, self._size = log, stride, len(executable.uniforms.data)
+        self._log, self._stride = noted.log, noted.words[Word.STRIDE]
+        self._size = len(executable.uniforms.data)
+        self._written, self._written_at = memoryview(noted.written), recording.written()
         self._tokens = replays.tokens(executable)
-        self._writes: dict[tuple[int, ...], BufferWrite] = {}
+        self._writes: dict[tuple[int, int], BufferWrite] = {}
 
     def all(self) -> None:
         """Make the draws of the log, in order."""
@@ -320,7 +321,7 @@ class _Replay:
         rows: list[Any] = []
         for place in range(at, len(log), stride):
             if log[place] >= _WRITE:
-                written = self._written(place) if log[place] == _WRITE else None
+                written = self._write(place) if log[place] == _WRITE else None
                 if written is None:
                     break
                 tokens.append(written[0])
@@ -342,18 +343,23 @@ class _Replay:
             at += stride
         return at
 
-    def _written(self, place: int) -> tuple[Any, Any] | None:
+    def _write(self, place: int) -> tuple[Any, Any] | None:
         """A record of bytes that are written: where to, and what."""
-        name, offset, size, address = _ARGUMENTS.unpack_from(self._log, place + 8)
-        key = name, offset, size
-        found = self._writes.get(key)
+        name, offset, data = self._bytes(place)
+        found = self._writes.get((name, offset))
         if found is None:
             buffer = self._ctx.buffers.names.get(name)
             resource = None if buffer is None else buffer.plain
             if resource is None:
                 return None
-            found = self._writes[key] = BufferWrite(resource, offset)
-        return found, bytes_at(address, size)
+            found = self._writes[name, offset] = BufferWrite(resource, offset)
+        return found, data
+
+    def _bytes(self, place: int) -> tuple[int, int, memoryview]:
+        """The buffer a record says is written, from where on, and what with."""
+        name, offset, size, address = _ARGUMENTS.unpack_from(self._log, place + 8)
+        first = address - self._written_at
+        return name, offset, self._written[first : first + size]
 
     def _token(self, key: bytes) -> Any:
         """The driver's token for draws of such records, if it has one."""
@@ -380,8 +386,8 @@ class _Replay:
         number = self._log[at]
         try:
             if number == _WRITE:
-                name, offset, size, address = _ARGUMENTS.unpack_from(self._log, at + 8)
-                sub_data(ctx, ctx.buffers.names.require(name), offset, size, address)
+                name, offset, data = self._bytes(at)
+                sub_data(ctx, ctx.buffers.names.require(name), offset, len(data), data)
             elif number == _BEGIN:
                 name, *_ = _ARGUMENTS.unpack_from(self._log, at + 8)
                 queries.begin_query(ctx, SAMPLES_PASSED, name)
@@ -412,11 +418,11 @@ _MADE_BY: tuple[Callable[..., None], ...] = (
 
 
 class _Buffers:
-    """Two words for each name: one more than the bytes of that buffer that may be written (0: there
-    is none such), and its usage."""
+    """A word for each name: one more than the bytes of that buffer that may be written; 0: there is
+    none such."""
 
     def __init__(self) -> None:
-        self.memory = (ctypes.c_int64 * (2 * MOST_BUFFERS))()
+        self.memory = (ctypes.c_int64 * MOST_BUFFERS)()
         self._known: tuple[int, int] = (-1, -1)
 
     def of(self, ctx: Context) -> int:
@@ -429,8 +435,7 @@ class _Buffers:
             for buffer in names.values():
                 if buffer.name < MOST_BUFFERS:
                     writable = buffer.size if buffer.plain is not None else 0
-                    self.memory[2 * buffer.name] = 1 + writable
-                    self.memory[2 * buffer.name + 1] = buffer.usage
+                    self.memory[buffer.name] = 1 + writable
         return ctypes.addressof(self.memory)
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import ctypes
 from _thread import get_ident
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gallette.state_tracker.entry_points import machine_code, recording_code
@@ -29,6 +30,7 @@ __all__ = [
     "MARK",
     "WRITTEN_BYTES",
     "Guard",
+    "Noted",
     "Recorded",
     "is_free",
     "log",
@@ -113,13 +115,30 @@ def begin(recorded: Recorded) -> None:
     words[Word.THREAD] = get_ident()
 
 
-def stop(recorded: Recorded) -> bool:
-    """Note nothing any more; false if that context was not recorded."""
-    if recorded not in _current:
-        return False
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What was recorded: the words, the records, and what was written to buffers."""
+
+    words: list[int]
+    log: bytes
+    written: bytes
+
+
+def stop(recorded: Recorded) -> Noted | None:
+    """Note nothing any more; None if that context was not recorded.
+
+    What was noted is copied before another context, in whatever thread, may be recorded.
+    """
+    if recorded not in _current or not words[Word.THREAD]:
+        return None
     words[Word.THREAD] = 0
+    noted = Noted(
+        list(words),
+        ctypes.string_at(log(), words[Word.NEXT] - log()),
+        ctypes.string_at(written(), words[Word.COPY_NEXT] - written()),
+    )
     _current.remove(recorded)
-    return True
+    return noted
 
 
 def end_here() -> None:

@@ -9,7 +9,7 @@ the words, R11 that of the next record.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from gallette.state_tracker.entry_points.machine_code import Assembler, thread_function
 
@@ -227,16 +227,22 @@ def _box(word: int) -> Callable[[_Recorder], None]:
     return write
 
 
-def _bind_buffer(code: _Recorder) -> None:
-    """EDI is the target, ESI the name."""
+def _targets(code: _Recorder) -> Iterator[int]:
+    """One piece of code for each target of buffers in EDI: what its word is."""
     for target in BOUND:
         code.if_argument_is(target, f"target {target}")
     code.jump("on")
     for target, word in BOUND.items():
         code.label(f"target {target}")
+        yield word
+
+
+def _bind_buffer(code: _Recorder) -> None:
+    """EDI is the target, ESI the name."""
+    for word in _targets(code):
         code.raw(b"\x89\xf0\x3d" + struct.pack("<I", MOST_BUFFERS))  # mov eax, esi; cmp eax, ...
         code.on_if(_NOT_BELOW)
-        code.raw(b"\x48\xc1\xe0\x04\x49\x03\x82" + _disp(Word.KNOWN_BUFFERS))  # shl rax, 4; add
+        code.raw(b"\x48\xc1\xe0\x03\x49\x03\x82" + _disp(Word.KNOWN_BUFFERS))  # shl rax, 3; add
         code.raw(b"\x48\x83\x38\x00")  # cmp qword [rax], 0
         code.on_if(_EQUAL)
         code.raw(b"\x89\xf0")  # mov eax, esi
@@ -254,7 +260,7 @@ def _bind_point(ranged: bool) -> Callable[[_Recorder], None]:
         code.on_if(_NOT_BELOW)
         code.raw(b"\x81\xfa" + struct.pack("<I", MOST_BUFFERS))  # cmp edx, ...
         code.on_if(_NOT_BELOW)
-        code.raw(b"\x89\xd0\x49\x89\xc3\x49\xc1\xe3\x04")  # mov eax, edx; mov r11, rax; shl r11, 4
+        code.raw(b"\x89\xd0\x49\x89\xc3\x49\xc1\xe3\x03")  # mov eax, edx; mov r11, rax; shl r11, 3
         code.raw(b"\x4d\x03\x9a" + _disp(Word.KNOWN_BUFFERS))  # add r11, [r10 + ...]
         code.raw(b"\x49\x83\x3b\x00")  # cmp qword [r11], 0
         code.on_if(_EQUAL)
@@ -282,11 +288,7 @@ def _bind_point(ranged: bool) -> Callable[[_Recorder], None]:
 
 def _buffer_sub_data(code: _Recorder) -> None:
     """EDI is the target, RSI the offset, RDX the size, RCX the address."""
-    for target in BOUND:
-        code.if_argument_is(target, f"target {target}")
-    code.jump("on")
-    for target, word in BOUND.items():
-        code.label(f"target {target}")
+    for word in _targets(code):
         code.raw(b"\x49\x8b\x82" + _disp(word))  # mov rax, [r10 + ...]
         code.jump("bound")
     code.label("bound")
@@ -298,7 +300,7 @@ def _buffer_sub_data(code: _Recorder) -> None:
     code.on_if(_ABOVE)
     code.raw(b"\x48\x85\xc9")  # test rcx, rcx
     code.on_if(_EQUAL)
-    code.raw(b"\x49\x89\xc3\x49\xc1\xe3\x04")  # mov r11, rax; shl r11, 4
+    code.raw(b"\x49\x89\xc3\x49\xc1\xe3\x03")  # mov r11, rax; shl r11, 3
     code.raw(b"\x4d\x03\x9a" + _disp(Word.KNOWN_BUFFERS))  # add r11, [r10 + ...]
     code.raw(b"\x4c\x8d\x0c\x16\x4d\x3b\x0b")  # lea r9, [rsi + rdx]; cmp r9, [r11]
     code.on_if(_NOT_BELOW)

@@ -78,7 +78,7 @@ class Word(IntEnum):
     KNOWN_ARRAYS = 9  # the addresses of a byte for each name: is there such an object?
     KNOWN_TEXTURES = 10
     KNOWN_QUERIES = 11
-    KNOWN_BUFFERS = 12  # of two words for each name: one more than its size, and its usage
+    KNOWN_BUFFERS = 12  # of a word for each name: one more than the bytes that may be written
     COPY_NEXT = 13  # where the next bytes that are written to a buffer go
     COPY_END = 14
     QUERY = 15  # the name of the query of samples that is active; 0: none, -1: one not noted

@@ -141,9 +141,7 @@ class BufferObject(GLObject):
             self.ctx.group.mark(HOLDERS)
             self.ctx.group.epoch += 1
         self.unmap()
-        if self.usage != usage:
-            self.usage = usage
-            self.ctx.group.epoch += 1
+        self.usage = usage
         if size and data is not None:
             self.write(0, read_bytes(data, size))
 

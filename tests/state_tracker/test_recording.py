@@ -295,6 +295,29 @@ def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) 
         np.testing.assert_array_equal(found, np.repeat(last, 2))
 
 
+def test_another_thread_may_be_recorded_during_a_replay(
+    world: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it notes goes where that of this one was."""
+    gl, buffer = world.gl, world.buffers[0]
+    every = replays._Replay.all
+
+    def disturbed(self: Any) -> None:
+        assert recording.is_free()
+        ctypes.memset(recording.log(), 0xFF, recording.LOG_BYTES + recording.WRITTEN_BYTES)
+        every(self)
+
+    monkeypatch.setattr(replays._Replay, "all", disturbed)
+    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+    for number in range(5):
+        gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * number, 8, np.full(2, number, np.float32))
+        draw(world, 1)
+    assert is_recorded(world)
+    found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 40), np.float32)
+    np.testing.assert_array_equal(found, np.arange(5).repeat(2))
+    assert gl.get_error() == GL.NO_ERROR
+
+
 def test_blocks_are_where_they_were_bound(world: Recorded) -> None:
     gl, (one, two) = world.gl, world.paints
     gl.bind_buffer(GL.UNIFORM_BUFFER, one)
