@@ -282,7 +282,11 @@ def main() -> int:
             text = "".join(traceback.format_exception(error)[-4:])
             findings.append(f"{kind} at {place}\n{text}")
 
+    def ignored(what: Any) -> None:
+        findings.append(f"{what.exc_type.__name__} came as far as C at {place}: {what.exc_value}")
+
     abi.failed = failed
+    sys.unraisablehook = ignored
     done, before, resident = 0, 0.0, []
     for number in range(seed, seed + contexts):
         caller = Caller(number, memory, driver)

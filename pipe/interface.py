@@ -101,6 +101,10 @@ class Screen(ABC):
     def resource_create(self, desc: ResourceDesc) -> Resource:
         """A resource with one reference and zeroed contents."""
 
+    def check_work(self, vertices: int) -> None:
+        """Raise what a draw of so many vertices would: before anything is copied for it."""
+        return  # any number will do
+
     @abstractmethod
     def get_timestamp(self) -> int:
         """Nanoseconds on the device's clock."""

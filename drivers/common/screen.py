@@ -10,7 +10,7 @@ from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.drivers.common.raster.points import LARGEST_POINT
 from gallette.drivers.common.raster.samples import STANDARD
 from gallette.drivers.common.variants.compiler import VariantCompiler
-from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.drivers.common.work import DEFAULT_BUDGET, LANE, Work
 from gallette.pipe.caps import Caps
 from gallette.pipe.interface import Context
 
@@ -68,6 +68,9 @@ class HostScreen(MemoryScreen):
         if compiler.options.ownership == "driver_owns":
             caps = replace(caps, driver_owns_shaders=True)
         super().__init__(caps)
+
+    def check_work(self, vertices: int) -> None:
+        Work(self.budget).spend(LANE * vertices)
 
     def context_create(self) -> Context:
         from gallette.drivers.common.context import HostContext

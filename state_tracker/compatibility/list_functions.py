@@ -131,14 +131,16 @@ def _argument(name: str, factor: int = 1) -> Count:
 
 
 def _map_points(ctx: Context, args: dict[str, Any]) -> int:
-    """The last control point ends the array."""
-    from gallette.state_tracker.compatibility.evaluators import point_size
+    """The last control point ends the array; nothing is read for a map that cannot be."""
+    from gallette.state_tracker.compatibility.evaluators import MAX_ORDER, point_size
 
-    size = point_size(args["target"])
-    if "ustride" in args:
-        u, v = args["uorder"] - 1, args["vorder"] - 1
-        return int(max(u * args["ustride"] + v * args["vstride"] + size, 0))
-    return int(max((args["order"] - 1) * args["stride"] + size, 0))
+    found = point_size(args["target"])
+    for way in ("u", "v") if "ustride" in args else ("",):
+        order = args[f"{way}order"]
+        if not 1 <= order <= MAX_ORDER:
+            return 0
+        found += (order - 1) * args[f"{way}stride"]
+    return int(max(found, 0))
 
 
 _COUNTS: tuple[tuple[str, Count], ...] = (

@@ -37,6 +37,7 @@ __all__ = ["draw", "draw_indexed", "indexed_call", "restarts"]
 _LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
 _ADJACENCY = range(GL.LINES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY + 1)
 _PLAIN = range(GL.POINTS, GL.TRIANGLE_FAN + 1)
+_WORTH_A_LOOK = 1 << 16  # vertices that would have to be copied
 _PRIMITIVES = list(Primitive)
 INDEX_TYPES: dict[int, tuple[int, str]] = {
     GL.UNSIGNED_BYTE: (1, "ubyte"),
@@ -182,26 +183,30 @@ def draw(
     if not ctx.can_draw():
         _check_alone(mode)
         return
-    _prepare(ctx, mode, first, first + max(count, 1) - 1, base_instance + instances)
-    if count and instances:
-        raster = ctx.raster
-        info = _info(
-            mode,
-            first,
-            count,
-            instances,
-            base_instance,
-            raster.patch_vertices,
-            raster.patch_levels,
-            draw_id,
-        )
-        if ctx.rendering.active:
-            ctx.rendering.draw(info)
-        else:
-            ctx.pipe.draw_vbo(info)
-            if alone:
-                ctx.repeats.remember(call, info)
-    ctx.vertex_input.finish()
+    if count > _WORTH_A_LOOK and _has_client_arrays(ctx):
+        ctx.screen.check_work(count * instances)
+    try:
+        _prepare(ctx, mode, first, first + max(count, 1) - 1, base_instance + instances)
+        if count and instances:
+            raster = ctx.raster
+            info = _info(
+                mode,
+                first,
+                count,
+                instances,
+                base_instance,
+                raster.patch_vertices,
+                raster.patch_levels,
+                draw_id,
+            )
+            if ctx.rendering.active:
+                ctx.rendering.draw(info)
+            else:
+                ctx.pipe.draw_vbo(info)
+                if alone:
+                    ctx.repeats.remember(call, info)
+    finally:
+        ctx.vertex_input.finish()
 
 
 def _index_resource(ctx: Context) -> Resource | None:
@@ -320,29 +325,31 @@ def draw_indexed(
     if count and not ctx.is_core and _has_client_arrays(ctx):
         low, high = _index_range(ctx, count, gl_type, indices, restart)
         low, high = max(low + base_vertex, 0), high + base_vertex
-    _prepare(ctx, mode, low, high, base_instance + instances)
-    resource, offset = _index_source(ctx, count, size, indices)
-    if count and instances and resource is not None:
-        info = DrawInfo(
-            _PRIMITIVES[mode],
-            0,
-            count,
-            instances,
-            base_instance,
-            size,
-            resource,
-            offset,
-            base_vertex,
-            restart is not None,
-            restart or 0,
-            vertices_per_patch=ctx.raster.patch_vertices,
-            patch_levels=ctx.raster.patch_levels,
-            draw_id=draw_id,
-        )
-        _submit(ctx)(info)
-        if call is not None:
-            ctx.repeats.remember(call, info)
-    ctx.vertex_input.finish()
+    try:
+        _prepare(ctx, mode, low, high, base_instance + instances)
+        resource, offset = _index_source(ctx, count, size, indices)
+        if count and instances and resource is not None:
+            info = DrawInfo(
+                _PRIMITIVES[mode],
+                0,
+                count,
+                instances,
+                base_instance,
+                size,
+                resource,
+                offset,
+                base_vertex,
+                restart is not None,
+                restart or 0,
+                vertices_per_patch=ctx.raster.patch_vertices,
+                patch_levels=ctx.raster.patch_levels,
+                draw_id=draw_id,
+            )
+            _submit(ctx)(info)
+            if call is not None:
+                ctx.repeats.remember(call, info)
+    finally:
+        ctx.vertex_input.finish()
 
 
 @entry
@@ -567,10 +574,14 @@ def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: i
     target = found.targets[buffer] if buffer < len(found.targets) else None
     if target is None or not ctx.can_draw():
         return
-    _prepare(ctx, mode, 0, 0, instances)
-    if instances:
-        _submit(ctx)(DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target))
-    ctx.vertex_input.finish()
+    try:
+        _prepare(ctx, mode, 0, 0, instances)
+        if instances:
+            _submit(ctx)(
+                DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target)
+            )
+    finally:
+        ctx.vertex_input.finish()
 
 
 @entry

@@ -224,7 +224,7 @@ def failed(function: Function, error: BaseException) -> None:
         context.record_error(error, function)
         return
     if context is not None and isinstance(error, ResetError | MemoryError):
-        context.workfailed(error, function)
+        context.work_failed(error, function)
         return
     code = GL.OUT_OF_MEMORY if isinstance(error, MemoryError) else GL.INVALID_OPERATION
     if context is not None:

@@ -12,7 +12,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import implemented, register
-from gallette.state_tracker.getters import query
+from gallette.state_tracker.getters import query, to_int
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ["FIXED_ONE"]
 
 FIXED_ONE = 65536
-_LIMIT = 1 << 31
 
 # Parameters whose values are enums or booleans.
 _NAMES = frozenset(
@@ -42,7 +41,7 @@ def to_fixed(pname: int | None, value: float) -> int:
     """What a query answers: rounded, and within what 32 bits hold."""
     if pname in _NAMES:
         return int(value)
-    return int(max(-_LIMIT, min(_LIMIT - 1, round(value * FIXED_ONE))))
+    return to_int(value * FIXED_ONE, False)
 
 
 def _plain(name: str, twin: str) -> None:

@@ -6,6 +6,7 @@ arrays of their own. `transforms_color` is false in the usual case, which costs 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -124,11 +125,16 @@ def _transfer(ctx: Context, pname: int, value: float) -> None:
     raise invalid_enum(pname, "pixel transfer parameter")
 
 
+def _truncated(value: float) -> int:
+    """An integer given as a real number; 0 if it is none."""
+    return int(value) if math.isfinite(value) else 0
+
+
 _OTHERS: dict[int, tuple[str, Any]] = {
     GL.MAP_COLOR: ("map_color", bool),
     GL.MAP_STENCIL: ("map_stencil", bool),
-    GL.INDEX_SHIFT: ("index_shift", int),
-    GL.INDEX_OFFSET: ("index_offset", int),
+    GL.INDEX_SHIFT: ("index_shift", _truncated),
+    GL.INDEX_OFFSET: ("index_offset", _truncated),
     GL.DEPTH_SCALE: ("depth_scale", float),
     GL.DEPTH_BIAS: ("depth_bias", float),
 }

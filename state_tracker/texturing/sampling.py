@@ -19,7 +19,7 @@ from gallette.state_tracker.entry_points.es_enums import check_es
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["MIPMAP_FILTERS", "SamplerParams"]
+__all__ = ["MIPMAP_FILTERS", "SamplerParams", "enumerator"]
 
 WRAPS: dict[int, Wrap] = {
     GL.REPEAT: Wrap.REPEAT,
@@ -47,6 +47,11 @@ REDUCTIONS: dict[int, Reduction] = {
 }
 MAG_FILTERS: dict[int, Filter] = {GL.NEAREST: Filter.NEAREST, GL.LINEAR: Filter.LINEAR}
 _RECT_WRAPS = frozenset((Wrap.CLAMP, Wrap.CLAMP_TO_EDGE, Wrap.CLAMP_TO_BORDER))
+
+
+def enumerator(value: float) -> int:
+    """The name of a setting, which may come as any number; -1 names none."""
+    return int(value) if math.isfinite(value) else -1
 
 
 @dataclass(slots=True)
@@ -126,7 +131,7 @@ class SamplerParams:
     ) -> None:
         """One glTexParameter or glSamplerParameter; raises before anything changes."""
         value = values[0]
-        code = int(value) if math.isfinite(value) else -1
+        code = enumerator(value)
         check_es(ctx, pname, "sampler parameter")
         if pname == GL.TEXTURE_BORDER_COLOR:
             self.border_color = tuple(values[:4])

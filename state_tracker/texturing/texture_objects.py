@@ -18,7 +18,7 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.objects import GLObject
-from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample
+from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample, enumerator
 from gallette.state_tracker.texturing.sparse_pages import SPARSE_TARGETS
 from gallette.state_tracker.texturing.texture_targets import (
     DESKTOP_TARGETS,
@@ -172,7 +172,7 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
             texture.max_level = level
         texture.looked_at()
     elif pname in _SWIZZLE_INDEX or pname == GL.TEXTURE_SWIZZLE_RGBA:
-        chosen = [int(v) for v in values]
+        chosen = [enumerator(v) for v in values]
         for source in chosen:
             if source not in SWIZZLES:
                 raise invalid_enum(source, "swizzle")
@@ -195,19 +195,21 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
         else:
             texture.sparse = bool(value)
     elif pname == GL.DEPTH_STENCIL_TEXTURE_MODE:
-        if int(value) not in (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX):
-            raise invalid_enum(int(value), "depth-stencil texture mode")
-        texture.stencil_mode = int(value)
+        mode = enumerator(value)
+        if mode not in (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX):
+            raise invalid_enum(mode, "depth-stencil texture mode")
+        texture.stencil_mode = mode
         texture.looked_at()
     elif pname == GL.DEPTH_TEXTURE_MODE and ctx.is_compat:
-        if int(value) not in (GL.LUMINANCE, GL.INTENSITY, GL.ALPHA, GL.RED):
-            raise invalid_enum(int(value), "depth texture mode")
-        texture.depth_mode = int(value)
+        mode = enumerator(value)
+        if mode not in (GL.LUMINANCE, GL.INTENSITY, GL.ALPHA, GL.RED):
+            raise invalid_enum(mode, "depth texture mode")
+        texture.depth_mode = mode
         texture.looked_at()
     elif pname == GL.GENERATE_MIPMAP and ctx.is_compat:
         texture.generate_mipmap = bool(value)
     elif pname == GL.TEXTURE_CROP_RECT_OES and ctx.profile == "es1":
-        u, v, w, h = (int(each) for each in values)
+        u, v, w, h = (to_int(each, False) for each in values)
         texture.crop_rect = (u, v, w, h)
     elif pname == GL.TEXTURE_PRIORITY and ctx.is_compat:
         texture.priority = min(max(float(value), 0.0), 1.0)

@@ -133,6 +133,7 @@ class VertexInput:
         self._bound = self._elements = None
 
     def release(self) -> None:
+        self.finish()
         self._ctx.pipe.set_vertex_buffers(())
         self._ctx.pipe.bind_vertex_elements_state(None)
         if self._current is not None:

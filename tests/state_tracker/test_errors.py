@@ -9,7 +9,7 @@ import pytest
 
 from gallette.compiler.errors import MisuseError
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.state_tracker.helpers import errors, program, quad
+from tests.state_tracker.helpers import compiled, errors, program, quad
 
 E, V, OP = "GL_INVALID_ENUM", "GL_INVALID_VALUE", "GL_INVALID_OPERATION"
 F = "GL_INVALID_FRAMEBUFFER_OPERATION"
@@ -260,6 +260,44 @@ def test_an_exception_inside_a_c_callback_becomes_a_gl_error(
     call(address)(GL.ARRAY_BUFFER, 4, None, GL.STATIC_DRAW)
     assert errors(ours) == [OP]
     assert "bug in glDrawArrays" in capsys.readouterr().err
+
+
+def through_pointer(gl: GLInterface, name: str, types: str, *args: object) -> None:
+    """Call a function as C does; each letter is the code of an argument's type."""
+    import ctypes
+
+    kinds = {"I": ctypes.c_uint, "i": ctypes.c_int, "n": ctypes.c_ssize_t, "P": ctypes.c_void_p}
+    prototype = ctypes.CFUNCTYPE(None, *[kinds[each] for each in types])
+    prototype(gl.load_opengl_function(name))(*args)
+
+
+def test_memory_that_is_not_there_is_an_error_for_c_programs_too(ours: GLInterface) -> None:
+    ours.bind_buffer(GL.ARRAY_BUFFER, ours.gen_buffers(1)[0])
+    through_pointer(ours, "glBufferData", "InPI", GL.ARRAY_BUFFER, 1 << 55, None, GL.STATIC_DRAW)
+    assert errors(ours) == ["GL_OUT_OF_MEMORY"]
+
+
+def test_a_runaway_shader_resets_the_context_for_c_programs_too(
+    ours: GLInterface, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = """#version 430
+    layout(local_size_x = 64) in;
+    layout(std430, binding = 0) buffer Out { uint value[]; };
+    uniform int stop;
+    void main() {
+        int i = 0;
+        while (i != stop) i = (i + 2) & 1023;
+        value[0] = uint(i);
+    }
+    """
+    name = ours.create_program()
+    ours.attach_shader(name, compiled(ours, GL.COMPUTE_SHADER, kernel))
+    ours.link_program(name)
+    ours.use_program(name)
+    ours.uniform1i(ours.get_uniform_location(name, "stop"), 1)
+    through_pointer(ours, "glDispatchCompute", "III", 1, 1, 1)
+    assert errors(ours) == ["GL_CONTEXT_LOST"]
+    assert "more work than its budget" in capsys.readouterr().err
 
 
 def test_a_strict_context_raises_what_others_record() -> None:
