@@ -7,7 +7,7 @@ once and finds it again, and a variant key is a handful of their fields. Default
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .enums import (
     BlendFactor,
@@ -41,6 +41,7 @@ __all__ = [
     "FramebufferState",
     "ImageView",
     "IndirectInfo",
+    "QueryChange",
     "RasterizerState",
     "RenderTargetBlend",
     "SamplerState",
@@ -383,6 +384,14 @@ class BufferWrite:
 
     buffer: Resource
     offset: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QueryChange:
+    """A query of samples begins or ends, between such draws."""
+
+    query: Any
+    begins: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gallette.pipe.enums import QueryType
 from gallette.pipe.interface import Handle
+from gallette.pipe.state import QueryChange
 from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -88,18 +90,28 @@ class QueryObject(GLObject):
         self.ctx = ctx
         self.target: int = 0
         self.handle: Handle = None
+        self.changes: tuple[QueryChange, QueryChange] | None = None  # begin and end of the handle
+        self.index = 0
         self.active = False
         self.result: int | None = None
 
     def begin(self, target: int, index: int = 0) -> None:
         self.prepare(target, index)
         self.ctx.pipe.begin_query(self.handle)
+        self.begun()
+
+    def begun(self) -> None:
+        """The driver counts."""
         self.active, self.result = True, None
+        self.ctx.queries.active[self.target, self.index] = self
 
     def prepare(self, target: int, index: int = 0) -> None:
+        if self.handle is not None and (self.target, self.index) == (target, index):
+            return
         self.destroy()
-        self.target = target
+        self.target, self.index = target, index
         self.handle = self.ctx.pipe.create_query(TARGETS[target], index)
+        self.changes = QueryChange(self.handle, True), QueryChange(self.handle, False)
 
     def end(self) -> None:
         self.ctx.pipe.end_query(self.handle)
@@ -119,7 +131,7 @@ class QueryObject(GLObject):
             if self.active:
                 self.end()
             self.ctx.pipe.destroy_query(self.handle)
-            self.handle = None
+            self.handle = self.changes = None
 
 
 class QueryState:
@@ -197,7 +209,6 @@ def begin_query_indexed(ctx: Context, target: int, index: int, id: int) -> None:
     if query.active or (query.target and query.target != target):
         raise invalid_operation("the query is active or of another target")
     query.begin(target, index)
-    state.active[(target, index)] = query
 
 
 @entry
@@ -269,7 +280,10 @@ def _object_value(ctx: Context, id: int, pname: int) -> list[int]:
     raise invalid_enum(pname, "query object parameter")
 
 
-_DTYPES = {"iv": "<i4", "uiv": "<u4", "i64v": "<i8", "ui64v": "<u8"}
+_PACKED = {
+    suffix: struct.Struct(f"<{code}")
+    for suffix, code in (("iv", "i"), ("uiv", "I"), ("i64v", "q"), ("ui64v", "Q"))
+}
 
 
 def _into_buffer(
@@ -278,13 +292,13 @@ def _into_buffer(
 ) -> None:  # fmt: skip
     """A result that is not there yet (GL_QUERY_RESULT_NO_WAIT) leaves the buffer alone."""
     assert buffer is not None
-    raw = np.array([min(v, limit) for v in values], _DTYPES[suffix]).view(np.uint8)
-    if offset < 0 or offset % 4 or offset + np.dtype(_DTYPES[suffix]).itemsize > buffer.size:
+    packed = _PACKED[suffix]
+    if offset < 0 or offset % 4 or offset + packed.size > buffer.size:
         raise invalid_operation("the result would be outside the buffer")
     if buffer.blocked:
         raise invalid_operation("the query buffer is mapped")
-    if raw.size:
-        buffer.write(offset, raw)
+    if values:
+        buffer.write(offset, np.frombuffer(packed.pack(min(values[0], limit)), np.uint8))
 
 
 for _suffix, _limit in (
@@ -308,7 +322,7 @@ for _suffix, _limit in (
         if params is OMITTED:
             return found
         if params is not None and found:
-            write_bytes(params, np.array(found, _DTYPES[suffix]))
+            write_bytes(params, _PACKED[suffix].pack(found[0]))
         return None
 
     def _by_buffer(

@@ -32,6 +32,9 @@ __all__ = ["Bound", "ConstantBuffer", "Cso", "StageBindings", "hold", "store"]
 State = TypeVar("State")
 Slot = TypeVar("Slot")
 
+_COUNTING = 1 << 48
+"""What a query that counts samples adds to the epoch while it runs."""
+
 
 class Cso(Generic[State]):
     """A constant state object."""
@@ -113,6 +116,13 @@ class Bound:
     counting_samples: int = 0  # occlusion queries that are running
     revision: int = 0  # grows with every change of what seldom changes: of parameters
     epoch: int = 0  # the same, and more: of what those who repeat draws do not look at themselves
+
+    def count_samples(self, more: int) -> None:
+        """Some queries begin or end that count samples: draws see how many there are, and nothing
+        else. So what was bound before the last one began is what is bound when it has ended.
+        """
+        self.counting_samples += more
+        self.epoch += more * _COUNTING
 
 
 def store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -> None:

@@ -28,16 +28,16 @@ from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Handle
 from gallette.pipe.resource import Resource, Transfer, level_extent
 from gallette.pipe.state import (
     Box,
-    BufferWrite,
     ComputeInfo,
     DrawInfo,
+    QueryChange,
     ScissorState,
     StreamOutputInfo,
 )
 
 from .draw.compute import launch
 from .draw.finding import DrawStates
-from .draw.queue import MERGED_STAGES, DrawQueue, Repeatable
+from .draw.queue import MERGED_STAGES, Between, DrawQueue, Repeatable
 from .draw.state import Witness
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class HostContext(MemoryContext):
         super().__init__(screen)
         self._states = DrawStates(self.bound, self.counters, Work(screen.budget))
         self._joiner = self._states.joiner
-        self._queue = DrawQueue(self._states, self.regroup)
+        self._queue = DrawQueue(self._states, self.regroup, self.screen.counts_draws)
 
     def watch(self, witness: Witness | None) -> None:
         """Show the fragments of draws to somebody from now on (one draw at a time)."""
@@ -229,9 +229,7 @@ class HostContext(MemoryContext):
             return
         if self._queue.unordered:
             self.settle()
-        query.active = True
-        self._count_samples(query.counts_samples)
-        query.begin, query.end = self._queue.moment(), None
+        self._queue.begin_query(query)
 
     def end_query(self, query: Handle) -> None:
         if not self._counts_later(query):
@@ -239,19 +237,10 @@ class HostContext(MemoryContext):
             return
         if self._queue.unordered:
             self.settle()
-        if query.active:
-            self._count_samples(-query.counts_samples)
-        query.active = False
-        query.end = self._queue.moment()
+        self._queue.end_query(query)
 
     def _counts_later(self, query: Handle) -> bool:
         return self.screen.counts_draws and query.type is not QueryType.PIPELINE_STATISTICS
-
-    def _count_samples(self, more: int) -> None:
-        if more:
-            self.changing()
-            self.bound.counting_samples += more
-            self.rebound()
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:
         """What it takes to make the draw that was made last once more, if it waits."""
@@ -271,21 +260,23 @@ class HostContext(MemoryContext):
             self.settle()
         return self._queue.repeat(draw, data)
 
-    def repeat_all(self, draws: Sequence[Repeatable | BufferWrite], data: Sequence[Any]) -> int:
-        """The same for many draws, and for bytes that are written in between: how many of all that
-        were done, from the first on."""
+    def repeat_all(self, draws: Sequence[Repeatable | Between], data: Sequence[Any]) -> int:
+        """The same for many draws, and for what happens in between: how many of all that were done,
+        from the first on."""
         done, queue = 0, self._queue
         while done < len(draws):
             draw = draws[done]
-            if type(draw) is BufferWrite:
-                self.buffer_subdata(draw.buffer, draw.offset, data[done])
+            if isinstance(draw, Repeatable):
+                if not self.repeat(draw, data[done]):
+                    break
                 done += 1
+                done += queue.repeat_more(draws, data, done)
                 continue
-            assert isinstance(draw, Repeatable)
-            if not self.repeat(draw, data[done]):
-                break
+            if isinstance(draw, QueryChange):
+                (self.begin_query if draw.begins else self.end_query)(draw.query)
+            else:
+                self.buffer_subdata(draw.buffer, draw.offset, data[done])
             done += 1
-            done += queue.repeat_more(draws, data, done)
         return done
 
     def destroy(self) -> None:

@@ -1,8 +1,8 @@
 """Queries: differences between the context's running counters, and conditional rendering.
 
-A query is two snapshots of `Counters`. Where draws are executed together later, in another order
-perhaps, a `Tally` tells what each of them counted, from which the snapshots are made that would
-have been taken between them.
+A query is two moments: snapshots of `Counters`, or what tells as much. Where draws are executed
+together later, in another order perhaps, a `Tally` tells what each of them counted, from which
+`Mark`s between them know what a snapshot would have held.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import operator
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from gallette.pipe.enums import QueryType
 __all__ = [
     "STREAMS",
     "Counters",
+    "Mark",
+    "Moment",
     "Moments",
     "Query",
     "RenderCondition",
@@ -66,6 +68,14 @@ class Counters:
     apart: list[Callable[[Counters], None]] = field(default_factory=list, init=False, compare=False)
     """Those who count for themselves, and add it when they are told to."""
 
+    def moment(self, only_samples: bool) -> Moment:
+        """What has been counted by now; perhaps only the samples that passed."""
+        if not only_samples:
+            return self.snapshot()
+        for told in self.apart:
+            told(self)
+        return _Samples(self.samples_passed)
+
     def snapshot(self) -> Counters:
         """A copy, stamped with the time."""
         for told in self.apart:
@@ -84,6 +94,59 @@ class Counters:
 
 
 Ints = npt.NDArray[np.int64]
+
+
+class Moment(Protocol):
+    """What most queries ask of a moment; those of statistics ask for whole snapshots."""
+
+    @property
+    def samples_passed(self) -> int:
+        """How many samples had passed."""
+        ...
+
+    @property
+    def streams(self) -> tuple[StreamCounters, ...]:
+        """The primitives of each stream."""
+        ...
+
+    @property
+    def nanoseconds(self) -> int:
+        """When it was."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Samples:
+    """A moment where nobody asks for anything else."""
+
+    samples_passed: int
+    streams: tuple[StreamCounters, ...] = ()
+    nanoseconds: int = 0
+
+
+class Mark:
+    """A moment behind so many of the draws that wait: known when they have been executed."""
+
+    __slots__ = ("_moments", "draws", "samples_passed")
+
+    def __init__(self, draws: int) -> None:
+        self.draws = draws
+        self.samples_passed = 0
+        self._moments: Moments | None = None
+
+    def know(self, moments: Moments, samples: int) -> None:
+        """They have been."""
+        self._moments, self.samples_passed = moments, samples
+
+    @property
+    def streams(self) -> tuple[StreamCounters, ...]:
+        """The primitives of each stream."""
+        return () if self._moments is None else self._moments.streams(self.draws)
+
+    @property
+    def nanoseconds(self) -> int:
+        """When it would have been: each draw took as long as the others."""
+        return 0 if self._moments is None else self._moments.nanoseconds(self.draws)
 
 
 class Tally:
@@ -128,31 +191,46 @@ class Tally:
 
 
 class Moments:
-    """Snapshots of counters that lie between draws, made when those have been executed."""
+    """What marks between draws tell when those have been executed."""
 
-    __slots__ = ("_before", "_counters", "_marks", "_tally")
+    __slots__ = ("_after", "_before", "_counters", "_draws", "_marks", "_primitives", "_tally")
 
-    def __init__(self, counters: Counters, draws: int, marks: list[tuple[int, Counters]]) -> None:
-        self._counters, self._marks = counters, marks
+    def __init__(self, counters: Counters, draws: int, marks: list[Mark]) -> None:
+        self._counters, self._marks, self._draws = counters, marks, draws
         self._before = counters.snapshot()
-        self._tally = counters.tally = Tally(draws)
+        self._tally: Tally | None = Tally(draws)
+        counters.tally = self._tally
+        self._after = 0  # nanoseconds
+        self._primitives: dict[int, int] = {}  # by how many draws come before
 
     def end(self) -> None:
-        """The draws have been executed, or some of them: each took as long as the others."""
-        self._counters.tally = None
-        now, before, draws = self._counters.snapshot(), self._before, len(self._tally.samples)
-        samples = np.cumsum(self._tally.samples).tolist()
-        primitives = np.cumsum(self._tally.primitives).tolist()
-        time = now.nanoseconds - before.nanoseconds
-        for end, made in self._marks:
-            made.restore(before)
-            first, *others = before.streams
-            generated = first.generated + primitives[end - 1]
-            made.streams = (StreamCounters(generated, first.emitted, first.unwritten), *others)
-            made.samples_passed = before.samples_passed + samples[end - 1]
-            made.nanoseconds = before.nanoseconds + time * end // draws
+        """The draws have been executed, or some of them."""
+        tally, counters, marks = self._tally, self._counters, self._marks
+        assert tally is not None
+        for told in counters.apart:
+            told(counters)
+        self._after = time.perf_counter_ns()
+        self._tally = counters.tally = None
+        self._marks = []
+        ends = [mark.draws for mark in marks]
+        last = np.array(ends) - 1
+        self._primitives = dict(zip(ends, np.cumsum(tally.primitives)[last].tolist(), strict=True))
+        samples = np.cumsum(tally.samples) + self._before.samples_passed
+        for mark, passed in zip(marks, samples[last].tolist(), strict=True):
+            mark.know(self, passed)
         # What no query asked for was not counted one by one, and what is counted is never less.
-        self._counters.samples_passed = before.samples_passed + samples[-1]
+        counters.samples_passed = int(samples[-1])
+
+    def streams(self, draws: int) -> tuple[StreamCounters, ...]:
+        """The primitives of each stream, behind so many draws."""
+        first, *others = self._before.streams
+        generated = first.generated + self._primitives[draws]
+        return (StreamCounters(generated, first.emitted, first.unwritten), *others)
+
+    def nanoseconds(self, draws: int) -> int:
+        """When so many draws would have been made, if each took as long as the others."""
+        before = self._before.nanoseconds
+        return before + (self._after - before) * draws // self._draws
 
 
 _NAMES = [f.name for f in fields(Counters) if f.init]
@@ -180,13 +258,13 @@ class Query:
 
     type: QueryType
     index: int = 0
-    begin: Counters | None = None
-    end: Counters | None = None
+    begin: Moment | None = None
+    end: Moment | None = None
     active: bool = field(default=False)
+    counts_samples: bool = field(init=False)
 
-    @property
-    def counts_samples(self) -> bool:
-        return self.type in _OCCLUSION
+    def __post_init__(self) -> None:
+        self.counts_samples = self.type in _OCCLUSION
 
     def result(self) -> int | dict[str, int]:
         """The finished query's answer; 0 if it never ran."""

@@ -52,7 +52,6 @@ def main(driver: str) -> int:
         print(error, file=sys.stderr)
         return 2
     ctx = moderngl.create_context(standalone=True, context=window)
-    ctx.extra = window  # for scenes that call OpenGL itself
     ctx.extra = window  # for what moderngl does not offer
     print(json.dumps({"renderer": str(ctx.info["GL_RENDERER"])}), flush=True)
     frames: dict[str, Callable[[], bytes]] = {}

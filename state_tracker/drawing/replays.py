@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.pipe.state import BufferWrite
-from gallette.state_tracker import queries
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw as draws
 from gallette.state_tracker.drawing import viewports
@@ -47,6 +46,7 @@ from gallette.state_tracker.entry_points.recording_words import (
     Word,
 )
 from gallette.state_tracker.objects import NameTable
+from gallette.state_tracker.queries import QueryObject, begin_query, end_query
 from gallette.state_tracker.texturing.texture_objects import bind_texture
 from gallette.state_tracker.vertices.buffer_objects import bind_buffer, sub_data
 from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
@@ -319,13 +319,25 @@ class _Replay:
         log, stride, size, known = self._log, self._stride, self._size, self._tokens
         tokens: list[Any] = []
         rows: list[Any] = []
+        active = self._ctx.queries.active.get((SAMPLES_PASSED, 0))
+        changed: list[tuple[int, QueryObject]] = []  # queries, and what token begins or ends each
         for place in range(at, len(log), stride):
-            if log[place] >= _WRITE:
-                written = self._write(place) if log[place] == _WRITE else None
-                if written is None:
+            kind = log[place]
+            if kind >= _WRITE:
+                if kind == _WRITE:
+                    written = self._write(place)
+                    if written is None:
+                        break
+                    tokens.append(written[0])
+                    rows.append(written[1])
+                    continue
+                query = self._query(place) if kind == _BEGIN else active
+                if query is None or query.changes is None:
                     break
-                tokens.append(written[0])
-                rows.append(written[1])
+                changed.append((len(tokens), query))
+                active = query if kind == _BEGIN else None
+                tokens.append(query.changes[kind == _END])
+                rows.append(None)
                 continue
             middle = place + _KEY
             key = log[place:middle]
@@ -335,6 +347,9 @@ class _Replay:
             tokens.append(token)
             rows.append(log[middle : middle + size])
         done = self._ctx.repeats.drawn_together(tokens, rows) if tokens else 0
+        for number, query in changed:
+            if number < done:
+                self._changed(query, tokens[number].begins)
         at += done * stride
         if done < len(tokens):
             known.pop(log[at : at + _KEY], None)  # the driver may want another
@@ -354,6 +369,19 @@ class _Replay:
                 return None
             found = self._writes[name, offset] = BufferWrite(resource, offset)
         return found, data
+
+    def _query(self, place: int) -> QueryObject | None:
+        """The query a record says begins."""
+        name, *_ = _ARGUMENTS.unpack_from(self._log, place + 8)
+        return self._ctx.queries.names.get(name)
+
+    def _changed(self, query: QueryObject, begun: bool) -> None:
+        """The driver has begun or ended a query."""
+        if begun:
+            query.begun()
+        else:
+            query.active = False
+            del self._ctx.queries.active[SAMPLES_PASSED, 0]
 
     def _bytes(self, place: int) -> tuple[int, int, memoryview]:
         """The buffer a record says is written, from where on, and what with."""
@@ -390,9 +418,9 @@ class _Replay:
                 sub_data(ctx, ctx.buffers.names.require(name), offset, len(data), data)
             elif number == _BEGIN:
                 name, *_ = _ARGUMENTS.unpack_from(self._log, at + 8)
-                queries.begin_query(ctx, SAMPLES_PASSED, name)
+                begin_query(ctx, SAMPLES_PASSED, name)
             elif number == _END:
-                queries.end_query(ctx, SAMPLES_PASSED)
+                end_query(ctx, SAMPLES_PASSED)
             else:
                 number, arguments = self._shown(self._log[at:middle])
                 self._uniforms.data[:] = self._log[middle : middle + self._size]

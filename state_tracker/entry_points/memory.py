@@ -143,6 +143,9 @@ def read_array(pointer: Pointer, gl_type: str, count: int) -> npt.NDArray[Any]:
 
 def write_bytes(pointer: Pointer, data: Any) -> None:
     """Store bytes (or an array's bytes) at `pointer`."""
+    if type(data) is bytes and type(pointer) is int and not LISTENERS:
+        ctypes.memmove(pointer, data, len(data))
+        return
     source = _flat(data)
     if source.size == 0:
         return

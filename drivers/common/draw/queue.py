@@ -20,10 +20,17 @@ from typing import Any
 from gallette.compiler.collector import collector_paused
 from gallette.drivers.common.memory.clear import ClearValues
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.common.queries import Counters, Moments
+from gallette.drivers.common.queries import Mark, Moment, Moments, Query
 from gallette.drivers.common.vertex.stream import restarts
 from gallette.pipe.enums import ClearFlags, MapFlags
-from gallette.pipe.state import Box, BufferWrite, DrawInfo, FramebufferState, ScissorState
+from gallette.pipe.state import (
+    Box,
+    BufferWrite,
+    DrawInfo,
+    FramebufferState,
+    QueryChange,
+    ScissorState,
+)
 
 from .clearing import LARGEST, Clear, may_wait
 from .dealing import deal
@@ -39,7 +46,10 @@ from .together import fill_together
 from .waiting import MERGED_STAGES, Constants, Given, Memory, Plan, Row, row_of
 from .writes import Writes
 
-__all__ = ["MERGED_STAGES", "DrawQueue", "Repeatable"]
+__all__ = ["MERGED_STAGES", "Between", "DrawQueue", "Repeatable"]
+
+Between = BufferWrite | QueryChange
+"""What may happen between draws that are repeated together."""
 
 SMALL = 4096
 """Draws of more vertices than this are executed at once."""
@@ -72,7 +82,6 @@ class Repeatable:
     target: FramebufferState
     epoch: int  # of what was bound when it was made
     waits: bool
-    counting: int  # and how many queries counted samples
     plan: Plan | None = None  # of the quick way, once that was asked for
 
 
@@ -82,6 +91,7 @@ class DrawQueue:
     __slots__ = (
         "_cleared",
         "_clears",
+        "_counts",
         "_drawn",
         "_entries",
         "_fragment",
@@ -99,10 +109,11 @@ class DrawQueue:
         "_writes",
     )
 
-    def __init__(self, states: DrawStates, regroup: bool = True) -> None:
-        """`regroup`: draws of several states may change places to be executed together."""
+    def __init__(self, states: DrawStates, regroup: bool = True, counts: bool = False) -> None:
+        """`regroup`: draws of several states may change places to be executed together; `counts`:
+        what each of them counts is known then."""
         self._states = states
-        self._regroup = regroup
+        self._regroup, self._counts = regroup, counts
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
         self._memory = Memory(states)
         self._given: Given | None = None  # what is bound now, if that is known
@@ -114,7 +125,7 @@ class DrawQueue:
         self._drawn: Counter[Any] = Counter()  # by shaders: draws that waited beside others
         self._writes = Writes()
         self._targets = Targets()
-        self._marks: list[tuple[int, Counters]] = []  # snapshots, by how many draws come before
+        self._marks: list[Mark] = []
         self._clears: list[Clear] = []
         self._cleared = 0  # pixels of them
 
@@ -214,13 +225,12 @@ class DrawQueue:
         if given is None or not (waits or info is self._made):
             return None
         bound = self._states.bound
-        target, counting = bound.framebuffer, bound.counting_samples
-        return Repeatable(given, info, target, bound.epoch, waits, counting)
+        return Repeatable(given, info, bound.framebuffer, bound.epoch, waits)
 
     def repeat(self, draw: Repeatable, data: bytes | bytearray) -> bool:
         """Draw once more, now or later: with other constants, and all else as it was."""
-        given, entries, bound = draw.given, self._entries, self._states.bound
-        if draw.epoch != bound.epoch or draw.counting != bound.counting_samples:
+        given, entries = draw.given, self._entries
+        if draw.epoch != self._states.bound.epoch:
             return False
         if not entries:
             if draw.plan is None:
@@ -236,13 +246,13 @@ class DrawQueue:
 
     def repeat_more(
         self,
-        draws: Sequence[Repeatable | BufferWrite],
+        draws: Sequence[Repeatable | Between],
         data: Sequence[Any],
         first: int,
     ) -> int:
         """Repeat draws from `first` on that are made as the one before them was just now: how many
         there are, until there is something else to look at."""
-        entries, like = self._entries, draws[first - 1]
+        entries, bound, like = self._entries, self._states.bound, draws[first - 1]
         assert isinstance(like, Repeatable)
         if not entries:
             return self._more_at_once(like, draws, data, first)
@@ -251,18 +261,15 @@ class DrawQueue:
         good: set[int] = set()  # the draws that are known to wait, by identity
         for number in range(first, len(draws)):
             draw = draws[number]
-            if type(draw) is BufferWrite:
-                if not self._writes_between(draw, data[number]):
+            if not isinstance(draw, Repeatable):
+                if not self._happens(draw, data[number]):
                     return number - first
                 continue
-            assert isinstance(draw, Repeatable)
             if id(draw) not in good:
                 if not (draw.waits and draw.given.held and draw.target is like.target):
                     return number - first
-                if draw.epoch != like.epoch or draw.counting != like.counting:
-                    return number - first
                 good.add(id(draw))
-            if self._lanes >= MOST_LANES or len(entries) >= MOST:
+            if draw.epoch != bound.epoch or self._lanes >= MOST_LANES or len(entries) >= MOST:
                 return number - first
             self._wait(draw.given, draw.info, data[number])
         return len(draws) - first
@@ -270,36 +277,42 @@ class DrawQueue:
     def _more_at_once(
         self,
         like: Repeatable,
-        draws: Sequence[Repeatable | BufferWrite],
+        draws: Sequence[Repeatable | Between],
         data: Sequence[Any],
         first: int,
     ) -> int:
         """The same where none wait: those that have a plan."""
-        known = like
+        known, bound = like, self._states.bound
         for number in range(first, len(draws)):
             draw = draws[number]
             if draw is not known:
-                if type(draw) is BufferWrite:
-                    if not self._writes_between(draw, data[number]):
+                if not isinstance(draw, Repeatable):
+                    if not self._happens(draw, data[number]):
                         return number - first
                     continue
-                assert isinstance(draw, Repeatable)
-                if draw.target is not like.target or draw.epoch != like.epoch:
-                    return number - first
-                if draw.counting != like.counting or not draw.given.alive:
+                if draw.target is not like.target or not draw.given.alive:
                     return number - first
                 known = draw
+            if known.epoch != bound.epoch:
+                return number - first
             if known.plan is None or not known.plan.repeat(known.info, data[number]):
                 return number - first
         return len(draws) - first
 
-    def _writes_between(self, write: BufferWrite, data: Any) -> bool:
-        """Write bytes between draws, if that can be without executing those that wait."""
-        buffer, end = write.buffer, write.offset + len(data)
+    def _happens(self, what: Between, data: Any) -> bool:
+        """Between draws something happens, if that can be without executing those that wait."""
+        if type(what) is QueryChange:
+            if self._entries and (not self._counts or self.unordered):
+                return False
+            self._change(what.query, what.begins)
+            self._recount()
+            return True
+        assert type(what) is BufferWrite
+        buffer, end = what.buffer, what.offset + len(data)
         assert isinstance(buffer, HostResource)
-        if self._entries and not self._writes.may_write(buffer, write.offset, end, self._entries):
+        if self._entries and not self._writes.may_write(buffer, what.offset, end, self._entries):
             return False
-        buffer.memory[write.offset : end] = data
+        buffer.memory[what.offset : end] = data
         buffer.touch()
         return True
 
@@ -330,14 +343,42 @@ class DrawQueue:
         self._info = info
         return True
 
-    def moment(self) -> Counters:
-        """What has happened so far, when the draws that wait have been executed."""
-        if not self._entries:
-            return self._states.counters.snapshot()
-        draws = len(self._entries)
-        if not self._marks or self._marks[-1][0] != draws:
-            self._marks.append((draws, Counters()))
-        return self._marks[-1][1]
+    # -- queries -------------------------------------------------------------------------------
+
+    def begin_query(self, query: Query) -> None:
+        """Count from here on, between draws that may wait."""
+        self._change(query, True)
+        self._recount()
+
+    def end_query(self, query: Query) -> None:
+        """Count no more."""
+        self._change(query, False)
+        self._recount()
+
+    def _change(self, query: Query, begins: bool) -> None:
+        """A query begins or ends now: when the draws that wait have been executed."""
+        counts, entries = query.counts_samples, self._entries
+        if counts and (begins or query.active):
+            self._states.bound.count_samples(1 if begins else -1)
+        moment: Moment
+        if entries:
+            marks, draws = self._marks, len(entries)
+            if marks and marks[-1].draws == draws:
+                moment = marks[-1]
+            else:
+                moment = Mark(draws)
+                marks.append(moment)
+        else:
+            moment = self._states.counters.moment(counts)
+        query.active = begins
+        if begins:
+            query.begin = moment
+        query.end = None if begins else moment
+
+    def _recount(self) -> None:
+        """How many queries count samples is another number for draws that come now."""
+        self.rebinding()
+        self._states.forget()
 
     # -- framebuffers and clears ---------------------------------------------------------------
 

@@ -27,10 +27,6 @@ from .resource import HostResource, transfer_map, transfer_unmap
 __all__ = ["MemoryContext"]
 
 
-_COUNTING = 1 << 48
-"""What a query that counts samples adds to the epoch while it runs."""
-
-
 class _Signalled(Fence):
     """The fence of work that is already done."""
 
@@ -139,23 +135,16 @@ class MemoryContext(BindingContext):
         self.settle()
         query.active = True
         self.rebound()
-        self._counting(query.counts_samples)
+        self.bound.count_samples(query.counts_samples)
         query.begin, query.end = self.counters.snapshot(), None
 
     def end_query(self, query: Handle) -> None:
         self.settle()
         if query.active:
-            self._counting(-query.counts_samples)
+            self.bound.count_samples(-query.counts_samples)
         query.active = False
         self.rebound()
         query.end = self.counters.snapshot()
-
-    def _counting(self, more: int) -> None:
-        """Some queries begin or end that count samples: draws see how many there are, and nothing
-        else. So what was bound before the last one began is what is bound when it has ended.
-        """
-        self.bound.counting_samples += more
-        self.bound.epoch += more * _COUNTING
 
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
         self.settle()
