@@ -307,6 +307,7 @@ class _Replay:
         self._written, self._written_at = memoryview(noted.written), recording.written()
         self._tokens = replays.tokens(executable)
         self._writes: dict[tuple[int, int], BufferWrite] = {}
+        self._known_arguments: list[list[int]] | None = None
 
     def all(self) -> None:
         """Make the draws of the log, in order."""
@@ -319,17 +320,19 @@ class _Replay:
         log, stride, size, known = self._log, self._stride, self._size, self._tokens
         tokens: list[Any] = []
         rows: list[Any] = []
-        active = self._ctx.queries.active.get((SAMPLES_PASSED, 0))
+        writes, active = self._writes, self._ctx.queries.active.get((SAMPLES_PASSED, 0))
         changed: list[tuple[int, QueryObject]] = []  # queries, and what token begins or ends each
         for place in range(at, len(log), stride):
             kind = log[place]
             if kind >= _WRITE:
                 if kind == _WRITE:
-                    written = self._write(place)
-                    if written is None:
+                    name, offset, length, address = self._arguments(place)
+                    write = writes.get((name, offset)) or self._write(name, offset)
+                    if write is None:
                         break
-                    tokens.append(written[0])
-                    rows.append(written[1])
+                    tokens.append(write)
+                    first = address - self._written_at
+                    rows.append(self._written[first : first + length])
                     continue
                 query = self._query(place) if kind == _BEGIN else active
                 if query is None or query.changes is None:
@@ -358,22 +361,18 @@ class _Replay:
             at += stride
         return at
 
-    def _write(self, place: int) -> tuple[Any, Any] | None:
-        """A record of bytes that are written: where to, and what."""
-        name, offset, data = self._bytes(place)
-        found = self._writes.get((name, offset))
-        if found is None:
-            buffer = self._ctx.buffers.names.get(name)
-            resource = None if buffer is None else buffer.plain
-            if resource is None:
-                return None
-            found = self._writes[name, offset] = BufferWrite(resource, offset)
-        return found, data
+    def _write(self, name: int, offset: int) -> BufferWrite | None:
+        """Where bytes are written that a record names."""
+        buffer = self._ctx.buffers.names.get(name)
+        resource = None if buffer is None else buffer.plain
+        if resource is None:
+            return None
+        found = self._writes[name, offset] = BufferWrite(resource, offset)
+        return found
 
     def _query(self, place: int) -> QueryObject | None:
         """The query a record says begins."""
-        name, *_ = _ARGUMENTS.unpack_from(self._log, place + 8)
-        return self._ctx.queries.names.get(name)
+        return self._ctx.queries.names.get(self._arguments(place)[0])
 
     def _changed(self, query: QueryObject, begun: bool) -> None:
         """The driver has begun or ended a query."""
@@ -383,11 +382,12 @@ class _Replay:
             query.active = False
             del self._ctx.queries.active[SAMPLES_PASSED, 0]
 
-    def _bytes(self, place: int) -> tuple[int, int, memoryview]:
-        """The buffer a record says is written, from where on, and what with."""
-        name, offset, size, address = _ARGUMENTS.unpack_from(self._log, place + 8)
-        first = address - self._written_at
-        return name, offset, self._written[first : first + size]
+    def _arguments(self, place: int) -> list[int]:
+        """The arguments of a record's call."""
+        if self._known_arguments is None:
+            records = np.frombuffer(self._log, np.int64).reshape(-1, self._stride // 8)
+            self._known_arguments = records[:, 1:5].tolist()
+        return self._known_arguments[place // self._stride]
 
     def _token(self, key: bytes) -> Any:
         """The driver's token for draws of such records, if it has one."""
@@ -414,11 +414,12 @@ class _Replay:
         number = self._log[at]
         try:
             if number == _WRITE:
-                name, offset, data = self._bytes(at)
-                sub_data(ctx, ctx.buffers.names.require(name), offset, len(data), data)
+                name, offset, size, address = self._arguments(at)
+                first = address - self._written_at
+                data = self._written[first : first + size]
+                sub_data(ctx, ctx.buffers.names.require(name), offset, size, data)
             elif number == _BEGIN:
-                name, *_ = _ARGUMENTS.unpack_from(self._log, at + 8)
-                begin_query(ctx, SAMPLES_PASSED, name)
+                begin_query(ctx, SAMPLES_PASSED, self._arguments(at)[0])
             elif number == _END:
                 end_query(ctx, SAMPLES_PASSED)
             else:
@@ -429,8 +430,6 @@ class _Replay:
         except BaseException as error:
             abi.failed(FUNCTIONS[RECORDS[number]], error)
 
-
-_ARGUMENTS = struct.Struct("<4q")
 
 _MADE_BY: tuple[Callable[..., None], ...] = (
     lambda ctx, mode, first, count, *_: draws.draw_arrays(ctx, mode, first, count),

@@ -32,10 +32,10 @@ def target(gl: Any, depth: int | None = None) -> None:
     gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
 
 
-def outlines_along_planes(gl: Any) -> Any:
+def outlines_along_planes(gl: Any, mode: int = GL.LINE) -> Any:
     """Outlines of triangles cut by a plane through one or two of their corners."""
     target(gl)
-    gl.polygon_mode(GL.FRONT_AND_BACK, GL.LINE)
+    gl.polygon_mode(GL.FRONT_AND_BACK, mode)
     gl.enable(GL.CLIP_PLANE0)
     random = np.random.default_rng(11)
     images = []
@@ -47,8 +47,6 @@ def outlines_along_planes(gl: Any) -> Any:
             corners[(index + 1) % 3][int(normal[1] != 0) ^ 1] = on[int(normal[1] != 0) ^ 1]
         # Only an axis' coordinate decides, so that the distance is zero and not nearly so.
         plane = np.array([*normal, 0.0, -float(np.dot(normal, on))])
-        if (corners @ normal + plane[3]).max() <= 0:
-            continue  # only an edge is left: an outline of nothing, which nobody defines
         gl.clip_plane(GL.CLIP_PLANE0, plane)
         gl.clear(GL.COLOR_BUFFER_BIT)
         gl.begin(GL.TRIANGLES)
@@ -57,6 +55,29 @@ def outlines_along_planes(gl: Any) -> Any:
         gl.end()
         images.append(bytes(gl.read_pixels(0, 0, SIZE, SIZE, GL.RED, GL.UNSIGNED_BYTE)))
     assert sum(map(any, images)) > 20
+    return images
+
+
+def corners_on_planes(gl: Any) -> Any:
+    """The same as points: a corner on the plane is one of what is left."""
+    return outlines_along_planes(gl, GL.POINT)
+
+
+def outlines_at_the_view(gl: Any) -> Any:
+    """Outlines and corners of triangles that meet the sides of the view in edges and corners."""
+    target(gl)
+    gl.viewport(SIZE // 4, SIZE // 4, SIZE // 2, SIZE // 2)
+    random = np.random.default_rng(12)
+    images = []
+    for index in range(160):
+        gl.polygon_mode(GL.FRONT_AND_BACK, GL.POINT if index % 2 else GL.LINE)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.begin(GL.TRIANGLES)
+        for x, y in random.integers(-4, 5, (3, 2)) / 2:
+            gl.vertex2f(x, y)
+        gl.end()
+        images.append(bytes(gl.read_pixels(0, 0, SIZE, SIZE, GL.RED, GL.UNSIGNED_BYTE)))
+    assert sum(map(any, images)) > 80
     return images
 
 
@@ -192,6 +213,8 @@ CASES = (
     outlines_of_nothing,
     levels_the_wrong_way_round,
     outlines_along_planes,
+    corners_on_planes,
+    outlines_at_the_view,
     depths_that_are_nan,
     bytes_beside_a_mapping,
     images_packed_apart,

@@ -32,6 +32,39 @@ def test_random_programs_look_like_llvmpipes(seed: int) -> None:
     assert check(lines, profile, PAIRS[:1]) == ""
 
 
+LAYERED = (
+    "gl.use_program(layered); gl.bind_texture(GL.TEXTURE_2D_ARRAY, 0); gl.bind_sampler(0, 0)",
+    "gl.draw_arrays(GL.TRIANGLES, 0, 6)",
+)
+EMPTY_QUADS = [
+    "w.target([GL.RGBA16, GL.RG8], GL.DEPTH_COMPONENT32F, 0, False)",
+    "gl.draw_buffers(1, np.array([GL.COLOR_ATTACHMENT0], 'u4'))",
+    "colored = w.program('instanced', 'color')",
+    "buffer = w.buffer()",
+    "gl.bind_buffer(GL.ARRAY_BUFFER, buffer)",
+    "gl.buffer_data(GL.ARRAY_BUFFER, 240, w.quad(48098), GL.STATIC_DRAW)",
+    "w.array(buffer)",
+    "w.mapped(GL.ARRAY_BUFFER, 40, w.vertices(45611, 3), 'invalidate')",
+    "gl.use_program(colored)",
+    *["gl.draw_arrays(GL.TRIANGLES, 0, 3)"] * 2,
+    "gl.draw_arrays(GL.POINTS, 0, 6)",
+    "layered = w.program('plain', 'layered', True)",
+    LAYERED[0],
+    "gl.enable(GL.DEPTH_TEST)",
+    "w.uniform(layered, 'offset', -0.3125, -0.75, 0.0, 0.0)",
+    *LAYERED,
+    "w.uniform(layered, 'offset', -0.25, -0.125, 0.0, 0.0)",
+    *LAYERED,
+    "see.color(0)",
+    "see.depth()",
+]
+"""The rows of a sliver lie so far apart that a quad between them has no pixel of it."""
+
+
+def test_a_quad_may_have_no_pixel() -> None:
+    assert check(EMPTY_QUADS, "core", PAIRS[1:]) == ""
+
+
 def test_a_program_is_a_function_of_its_seed() -> None:
     assert generate(7) == generate(7)
     assert generate(7) != generate(8)

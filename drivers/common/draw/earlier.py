@@ -156,6 +156,9 @@ class Earlier(Given):
         """There is none: it would not be used twice."""
         return None
 
+    def has_no_plan(self, mode: Primitive) -> bool:
+        return True
+
     def relatives(self, mode: Primitive) -> tuple[Any, ...]:
         found = self.like.relatives(mode)
         if found == (self.like,):

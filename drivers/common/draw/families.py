@@ -311,14 +311,22 @@ def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
     infos = _Distinct(list(map(_INFO, entries)))
     if len(givens.first) == len(infos.first) == 1:
         return [list(range(len(entries)))]
+    if len(givens.first) == 1 and _differ_in_starts(givens.first[0], infos.first):
+        return [list(range(len(entries)))]
     if len(infos.first) == len(entries):
         same = [[number] for number in range(len(entries))]
     else:
         same = _equal(givens.which.astype(np.int64) * len(infos.first) + infos.which)
-    found: dict[tuple[int, Any], list[int]] = {}
+    found: dict[tuple[Any, ...], list[int]] = {}
+    tells: dict[int, bool] = {}  # of what was given: where a draw begins is to be seen
     for numbers in same:
         given, info, _ = entries[numbers[0]]
-        found.setdefault((id(given), kind_of(given, info)), []).extend(numbers)
+        who = id(given)
+        told = tells.get(who)
+        if told is None:
+            told = tells[who] = given.sees_start(info.mode)
+        kind = info if told or info.index_size else _but_the_start(info)
+        found.setdefault((who, kind), []).extend(numbers)
     return list(found.values())
 
 
@@ -333,6 +341,26 @@ def kind_of(given: Given, info: DrawInfo) -> Any:
     """What is the same of draws that become one: all but where they begin in their buffers."""
     if info.index_size or given.sees_start(info.mode):
         return info
+    return _but_the_start(info)
+
+
+def _differ_in_starts(given: Given, infos: Sequence[DrawInfo]) -> bool:
+    """Are calls the same but for where each begins, and is that all the same to the draws?"""
+    first = infos[0]
+    if first.index_size or given.sees_start(first.mode):
+        return False
+    mode, count, many, at = _but_the_start(first)
+    return all(
+        each.mode is mode
+        and each.count == count
+        and each.instance_count == many
+        and each.start_instance == at
+        and not each.index_size
+        for each in infos
+    )
+
+
+def _but_the_start(info: DrawInfo) -> tuple[Any, ...]:
     return info.mode, info.count, info.instance_count, info.start_instance
 
 

@@ -60,6 +60,9 @@ WORTH_MERGING = 24
 MOST = 4096
 """Draws that may wait."""
 
+_WORTH_A_RUN = 4
+"""So many writes and draws in turn are worth to be looked at together."""
+
 _FOR_A_PLAN = 3
 """So many flushes have to have had draws in a state for it to be certain that more come."""
 
@@ -259,10 +262,14 @@ class DrawQueue:
         if not like.waits:
             return 0
         good: set[int] = set()  # the draws that are known to wait, by identity
+        done = first
         for number in range(first, len(draws)):
+            if number < done:
+                continue
             draw = draws[number]
             if not isinstance(draw, Repeatable):
-                if not self._happens(draw, data[number]):
+                done = number + self._in_turn(draws, data, number)
+                if done == number and not self._happens(draw, data[number]):
                     return number - first
                 continue
             if id(draw) not in good:
@@ -273,6 +280,29 @@ class DrawQueue:
                 return number - first
             self._wait(draw.given, draw.info, data[number])
         return len(draws) - first
+
+    def _in_turn(
+        self, draws: Sequence[Repeatable | Between], data: Sequence[Any], first: int
+    ) -> int:
+        """A write of one place and the draw that was repeated last, in turn from `first` on: of how
+        many of both together that can be said at once."""
+        write, draw, last = draws[first], draws[first - 1], len(draws) - 1
+        if not isinstance(write, BufferWrite) or not isinstance(draw, Repeatable):
+            return 0
+        end = first
+        while end < last and draws[end] is write and draws[end + 1] is draw:
+            end += 2
+        given, info, entries = draw.given, draw.info, self._entries
+        lanes = info.count * info.instance_count
+        room = min(MOST - len(entries), (MOST_LANES - self._lanes) // lanes)
+        end = min(end, first + 2 * room)
+        if end < first + 2 * _WORTH_A_RUN or info.index_buffer is not None:
+            return 0
+        assert isinstance(write.buffer, HostResource)
+        written = self._writes.keep_each(write.buffer, write.offset, data[first:end:2], entries)
+        entries += [(given, info, row) for row in data[first + 1 : first + 2 * written : 2]]
+        self._lanes += written * lanes
+        return 2 * written
 
     def _more_at_once(
         self,
@@ -542,7 +572,8 @@ class DrawQueue:
         """Make draws by themselves if all have a quick way, or if there are too few to share what
         it takes to draw them together. Answers those from the first on that had no such way.
         """
-        if self._states.counters.tally is not None:
+        given, info, _ = entries[0]
+        if self._states.counters.tally is not None or given.has_no_plan(info.mode):
             return entries
         kinds = {(id(given), info.mode): given for given, info in pairs_of(entries)}
         new = 0

@@ -60,30 +60,31 @@ class Stream:
     stride: int
     last: int  # the byte behind the first row of a draw that begins at 0
     divisor: int  # so many instances have a row; 0: each vertex has one
+    versions: int
 
-    def call(self, info: DrawInfo, version: int) -> DrawInfo | None:
-        """A draw's call, begun in that version; None if it could read beyond it."""
+    def calls(self, info: DrawInfo) -> list[DrawInfo]:
+        """A draw's call, begun in each version; none if it could read beyond one."""
         row = info.start + info.count - 1
         if self.divisor:
             if info.instance_count == 1:
-                return None  # such draws are instances themselves when they become one
+                return []  # such draws are instances themselves when they become one
             row = info.start_instance + (info.instance_count - 1) // self.divisor
         if self.last + row * self.stride > self.width:
-            return None
-        if not version:
-            return info
-        shift = version * -(-self.width // self.stride)
+            return []
+        rows = -(-self.width // self.stride)
         known = self.now.moved
-        found = known.get((id(info), shift))
+        found = known.get((id(info), rows))
         if found is None or found[0] is not info:
-            if len(known) >= _MOST_CALLS:
+            if sum(len(calls) for _, calls in known.values()) >= _MOST_CALLS:
                 known.clear()
+            found = known[id(info), rows] = info, [info]
+        calls = found[1]
+        for shift in range(len(calls) * rows, self.versions * rows, rows):
             if self.divisor:
-                moved = replace(info, start_instance=info.start_instance + shift)
+                calls.append(replace(info, start_instance=info.start_instance + shift))
             else:
-                moved = replace(info, start=info.start + shift)
-            found = known[id(info), shift] = info, moved
-        return found[1]
+                calls.append(replace(info, start=info.start + shift))
+        return calls
 
 
 def stream_of(
@@ -116,4 +117,5 @@ def stream_of(
     everything = _Everything(buffer, versions, stride)
     streamed = Earlier(given, {id(buffer): (everything, _ALL)}, {})
     ends = [e.src_offset + each.offset + e.src_format.block_bytes for e, each in inside]
-    return Stream(streamed, given, buffer.desc.width, stride, max(ends), divisor)
+    width = buffer.desc.width
+    return Stream(streamed, given, width, stride, max(ends), divisor, len(versions))

@@ -160,7 +160,7 @@ class Given:
         self._large: dict[Primitive, bool] = {}
         self._reach: dict[int, list[Reach]] = {}
         # Calls that begin elsewhere, by identity and how far from there (see `streaming`).
-        self.moved: dict[tuple[int, int], tuple[DrawInfo, DrawInfo]] = {}
+        self.moved: dict[tuple[int, int], tuple[DrawInfo, list[DrawInfo]]] = {}
         self.named = frozenset(map(id, _versioned(copy)))  # buffers of which there are copies
         self.textures, self.pinned = _looked_at(copy)
         self.targets = targets_of(copy.framebuffer)
@@ -242,6 +242,10 @@ class Given:
     def made_plan(self, mode: Primitive) -> Plan | None:
         """The same if it was asked for before: to make one takes as long as many draws."""
         return self._plans.get(mode)
+
+    def has_no_plan(self, mode: Primitive) -> bool:
+        """Is it known that there is none?"""
+        return self._plans.get(mode, self) is None
 
     def _make_plan(self, mode: Primitive) -> Plan | None:
         if any(self.states.bound.shaders.get(stage) for stage in _BETWEEN):

@@ -112,6 +112,24 @@ class Writes:
         self.written = True
         return True
 
+    def keep_each(
+        self, buffer: HostResource, low: int, data: Sequence[memoryview], draws: list[Waiting]
+    ) -> int:
+        """Write bytes again and again, before one more draw like the last each time: how often that
+        has been done, if at all, with a copy made each time."""
+        key, width, high = id(buffer), buffer.desc.width, low + len(data[0])
+        if key in self._pinned or key not in self._named or len({*map(len, data)}) != 1:
+            return 0
+        if width > LARGEST or not self.may_write(buffer, low, high, draws):
+            return 0
+        history, (given, info, _) = self._histories[key], draws[-1]
+        if not history.kept_all(len(draws)) or not history.is_read_by(given, info, low, high):
+            return 0
+        data = data[: 1 + (MOST - self._bytes) // width]
+        self._bytes += (len(data) - 1) * width
+        history.keep_each(low, data)
+        return len(data)
+
     def may_write_texels(
         self, texture: HostResource, level: int, box: Box, draws: list[Waiting]
     ) -> bool:
@@ -144,7 +162,13 @@ class Writes:
         pages = {key: each.pages for key, each in self._pages.items() if each.pages.ends}
         of_given: dict[int, list[tuple[int, _History | Pages]]] = {}
         streams: dict[Any, Stream | None] = {}
+        last: tuple[Given, DrawInfo] | None = None  # the draw before, if it is of a stream
+        streamed, calls, ends = draws[0][0], list[DrawInfo](), list[int]()  # and that
         for number, (given, info, row) in enumerate(draws):
+            if last is not None and given is last[0] and info is last[1]:
+                made.append((streamed, calls[bisect_right(ends, number)], row))
+                continue
+            last = None
             read = of_given.get(id(given))
             if read is None:
                 read = [(key, each) for key, each in kept.items() if key in given.named]
@@ -157,11 +181,11 @@ class Writes:
                     stream = streams[kind]
                 else:
                     stream = streams[kind] = self._stream(given, info.mode, history)
-                if stream is not None:
-                    call = stream.call(info, bisect_right(history.ends, number))
-                    if call is not None:
-                        made.append((stream.given, call, row))
-                        continue
+                calls = [] if stream is None else stream.calls(info)
+                if stream is not None and calls:
+                    streamed, ends, last = stream.given, history.ends, (given, info)
+                    made.append((streamed, calls[bisect_right(ends, number)], row))
+                    continue
             old = []
             for key, history in read:
                 version = bisect_right(history.ends, number)
@@ -276,6 +300,26 @@ class _History:
         self.ends.append(end)
         self._contents.append(self.buffer.memory.tobytes())
         self._low, self._high = self.buffer.desc.width, 0
+
+    def kept_all(self, draws: int) -> bool:
+        """Was a copy made for so many draws?"""
+        return bool(self.ends) and self.ends[-1] == draws
+
+    def is_read_by(self, given: Given, info: DrawInfo, low: int, high: int) -> bool:
+        """May such a draw, which was met before, read these bytes?"""
+        first, end = self._read[id(given), id(info)]
+        return low < end and high > first
+
+    def keep_each(self, low: int, data: Sequence[memoryview]) -> None:
+        """Write bytes, of all but the last time with a copy for one more draw. (There is one for
+        those so far.)"""
+        memory, first, high = self.buffer.memory, self.ends[-1], low + len(data[0])
+        before, after = memory[:low].tobytes(), memory[high:].tobytes()
+        self._contents += [b"".join((before, each, after)) for each in data[:-1]]
+        self.ends += range(first + 1, first + len(data))
+        self._looked = self.ends[-1]
+        memory[low:high] = data[-1]
+        self.buffer.touch()
 
     def versions(self) -> list[bytes]:
         """All that the buffer held, and what it holds now."""

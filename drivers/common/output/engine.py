@@ -306,6 +306,8 @@ class FragmentEngine:
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         tested, where = real_lanes(lanes)
+        if not tested.count:  # quads between the rows of a sliver
+            return
         codes = None
         facts = self.state.facts  # tests that come first know of no depth but the primitive's
         computed = facts is not None and facts.writes_depth and not self._tests_first
@@ -387,6 +389,8 @@ class FragmentEngine:
     def codes(self, source: PlaneSource, lanes: Fragments) -> Codes:
         """Interpolated depths as the depth buffer's codes."""
         assert self.state.depth is not None
+        if not lanes.count:
+            return np.zeros(0, np.uint32)
         lane_z = ChunkLanes(source, _NOBODY, lanes).depth()
         return self._depth_codes(lane_z, source, lanes)
 

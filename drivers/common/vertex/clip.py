@@ -110,6 +110,7 @@ class ClipContext:
     planes: ClipPlanes
     flat: frozenset[int]
     linear: frozenset[int]
+    outlined: bool = False  # polygons are drawn as lines or points
 
 
 def clip_polygons(
@@ -154,15 +155,20 @@ def _clip_plane(
     width = inlist.shape[1]
     slots = np.arange(width)
     used = slots < n[:, None]
-    following = np.where(slots + 1 == n[:, None], 0, np.minimum(slots + 1, width - 1))
-    ahead = np.take_along_axis(inlist, following, axis=1)
+    following = slots + 1
+    following = np.where(following == n[:, None], 0, np.minimum(following, width - 1))
+    following += np.arange(0, inlist.size, width)[:, None]
+    ahead = inlist.ravel().take(following)
     here = context.planes.distance(context.vertices, plane, inlist)
-    there = np.take_along_axis(here, following, axis=1)
+    there = here.ravel().take(following)
     bad = (used & ~np.isfinite(here)).any(axis=1)
-    inside = (here >= 0) & used
-    # A vertex on the plane is its own cut: one more would make a piece without area, whose edges
-    # no outline shows.
-    crossed = used & ((here >= 0) != (there >= 0)) & (here != 0) & (there != 0)
+    within = here >= 0
+    inside = within & used
+    crossed = used & (within != (there >= 0))
+    if not context.outlined:
+        # A vertex on the plane is its own cut: one more would make a piece without area. Only its
+        # edges are to be seen: of a polygon that touches the plane from outside they are all.
+        crossed &= (here != 0) & (there != 0)
     row, slot = np.nonzero(crossed)
     first_new = _cut(context, here, there, inlist, ahead, provoking[where], row, slot)
     # Each slot emits itself if inside, then the cut of the edge it starts.
@@ -178,19 +184,20 @@ def _clip_plane(
     # A vertex keeps the edge it starts, and so does a cut where the polygon comes back in. Where it
     # leaves, the edge along the plane is drawn only if the application asked for that plane.
     marks = np.zeros(out.shape, np.bool_)
-    turning = (here[r, s] == 0) & ~(there[r, s] >= 0)
-    marks[r, starts[r, s]] = np.where(turning, plane >= 6, real[where][r, s])
+    marks[r, starts[r, s]] = real[where][r, s]
     leaving = inside[row, slot]
     marks[row, ends[row, slot] - 1] = np.where(leaving, plane >= 6, real[where][row, slot])
-    if out.shape[1] > width:
-        beyond = ((0, 0), (0, out.shape[1] - width))
-        polygons, real = np.pad(polygons, beyond), np.pad(real, beyond)
-    else:
-        polygons, real = polygons.copy(), real.copy()
-    polygons[where], real[where] = out, marks
     counts = counts.copy()
     counts[where] = totals
-    return polygons, counts, real
+    return _widened(polygons, where, out), counts, _widened(real, where, marks)
+
+
+def _widened(rows: Array, where: Ints, new: Array) -> Array:
+    """A copy of rows, some of them replaced by others that may be longer."""
+    wide = np.zeros((len(rows), new.shape[1]), rows.dtype)
+    wide[:, : rows.shape[1]] = rows
+    wide[where] = new
+    return wide
 
 
 def _cut(
