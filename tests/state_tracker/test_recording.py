@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gallette.drivers.common.draw.writes import Writes
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.drawing import replays
@@ -68,6 +69,8 @@ class Recorded(World):
 
     def draw(self) -> None:
         gl, random = self.gl, self.random
+        if random.random() < 0.04:
+            self.in_turn()
         if random.random() < 0.9:
             place = np.append(random.uniform(-1, 1, 3), random.uniform(0.1, 0.3))
             gl.uniform4fv(self.place, 1, place.astype(np.float32))
@@ -83,6 +86,20 @@ class Recorded(World):
             gl.draw_arrays_instanced(GL.TRIANGLE_STRIP, int(random.integers(2)), 4, 1)
         else:
             gl.draw_arrays(GL.TRIANGLE_STRIP, int(random.integers(2)), 4)
+
+    def in_turn(self) -> None:
+        """One place of a buffer is written, then comes a draw, again and again."""
+        gl, random = self.gl, self.random
+        gl.bind_buffer(GL.ARRAY_BUFFER, self.pick(self.buffers))
+        first = int(random.integers(5))
+        many = int(random.integers(1, 6 - first))
+        for number in range(int(random.integers(3, 14))):
+            vertices = self.numbers(2 * many) * 2 - 1
+            size = 8 * many - 4 * (number == 9)
+            gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * first, size, vertices)
+            if number % 3:
+                gl.uniform4fv(self.tint, 1, self.numbers(4))
+            gl.draw_arrays(GL.TRIANGLE_STRIP, first % 2, 4)
 
     def one_by_one(self, location: int, count: int, values: Any) -> None:
         self.gl.uniform4f(location, *values.tolist())
@@ -293,6 +310,38 @@ def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) 
         gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
         found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 40), np.float32)
         np.testing.assert_array_equal(found, np.repeat(last, 2))
+
+
+@pytest.mark.parametrize(("first", "size"), [(0, 40), (0, 16), (8, 24), (32, 8)])
+def test_writes_and_draws_in_turn_are_kept_together(
+    first: int, size: int, world: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[int] = []
+    keep = Writes.keep_each
+
+    def counted(self: Writes, *args: Any) -> int:
+        kept.append(keep(self, *args))
+        return kept[-1]
+
+    monkeypatch.setattr(Writes, "keep_each", counted)
+    gl, pictures = world.gl, []
+    for recorded in (True, False):
+        if not recorded:
+            monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        random = np.random.default_rng(3)
+        gl.bind_buffer(GL.ARRAY_BUFFER, world.buffers[0])
+        gl.buffer_data(GL.ARRAY_BUFFER, 40, random.uniform(-1, 1, 10).astype("f4"), GL.STREAM_DRAW)
+        draw(world, 4)
+        for number in range(20):
+            vertices = random.uniform(-1, 1, size // 4).astype(np.float32)
+            gl.buffer_sub_data(GL.ARRAY_BUFFER, first, size, vertices)
+            draw(world, 1 + (number == 11))
+        pictures.append(world.read(0))
+        assert gl.get_buffer_sub_data(GL.ARRAY_BUFFER, first, size) == vertices.tobytes()
+    assert sum(kept) == (19 if first < 32 else 0)  # draws read the first four of five vertices
+    assert pictures[0] == pictures[1]
+    assert any(pictures[0])
 
 
 def test_another_thread_may_be_recorded_during_a_replay(
