@@ -75,6 +75,11 @@ _BOXES = (
 _WRITE, _BEGIN, _END = map(RECORDS.index, ("BufferSubData", "BeginQuery", "EndQuery"))
 _KEY = 8 * (HEADER + COPIED)
 
+_MANY = 64
+"""So many records are quicker told apart all at once."""
+
+_FACTORS = np.random.default_rng(1).integers(0, 1 << 62, HEADER + COPIED) * 2 + 1
+
 
 class Replays:
     """A context whose calls may be recorded."""
@@ -303,30 +308,53 @@ class _Replay:
     def __init__(self, replays: Replays, executable: Executable, noted: recording.Noted) -> None:
         self._replays, self._ctx, self._uniforms = replays, replays.ctx, executable.uniforms
         self._log, self._stride = noted.log, noted.words[Word.STRIDE]
+        self._records = np.frombuffer(noted.log, np.int64).reshape(-1, self._stride // 8)
+        self._numbers: list[int] = self._records[:, 0].tolist()  # in `RECORDS`
+        self._arguments: list[list[int]] = self._records[:, 1:5].tolist()
+        self._kinds = self._told_apart()
         self._size = len(executable.uniforms.data)
         self._written, self._written_at = memoryview(noted.written), recording.written()
         self._tokens = replays.tokens(executable)
         self._writes: dict[tuple[int, int], BufferWrite] = {}
-        self._known_arguments: list[list[int]] | None = None
 
     def all(self) -> None:
         """Make the draws of the log, in order."""
         at = 0
-        while at < len(self._log):
+        while at < len(self._numbers):
             at = self._some(at)
+
+    def _told_apart(self) -> list[Any]:
+        """Something for each record that tells its kind from others."""
+        keys = self._records[:, : _KEY // 8]
+        if len(keys) < _MANY:
+            return [self._key(number) for number in range(len(keys))]
+        sums = keys @ _FACTORS  # equal ones seldom are of different kinds
+        _, first, which = np.unique(sums, return_index=True, return_inverse=True)
+        if not np.array_equal(keys, keys.take(first.take(which), axis=0)):
+            return [self._key(number) for number in range(len(keys))]
+        found: list[int] = which.tolist()
+        return found
+
+    def _key(self, number: int) -> bytes:
+        """What records of one kind have in common: the call, and the state it is made in."""
+        place = number * self._stride
+        return self._log[place : place + _KEY]
 
     def _some(self, at: int) -> int:
         """Replay records from there on, until one goes the long way; answers what comes next."""
-        log, stride, size, known = self._log, self._stride, self._size, self._tokens
+        log, stride, size, kinds, numbers = (
+            self._log, self._stride, self._size, self._kinds, self._numbers,
+        )  # fmt: skip
+        known: dict[Any, Any] = {}
         tokens: list[Any] = []
         rows: list[Any] = []
         writes, active = self._writes, self._ctx.queries.active.get((SAMPLES_PASSED, 0))
         changed: list[tuple[int, QueryObject]] = []  # queries, and what token begins or ends each
-        for place in range(at, len(log), stride):
-            kind = log[place]
-            if kind >= _WRITE:
-                if kind == _WRITE:
-                    name, offset, length, address = self._arguments(place)
+        for record in range(at, len(numbers)):
+            number = numbers[record]
+            if number >= _WRITE:
+                if number == _WRITE:
+                    name, offset, length, address = self._arguments[record]
                     write = writes.get((name, offset)) or self._write(name, offset)
                     if write is None:
                         break
@@ -334,31 +362,33 @@ class _Replay:
                     first = address - self._written_at
                     rows.append(self._written[first : first + length])
                     continue
-                query = self._query(place) if kind == _BEGIN else active
+                query = self._query(record) if number == _BEGIN else active
                 if query is None or query.changes is None:
                     break
                 changed.append((len(tokens), query))
-                active = query if kind == _BEGIN else None
-                tokens.append(query.changes[kind == _END])
+                active = query if number == _BEGIN else None
+                tokens.append(query.changes[number == _END])
                 rows.append(None)
                 continue
-            middle = place + _KEY
-            key = log[place:middle]
-            token = known.get(key) or self._token(key)
+            token = known.get(kinds[record])
             if token is None:
-                break
+                key = self._key(record)
+                token = known[kinds[record]] = self._tokens.get(key) or self._token(key)
+                if token is None:
+                    break
             tokens.append(token)
+            middle = record * stride + _KEY
             rows.append(log[middle : middle + size])
         done = self._ctx.repeats.drawn_together(tokens, rows) if tokens else 0
         for number, query in changed:
             if number < done:
                 self._changed(query, tokens[number].begins)
-        at += done * stride
+        at += done
         if done < len(tokens):
-            known.pop(log[at : at + _KEY], None)  # the driver may want another
-        if at < len(log):
+            self._tokens.pop(self._key(at), None)  # the driver may want another
+        if at < len(numbers):
             self._make(at)
-            at += stride
+            at += 1
         return at
 
     def _write(self, name: int, offset: int) -> BufferWrite | None:
@@ -370,9 +400,9 @@ class _Replay:
         found = self._writes[name, offset] = BufferWrite(resource, offset)
         return found
 
-    def _query(self, place: int) -> QueryObject | None:
+    def _query(self, record: int) -> QueryObject | None:
         """The query a record says begins."""
-        return self._ctx.queries.names.get(self._arguments(place)[0])
+        return self._ctx.queries.names.get(self._arguments[record][0])
 
     def _changed(self, query: QueryObject, begun: bool) -> None:
         """The driver has begun or ended a query."""
@@ -381,13 +411,6 @@ class _Replay:
         else:
             query.active = False
             del self._ctx.queries.active[SAMPLES_PASSED, 0]
-
-    def _arguments(self, place: int) -> list[int]:
-        """The arguments of a record's call."""
-        if self._known_arguments is None:
-            records = np.frombuffer(self._log, np.int64).reshape(-1, self._stride // 8)
-            self._known_arguments = records[:, 1:5].tolist()
-        return self._known_arguments[place // self._stride]
 
     def _token(self, key: bytes) -> Any:
         """The driver's token for draws of such records, if it has one."""
@@ -408,22 +431,22 @@ class _Replay:
         self._replays.show(tuple(found[HEADER - 1 :]))
         return number, tuple(found[: HEADER - 1])
 
-    def _make(self, at: int) -> None:
+    def _make(self, record: int) -> None:
         """Do what a record says the long way."""
-        ctx, middle = self._ctx, at + _KEY
-        number = self._log[at]
+        ctx, number = self._ctx, self._numbers[record]
         try:
             if number == _WRITE:
-                name, offset, size, address = self._arguments(at)
+                name, offset, size, address = self._arguments[record]
                 first = address - self._written_at
                 data = self._written[first : first + size]
                 sub_data(ctx, ctx.buffers.names.require(name), offset, size, data)
             elif number == _BEGIN:
-                begin_query(ctx, SAMPLES_PASSED, self._arguments(at)[0])
+                begin_query(ctx, SAMPLES_PASSED, self._arguments[record][0])
             elif number == _END:
                 end_query(ctx, SAMPLES_PASSED)
             else:
-                number, arguments = self._shown(self._log[at:middle])
+                number, arguments = self._shown(self._key(record))
+                middle = record * self._stride + _KEY
                 self._uniforms.data[:] = self._log[middle : middle + self._size]
                 ctx.dirty |= Dirty.CONSTANTS
                 _MADE_BY[number](ctx, *arguments)

@@ -85,6 +85,7 @@ class Repeatable:
     target: FramebufferState
     epoch: int  # of what was bound when it was made
     waits: bool
+    lanes: int
     plan: Plan | None = None  # of the quick way, once that was asked for
 
 
@@ -228,7 +229,8 @@ class DrawQueue:
         if given is None or not (waits or info is self._made):
             return None
         bound = self._states.bound
-        return Repeatable(given, info, bound.framebuffer, bound.epoch, waits)
+        lanes = info.count * info.instance_count
+        return Repeatable(given, info, bound.framebuffer, bound.epoch, waits, lanes)
 
     def repeat(self, draw: Repeatable, data: bytes | bytearray) -> bool:
         """Draw once more, now or later: with other constants, and all else as it was."""
@@ -268,8 +270,12 @@ class DrawQueue:
                 continue
             draw = draws[number]
             if not isinstance(draw, Repeatable):
-                done = number + self._in_turn(draws, data, number)
-                if done == number and not self._happens(draw, data[number]):
+                if id(draw) not in good:
+                    done = number + self._in_turn(draws, data, number)
+                    if done > number:
+                        continue
+                    good.add(id(draw))  # to go one by one
+                if not self._happens(draw, data[number]):
                     return number - first
                 continue
             if id(draw) not in good:
@@ -278,7 +284,12 @@ class DrawQueue:
                 good.add(id(draw))
             if draw.epoch != bound.epoch or self._lanes >= MOST_LANES or len(entries) >= MOST:
                 return number - first
-            self._wait(draw.given, draw.info, data[number])
+            info = draw.info
+            if info.index_buffer is not None:
+                info.index_buffer.ref()
+                self._writes.note_indices(info.index_buffer)
+            entries.append((draw.given, info, data[number]))
+            self._lanes += draw.lanes
         return len(draws) - first
 
     def _in_turn(
@@ -289,19 +300,18 @@ class DrawQueue:
         write, draw, last = draws[first], draws[first - 1], len(draws) - 1
         if not isinstance(write, BufferWrite) or not isinstance(draw, Repeatable):
             return 0
+        entries, room = self._entries, (MOST_LANES - self._lanes) // draw.lanes
+        last = min(last, first + 2 * min(MOST - len(entries), room) - 1)
         end = first
         while end < last and draws[end] is write and draws[end + 1] is draw:
             end += 2
-        given, info, entries = draw.given, draw.info, self._entries
-        lanes = info.count * info.instance_count
-        room = min(MOST - len(entries), (MOST_LANES - self._lanes) // lanes)
-        end = min(end, first + 2 * room)
+        given, info = draw.given, draw.info
         if end < first + 2 * _WORTH_A_RUN or info.index_buffer is not None:
             return 0
         assert isinstance(write.buffer, HostResource)
         written = self._writes.keep_each(write.buffer, write.offset, data[first:end:2], entries)
         entries += [(given, info, row) for row in data[first + 1 : first + 2 * written : 2]]
-        self._lanes += written * lanes
+        self._lanes += written * draw.lanes
         return 2 * written
 
     def _more_at_once(
