@@ -121,8 +121,10 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
     ctx.vertex_input.prepare(inputs, first, last, instances)
 
 
-def _check_alone(mode: int) -> None:
-    """Without a program there is nothing that takes patches."""
+def _check_alone(ctx: Context, mode: int) -> None:
+    """Without a program there is nothing that takes patches; what else is missing is an error."""
+    if ctx.is_core and ctx.arrays.current is ctx.arrays.default:
+        raise invalid_operation("no vertex array object is bound")
     if mode == GL.PATCHES:
         raise invalid_operation("patches are for tessellation")
 
@@ -181,7 +183,7 @@ def draw(
     if first < 0 or count < 0 or instances < 0:
         raise invalid_value("negative first, count or instance count")
     if not ctx.can_draw():
-        _check_alone(mode)
+        _check_alone(ctx, mode)
         return
     if count > _WORTH_A_LOOK and _has_client_arrays(ctx):
         ctx.screen.check_work(count * instances)
@@ -319,7 +321,7 @@ def draw_indexed(
     if call is not None and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
         return
     if not ctx.can_draw():
-        _check_alone(mode)
+        _check_alone(ctx, mode)
         return
     low = high = 0
     if count and not ctx.is_core and _has_client_arrays(ctx):
@@ -378,6 +380,8 @@ def multi_draw_arrays(
     firsts, counts = read_array(first, "int", drawcount), read_array(count, "int", drawcount)
     if (counts < 0).any():
         raise invalid_value("negative count")
+    if not drawcount:
+        draw(ctx, mode, 0, 0)  # what is wrong is wrong all the same
     for index, (start, length) in enumerate(zip(firsts.tolist(), counts.tolist(), strict=True)):
         draw(ctx, mode, start, length, draw_id=index)
 
@@ -454,6 +458,10 @@ def multi_draw_elements_base_vertex(
     bases = [0] * drawcount
     if base_vertex is not None:
         bases = read_array(base_vertex, "int", drawcount).tolist()
+    if not drawcount:
+        if type not in INDEX_TYPES:
+            raise invalid_enum(type, "index type")
+        draw(ctx, mode, 0, 0)
     for index, (length, pointer, base) in enumerate(zip(counts, pointers, bases, strict=True)):
         draw_indexed(ctx, mode, length, type, pointer, 1, base, 0, index)
 

@@ -262,6 +262,37 @@ def test_an_exception_inside_a_c_callback_becomes_a_gl_error(
     assert "bug in glDrawArrays" in capsys.readouterr().err
 
 
+DRAWS: list[tuple[str, tuple[Any, ...]]] = [
+    ("draw_arrays", (0, 3)),
+    ("draw_arrays", (0, 0)),
+    ("draw_elements", (3, GL.UNSIGNED_INT, 0)),
+    ("draw_arrays_instanced", (0, 3, 2)),
+    ("draw_range_elements", (0, 2, 3, GL.UNSIGNED_INT, 0)),
+    ("multi_draw_arrays", ([0], [3], 1)),
+    ("multi_draw_arrays", ([], [], 0)),
+    ("multi_draw_elements", ([3], GL.UNSIGNED_INT, [0], 1)),
+    ("multi_draw_elements", ([], GL.UNSIGNED_INT, [], 0)),
+]
+
+
+@pytest.mark.parametrize(("name", "args"), DRAWS)
+def test_core_profiles_want_a_vertex_array(
+    name: str, args: tuple[Any, ...], ours: GLInterface
+) -> None:
+    made = program(ours)
+    for used in (0, made):  # with nothing to draw with, too
+        ours.use_program(used)
+        ours.bind_vertex_array(0)
+        getattr(ours, name)(GL.TRIANGLES, *args)
+        assert errors(ours) == [OP]
+        getattr(ours, name)(99, *args)
+        assert errors(ours) == [E]
+        ours.bind_vertex_array(ours.gen_vertex_arrays(1)[0])
+        ours.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, ours.gen_buffers(1)[0])
+        getattr(ours, name)(GL.TRIANGLES, *args)
+        assert errors(ours) == []
+
+
 def through_pointer(gl: GLInterface, name: str, types: str, *args: object) -> None:
     """Call a function as C does; each letter is the code of an argument's type."""
     import ctypes
