@@ -35,6 +35,7 @@ __all__ = [
     "own_pair",
     "renders_in_es",
     "stores_in_es",
+    "unsized_format",
 ]
 
 
@@ -179,20 +180,28 @@ def check_es_compressing(info: InternalFormat) -> None:
         raise invalid_operation(f"GL_{info.name} images come compressed")
 
 
-_UNSIZED_OF = {value: key[0] for key, value in _EFFECTIVE.items()}
+def unsized_format(internalformat: int, kind: InternalFormat, type: int) -> int:
+    """The internal format an image was given without a size, which is what updates go by; 0 where
+    they go by the sized one: that is what floats make of RGB and RGBA."""
+    sized = type in _FLOATS and internalformat in (GL.RGB, GL.RGBA)
+    return 0 if sized or internalformat == kind.value else internalformat
 
 
-def check_es_update(info: InternalFormat, format: int, type: int) -> None:
-    """glTexSubImage*: as the image could have been defined, sized or not."""
+def check_es_update(internalformat: int, format: int, type: int) -> bool:
+    """glTexSubImage*: as the image could have been defined. Does the table know its format?"""
     _check_names(format, type)
-    rows = [es_format(v) for v in (info.value, _UNSIZED_OF.get(info.value, 0))]
-    known = [row for row in rows if row is not None]
-    if (info.value, format, type) in _BLUE_FIRST:
-        return
-    if known and not any(row.format == format and type in row.types for row in known):
-        raise invalid_operation(
-            f"an image of GL_{info.name} takes no {GL.name_of(format)} of that type"
-        )
+    row = es_format(internalformat)
+    if row is None or (internalformat, format, type) in _BLUE_FIRST:
+        return row is not None
+    # Texels that are half floats come under either number.
+    kind = half_float(type) if row.types[0] == GL.HALF_FLOAT else type
+    if row.format != format or kind not in row.types:
+        name = GL.name_of(internalformat)
+        raise invalid_operation(f"an image of {name} takes no {GL.name_of(format)} of that type")
+    return True
+
+
+_FLOATS = (GL.FLOAT, GL.HALF_FLOAT, GL.HALF_FLOAT_OES)
 
 
 def half_float(type: int) -> int:

@@ -61,7 +61,8 @@ def generate(ctx: Context, texture: TextureObject) -> None:
         for face, images in enumerate(texture.images):
             old = images.get(level)
             if old is None or old.extent != extent or old.info is not base.info:
-                texture.define(face, level, TexImage(*extent, base.info, base.format))
+                made = TexImage(*extent, base.info, base.format, unsized=base.unsized)
+                texture.define(face, level, made)
     texture.finalize()
     resource = texture.resource
     if resource is None:

@@ -28,6 +28,7 @@ from gallette.state_tracker.texturing.es_formats import (
     check_es_update,
     effective_format,
     half_float,
+    unsized_format,
 )
 from gallette.state_tracker.texturing.image_rules import (
     check_target,
@@ -151,6 +152,8 @@ def tex_image(
     fits = check_sizes(ctx, info, level, extent)
     _check_type(kind, format)
     image = make_image(ctx, kind, info, extent, encodable=True)
+    if ctx.profile == "es":
+        image.unsized = unsized_format(internalformat, kind, type)
     if proxy:
         ctx.textures.proxies[(info.value, level)] = (
             image if fits else TexImage(0, 0, 0, kind, image.format)
@@ -385,10 +388,13 @@ def tex_sub_image(
         image = check_faces(texture, level, at, extent)
     else:
         image = check_part(texture, face, level, at, extent)
+    told = False
     if ctx.profile == "es" and not image.compressed:
-        check_es_update(image.info, format, type)
+        told = check_es_update(image.unsized or image.info.value, format, type)
         type = half_float(type)
-    if image.info.is_ycbcr:
+    if told:
+        pass
+    elif image.info.is_ycbcr:
         check_words(image.info, texture.target.value, 0, format, type)
     else:
         check_pair(ctx, format, type)

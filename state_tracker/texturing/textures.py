@@ -82,6 +82,8 @@ class TexImage:
     stray: Resource | None = None
     words: npt.NDArray[np.uint16] | None = None
     """luma and chroma, as they came"""
+    unsized: int = 0
+    """the internal format it was given in ES, where that has no size"""
 
     @property
     def extent(self) -> tuple[int, int, int]:

@@ -10,6 +10,7 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.enables import _CAPABILITIES
+from gallette.state_tracker.entry_points.functions import DATA
 from tests.conftest import native_context
 from tests.state_tracker.conftest import IMPLEMENTATIONS
 from tests.state_tracker.helpers import errors, pixels, program
@@ -293,3 +294,42 @@ def test_points_beside_the_view_show_what_of_them_is_inside(driver: str) -> None
         seen.append(int(np.count_nonzero(pixels(gl, 32, 32)[..., 0])))
         gl.release()
     assert seen == [54, 25]
+
+
+def updates_of_images(gl: GLInterface) -> list[str]:
+    """What glTexSubImage2D says to every client format and type, of images of every format."""
+    rows = [
+        line.split()
+        for line in (DATA / "es_formats.txt").read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
+    pairs = sorted({(format, kind) for _, format, types, _ in rows for kind in types.split(",")})
+    told = []
+    for name, format, types, _ in rows:
+        if "DEPTH" in name or "STENCIL" in name or name == "BGRA_EXT":
+            continue  # llvmpipe takes any update of the last
+        for own in types.split(","):
+            if "FLOAT" in own and ("ALPHA" in name or "LUMINANCE" in name):
+                continue  # llvmpipe takes none of these, whatever it is
+            gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+            made = getattr(GL, name), 4, 4, 0, getattr(GL, format), getattr(GL, own)
+            gl.tex_image2d(GL.TEXTURE_2D, 0, *made, None)
+            if gl.get_error():
+                continue
+            for other, kind in pairs:
+                given = getattr(GL, other), getattr(GL, kind)
+                gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 2, 2, *given, bytes(64))
+                told.append(f"{name} of {own}: {other} {kind}: {gl.get_error():x}")
+    return told
+
+
+@pytest.mark.native
+def test_updates_are_those_of_native_es() -> None:
+    found = []
+    for driver in ("numpipe", "native:llvmpipe"):
+        with create_context(driver, profile="es", version=(3, 2)) as gl:
+            found.append(updates_of_images(gl))
+    ours, native = found
+    assert len(ours) == len(native) > 5000
+    wrong = [pair for pair in zip(ours, native, strict=True) if pair[0] != pair[1]]
+    assert not wrong
