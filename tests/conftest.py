@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.ownership import live_shaders
+from gallette.drivers.common.draw.execution import Execution
 from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.state_tracker import GLInterface, create_context
 from gallette.state_tracker.context import live_contexts
@@ -99,14 +100,14 @@ def flushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def executed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many draws were executed at a time."""
     found: list[int] = []
-    for name in ("_execute", "_flush_one"):
-        own = getattr(DrawQueue, name)
+    for name in ("_execute", "alone"):
+        own = getattr(Execution, name)
 
-        def counted(self: DrawQueue, draws: Any, own: Any = own) -> None:
+        def counted(self: Execution, draws: Any, own: Any = own) -> None:
             found.append(len(draws) if isinstance(draws, list) else 1)
             own(self, draws)
 
-        monkeypatch.setattr(DrawQueue, name, counted)
+        monkeypatch.setattr(Execution, name, counted)
     return found
 
 

@@ -25,8 +25,8 @@ import numpy as np
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.binding import _TOLD
 from gallette.drivers.common.bound import Bound, StageBindings
+from gallette.drivers.common.draw import execution, finding, programs, queue
 from gallette.drivers.common.draw import families as gathering
-from gallette.drivers.common.draw import finding, programs, queue
 from gallette.drivers.common.draw.state import fixed_state
 from gallette.drivers.common.draw.waiting import MERGED_STAGES, Given, Memory
 from gallette.drivers.common.memory.resource import HostResource
@@ -96,8 +96,8 @@ class Watch:
             (Given, "waitable", self._waitable),
             (Given, "relatives", self._relatives),
             (HostResource, "derive", self._derived),
-            (queue, "families", self._families),
-            (queue, "shared_fragments", self._shared),
+            (execution, "families", self._families),
+            (execution, "shared_fragments", self._shared),
         )
         self._put(places, _MAKERS, patch)
 

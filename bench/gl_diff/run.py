@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import gallette
-from gallette.drivers.common.draw import queue
+from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL
 from gl_diff import es
 from gl_diff.compare import Seen
@@ -31,15 +31,15 @@ _CODE: dict[str, Any] = {}
 @contextmanager
 def _queueing(side: str) -> Iterator[None]:
     """numpipe merges whatever it may, or nothing: both are the same GL."""
-    before = queue.SMALL, queue.WORTH_MERGING
+    before = queue.SMALL, execution.WORTH_MERGING
     if side == "queued":
-        queue.WORTH_MERGING = 2
+        execution.WORTH_MERGING = 2
     elif side == "immediate":
         queue.SMALL = 0
     try:
         yield
     finally:
-        queue.SMALL, queue.WORTH_MERGING = before
+        queue.SMALL, execution.WORTH_MERGING = before
 
 
 class Eyes:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gallette
-from gallette.drivers.common.draw import queue
+from gallette.drivers.common.draw import execution
 from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.jit.direct import Direct
 from gallette.drivers.jit.direct_inputs import columns_of
@@ -272,13 +272,13 @@ def test_draws_wait_until_more_of_their_kind_are_certain(monkeypatch: pytest.Mon
     """States that come once are drawn together; those that come again are drawn at once."""
     plans: list[bool] = []
     made = BoundJit.plan
-    monkeypatch.setattr(queue, "fewest", lambda draws: 1)  # states that can be drawn together
+    monkeypatch.setattr(execution, "fewest", lambda draws: 1)  # states that can be drawn together
     monkeypatch.setattr(BoundJit, "plan", lambda *args: plans.append(True) or made(*args))
     gl = gallette.moderngl_context("jit")
     with moderngl.create_context(standalone=True, context=gl) as context:
         frame = _Frame(context)
         arrays = []
-        for _ in range(queue.WORTH_MERGING):
+        for _ in range(execution.WORTH_MERGING):
             frame.vertices = context.buffer(frame.table.tobytes())
             arrays.append(frame.array())
         pictures, seen = set(), []

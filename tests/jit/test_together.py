@@ -12,7 +12,7 @@ import pytest
 
 import gallette
 from gallette.drivers.common import threads
-from gallette.drivers.common.draw import queue
+from gallette.drivers.common.draw import execution, queue
 from gallette.drivers.jit import mixed
 
 Array = npt.NDArray[Any]
@@ -97,7 +97,7 @@ def test_each_pixel_has_its_draws_in_order(
     monkeypatch.setattr(mixed, "WORTH_THREADS", 0)
     monkeypatch.setattr(mixed, "thread_count", lambda: count)
     monkeypatch.setattr(threads, "thread_count", lambda: count)
-    monkeypatch.setattr(queue.DrawQueue, "_directly", lambda queue, draws, failures: draws)
+    monkeypatch.setattr(execution.Execution, "_directly", lambda self, draws, failures: draws)
     have = drawn("jit", samples=samples)
     assert len(runs) == 1
     assert runs[0] > 8

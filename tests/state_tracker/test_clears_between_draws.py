@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import clearing, queue
+from gallette.drivers.common.draw import clearing, execution, queue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import program
@@ -191,7 +191,7 @@ def contents(step: Step, painter: Painter) -> list[npt.NDArray[Any]]:
 def same_as_at_once(
     step: Step, make: Callable[[], Painter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     waited = contents(step, make())
     monkeypatch.setattr(queue, "SMALL", 0)
     for one, other in zip(waited, contents(step, make()), strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import queue
+from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import program
@@ -209,7 +209,7 @@ def test_all_of_them_hold_the_same(step: Step, monkeypatch: pytest.MonkeyPatch) 
     """Merged, one by one, and without waiting."""
     waited = []
     for worth in (2, 1000):
-        monkeypatch.setattr(queue, "WORTH_MERGING", worth)
+        monkeypatch.setattr(execution, "WORTH_MERGING", worth)
         waited.append(contents(step))
     monkeypatch.setattr(queue, "SMALL", 0)
     for merged, alone, at_once in zip(*waited, contents(step), strict=True):

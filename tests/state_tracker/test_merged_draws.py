@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import queue
+from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -172,23 +172,23 @@ def test_draws_that_differ_a_little_look_as_one_by_one(
 @pytest.mark.parametrize("changing", ["scissor", "viewport", "nothing else"])
 def test_they_are_one_family(changing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
-    families = queue.families
+    families = execution.families
 
     def seen(entries: Any) -> Any:
         made = families(entries)
         found.append(len(made))
         return made
 
-    monkeypatch.setattr(queue, "families", seen)
+    monkeypatch.setattr(execution, "families", seen)
     picture(changing)
     assert found == [1]
 
 
 def test_few_draws_a_frame_become_one_after_some_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     together = []
-    real = queue.DrawQueue._together
+    real = execution.Execution._together
     monkeypatch.setattr(
-        queue.DrawQueue,
+        execution.Execution,
         "_together",
         lambda self, entries, failures: (
             together.append(len(entries)) or real(self, entries, failures)
@@ -200,7 +200,7 @@ def test_few_draws_a_frame_become_one_after_some_frames(monkeypatch: pytest.Monk
     blocks(gl, name, np.random.default_rng(5))
     (buffer,) = gl.get_integerv(GL.UNIFORM_BUFFER_BINDING)
     images = []
-    for _ in range(queue.WORTH_MERGING // 5 + 3):
+    for _ in range(execution.WORTH_MERGING // 5 + 3):
         gl.clear(GL.COLOR_BUFFER_BIT)
         for k in range(5):
             gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, buffer, STEP * k, 48)
@@ -217,14 +217,14 @@ def test_few_draws_a_frame_become_one_after_some_frames(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("indexed", [False, True])
 def test_calls_of_lists_are_one_family(indexed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
-    families = queue.families
+    families = execution.families
 
     def seen(entries: Any) -> Any:
         made = families(entries)
         found.append(len([family for family in made if family.entries[0][1].count > 2]))
         return made
 
-    monkeypatch.setattr(queue, "families", seen)
+    monkeypatch.setattr(execution, "families", seen)
     calls(indexed, GL.TRIANGLES, 65535)
     assert found == [1]
 

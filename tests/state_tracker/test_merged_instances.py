@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import queue
-from gallette.drivers.common.draw.queue import DrawQueue
+from gallette.drivers.common.draw import execution, queue
+from gallette.drivers.common.draw.execution import Execution
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -94,7 +94,7 @@ def picture(
 def test_they_look_as_one_by_one(
     indexed: bool, mode: int, vertex: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     images = []
     for small in (4096, 0):
         monkeypatch.setattr(queue, "SMALL", small)
@@ -115,7 +115,7 @@ def test_whatever_the_divisors(divisors: tuple[int, int], monkeypatch: pytest.Mo
 @pytest.mark.parametrize("indexed", [False, True], ids=["arrays", "elements"])
 def test_on_a_driver_with_code_of_its_own(indexed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     images = []
     for small in (4096, 0):
         monkeypatch.setattr(queue, "SMALL", small)
@@ -125,12 +125,12 @@ def test_on_a_driver_with_code_of_its_own(indexed: bool, monkeypatch: pytest.Mon
 
 def test_they_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
-    execute = DrawQueue._execute
+    execute = Execution._execute
 
-    def counted(self: DrawQueue, draws: Any) -> None:
+    def counted(self: Execution, draws: Any) -> None:
         found.append(len(draws))
         execute(self, draws)
 
-    monkeypatch.setattr(DrawQueue, "_execute", counted)
+    monkeypatch.setattr(Execution, "_execute", counted)
     picture("numpipe", NUMBERED, GL.TRIANGLES, False, (1, 1), least=3)
     assert len(found) == 1

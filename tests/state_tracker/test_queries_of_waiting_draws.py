@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import queue
-from gallette.drivers.common.draw.queue import DrawQueue
+from gallette.drivers.common.draw import execution, queue
+from gallette.drivers.common.draw.execution import Execution
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -135,7 +135,7 @@ def story(seed: int, samples: int) -> tuple[list[int], npt.NDArray[Any]]:
 def test_answers_and_pictures_are_those_of_draws_at_once(
     seed: int, samples: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     answers, waited = story(seed, samples)
     monkeypatch.setattr(queue, "SMALL", 0)
     at_once, drawn = story(seed, samples)
@@ -146,13 +146,13 @@ def test_answers_and_pictures_are_those_of_draws_at_once(
 
 def test_draws_with_a_query_each_wait_together(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
-    execute = DrawQueue._execute
+    execute = Execution._execute
 
-    def counted(self: DrawQueue, draws: Any) -> None:
+    def counted(self: Execution, draws: Any) -> None:
         found.append(len(draws))
         execute(self, draws)
 
-    monkeypatch.setattr(DrawQueue, "_execute", counted)
+    monkeypatch.setattr(Execution, "_execute", counted)
     gl = Counting(1, 0).gl
     name = gl.get_integerv(GL.CURRENT_PROGRAM)[0]
     place = gl.get_uniform_location(name, "place")

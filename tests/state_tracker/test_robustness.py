@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gallette.compiler.errors import OutOfMemoryError
-from gallette.drivers.common.draw import queue, runs
+from gallette.drivers.common.draw import execution, queue, runs
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.drawing import validate
 from tests.interrupts import hear_interrupts
@@ -91,7 +91,7 @@ def test_a_client_array_is_forgotten_when_a_buffer_takes_its_place() -> None:
 # -- draws that wait -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("draws", [3, queue.WORTH_MERGING + 3])
+@pytest.mark.parametrize("draws", [3, execution.WORTH_MERGING + 3])
 @pytest.mark.parametrize("end", ["delete", "orphan", "shrink"])
 def test_draws_that_wait_own_their_indices(ours: GLInterface, draws: int, end: str) -> None:
     name = program(ours)

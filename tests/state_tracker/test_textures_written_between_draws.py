@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import queue, writes
+from gallette.drivers.common.draw import execution, queue, writes
 from gallette.drivers.common.texture import pages
 from gallette.state_tracker import GL, create_context
 
@@ -246,7 +246,7 @@ def picture(step: Step, painter: Painter, times: int = DRAWS) -> npt.NDArray[Any
 def test_each_draw_sees_what_was_there(
     step: Step, fragments: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     waited = picture(step, Painter(fragments))
     monkeypatch.setattr(queue, "SMALL", 0)
     assert len(np.unique(waited.reshape(-1, 4), axis=0)) > 10
@@ -255,7 +255,7 @@ def test_each_draw_sees_what_was_there(
 
 @pytest.mark.parametrize("format", [R8, RGBA32F, RGB8, SRGB], ids=["R8", "RGBA32F", "RGB8", "SRGB"])
 def test_whatever_the_format(format: Format, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     waited = picture(everything, Painter(MANY_WAYS, format))
     monkeypatch.setattr(queue, "SMALL", 0)
     np.testing.assert_array_equal(waited, picture(everything, Painter(MANY_WAYS, format)))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import queue, streaming, writes
+from gallette.drivers.common.draw import execution, queue, streaming, writes
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -180,7 +180,7 @@ def picture(step: Callable[[Painter], None], times: int = 40) -> npt.NDArray[Any
 def test_each_draw_sees_what_was_there(
     step: Callable[[Painter], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     waited = picture(step)
     monkeypatch.setattr(queue, "SMALL", 0)
     assert len(np.unique(waited.reshape(-1, 4), axis=0)) > 10
@@ -301,7 +301,7 @@ def streamed(layout: Callable[[Painter], None]) -> npt.NDArray[Any]:
 def test_only_vertices_tell_a_version_from_the_next(
     layout: Callable[[Painter], None], monkeypatch: pytest.MonkeyPatch, executed: list[int]
 ) -> None:
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     waited = streamed(layout)
     assert executed == [40]
     monkeypatch.setattr(queue, "SMALL", 0)
@@ -333,7 +333,7 @@ def test_draws_by_index_and_others_see_versions_of_one_buffer(
     monkeypatch: pytest.MonkeyPatch, executed: list[int]
 ) -> None:
     """They are kept apart where one reads a version, and others all of them."""
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
 
     def drawn() -> npt.NDArray[Any]:
         painter = Painter(11)
@@ -359,7 +359,7 @@ def test_instances_see_versions_of_their_own(
     divisor: int, monkeypatch: pytest.MonkeyPatch, executed: list[int]
 ) -> None:
     """Colours by instance, written before each draw."""
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     made: list[Any] = []
     stream_of = writes.stream_of
     monkeypatch.setattr(

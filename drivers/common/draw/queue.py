@@ -10,14 +10,11 @@ such as reading what was drawn, makes the context `flush` the queue first.
 
 from __future__ import annotations
 
-import itertools
 import operator
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gallette.compiler.collector import collector_paused
 from gallette.drivers.common.memory.clear import ClearValues
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
@@ -33,17 +30,13 @@ from gallette.pipe.state import (
 )
 
 from .clearing import LARGEST, Clear, may_wait
-from .dealing import deal
-from .families import Family, Waiting, families, fewest, pairs_of, shared_fragments
+from .execution import Execution
+from .families import Waiting
 from .finding import DrawStates
-from .grouping import Group, batches
 from .parts import LISTS
 from .pipeline import draw
-from .runs import Failures, add_group, draw_batch, draw_many, draw_one
-from .sharing import add_company, companies
 from .targets import Targets
-from .together import fill_together
-from .waiting import MERGED_STAGES, Constants, Given, Memory, Plan, Row, row_of
+from .waiting import MERGED_STAGES, Constants, Given, Memory, Plan, Row
 from .writes import Writes
 
 __all__ = ["MERGED_STAGES", "Between", "DrawQueue", "Repeatable"]
@@ -54,17 +47,11 @@ Between = BufferWrite | QueryChange
 SMALL = 4096
 """Draws of more vertices than this are executed at once."""
 
-WORTH_MERGING = 24
-"""So many draws of the same shaders that might have been one make merged variants worth it."""
-
 MOST = 4096
 """Draws that may wait."""
 
 _WORTH_A_RUN = 4
 """So many writes and draws in turn are worth to be looked at together."""
-
-_FOR_A_PLAN = 3
-"""So many flushes have to have had draws in a state for it to be certain that more come."""
 
 MOST_LANES = 1 << 18
 """Vertices of draws that may wait: about as many as are shaded at a time."""
@@ -96,8 +83,8 @@ class DrawQueue:
         "_cleared",
         "_clears",
         "_counts",
-        "_drawn",
         "_entries",
+        "_execution",
         "_fragment",
         "_given",
         "_info",
@@ -126,7 +113,7 @@ class DrawQueue:
         self._entries: list[Waiting] = []
         self._lanes = 0
         self._target = FramebufferState()  # of the draw made last
-        self._drawn: Counter[Any] = Counter()  # by shaders: draws that waited beside others
+        self._execution = Execution(states, regroup)
         self._writes = Writes()
         self._targets = Targets()
         self._marks: list[Mark] = []
@@ -146,7 +133,7 @@ class DrawQueue:
         """A shader or the context is gone: nothing waits, and nothing is remembered."""
         self.rebinding()
         self._memory.clear()
-        self._drawn.clear()
+        self._execution.forget()
 
     def joins(self, info: DrawInfo) -> bool:
         """May a draw wait, or is nothing waiting? (The queue is to be flushed first otherwise.)"""
@@ -521,9 +508,9 @@ class DrawQueue:
         clears, self._clears, self._cleared = self._clears, [], 0
         try:
             if len(draws) == 1 and not clears:
-                self._flush_one(draws[0])
+                self._execution.alone(draws[0])
             else:
-                self._flush_all(draws, clears)
+                self._execution.run(draws, clears, self._targets)
         finally:
             self._targets.clear()
             if moments is not None:
@@ -535,162 +522,3 @@ class DrawQueue:
                 given.flushes += 1
                 given.release()
             self._memory.tidy()
-
-    @collector_paused
-    def _flush_all(self, draws: list[Waiting], clears: list[Clear]) -> None:
-        """Execute draws, of which thousands may have waited with all they were given."""
-        if clears:
-            self._execute_around(draws, clears)
-        elif self._targets.several:
-            self._execute_apart(draws)
-        else:
-            self._execute(draws)
-
-    def _flush_one(self, entry: Waiting) -> None:
-        """The same for a single draw."""
-        draw_one(*entry, 0)
-
-    def _execute_apart(self, entries: list[Waiting]) -> None:
-        """Execute draws into several framebuffers."""
-        failures = Failures()
-        for some in self._targets.apart(entries):
-            if len(some) == 1:
-                failures.of(self._flush_one, some[0])
-            else:
-                failures.of(self._execute, some)
-        failures.tell()
-
-    def _execute_around(self, entries: list[Waiting], clears: list[Clear]) -> None:
-        """The same for draws between which there are clears."""
-        failures = Failures()
-        if all(self._worth(entries).values()) and self._dealt(entries, failures, clears):
-            failures.tell()
-            return
-        first = 0
-        for clear in (*clears, None):
-            end = len(entries) if clear is None else clear.after
-            if end - first == 1:
-                failures.of(self._flush_one, entries[first])
-            elif end > first:
-                failures.of(self._execute, entries[first:end])
-            if clear is not None:
-                clear.now()
-            first = end
-        failures.tell()
-
-    def _directly(self, entries: list[Waiting], failures: Failures) -> list[Waiting]:
-        """Make draws by themselves if all have a quick way, or if there are too few to share what
-        it takes to draw them together. Answers those from the first on that had no such way.
-        """
-        given, info, _ = entries[0]
-        if self._states.counters.tally is not None or given.has_no_plan(info.mode):
-            return entries
-        kinds = {(id(given), info.mode): given for given, info in pairs_of(entries)}
-        new = 0
-        for (_, mode), given in kinds.items():
-            new += given.made_plan(mode) is None and given.flushes < _FOR_A_PLAN
-        if new > fewest(entries):
-            return entries
-        plans = {(key, mode): given.plan(mode) for (key, mode), given in kinds.items()}
-        if None in plans.values():
-            return entries
-        for number, (given, info, row) in enumerate(entries):
-            plan = plans[id(given), info.mode]
-            assert plan is not None
-            if failures.of(plan.draw, info, row_of(row)) is False:
-                return entries[number:]
-        return []
-
-    def _worth(self, entries: list[Waiting]) -> dict[Given, bool]:
-        """For which states it is worth it to have variants that run many draws at once."""
-        draws = Counter(map(_GIVEN, entries))
-        shaders = {given: given.shaders for given in draws}
-        counts: Counter[Any] = Counter()
-        for given, count in draws.items():
-            counts[shaders[given]] += count
-        several = {s: n for s, n in counts.items() if n > 1}
-        self._drawn.update(several)
-        worth = {s for s in several if self._drawn[s] >= WORTH_MERGING}
-        return {given: found in worth for given, found in shaders.items()}
-
-    def _execute(self, entries: list[Waiting]) -> None:
-        failures = Failures()
-        entries = self._directly(entries, failures)
-        if not entries:
-            failures.tell()
-            return
-        merges = self._worth(entries)
-        if all(merges.values()):
-            self._together(entries, failures)
-            failures.tell()
-            return
-        number, tally = 0, self._states.counters.tally
-        for merge, group in itertools.groupby(entries, lambda entry: merges[entry[0]]):
-            some = list(group)
-            if tally is not None:
-                tally.first = number
-            if merge:
-                self._together(some, failures)
-            else:
-                for at, entry in enumerate(some):
-                    failures.of(draw_one, *entry, at)
-            number += len(some)
-        failures.tell()
-
-    def _together(self, entries: list[Waiting], failures: Failures) -> None:
-        """Draws whose shaders run for many draws at once."""
-        found = families(entries)
-        if len(found) == 1 and found[0].alike:
-            failures.of(draw_many, entries)
-            return
-        if self._regroup and self._shared_ways(entries, found, failures):
-            return
-        groups: list[Group] = []
-        for family in found:
-            if not self._regroup or family.lanes > family.limit:
-                break  # too many for one part: in order, then
-            family.entries[0][0].states.work.begin()
-            failures.of(add_group, groups, family)
-        else:
-            if fill_together(groups, failures.of):
-                pass
-            elif len(groups) == 1:
-                failures.of(draw_batch, groups[0], list(range(len(entries))))
-            elif not deal(
-                groups, self._states.scratch, failures.of, lambda: shared_fragments(entries)
-            ):
-                for group, rows in batches(groups):
-                    failures.of(draw_batch, group, rows)
-            return
-        number = 0
-        for _, some in itertools.groupby(entries, lambda entry: (id(entry[0]), entry[1])):
-            same = list(some)
-            failures.of(draw_many, same, number)
-            number += len(same)
-
-    def _shared_ways(self, entries: list[Waiting], found: list[Family], failures: Failures) -> bool:
-        """Families that share the way to fragments; false, and nothing is drawn, if none do."""
-        together = companies(found)
-        if together is None or any(family.lanes > family.limit for family in found):
-            return False
-        counters = self._states.counters
-        before = counters.snapshot()
-        groups: list[Group] = []
-        for company in together:
-            company[0].entries[0][0].states.work.begin()
-            add_company(groups, company, entries, failures.of)
-        if deal(groups, self._states.scratch, failures.of, lambda: shared_fragments(entries)):
-            return True
-        counters.restore(before)
-        return False
-
-    def _dealt(self, entries: list[Waiting], failures: Failures, clears: Sequence[Clear]) -> bool:
-        """All of it at once, clears in between; false, and nothing is drawn, if that cannot be."""
-        found = families(entries)
-        if any(family.lanes > family.limit for family in found):
-            return False
-        groups: list[Group] = []
-        for family in found:
-            family.entries[0][0].states.work.begin()
-            failures.of(add_group, groups, family)
-        return deal(groups, self._states.scratch, failures.of, clears=clears)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import gallette
-from gallette.drivers.common.draw import queue
+from gallette.drivers.common.draw import execution, queue
 
 VERTEX = """
 #version 330
@@ -53,9 +53,9 @@ def test_starts(
     driver: str, several: bool, uniforms: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[int] = []
-    run = queue.draw_many
-    monkeypatch.setattr(queue, "draw_many", lambda many: runs.append(len(many)) or run(many))
-    monkeypatch.setattr(queue.DrawQueue, "_directly", lambda queue, draws, failures: draws)
+    run = execution.draw_many
+    monkeypatch.setattr(execution, "draw_many", lambda many: runs.append(len(many)) or run(many))
+    monkeypatch.setattr(execution.Execution, "_directly", lambda self, draws, failures: draws)
     have = picture(driver, several, uniforms)
     if not several:
         assert runs == [60]

@@ -11,7 +11,7 @@ from draw_scene import Canvas
 from test_merged_draws import OVER, SHAPE, moved_vertex, painted_fragment
 
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.common.draw import dealing, grouping, queue
+from gallette.drivers.common.draw import dealing, execution, grouping, queue
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.pipe.enums import CompareFunc, CullFace, Primitive
 from gallette.pipe.state import (
@@ -58,7 +58,7 @@ def random_draws(target: Canvas, seed: int, count: int, size: float) -> None:
 WAYS: dict[str, dict[tuple[Any, str], Any]] = {
     "dealt": {},
     "dealt in portions": {(dealing, "AT_ONCE"): 1 << 10},
-    "dealt, covering what they cover apart": {(queue, "companies"): lambda found: None},
+    "dealt, covering what they cover apart": {(execution, "companies"): lambda found: None},
     "in batches": {(dealing, "MOST_ROWS"): -1},
     "in batches, rasterized again": {(dealing, "MOST_ROWS"): -1, (grouping, "_MOST_ROWS"): 0},
 }
@@ -71,7 +71,7 @@ def test_draws_of_many_states_look_as_if_drawn_in_order(
 ) -> None:
     def drawn(small: int, worth: int) -> Any:
         monkeypatch.setattr(queue, "SMALL", small)
-        monkeypatch.setattr(queue, "WORTH_MERGING", worth)
+        monkeypatch.setattr(execution, "WORTH_MERGING", worth)
         target = canvas(64, 64, depth="Z24X8_UNORM")
         random_draws(target, seed, 80, size)
         return target.pixels()
@@ -97,7 +97,7 @@ def test_disjoint_draws_of_two_states_take_two_batches(
         taken.extend(rows for _, rows in found)
         return found
 
-    monkeypatch.setattr(queue, "batches", watched)
+    monkeypatch.setattr(execution, "batches", watched)
     draw_in_turns(canvas(128, 128), [(n % 4 / 2 - 0.9, n // 4 / 4 - 0.9) for n in range(32)])
     assert taken == [list(range(16))] * 2
 
@@ -167,7 +167,7 @@ def test_a_chain_of_draws_that_overlap_takes_a_round_per_turn_at_a_pixel(
 def test_what_waits_keeps_its_resources_and_no_longer(
     canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     target = canvas(64, 64)
     context = target.context
     target.program(moved_vertex(), painted_fragment())

@@ -12,7 +12,7 @@ from draw_scene import Canvas
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
-from gallette.drivers.common.draw import queue
+from gallette.drivers.common.draw import execution
 from gallette.pipe.enums import BlendFactor, ClearFlags, Primitive, QueryType
 from gallette.pipe.state import BlendState, DrawInfo, RenderTargetBlend
 
@@ -65,7 +65,7 @@ def test_merged_draws_look_like_single_ones(
 ) -> None:
     images = []
     for worth in (2, 1 << 30):
-        monkeypatch.setattr(queue, "WORTH_MERGING", worth)
+        monkeypatch.setattr(execution, "WORTH_MERGING", worth)
         target = canvas(64, 64, depth="Z24X8_UNORM")
         target.program(moved_vertex(), painted_fragment())
         target.vertices(SHAPE)
