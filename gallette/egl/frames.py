@@ -44,14 +44,18 @@ def read_back(
     return np.frombuffer(data, dtype).reshape(height, width, 4)
 
 
-def keep(pixels: npt.NDArray[np.uint8]) -> None:
-    """Write one frame; end the program after the last that was asked for."""
+def keep(pixels: npt.NDArray[np.uint8], opaque: bool = False) -> None:
+    """Write one frame; end the program after the last that was asked for.
+
+    Of `opaque` windows nobody sees the alpha.
+    """
     from PIL import Image
 
     _COUNT[0] += 1
     pattern = os.environ["GALLETTE_FRAMES"]
     if pattern != os.devnull:
         path = pattern % _COUNT[0] if "%" in pattern else pattern
-        Image.fromarray(np.ascontiguousarray(pixels)).save(path, "PNG")
+        seen = pixels[..., :3] if opaque else pixels
+        Image.fromarray(np.ascontiguousarray(seen)).save(path, "PNG")
     if _COUNT[0] == int(os.environ.get("GALLETTE_FRAME_LIMIT") or 0):
         os._exit(0)

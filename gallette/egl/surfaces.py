@@ -149,7 +149,7 @@ class Surface:
         if wanted:
             from gallette.egl.frames import keep
 
-            keep(pixels)
+            keep(pixels, self.window is not None and not self.window.has_alpha)
         self._seen = False
         self.refit()
 

@@ -123,6 +123,11 @@ class XWindow:
         self._reading = False  # it answers in order
         return geometry.width, geometry.height
 
+    @property
+    def has_alpha(self) -> bool:
+        """Does what lies behind it show through?"""
+        return bool(self.depth == 32)
+
     def present(self, pixels: Pixels) -> None:
         """Show RGBA bytes, top row first. The server has done so when it answers next."""
         height, width = pixels.shape[:2]
