@@ -73,7 +73,8 @@ class Columns:
         self._divisor = np.zeros(inputs, np.int64)
         self._moves = np.zeros(inputs, np.bool_)  # with the number of the vertex
         self._words = self._table.reshape(-1).data
-        self._moving: list[tuple[int, int, int, int]] = []  # word, base, stride, limit: see `_lay`
+        # The words of the first vertex and the limit; base, stride, limit: see `_lay`.
+        self._moving: list[tuple[int, int, int, int, int]] = []
         self._laid = self._in_rows = False
         self._keep: list[Any] = []
         self._converted: dict[int, _Converted] = {}
@@ -171,11 +172,11 @@ class Columns:
         if not 0 <= first <= _FOREVER:
             return False
         words = self._words
-        for word, base, stride, limit in self._moving:
+        for start, end, base, stride, limit in self._moving:
             if limit <= first:
                 return False
-            words[word + Column.FIRST] = base + first * stride
-            words[word + Column.LIMIT] = limit - first
+            words[start] = base + first * stride
+            words[end] = limit - first
         if self._in_rows:
             self._table[:, Column.ROWS] = 0
         self._in_rows = bool(info.instance_count > 1 or self._divided)
@@ -191,8 +192,11 @@ class Columns:
             table[:, Column.FIRST], table[:, Column.STRIDE] = self._base, self._stride
             table[:, Column.LIMIT], table[:, Column.ROWS] = self._limit, 0
         moving = [row for row in rows if self._moves[row]]
-        columns = [each.tolist() for each in (self._base, self._stride, self._limit)]
-        self._moving = [(4 * row, *[column[row] for column in columns]) for row in moving]  # type: ignore[misc]
+        base, stride, limit = (each.tolist() for each in (self._base, self._stride, self._limit))
+        self._moving = [
+            (4 * row + Column.FIRST, 4 * row + Column.LIMIT, base[row], stride[row], limit[row])
+            for row in moving
+        ]
         self._divided = bool(self._divisor.any())
         self._laid = True
 
