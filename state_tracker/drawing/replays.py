@@ -1,9 +1,8 @@
-"""What was recorded without Python, replayed (see `entry_points.recording`).
+"""Contexts whose calls are recorded without Python (see `entry_points.recording`).
 
-Recording begins behind draws that were like one before (`repeats`). All that may change between
-recorded draws is told by the words in their records, so each kind of record is looked at once: the
-context is brought into the state the words tell, and asked for the driver's token. Then all draws
-go to the driver together. A draw without a token is made the long way, in its turn.
+Recording begins behind draws that were like one before (`repeats`): the words say what state the
+context is in then. It ends when somebody comes to Python, and what was noted is replayed
+(`replaying`). The words of its last record say what state the context is in behind that.
 """
 
 from __future__ import annotations
@@ -14,16 +13,13 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gallette.pipe.state import BufferWrite
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw as draws
 from gallette.state_tracker.drawing import viewports
+from gallette.state_tracker.drawing.replaying import Replay
 from gallette.state_tracker.enables import is_enabled, set_enabled
-from gallette.state_tracker.entry_points import abi, recording, shortcuts
+from gallette.state_tracker.entry_points import recording, shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
-from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import LISTENERS
 from gallette.state_tracker.entry_points.recording import LOG_BYTES, MARK, WRITTEN_BYTES, words
 from gallette.state_tracker.entry_points.recording_words import (
@@ -37,7 +33,6 @@ from gallette.state_tracker.entry_points.recording_words import (
     MOST_POINTS,
     MOST_QUERIES,
     MOST_TEXTURES,
-    RECORDS,
     SAMPLES_PASSED,
     TEXTURE_2D,
     UNIFORM_UNIT,
@@ -46,9 +41,8 @@ from gallette.state_tracker.entry_points.recording_words import (
     Word,
 )
 from gallette.state_tracker.objects import NameTable
-from gallette.state_tracker.queries import QueryObject, begin_query, end_query
 from gallette.state_tracker.texturing.texture_objects import bind_texture
-from gallette.state_tracker.vertices.buffer_objects import bind_buffer, sub_data
+from gallette.state_tracker.vertices.buffer_objects import bind_buffer
 from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
 
 if TYPE_CHECKING:
@@ -71,14 +65,6 @@ _BOXES = (
     (Word.VIEWPORT, "viewports", viewports.viewport, Dirty.VIEWPORT),
 )
 """The word of a rectangle, the attribute, what sets it for all viewports, what is dirty then."""
-
-_WRITE, _BEGIN, _END = map(RECORDS.index, ("BufferSubData", "BeginQuery", "EndQuery"))
-_KEY = 8 * (HEADER + COPIED)
-
-_MANY = 64
-"""So many records are quicker told apart all at once."""
-
-_FACTORS = np.random.default_rng(1).integers(0, 1 << 62, HEADER + COPIED) * 2 + 1
 
 
 class Replays:
@@ -230,7 +216,7 @@ class Replays:
             final = bytes(uniforms)
             self._replaying = True
             try:
-                _Replay(self, executable, noted).all()
+                Replay(self, executable, noted).all()
             finally:
                 self._replaying = False
                 uniforms[:] = final
@@ -300,171 +286,6 @@ class Replays:
 
 def _are_alike(things: list[Any]) -> bool:
     return things.count(things[0]) == len(things)
-
-
-class _Replay:
-    """One replay: the log, and the tokens of the kinds of records it has."""
-
-    def __init__(self, replays: Replays, executable: Executable, noted: recording.Noted) -> None:
-        self._replays, self._ctx, self._uniforms = replays, replays.ctx, executable.uniforms
-        self._log, self._stride = noted.log, noted.words[Word.STRIDE]
-        self._records = np.frombuffer(noted.log, np.int64).reshape(-1, self._stride // 8)
-        self._numbers: list[int] = self._records[:, 0].tolist()  # in `RECORDS`
-        self._arguments: list[list[int]] = self._records[:, 1:5].tolist()
-        self._kinds = self._told_apart()
-        self._size = len(executable.uniforms.data)
-        self._written, self._written_at = memoryview(noted.written), recording.written()
-        self._tokens = replays.tokens(executable)
-        self._writes: dict[tuple[int, int], BufferWrite] = {}
-
-    def all(self) -> None:
-        """Make the draws of the log, in order."""
-        at = 0
-        while at < len(self._numbers):
-            at = self._some(at)
-
-    def _told_apart(self) -> list[Any]:
-        """Something for each record that tells its kind from others."""
-        keys = self._records[:, : _KEY // 8]
-        if len(keys) < _MANY:
-            return [self._key(number) for number in range(len(keys))]
-        sums = keys @ _FACTORS  # equal ones seldom are of different kinds
-        _, first, which = np.unique(sums, return_index=True, return_inverse=True)
-        if not np.array_equal(keys, keys.take(first.take(which), axis=0)):
-            return [self._key(number) for number in range(len(keys))]
-        found: list[int] = which.tolist()
-        return found
-
-    def _key(self, number: int) -> bytes:
-        """What records of one kind have in common: the call, and the state it is made in."""
-        place = number * self._stride
-        return self._log[place : place + _KEY]
-
-    def _some(self, at: int) -> int:
-        """Replay records from there on, until one goes the long way; answers what comes next."""
-        log, stride, size, kinds, numbers = (
-            self._log, self._stride, self._size, self._kinds, self._numbers,
-        )  # fmt: skip
-        known: dict[Any, Any] = {}
-        tokens: list[Any] = []
-        rows: list[Any] = []
-        writes, active = self._writes, self._ctx.queries.active.get((SAMPLES_PASSED, 0))
-        changed: list[tuple[int, QueryObject]] = []  # queries, and what token begins or ends each
-        for record in range(at, len(numbers)):
-            number = numbers[record]
-            if number >= _WRITE:
-                if number == _WRITE:
-                    name, offset, length, address = self._arguments[record]
-                    write = writes.get((name, offset)) or self._write(name, offset)
-                    if write is None:
-                        break
-                    tokens.append(write)
-                    first = address - self._written_at
-                    rows.append(self._written[first : first + length])
-                    continue
-                query = self._query(record) if number == _BEGIN else active
-                if query is None or query.changes is None:
-                    break
-                changed.append((len(tokens), query))
-                active = query if number == _BEGIN else None
-                tokens.append(query.changes[number == _END])
-                rows.append(None)
-                continue
-            token = known.get(kinds[record])
-            if token is None:
-                key = self._key(record)
-                token = known[kinds[record]] = self._tokens.get(key) or self._token(key)
-                if token is None:
-                    break
-            tokens.append(token)
-            middle = record * stride + _KEY
-            rows.append(log[middle : middle + size])
-        done = self._ctx.repeats.drawn_together(tokens, rows) if tokens else 0
-        for number, query in changed:
-            if number < done:
-                self._changed(query, tokens[number].begins)
-        at += done
-        if done < len(tokens):
-            self._tokens.pop(self._key(at), None)  # the driver may want another
-        if at < len(numbers):
-            self._make(at)
-            at += 1
-        return at
-
-    def _write(self, name: int, offset: int) -> BufferWrite | None:
-        """Where bytes are written that a record names."""
-        buffer = self._ctx.buffers.names.get(name)
-        resource = None if buffer is None else buffer.plain
-        if resource is None:
-            return None
-        found = self._writes[name, offset] = BufferWrite(resource, offset)
-        return found
-
-    def _query(self, record: int) -> QueryObject | None:
-        """The query a record says begins."""
-        return self._ctx.queries.names.get(self._arguments[record][0])
-
-    def _changed(self, query: QueryObject, begun: bool) -> None:
-        """The driver has begun or ended a query."""
-        if begun:
-            query.begun()
-        else:
-            query.active = False
-            del self._ctx.queries.active[SAMPLES_PASSED, 0]
-
-    def _token(self, key: bytes) -> Any:
-        """The driver's token for draws of such records, if it has one."""
-        ctx = self._ctx
-        number, (mode, one, two, three, four) = self._shown(key)
-        if number < 2:
-            call: Any = mode, one, two, three if number else 1
-        else:
-            call = draws.indexed_call(ctx, mode, one, two, three or None, four if number > 2 else 1)
-        token = None if call is None else ctx.repeats.token(call)
-        if token is not None:
-            self._tokens[key] = token
-        return token
-
-    def _shown(self, key: bytes) -> tuple[int, tuple[int, ...]]:
-        """Bring the context into a record's state: which function it is of, with what."""
-        number, *found = np.frombuffer(key, np.int64).tolist()
-        self._replays.show(tuple(found[HEADER - 1 :]))
-        return number, tuple(found[: HEADER - 1])
-
-    def _make(self, record: int) -> None:
-        """Do what a record says the long way."""
-        ctx, number = self._ctx, self._numbers[record]
-        try:
-            if number == _WRITE:
-                name, offset, size, address = self._arguments[record]
-                first = address - self._written_at
-                data = self._written[first : first + size]
-                sub_data(ctx, ctx.buffers.names.require(name), offset, size, data)
-            elif number == _BEGIN:
-                begin_query(ctx, SAMPLES_PASSED, self._arguments[record][0])
-            elif number == _END:
-                end_query(ctx, SAMPLES_PASSED)
-            else:
-                number, arguments = self._shown(self._key(record))
-                middle = record * self._stride + _KEY
-                self._uniforms.data[:] = self._log[middle : middle + self._size]
-                ctx.dirty |= Dirty.CONSTANTS
-                _MADE_BY[number](ctx, *arguments)
-        except BaseException as error:
-            abi.failed(FUNCTIONS[RECORDS[number]], error)
-
-
-_MADE_BY: tuple[Callable[..., None], ...] = (
-    lambda ctx, mode, first, count, *_: draws.draw_arrays(ctx, mode, first, count),
-    lambda ctx, mode, first, count, many, _: draws.draw_arrays_instanced(
-        ctx, mode, first, count, many
-    ),
-    lambda ctx, mode, count, type, at, _: draws.draw_elements(ctx, mode, count, type, at or None),
-    lambda ctx, mode, count, type, at, many: draws.draw_elements_instanced(
-        ctx, mode, count, type, at or None, many
-    ),
-)
-"""What makes the draws of each of `DRAWS`."""
 
 
 class _Buffers:

@@ -13,7 +13,7 @@ import pytest
 from gallette.drivers.common.draw.writes import Writes
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.drawing import replays
+from gallette.state_tracker.drawing import replaying, replays
 from gallette.state_tracker.drawing.replays import Replays
 from gallette.state_tracker.entry_points import abi, machine_code, recording
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
@@ -163,13 +163,13 @@ def new_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
 def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many draws were replayed, each time."""
     found: list[int] = []
-    every = replays._Replay.all
+    every = replaying.Replay.all
 
     def counted(self: Any) -> None:
         found.append(len(self._log) // self._stride)
         every(self)
 
-    monkeypatch.setattr(replays._Replay, "all", counted)
+    monkeypatch.setattr(replaying.Replay, "all", counted)
     return found
 
 
@@ -349,14 +349,14 @@ def test_another_thread_may_be_recorded_during_a_replay(
 ) -> None:
     """What it notes goes where that of this one was."""
     gl, buffer = world.gl, world.buffers[0]
-    every = replays._Replay.all
+    every = replaying.Replay.all
 
     def disturbed(self: Any) -> None:
         assert recording.is_free()
         ctypes.memset(recording.log(), 0xFF, recording.LOG_BYTES + recording.WRITTEN_BYTES)
         every(self)
 
-    monkeypatch.setattr(replays._Replay, "all", disturbed)
+    monkeypatch.setattr(replaying.Replay, "all", disturbed)
     gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
     for number in range(5):
         gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * number, 8, np.full(2, number, np.float32))
