@@ -88,7 +88,7 @@ FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0, 16.0, 1e-30, 1e30, float("nan"), float("inf"
 _STRIDED = re.compile(r"Pointer|Offset|VertexArrayVertexBuffer|BindVertexBuffer")
 _LEFT_OUT = re.compile(r"DebugMessageCallback|ImportSync|EGLImage")
 _BOUND = (  # functions whose pointer is an offset while such a buffer is bound
-    (re.compile(r"Tex(ture)?(Sub)?Image|DrawPixels|Bitmap|PixelMap|PolygonStipple$"),
+    (re.compile(r"^(?!Clear).*Tex(ture)?(Sub)?Image|DrawPixels|Bitmap|PixelMap|PolygonStipple$"),
      lambda c: c.buffers.bound[GL.PIXEL_UNPACK_BUFFER]),
     (re.compile(r"Pointer"), lambda c: c.buffers.bound[GL.ARRAY_BUFFER]),
     (re.compile(r"DrawElements|DrawRangeElements|MultiDrawElements$"),
