@@ -1,4 +1,4 @@
-"""Every opcode that can be said in SPIR-V computes the same when it has been there and back."""
+"""Every opcode that can be said in SPIR-V, in every size, computes the same there and back."""
 
 from __future__ import annotations
 
@@ -53,63 +53,83 @@ OTHERWISE = {
     "vec5": "modules have no vectors of five components",
 }
 NAMES = sorted(n for n in supported_opcodes() - OTHERWISE.keys() if not OPCODES[n].is_derivative)
+WIDTHS = {"float": (32, 16, 64), "int": (32, 8, 16, 64), "uint": (32, 8, 16, 64)}
+_FLOAT = {16: np.float16, 32: np.float32, 64: np.float64}
+_UINT = {1: np.uint32, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+
+Taken = list[tuple[str, int, int]]
+"""of each word of the inputs: the kind of number, its bits, which half of it"""
 
 
-def words(op: Opcode, count: int) -> dict[tuple[int, int], Any]:
-    """Input words of all lanes; each column in another order."""
+def widths_of(op: Opcode) -> tuple[int, ...]:
+    """The sizes an opcode is there in, if its sources say none."""
+    free = [kind.base for kind in op.input_types if not kind.bits and kind.base in WIDTHS]
+    return WIDTHS[free[0]] if free else (32,)
+
+
+def edges(base: str, bits: int) -> np.ndarray[Any, Any]:
+    """Numbers of a type, as their bits."""
+    if base != "float":
+        return np.array(INTS, np.uint64).astype(_UINT[bits])
+    limits = np.finfo(_FLOAT[bits])
+    smallest = limits.smallest_normal
+    ends = [smallest, np.nextafter(smallest, 0, dtype=_FLOAT[bits]), limits.max, np.inf, np.nan]
+    with np.errstate(over="ignore"):
+        return np.array([*FLOATS, *ends], _FLOAT[bits]).view(_UINT[bits])
+
+
+def words(taken: Taken) -> dict[tuple[int, int], Any]:
+    """Input words of all lanes; each number in another order."""
+    found = {}
     random = np.random.default_rng(7)
-    kinds = [kind.base for kind in op.input_types]
-    some = np.array(FLOATS, np.float32).view(np.uint32) if "float" in kinds else np.array(INTS)
-    lanes = np.resize(some.astype(np.uint32), 97)
-    return {
-        (int(VaryingSlot.VAR0) + k // 4, k % 4): random.permutation(lanes) for k in range(count)
-    }
+    for k, (base, bits, half) in enumerate(taken):
+        if half == 0:
+            lanes = random.permutation(np.resize(edges(base, bits), 97)).astype(np.uint64)
+        place = (int(VaryingSlot.VAR0) + k // 4, k % 4)
+        found[place] = (lanes >> np.uint64(32 * half)).astype(np.uint32)
+    return found
 
 
-def shader_of(op: Opcode) -> tuple[Shader, int]:
-    """A fragment shader that applies the opcode to words of its inputs, and how many it takes."""
+def shader_of(op: Opcode, width: int) -> tuple[Shader, Taken]:
+    """A fragment shader that applies the opcode to words of its inputs, and what they are."""
     b = Builder.shader_main(Stage.FRAGMENT, op.name)
-    taken = 0
+    taken: Taken = []
     slots: list[Def] = []
 
-    def word() -> Def:
-        nonlocal taken
-        if taken % 4 == 0:
-            slot = VaryingSlot(int(VaryingSlot.VAR0) + taken // 4)
+    def word(base: str, bits: int, half: int = 0) -> Def:
+        k = len(taken)
+        if k % 4 == 0:
+            slot = VaryingSlot(int(VaryingSlot.VAR0) + k // 4)
             var = b.shader.add_variable(
-                f"in{taken // 4}", t.vec(t.Base.UINT, 4), Mode.SHADER_IN, location=slot
+                f"in{k // 4}", t.vec(t.Base.UINT, 4), Mode.SHADER_IN, location=slot
             )
             var.interpolation = "flat"
             slots.append(b.load_var(var))
-        taken += 1
-        return b.channel(slots[-1], (taken - 1) % 4)
+        taken.append((base, bits, half))
+        return b.channel(slots[-1], k % 4)
 
     def scalar(base: str, bits: int) -> Def:
-        x = word()
+        x = word(base, bits)
         if bits == 1:
             return b.ine(b.iand(x, b.imm_int(1)), b.imm_int(0))
-        if bits == 64 and base != "float":
-            return b.alu("pack_64_2x32_split", x, word())
-        if base == "float" and bits != 32:
-            return b.alu(f"f2f{bits}", x)
+        if bits == 64:
+            return b.alu("pack_64_2x32_split", x, word(base, bits, 1))
         return x if bits == 32 else b.alu(f"u2u{bits}", x)
 
     sources = []
     for kind, size in zip(op.input_types, op.input_sizes, strict=True):
-        parts = [scalar(kind.base, kind.bits or 32) for _ in range(max(1, size))]
+        bits = kind.bits or (1 if kind.base == "bool" else width)
+        parts = [scalar(kind.base, bits) for _ in range(max(1, size))]
         sources.append(parts[0] if len(parts) == 1 else b.vec(parts))
     found = b.alu(op.name, *sources)
     results: list[Def] = []
     for part in b.channels(found):
-        bits, base = part.bit_size, op.output_type.base
-        if bits == 1:
+        if part.bit_size == 1:
             results.append(b.alu("b2i32", part))
-        elif bits == 64 and base != "float":
+        elif part.bit_size == 64:
             results += [b.alu(f"unpack_64_2x32_split_{c}", part) for c in "xy"]
-        elif bits == 32:
-            results.append(part)
         else:
-            results.append(b.alu("f2f32" if base == "float" else "u2u32", part))
+            results.append(part if part.bit_size == 32 else b.alu("u2u32", part))
     for start in range(0, len(results), 4):
         some = results[start : start + 4]
         some += [b.imm_int(0)] * (4 - len(some))
@@ -123,24 +143,36 @@ def shader_of(op: Opcode) -> tuple[Shader, int]:
     return b.shader, taken
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_an_opcode_comes_back_as_it_was(name: str) -> None:
+def numbers(outputs: dict[Any, Any], bits: int) -> np.ndarray[Any, Any]:
+    """What came out, as unsigned numbers of that many bits."""
+    columns = np.array([outputs[place] for place in sorted(outputs)]).astype(np.uint32)
+    if bits != 64:
+        return columns.astype(_UINT[bits])
+    return columns[0::2].astype(np.uint64) | columns[1::2].astype(np.uint64) << np.uint64(32)
+
+
+def alike(wanted: np.ndarray[Any, Any], found: np.ndarray[Any, Any], bits: int) -> Any:
+    """Are floats the same, but for a few units in the last place?"""
+    one, other = wanted.view(_FLOAT[bits]), found.view(_FLOAT[bits])
+    apart = np.where(wanted > found, wanted - found, found - wanted)
+    return (apart <= ULPS) | (one == other) | (np.isnan(one) & np.isnan(other))
+
+
+@pytest.mark.parametrize(
+    ("name", "width"), [(name, width) for name in NAMES for width in widths_of(OPCODES[name])]
+)
+def test_an_opcode_comes_back_as_it_was(name: str, width: int) -> None:
     op = OPCODES[name]
-    shader, count = shader_of(op)
-    given = words(op, count)
+    shader, taken = shader_of(op, width)
+    given = words(taken)
     with np.errstate(all="ignore"):
         before = interpret(shader, Environment(lanes=97, inputs=given))
         again = spirv_to_nir(read_module(nir_to_spirv(shader).to_bytes()))
         after = interpret(again, Environment(lanes=97, inputs=given))
     assert before.outputs
-    for place, wanted in before.outputs.items():
-        wanted, found = wanted.astype(np.uint32), after.outputs[place].astype(np.uint32)
-        if op.output_type.base == "float":
-            one, other = wanted.view(np.float32), found.view(np.float32)
-            near = np.abs(wanted.view(np.int32).astype(np.int64) - found.view(np.int32)) <= ULPS
-            same = near | (one == other) | (np.isnan(one) & np.isnan(other))
-        else:
-            same = wanted == found
-        assert same.all(), [(int(k), hex(wanted[k]), hex(found[k])) for k in np.flatnonzero(~same)]
+    bits = op.output_type.bits or (1 if op.output_type.base == "bool" else width)
+    wanted, found = (numbers(run.outputs, bits) for run in (before, after))
+    same = alike(wanted, found, bits) if op.output_type.base == "float" else wanted == found
+    assert same.all(), [(hex(w), hex(f)) for w, f in zip(wanted[~same], found[~same], strict=True)]
     shader.unref()
     again.unref()
