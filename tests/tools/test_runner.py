@@ -142,6 +142,69 @@ def test_drawing_beyond_the_vertex_data_is_refused(native: str) -> None:
     assert "has 1" in outcome(native, "draw arrays GL_POINTS 0 2\n", text).reason
 
 
+ES = """
+[require]
+GL ES >= 3.1
+GLSL ES >= 3.10
+SIZE 16 16
+[vertex shader passthrough]
+[fragment shader]
+#version 310 es
+precision highp float;
+layout(std430, binding = 0) buffer Numbers { uint number; };
+uniform highp sampler2D colors;
+uniform highp isampler2D numbers;
+out vec4 color;
+void main() {
+    number = 7u;
+    color = texture(colors, vec2(0.75, 0.25)) + float(texelFetch(numbers, ivec2(1, 2), 0).x);
+}
+[test]
+texture rgbw 0 (8, 8) GL_RGBA8
+texture integer 1 (4, 4) (10, -21) GL_R32I
+uniform int colors 0
+uniform int numbers 1
+clear color 0 0 1 1
+ssbo 0 4
+"""
+DEEP = "enable GL_DEPTH_TEST\nclear\ndraw rect -1 -1 2 2\n"
+
+
+@pytest.mark.parametrize(
+    ("commands", "result"),
+    [
+        # Drawn at a depth of 0.5, in green: what the textures hold adds up to it.
+        ("draw rect -1 -1 2 2\nprobe all rgba 0 1 0 1\n", "pass"),
+        (f"clear depth 0.25\n{DEEP}probe all rgba 0 0 1 1\n", "pass"),
+        (f"clear depth 0.75\n{DEEP}probe all rgba 0 1 0 1\n", "pass"),
+        (f"depth range 0 0.25\nclear depth 0.25\n{DEEP}probe all rgba 0 1 0 1\n", "pass"),
+        ("draw rect -1 -1 2 2\nprobe ssbo uint 0 0 == 7\n", "pass"),
+        ("draw rect -1 -1 2 2\nprobe ssbo uint 0 0 == 8\n", "fail"),
+    ],
+)
+def test_commands_in_a_context_of_es(native: str, commands: str, result: str) -> None:
+    """Where ES has other functions for a command, they do the same."""
+    for driver in (native, "numpipe"):
+        found = outcome(driver, f"clear\n{commands}", ES)
+        assert found.result == result, found.reason
+
+
+def test_setting_one_atomic_counter(native: str) -> None:
+    """A counter of a buffer that was made is set, the others are not; without one it is an error."""
+    text = GREEN.replace("GLSL >= 3.30", "GLSL >= 4.20")
+    commands = """
+        atomic counter buffer 1 3
+        atomic counter 1 2 20
+        probe atomic counter buffer 1 8 == 20
+        probe atomic counter buffer 1 0 == 0
+        probe atomic counter buffer 1 4 == 0
+    """
+    found = outcome(native, commands, text)
+    assert found.result == "pass", found.reason
+    found = outcome(native, "atomic counter buffer 1 3\natomic counter 0 2 20\n", text)
+    assert "no atomic counter buffer at binding 0" in found.reason
+
+
 def write(folder: Path, name: str, text: str) -> tuple[str, Path]:
     path = folder / f"{name}.shader_test"
     path.write_text(text)
