@@ -190,7 +190,7 @@ def test_commands_in_a_context_of_es(native: str, commands: str, result: str) ->
 
 
 def test_setting_one_atomic_counter(native: str) -> None:
-    """A counter of a buffer that was made is set, the others are not; without one it is an error."""
+    """A counter of a buffer that was made is set, no other is; without a buffer it is an error."""
     text = GREEN.replace("GLSL >= 3.30", "GLSL >= 4.20")
     commands = """
         atomic counter buffer 1 3
