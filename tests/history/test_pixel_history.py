@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import gallette
-from gallette.history import History, pixel_history
+from gallette.commands.pixel import print_history
+from gallette.history import Fragment, History, PixelEvent, pixel_history, records
 from gallette.piglit_subset.suite import BUNDLED, find_tests
 from gallette.scenes import SCENES
 
@@ -117,3 +120,43 @@ def test_bundled_tests_pass_while_they_are_watched() -> None:
     for name, path in find_tests([str(BUNDLED)], ["derivatives|discard"])[:8]:
         history = pixel_history(str(path), 1, 1)
         assert history.outcome in ("pass", "skip"), name
+
+
+def test_what_is_told_is_printed_as_it_stands() -> None:
+    """Brackets in names and paths are no styles."""
+    held = records.Stored(b"\0", (0.25,))
+    fragment = Fragment(
+        0,
+        (0, 1, 2),
+        tests=[records.Test("depth", "[red]0.5 < 1", True)],
+        outputs={"[red]glow": (1.0,)},
+        blend="[red]ONE + ONE",
+        verdict="written [red]at once",
+        stores=["[red]image 3 (5, 6) = (1)"],
+    )
+    event = PixelEvent(
+        7,
+        "draw_[red]vbo",
+        "[red]3 vertices",
+        {"colour [red]0": "[red]texture"},
+        {"colour [red]0": records.Stored(b"\1", (1.0,))},
+        {"colour [red]0": held},
+        [fragment],
+        [Fragment(1, (3, 4, 5), verdict="[red]culled")],
+    )
+    history = History("[red]a.gcap", "[red]numpipe", 5, 6, [event], resource="[red]texture")
+    out = io.StringIO()
+    print_history(Console(file=out, width=200), history)
+    assert [line.strip() for line in out.getvalue().splitlines()] == [
+        "pixel 5,6 of [red]texture, [red]numpipe on [red]a.gcap",
+        "",
+        "7 draw_[red]vbo  [red]3 vertices",
+        "primitive 0 (vertices 0 1 2; front face): written [red]at once",
+        "shader wrote [red]glow (1)",
+        "shader stored [red]image 3 (5, 6) = (1)",
+        "depth [red]0.5 < 1: passes",
+        "[red]ONE + ONE",
+        "no fragment of primitive 1: [red]culled",
+        "colour [red]0: (1) -> (0.25)",
+        "at the end: colour [red]0 (0.25)",
+    ]
