@@ -124,6 +124,34 @@ def test_faces_layers_and_tails(gl: GLInterface) -> None:
     assert errors(gl) == []
 
 
+@pytest.mark.parametrize("target", [GL.TEXTURE_2D_ARRAY, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_2D])
+def test_pages_through_a_view(gl: GLInterface, target: int) -> None:
+    """Layers of a view are counted from where it begins; the others keep what they have."""
+    size, count = 512, {GL.TEXTURE_2D: 1, GL.TEXTURE_CUBE_MAP: 6}.get(target, 3)
+    whole, view = gl.gen_textures(2)
+    gl.bind_texture(GL.TEXTURE_2D_ARRAY, whole)
+    gl.tex_parameteri(GL.TEXTURE_2D_ARRAY, GL.TEXTURE_SPARSE_ARB, 1)
+    gl.tex_storage3d(GL.TEXTURE_2D_ARRAY, 2, GL.R8, size * 2, size * 2, 9)
+    gl.texture_view(view, target, whole, GL.R8, 1, 1, 2, count)
+    assert errors(gl) == []
+    pages = (GL.VIRTUAL_PAGE_SIZE_X_ARB, GL.VIRTUAL_PAGE_SIZE_Y_ARB)
+    wide, high = (int(gl.get_internalformativ(target, GL.R8, p, 1)[0]) for p in pages)
+    assert wide < size and high < size
+    gl.texture_page_commitment_ext(whole, 1, 0, 0, 0, size, size, 9, 1)
+    data = np.arange(1, 10, dtype=np.uint8).repeat(size * size)
+    gl.texture_sub_image3d(whole, 1, 0, 0, 0, size, size, 9, GL.RED, GL.UNSIGNED_BYTE, data)
+    wanted = data.reshape(9, size, size).copy()
+    layer = count - 1
+    for commit in (0, 1):
+        at = (0, size - wide, size - high, layer)
+        gl.texture_page_commitment_ext(view, *at, wide, high, 1, commit)
+    wanted[2 + layer, size - high :, size - wide :] = 0
+    found = np.zeros_like(wanted)
+    gl.get_texture_image(whole, 1, GL.RED, GL.UNSIGNED_BYTE, found.nbytes, found)
+    assert (found == wanted).all()
+    assert errors(gl) == []
+
+
 def test_texture_commitments_that_are_wrong(gl: GLInterface) -> None:
     commit = gl.tex_page_commitment_arb
     _texture(gl)
