@@ -218,6 +218,39 @@ def test_what_a_setting_changes_is_what_it_changes_there(scene: str) -> None:
     assert count > 5
 
 
+_MAPS = {
+    f"MAP{dims}_{name}": size
+    for dims in (1, 2)
+    for name, size in (
+        ("COLOR_4", 4), ("INDEX", 1), ("NORMAL", 3), ("TEXTURE_COORD_1", 1), ("TEXTURE_COORD_2", 2),
+        ("TEXTURE_COORD_3", 3), ("TEXTURE_COORD_4", 4), ("VERTEX_3", 3), ("VERTEX_4", 4),
+    )
+}  # fmt: skip
+
+
+@pytest.mark.native
+def test_evaluators_have_the_control_points_of_native_gl() -> None:
+    """At first the only one is what the attribute is without an evaluator; then, what is set."""
+    contexts = [ours(), theirs()]
+    for name, size in _MAPS.items():
+        target, points = getattr(GL, name), [k * 0.5 - 1.0 for k in range(6 * size)]
+        for is_set in (False, True):
+            answers = []
+            for gl in contexts:
+                gl.make_current()
+                if is_set and name.startswith("MAP1"):
+                    gl.map1d(target, -1.0, 2.0, size, 6, points)
+                elif is_set:
+                    gl.map2d(target, -1.0, 2.0, size, 3, 0.5, 4.0, 3 * size, 2, points)
+                queries = (GL.COEFF, GL.ORDER, GL.DOMAIN)
+                answers.append([list(gl.get_mapdv(target, q)) for q in queries])
+                assert gl.get_error() == 0, name
+            assert answers[0] == answers[1], name
+            assert len(answers[0][0]) == size * (6 if is_set else 1), name
+    for gl in contexts:
+        gl.release()
+
+
 def _limits() -> str:
     lines = ["# Each limit, as the newest context of each profile says it: core, compat, es."]
     contexts = [create_context("numpipe", profile=p, version=v) for p, v in PROFILES.items()]
