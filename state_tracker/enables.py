@@ -144,9 +144,7 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
             setattr(holder, found.field, on)
             ctx.dirty |= found.dirty
             ctx.switches ^= found.switch
-            if cap == GL.TEXTURE_CUBE_MAP_SEAMLESS:
-                ctx.dirty |= Dirty.TEXTURES
-            elif cap == GL.RASTERIZER_DISCARD:  # decides whether fragments have a stage at all
+            if cap == GL.RASTERIZER_DISCARD:  # decides whether fragments have a stage at all
                 ctx.dirty |= Dirty.PROGRAM
         return
     if cap == GL.BLEND:

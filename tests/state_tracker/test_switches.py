@@ -8,7 +8,7 @@ import numpy as np
 
 from gallette.state_tracker import GL, create_context
 
-from .helpers import pixels, program, quad
+from .helpers import compiled, pixels, program, quad
 
 BLEND, CULL, DEPTH = GL.BLEND, GL.CULL_FACE, GL.DEPTH_TEST
 
@@ -134,3 +134,28 @@ def test_textures_bound_in_turn_and_changed_while_another_is_bound() -> None:
     gl.bind_texture(GL.TEXTURE_2D, 0)
     assert drawn(gl)[:2] == [0, 0]
     gl.release()
+
+
+def test_fragments_that_fixed_function_shades_come_back() -> None:
+    """A program without a fragment shader leaves that stage empty while nothing is rasterised."""
+    gl = create_context(profile="compat", version=(3, 3), size=(4, 4))
+    text = """#version 120
+        attribute vec2 position;
+        void main() { gl_FrontColor = gl_Color; gl_Position = vec4(position, 0.0, 1.0); }
+    """
+    name = gl.create_program()
+    gl.attach_shader(name, compiled(gl, GL.VERTEX_SHADER, text))
+    gl.link_program(name)
+    gl.use_program(name)
+    quad(gl, name)
+    gl.color4f(1.0, 0.5, 0.25, 1.0)
+    gl.enable(GL.RASTERIZER_DISCARD)
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    for _ in range(2):
+        gl.disable(GL.RASTERIZER_DISCARD)
+        assert drawn(gl) == [255, 128, 64, 255]
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.enable(GL.RASTERIZER_DISCARD)
+        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        assert pixels(gl, 4, 4)[0, 0].tolist() == [0, 0, 0, 0]
+    assert gl.get_error() == GL.NO_ERROR
