@@ -17,6 +17,7 @@ from gallette.drivers.common.variants import shader as shader_objects
 from gallette.drivers.common.variants.compiler import LoweringOptions
 from gallette.drivers.common.variants.keys import FragmentKey, VertexKey
 from gallette.drivers.common.variants.shader import ShaderObject
+from gallette.drivers.numpipe.screen import ScreenOptions
 from gallette.drivers.numpipe.variants.compiler import NumpipeShader, ShaderCompiler
 from gallette.pipe.enums import CompareFunc, Primitive, Wrap
 from gallette.pipe.keys import LOWERINGS, describe_key, differing_fields, key_passes, needs_nir
@@ -87,6 +88,15 @@ def make(shader: Shader, **options: object) -> tuple[NumpipeShader, VariantLog]:
     log = VariantLog()
     compiler = ShaderCompiler(LoweringOptions(**options))  # type: ignore[arg-type]
     return ShaderObject(shader, compiler, log), log
+
+
+def test_options_nobody_names_are_those_of_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variants for values of uniforms, no looking at how often a position's values are used."""
+    monkeypatch.delenv("GALLETTE_DEBUG", raising=False)
+    plain = ShaderCompiler().options
+    assert plain == LoweringOptions() == ScreenOptions().compiler().options
+    assert (plain.inline_uniforms, plain.inexact_used_once) == (0, "not_position")
+    assert not plain.optimize_options().fuse_ffma
 
 
 def test_null_key_variant_shares_the_shader() -> None:
