@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gallette.compiler.glsl import LinkOptions, link_program
 from gallette.compiler.nir.ir import Alu, Shader, Stage
+from gallette.compiler.nir.ir.instrs import LoadConst, Tex
 from gallette.compiler.nir.ir.questions import instrs_of
 from tests.glsl.shaders import compiled, link, run
 
@@ -296,3 +298,100 @@ def test_a_local_that_nobody_changes_is_a_value(body: str) -> None:
     named = [v for v in shader.entry.locals if v.name in ("x", "m", "k")]
     assert len(named) == expected, [v.name for v in shader.entry.locals]
     shader.unref()
+
+
+# -- lookups --------------------------------------------------------------------------------------
+
+UV, UVW = "vec2(1, 2)", "vec3(1, 2, 3)"
+GRADIENTS, OFFSET = "vec2(4, 5), vec2(6, 7)", "ivec2(3, -4)"
+BY_4 = "vec4(4, 8, 16, 4)"
+LOOKUPS = {
+    # a call -> the operation and what it is given
+    f"texture(p, {UV})": ("tex", {"coord": [1, 2]}),
+    f"texture(p, {UV}, 8.0)": ("txb", {"coord": [1, 2], "bias": [8]}),
+    f"textureOffset(p, {UV}, {OFFSET})": ("tex", {"coord": [1, 2], "offset": [3, -4]}),
+    f"textureOffset(p, {UV}, {OFFSET}, 8.0)": (
+        "txb",
+        {"coord": [1, 2], "offset": [3, -4], "bias": [8]},
+    ),
+    f"textureLod(p, {UV}, 8.0)": ("txl", {"coord": [1, 2], "lod": [8]}),
+    f"textureLodOffset(p, {UV}, 8.0, {OFFSET})": (
+        "txl",
+        {"coord": [1, 2], "lod": [8], "offset": [3, -4]},
+    ),
+    f"textureGrad(p, {UV}, {GRADIENTS})": ("txd", {"coord": [1, 2], "ddx": [4, 5], "ddy": [6, 7]}),
+    f"textureGradOffset(p, {UV}, {GRADIENTS}, {OFFSET})": (
+        "txd",
+        {"coord": [1, 2], "ddx": [4, 5], "ddy": [6, 7], "offset": [3, -4]},
+    ),
+    f"textureProj(p, {BY_4})": ("tex", {"coord": [1, 2]}),
+    f"textureProj(p, {BY_4}.xyw, 8.0)": ("txb", {"coord": [1, 2], "bias": [8]}),
+    f"textureProjLod(p, {BY_4}, 8.0)": ("txl", {"coord": [1, 2], "lod": [8]}),
+    f"textureProjGradOffset(p, {BY_4}, {GRADIENTS}, {OFFSET})": (
+        "txd",
+        {"coord": [1, 2], "ddx": [4, 5], "ddy": [6, 7], "offset": [3, -4]},
+    ),
+    f"texture(a, {UVW})": ("tex", {"coord": [1, 2, 3]}),
+    f"textureGrad(a, {UVW}, {GRADIENTS})": (
+        "txd",
+        {"coord": [1, 2, 3], "ddx": [4, 5], "ddy": [6, 7]},
+    ),
+    "textureGrad(c, vec3(1, 2, 3), vec3(4, 5, 6), vec3(7, 8, 9))": (
+        "txd",
+        {"coord": [1, 2, 3], "ddx": [4, 5, 6], "ddy": [7, 8, 9]},
+    ),
+    f"vec4(texture(ps, {UVW}))": ("tex", {"coord": [1, 2], "comparator": [3]}),
+    f"vec4(textureProj(ps, {BY_4}))": ("tex", {"coord": [1, 2], "comparator": [4]}),
+    f"vec4(textureGrad(ps, {UVW}, {GRADIENTS}))": (
+        "txd",
+        {"coord": [1, 2], "comparator": [3], "ddx": [4, 5], "ddy": [6, 7]},
+    ),
+    "vec4(texture(as, vec4(1, 2, 3, 4)))": ("tex", {"coord": [1, 2, 3], "comparator": [4]}),
+    "vec4(texture(cs, vec4(1, 2, 3, 4), 8.0))": (
+        "txb",
+        {"coord": [1, 2, 3], "comparator": [4], "bias": [8]},
+    ),
+    "vec4(texture(cas, vec4(1, 2, 3, 4), 5.0))": (
+        "tex",
+        {"coord": [1, 2, 3, 4], "comparator": [5]},
+    ),
+    "texelFetch(p, ivec2(1, 2), 8)": ("txf", {"coord": [1, 2], "lod": [8]}),
+    f"texelFetchOffset(p, ivec2(1, 2), 8, {OFFSET})": (
+        "txf",
+        {"coord": [1, 2], "lod": [8], "offset": [3, -4]},
+    ),
+    "texelFetch(m, ivec2(1, 2), 8)": ("txf_ms", {"coord": [1, 2], "ms_index": [8]}),
+    "texelFetch(b, 8)": ("txf", {"coord": [8]}),
+    f"textureGatherOffset(p, {UV}, {OFFSET}, 2)": ("tg4", {"coord": [1, 2], "offset": [3, -4]}),
+    f"textureGatherOffset(ps, {UV}, 8.0, {OFFSET})": (
+        "tg4",
+        {"coord": [1, 2], "comparator": [8], "offset": [3, -4]},
+    ),
+    f"vec4(textureQueryLod(p, {UV}), 0, 0)": ("lod", {"coord": [1, 2]}),
+    "vec4(textureSize(p, 8), 0, 0)": ("txs", {"lod": [8]}),
+}
+SAMPLERS = """
+    uniform sampler2D p; uniform sampler2DArray a; uniform samplerCube c; uniform sampler2DMS m;
+    uniform sampler2DShadow ps; uniform sampler2DArrayShadow as; uniform samplerCubeShadow cs;
+    uniform samplerCubeArrayShadow cas; uniform samplerBuffer b;
+"""
+
+
+@pytest.mark.parametrize("lookup", LOOKUPS)
+def test_what_a_lookup_is_given(lookup: str) -> None:
+    """Each argument is the source it is meant to be; what is projected is divided before."""
+    source = f"#version 450\n{SAMPLERS}out vec4 o;\nvoid main() {{ o = {lookup}; }}\n"
+    program = link_program([compiled(Stage.FRAGMENT, source)], LinkOptions(separable=True))
+    assert program.ok, program.info_log
+    shader = program.shaders[Stage.FRAGMENT]
+    (tex,) = [i for i in instrs_of(shader.entry) if isinstance(i, Tex)]
+    given = {}
+    for kind, src in zip(tex.src_kinds, tex.srcs, strict=True):
+        if "deref" not in kind:
+            constant = src.value.instr
+            assert isinstance(constant, LoadConst), kind
+            bits = np.array(constant.values, np.uint32)
+            whole = kind in ("offset", "ms_index") or tex.op in ("txf", "txf_ms", "txs")
+            given[kind] = bits.view(np.int32 if whole else np.float32).tolist()
+    shader.unref()
+    assert (tex.op, given) == LOOKUPS[lookup]

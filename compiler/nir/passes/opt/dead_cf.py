@@ -145,9 +145,7 @@ def _remove_node(node: If | Loop) -> None:
     """Delete an if or loop (nothing in it is used) and join the blocks around it."""
     before, after = prev_block(node), next_block(node)
     if isinstance(node, If):
-        node.condition.drop()
-        drop_body(node.then_body)
-        drop_body(node.else_body)
+        node.condition.drop()  # both branches are empty
     else:
         drop_body(node.body)
     node.owner.remove(node)
