@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from gallette.pipe.formats import Format
 from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 from tests.conftest import native_context
 from tests.state_tracker.helpers import errors
 
@@ -80,4 +83,48 @@ def test_views_that_cannot_be(make: object) -> None:
     ):
         gl.texture_view(*arguments)
         assert errors(gl) == [expected]
+    gl.release()
+
+
+_CHOICES = {
+    internal: info.candidates
+    for internal, info in INTERNAL_FORMATS.items()
+    if len(info.candidates) > 1
+    and not (info.is_compressed or info.candidates[0].is_pure_integer)
+    and internal != GL.YCBCR_MESA
+}
+
+
+def test_a_view_of_the_same_format_looks_at_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the driver refuses what is best, and takes another with texels as large."""
+    gl = create_context("numpipe", profile="compat", version=(4, 3), size=(8, 8))
+    supported = gl.screen.is_format_supported
+    refused: list[Format] = []
+    monkeypatch.setattr(
+        type(gl.screen),
+        "is_format_supported",
+        lambda self, format, *rest: format not in refused and supported(format, *rest),
+    )
+    texels = np.random.default_rng(4).uniform(0.0, 1.0, (4, 4, 4)).astype(np.float32)
+    count = 0
+    for internal, candidates in _CHOICES.items():
+        for number in range(len(candidates)):
+            refused[:] = candidates[:number]
+            texture, view = gl.gen_textures(2)
+            gl.bind_texture(GL.TEXTURE_2D, texture)
+            gl.tex_storage2d(GL.TEXTURE_2D, 1, internal, 4, 4)
+            if gl.get_error():
+                continue  # an unsized format, or there is nothing to store it in
+            depth = "DEPTH" in GL.name_of(internal)
+            layout = (GL.DEPTH_COMPONENT if depth else GL.RGBA, GL.FLOAT)
+            gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 4, 4, *layout, texels)
+            wanted = gl.get_tex_image(GL.TEXTURE_2D, 0, *layout)
+            gl.texture_view(view, GL.TEXTURE_2D, texture, internal, 0, 1, 0, 1)
+            assert gl.get_error() == GL.NO_ERROR, GL.name_of(internal)
+            gl.bind_texture(GL.TEXTURE_2D, view)
+            assert gl.get_tex_image(GL.TEXTURE_2D, 0, *layout) == wanted, GL.name_of(internal)
+            stored, seen = (gl.textures.names.require(n).images[0][0] for n in (texture, view))
+            assert seen.format is stored.format, GL.name_of(internal)
+            count += candidates.index(stored.format) == number > 0
+    assert count > 10
     gl.release()
