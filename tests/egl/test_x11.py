@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -13,6 +14,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gallette.egl import glx
+from gallette.egl.contexts import Request
 from gallette.egl.errors import EglError
 from gallette.egl.windows import connect
 from tests.egl.conftest import missing
@@ -291,3 +294,47 @@ def test_a_window_that_was_resized_is_drawn_on_in_its_new_size(server: str) -> N
     command = [sys.executable, "-c", START + RESIZED]
     done = subprocess.run(command, env=on(server), capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "resized\n"), done.stderr
+
+
+REQUESTS: list[tuple[tuple[int, ...], dict[str, object]]] = [
+    # attributes of glXCreateContextAttribsARB -> what is asked for
+    ((), {"api": 0x30A2, "major": 1, "minor": 0, "reset": 0x31BE}),
+    ((0x2091, 3, 0x2092, 2), {"major": 3, "minor": 2, "profile_mask": 1}),
+    ((0x2091, 3, 0x2092, 3, 0x9126, 2), {"major": 3, "minor": 3, "profile_mask": 2}),
+    ((0x2091, 3, 0x2092, 1, 0x9126, 4), {"api": 0x30A0, "major": 3, "minor": 1}),
+    ((0x2094, 1), {"debug": True, "forward": False, "robust": False}),
+    ((0x2091, 3, 0x2094, 2), {"debug": False, "forward": True, "robust": False}),
+    ((0x2094, 4), {"debug": False, "forward": False, "robust": True}),
+    ((0x31B3, 1), {"no_error": True, "robust": False}),
+    ((0x8256, 0x8261), {"reset": 0x31BE}),
+    ((0x8256, 0x8252), {"reset": 0x31BF}),
+]
+
+
+@pytest.mark.parametrize(("attributes", "wanted"), REQUESTS)
+def test_attributes_of_contexts_are_egls_with_other_numbers(
+    monkeypatch: pytest.MonkeyPatch, attributes: tuple[int, ...], wanted: dict[str, object]
+) -> None:
+    asked = contexts_asked_for(monkeypatch, attributes)
+    assert {name: getattr(asked, name) for name in wanted} == wanted
+
+
+def test_an_unknown_reset_strategy_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in (0, 0x8253, 0x31BF):
+        with pytest.raises(EglError, match="reset strategy"):
+            contexts_asked_for(monkeypatch, (0x8256, value))
+
+
+def contexts_asked_for(monkeypatch: pytest.MonkeyPatch, attributes: tuple[int, ...]) -> Request:
+    """What glXCreateContextAttribsARB makes of a list of attributes, without a display."""
+    seen: list[Request] = []
+
+    def create(native: int, config: object, share: int, request: Request) -> int:
+        seen.append(request)
+        return 1
+
+    monkeypatch.setattr(glx, "_display", lambda native: None)
+    monkeypatch.setattr(glx, "_create", create)
+    given = (ctypes.c_int32 * (len(attributes) + 1))(*attributes, 0)
+    assert glx.glXCreateContextAttribsARB(1, 0, 0, 1, ctypes.addressof(given)) == 1
+    return seen[0]
