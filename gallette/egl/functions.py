@@ -237,14 +237,23 @@ def eglCreatePbufferFromClientBuffer(
 
 
 def _window_surface(
-    display: int, config: int, native: int, given: dict[int, int], kind: int
+    display: int,
+    config: int,
+    native: int,
+    given: dict[int, int],
+    kind: int,
+    pointed: bool = False,
 ) -> int:
+    """`pointed`: the platform functions take the address of a window's number."""
     owner = display_of(display)
     chosen = owner.config(config)
     given = surface_attributes(kind, chosen, given)
     wrong = Error.BAD_NATIVE_WINDOW if kind == EGL.WINDOW_BIT else Error.BAD_NATIVE_PIXMAP
     check(owner.windows is not None, wrong, "this platform has no windows")
     assert owner.windows is not None
+    if pointed:
+        check(native, wrong, "no window")
+        native = int(ctypes.c_ulong.from_address(native).value)
     taken = any(s.window is not None and s.window.native == native for s in owner.surfaces.values())
     check(not taken, Error.BAD_ALLOC, "the window has a surface already")
     window = owner.windows.open(native)
@@ -260,14 +269,14 @@ def eglCreateWindowSurface(display: int, config: int, window: int, attribs: int)
 
 @c_function("pppp:p")
 def eglCreatePlatformWindowSurface(display: int, config: int, window: int, attribs: int) -> int:
-    native = _pointed_window(window)
-    return _window_surface(display, config, native, attributes(attribs, True), EGL.WINDOW_BIT)
+    given = attributes(attribs, True)
+    return _window_surface(display, config, window, given, EGL.WINDOW_BIT, pointed=True)
 
 
 @c_function("pppp:p")
 def eglCreatePlatformWindowSurfaceEXT(display: int, config: int, window: int, attribs: int) -> int:
-    native = _pointed_window(window)
-    return _window_surface(display, config, native, attributes(attribs), EGL.WINDOW_BIT)
+    given = attributes(attribs)
+    return _window_surface(display, config, window, given, EGL.WINDOW_BIT, pointed=True)
 
 
 @c_function("pppp:p")
@@ -277,20 +286,14 @@ def eglCreatePixmapSurface(display: int, config: int, pixmap: int, attribs: int)
 
 @c_function("pppp:p")
 def eglCreatePlatformPixmapSurface(display: int, config: int, pixmap: int, attribs: int) -> int:
-    native = _pointed_window(pixmap)
-    return _window_surface(display, config, native, attributes(attribs, True), EGL.PIXMAP_BIT)
+    given = attributes(attribs, True)
+    return _window_surface(display, config, pixmap, given, EGL.PIXMAP_BIT, pointed=True)
 
 
 @c_function("pppp:p")
 def eglCreatePlatformPixmapSurfaceEXT(display: int, config: int, pixmap: int, attribs: int) -> int:
-    native = _pointed_window(pixmap)
-    return _window_surface(display, config, native, attributes(attribs), EGL.PIXMAP_BIT)
-
-
-def _pointed_window(pointer: int) -> int:
-    """The platform functions take the address of a window's number."""
-    check(pointer, Error.BAD_NATIVE_WINDOW, "no window")
-    return int(ctypes.c_ulong.from_address(pointer).value)
+    given = attributes(attribs)
+    return _window_surface(display, config, pixmap, given, EGL.PIXMAP_BIT, pointed=True)
 
 
 @c_function("pp:u")

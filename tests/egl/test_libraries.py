@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import inspect
 import os
 import platform
 import subprocess
@@ -15,9 +16,11 @@ from typing import Any
 
 import pytest
 
+from gallette.egl import functions, sync
 from gallette.egl.elf import shared_library
 from gallette.egl.libraries import exports, texts_of
 from gallette.egl.machine import ARCHITECTURES, assemble
+from gallette.egl.registry import _FUNCTIONS, prototype
 
 
 @functools.cache
@@ -233,6 +236,27 @@ def test_known_and_unknown_functions(egl: Egl) -> None:
     find = egl.lib.eglGetProcAddress
     assert find(b"glDrawArrays") and find(b"eglSwapBuffers")
     assert not find(b"glNothingOfTheKind") and not find(b"notEvenGL")
+
+
+def test_every_function_looks_at_its_display(egl: Egl) -> None:
+    """EGL_BAD_DISPLAY for what is none, EGL_NOT_INITIALIZED before and after it is in use."""
+    ended = ctypes.c_void_p(egl.lib.eglGetPlatformDisplay(0x31DD, None, None))
+    egl.lib.eglTerminate(ended)
+    takes = []
+    for name, (guarded, signature) in _FUNCTIONS.items():
+        made = getattr(functions, guarded.__name__, getattr(sync, guarded.__name__, None))
+        if made is not None and next(iter(inspect.signature(made).parameters), "") == "display":
+            takes.append((name, signature))
+    assert len(takes) > 40
+    for name, signature in takes:
+        address = egl.lib.eglGetProcAddress(name.encode())
+        call = prototype(signature)(address)
+        others = [0] * (len(signature.split(":")[0]) - 1)
+        assert not call(4711, *others), name
+        assert egl.lib.eglGetError() == 0x3008, name
+        if name not in ("eglInitialize", "eglTerminate", "eglMakeCurrent"):
+            assert not call(ended, *others), name
+            assert egl.lib.eglGetError() == 0x3001, name
 
 
 def test_calls_after_python_ended_do_nothing() -> None:

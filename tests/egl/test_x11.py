@@ -71,6 +71,15 @@ egl.eglBindAPI(0x30A2)
 context = ctypes.c_void_p(egl.eglCreateContext(display, config, None, None))
 bad = egl.eglCreateWindowSurface(display, config, ctypes.c_void_p(12345), None)
 assert not bad and egl.eglGetError() == 0x300B
+nowhere = ctypes.c_ulong(12345)
+for address in (None, ctypes.byref(nowhere)):
+    for what, error in (("Window", 0x300B), ("Pixmap", 0x300A)):
+        for end in ("", "EXT"):
+            call = f"eglCreatePlatform{what}Surface{end}"
+            found = egl.eglGetProcAddress(call.encode())
+            call = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 4)(found)
+            assert not call(display, config, address, None)
+            assert egl.eglGetError() == error, (what, end)
 surface = ctypes.c_void_p(
     egl.eglCreateWindowSurface(display, config, ctypes.c_void_p(window.id), None)
 )
