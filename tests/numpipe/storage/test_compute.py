@@ -137,6 +137,33 @@ def test_shared_atomics_stay_in_their_workgroup(gl: Any) -> None:
     np.testing.assert_array_equal(result(gl, counts), expected)
 
 
+@pytest.mark.parametrize(("grid", "words"), [((1009, 1, 1), 1), ((7, 9, 5), 4096)])
+def test_every_workgroup_of_a_large_grid_runs_once(
+    gl: Any, grid: tuple[int, int, int], words: int
+) -> None:
+    """Also where they run in parts, and the last part is smaller than the others."""
+    use(
+        gl,
+        f"""
+        layout(local_size_x = 64) in;
+        layout(std430, binding = 0) buffer Out {{ uint all, outside, groups[]; }};
+        shared uint sums[{words}];
+        void main() {{
+            uvec3 g = gl_WorkGroupID, n = gl_NumWorkGroups;
+            sums[gl_LocalInvocationIndex % {words}u] = 1u;
+            atomicAdd(all, 1u);
+            if (any(greaterThanEqual(g, n))) atomicAdd(outside, 1u);
+            else atomicAdd(groups[(g.z * n.y + g.y) * n.x + g.x], 1u);
+        }}
+        """,
+    )
+    count = grid[0] * grid[1] * grid[2]
+    found = np.zeros(2 + count, np.uint32)
+    bind(gl, 0, found)
+    gl.dispatch_compute(*grid)
+    assert result(gl, found).tolist() == [64 * count, 0] + [64] * count
+
+
 def test_indirect_dispatch_reads_its_grid(gl: Any) -> None:
     use(
         gl,
