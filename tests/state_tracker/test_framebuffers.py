@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -315,3 +317,55 @@ def test_one_sample_is_not_the_same_as_none(gl: GLInterface, counts: tuple[int, 
     status = gl.check_framebuffer_status(GL.FRAMEBUFFER)
     same = counts[0] == counts[1]
     assert status == (GL.FRAMEBUFFER_COMPLETE if same else GL.FRAMEBUFFER_INCOMPLETE_MULTISAMPLE)
+
+
+WAYS_TO_DETACH: dict[str, Callable[[GLInterface, int], None]] = {
+    "texture": lambda gl, at: gl.framebuffer_texture(GL.FRAMEBUFFER, at, 0, 0),
+    "texture 1D": lambda gl, at: gl.framebuffer_texture1d(GL.FRAMEBUFFER, at, GL.TEXTURE_1D, 0, 0),
+    "texture 2D": lambda gl, at: gl.framebuffer_texture2d(GL.FRAMEBUFFER, at, GL.TEXTURE_2D, 0, 0),
+    "texture 3D": lambda gl, at: gl.framebuffer_texture3d(
+        GL.FRAMEBUFFER, at, GL.TEXTURE_3D, 0, 0, 0
+    ),
+    "layer": lambda gl, at: gl.framebuffer_texture_layer(GL.FRAMEBUFFER, at, 0, 0, 0),
+    "renderbuffer": lambda gl, at: gl.framebuffer_renderbuffer(
+        GL.FRAMEBUFFER, at, GL.RENDERBUFFER, 0
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_DETACH)
+def test_attaching_nothing_detaches_what_is_there(gl: GLInterface, way: str) -> None:
+    framebuffer(gl, GL.RGBA8, GL.RGBA8, depth=GL.DEPTH24_STENCIL8)
+
+    def attached() -> list[str]:
+        points = "COLOR_ATTACHMENT0", "COLOR_ATTACHMENT1", "DEPTH_ATTACHMENT", "STENCIL_ATTACHMENT"
+        kind = GL.FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE
+        get = gl.get_framebuffer_attachment_parameteriv
+        return [p for p in points if get(GL.FRAMEBUFFER, getattr(GL, p), kind)[0] != GL.NONE]
+
+    assert len(attached()) == 4
+    WAYS_TO_DETACH[way](gl, GL.COLOR_ATTACHMENT0)
+    assert attached() == ["COLOR_ATTACHMENT1", "DEPTH_ATTACHMENT", "STENCIL_ATTACHMENT"]
+    WAYS_TO_DETACH[way](gl, GL.DEPTH_STENCIL_ATTACHMENT)
+    assert attached() == ["COLOR_ATTACHMENT1"]
+    assert errors(gl) == []
+
+
+def test_depth_and_stencil_are_asked_about_together_if_they_are_one_image(gl: GLInterface) -> None:
+    framebuffer(gl, GL.RGBA8, depth=GL.DEPTH24_STENCIL8)
+    both, kind = GL.DEPTH_STENCIL_ATTACHMENT, GL.FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE
+
+    def asked() -> list[str]:
+        gl.get_framebuffer_attachment_parameteriv(GL.FRAMEBUFFER, both, kind)
+        return errors(gl)
+
+    found = gl.get_framebuffer_attachment_parameteriv(GL.FRAMEBUFFER, both, kind)
+    assert found[0] == GL.RENDERBUFFER
+    other = texture(gl, GL.DEPTH24_STENCIL8)
+    for point in (GL.STENCIL_ATTACHMENT, GL.DEPTH_ATTACHMENT):
+        gl.framebuffer_texture2d(GL.FRAMEBUFFER, point, GL.TEXTURE_2D, other, 0)
+        assert asked() == (["GL_INVALID_OPERATION"] if point == GL.STENCIL_ATTACHMENT else [])
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.STENCIL_ATTACHMENT, GL.TEXTURE_2D, 0, 0)
+    assert asked() == ["GL_INVALID_OPERATION"]
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.DEPTH_ATTACHMENT, GL.TEXTURE_2D, 0, 0)
+    assert asked() == []
