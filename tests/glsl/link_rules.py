@@ -459,6 +459,30 @@ RULES = (
         "void main() { gl_Position = v[0]; EmitVertex(); }",
     ),
     Rule(
+        "an array of input blocks is as long as the primitive, whoever declares it",
+        "vertex: out B { vec4 v; }; void main() { v = gl_Position = vec4(0.0); }\n"
+        "geometry: in B { vec4 v; } b[]; layout(points, max_vertices = 1) out;"
+        "void main() { gl_Position = b[2].v; EmitVertex(); }\n"
+        "geometry: layout(triangles) in;",
+        "vertex: out B { vec4 v; }; void main() { v = gl_Position = vec4(0.0); }\n"
+        "geometry: in B { vec4 v; } b[]; layout(points, max_vertices = 1) out;"
+        "void main() { gl_Position = b[3].v; EmitVertex(); }\n"
+        "geometry: layout(triangles) in;",
+    ),
+    Rule(
+        "an array of output blocks is as long as the patch, whoever declares it",
+        "tess_ctrl: out B { vec4 v; } b[3]; void main() { gl_TessLevelOuter[0] = 1.0;"
+        "b[gl_InvocationID].v = vec4(0.0); }\n"
+        "tess_ctrl: layout(vertices = 3) out;\n"
+        "tess_eval: layout(triangles) in; in B { vec4 v; } b[];"
+        "void main() { gl_Position = b[2].v; }",
+        "tess_ctrl: out B { vec4 v; } b[4]; void main() { gl_TessLevelOuter[0] = 1.0;"
+        "b[gl_InvocationID].v = vec4(0.0); }\n"
+        "tess_ctrl: layout(vertices = 3) out;\n"
+        "tess_eval: layout(triangles) in; in B { vec4 v; } b[];"
+        "void main() { gl_Position = b[2].v; }",
+    ),
+    Rule(
         "a control shader says how many vertices its patches have",
         "tess_ctrl: layout(vertices = 3) out; void main() { gl_TessLevelOuter[0] = 1.0; }\n"
         "tess_eval: layout(triangles) in; void main() { gl_Position = vec4(0.0); }",

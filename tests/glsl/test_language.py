@@ -2,7 +2,10 @@
 
 import pytest
 
+from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import Stage
+from gallette.state_tracker import GL
+from tests.conftest import native_context
 from tests.glsl.shaders import compiled, errors
 
 ACCEPTED = [
@@ -218,3 +221,45 @@ def test_what_is_built_in_is_declared_again(stage: str, declaration: str) -> Non
     assert errors(source, Stage(stage)) == []
     other = "in mat3 gl_" + declaration.split("gl_")[1].split("[")[0]
     assert errors(source.replace(declaration, other), Stage(stage)) != []
+
+
+IMAGES_AND_SAMPLERS = [n for n in TYPE_NAMES if "sampler" in n or "image" in n]
+WITH_EXTENSIONS = {
+    "110": "EXT_gpu_shader4 EXT_texture_array ARB_texture_rectangle",
+    "130": "EXT_texture_array ARB_texture_rectangle ARB_texture_multisample "
+    "ARB_texture_cube_map_array",
+    "150": "ARB_texture_cube_map_array ARB_shader_image_load_store",
+    "300 es": "",
+    "310 es": "OES_texture_buffer EXT_texture_buffer OES_texture_cube_map_array "
+    "EXT_texture_cube_map_array OES_texture_storage_multisample_2d_array",
+    **dict.fromkeys(("120", "140", "330", "400", "420", "320 es"), ""),
+}
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("version", WITH_EXTENSIONS)
+def test_samplers_and_images_are_types_where_they_are_on_native_gl(version: str) -> None:
+    """Alone, and with each extension that brings some."""
+    es = version.endswith("es")
+    api, offered = ("es", (3, 2)) if es else ("compat", (4, 5))
+    gl = native_context(profile=api, version=offered)
+    shader = gl.create_shader(GL.FRAGMENT_SHADER)
+    for extension in ("", *WITH_EXTENSIONS[version].split()):
+        head = f"#version {version}\n"
+        head += f"#extension GL_{extension} : require\n" if extension else ""
+        ours, native = set(), set()
+        for name in IMAGES_AND_SAMPLERS:
+            text = f"uniform {'highp ' if es else ''}{name} u; void main() {{}}"
+            if "image" in name:
+                format = {"ii": "r32i", "ui": "r32ui"}.get(name[:2], "r32f")
+                text = f"layout({format}) readonly {text}"
+            text = head + text
+            if compiled(Stage.FRAGMENT, text, api).ok:
+                ours.add(name)
+            gl.shader_source(shader, text)
+            gl.compile_shader(shader)
+            if gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
+                native.add(name)
+        assert ours == native, extension
+        assert "sampler2D" in ours
+    gl.release()

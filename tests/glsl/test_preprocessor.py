@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from gallette.compiler.glsl.diagnostics import Log
+from gallette.compiler.glsl.language import EXTENSIONS
 from gallette.compiler.glsl.parse import preprocessor
 from gallette.compiler.glsl.parse.parser import parse
 from gallette.compiler.glsl.parse.preprocessor import preprocess
@@ -84,6 +85,8 @@ def test_expansion(text: str, expected: str) -> None:
         ("#fi", "unknown directive '#fi'"),
         ("a $ b", "unexpected character '$'"),
         ("/* a", "comment is not closed"),
+        ("#define CAT(a, b) a##b\nCAT(+, -)", "'##' does not make one token: '+-'"),
+        ("#define CAT(a, b) a##b\nCAT($,)", "'##' does not make one token: '$'"),
     ],
 )
 def test_errors(text: str, expected: str) -> None:
@@ -98,6 +101,21 @@ def test_an_extension_macro_is_defined_only_where_supported() -> None:
     text = "#ifdef GL_ARB_gpu_shader5\nyes\n#else\nno\n#endif"
     assert tokens(text, extensions=frozenset({"ARB_gpu_shader5"})) == "yes"
     assert tokens(text, extensions=frozenset()) == "no"
+
+
+@pytest.mark.parametrize(
+    "version", ["110", "140", "330 core", "460 compatibility", "100", "310 es"]
+)
+def test_macros_are_those_of_the_version_whatever_stands_before_it(version: str) -> None:
+    extensions = " ".join(f"GL_{name}" for name in EXTENSIONS)
+    profiles = "GL_ES GL_core_profile GL_compatibility_profile GL_es_profile"
+    text = f"#version {version}\n{extensions} {profiles} __VERSION__ GL_FRAGMENT_PRECISION_HIGH"
+    alone = tokens(text)
+    assert tokens("\n" + text) == tokens("// a comment\n" + text) == alone
+    es = "es" in version or version == "100"
+    assert ("GL_OES_texture_3D" not in alone) == es
+    assert ("GL_ARB_gpu_shader5" not in alone) == (not es)
+    assert alone.split()[-2] == version.split()[0]
 
 
 def test_include_finds_named_strings() -> None:
