@@ -28,7 +28,7 @@ _DRAWING = (
 _NOT = (
     "ClearColor", "ClearDepth", "ClearStencil", "ClearIndex", "ClearAccum", "ClearBufferData",
     "ClearBufferSubData", "ClearNamedBuffer", "ClearTex", "EndQuery", "EndList", "EndConditional",
-    "EndTransformFeedback",
+    "EndTransformFeedback", "EndFragmentShader",
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pytest
 
 import gallette
 from gallette.capture import CaptureError, Replayer, open_capture, recording, replay
+from gallette.capture.story import draws
 from gallette.capture.targets import record_target
 from gallette.cli import main
 from gallette.scenes import SCENES
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.watching import WATCHERS, frame_done
 
 VERTEX = """#version 330
@@ -313,3 +316,15 @@ def test_calls_that_went_into_a_display_list_drew_nothing(tmp_path: Path) -> Non
     capture = open_capture(tmp_path / "a.gcap")
     assert [c.name for c in capture.draws()] == ["CallList"]
     assert replay(tmp_path / "a.gcap").identical
+
+
+def test_what_can_change_the_framebuffer_draws() -> None:
+    """Every function named after something that may, and what sounds like it but does not."""
+    verbs = (
+        "Draw(Arrays|Elements|RangeElements|TransformFeedback|Pixels|Tex|MeshTasks)"
+        "|MultiDraw|MultiMode|Bitmap|CopyPixels|CallLists?$|Rect[dfis]v?$|Accum$|EvalMesh"
+        "|End$|Clear$|ClearBuffer(fi|[fiu]+v)$|ClearNamedFramebuffer|Blit(Named)?Framebuffer"
+        "|DispatchCompute"
+    )
+    wrong = [name for name in FUNCTIONS if draws(name) != bool(re.match(verbs, name))]
+    assert wrong == []

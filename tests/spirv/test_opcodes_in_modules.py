@@ -176,3 +176,35 @@ def test_an_opcode_comes_back_as_it_was(name: str, width: int) -> None:
     assert same.all(), [(hex(w), hex(f)) for w, f in zip(wanted[~same], found[~same], strict=True)]
     shader.unref()
     again.unref()
+
+
+@pytest.mark.parametrize("name", ["discard", "discard_if", "demote", "demote_if"])
+def test_an_invocation_that_ends_or_helps_does_so_again(name: str) -> None:
+    """A demoted invocation goes on and its neighbours see its values; a discarded one does not."""
+    b = Builder.shader_main(Stage.FRAGMENT, name)
+    slot = VaryingSlot.VAR0
+    given = b.shader.add_variable("given", t.vec(t.Base.UINT, 4), Mode.SHADER_IN, location=slot)
+    given.interpolation = "flat"
+    word = b.channel(b.load_var(given), 0)
+    odd = b.ine(b.iand(word, b.imm_int(1)), b.imm_int(0))
+    if name.endswith("_if"):
+        b.intrinsic(name, [odd])
+    else:
+        b.push_if(odd)
+        b.intrinsic(name, [])
+        b.pop_if()
+    if name.startswith("demote"):
+        word = b.bcsel(b.intrinsic("is_helper_invocation"), b.imm_int(100), word)
+    out = b.shader.add_variable(
+        "out", t.vec(t.Base.UINT, 4), Mode.SHADER_OUT, location=FragResult.DATA0
+    )
+    b.store_var(out, b.vec([word] * 4), 0b1111)
+    again = spirv_to_nir(read_module(nir_to_spirv(b.shader).to_bytes()))
+    words = np.arange(8, dtype=np.uint32)
+    environment = Environment(lanes=8, inputs={(int(slot), 0): words})
+    before, after = interpret(b.shader, environment), interpret(again, environment)
+    assert before.alive.tolist() == after.alive.tolist() == [True, False] * 4
+    other = 100 if name.startswith("demote") else 0
+    found = after.outputs[FragResult.DATA0, 0]
+    assert np.array_equal(found, before.outputs[FragResult.DATA0, 0])
+    assert found.tolist() == [0, other, 2, other, 4, other, 6, other]

@@ -377,7 +377,7 @@ def _is_helper(c: Code, instr: Intrinsic) -> None:
 
 @_does("discard", "demote")
 def _discard(c: Code, instr: Intrinsic) -> None:
-    if instr.name == "demote":
+    if instr.name.startswith("demote"):
         c.b.capability("DemoteToHelperInvocation")
         c.b.do("OpDemoteToHelperInvocation")
         return
