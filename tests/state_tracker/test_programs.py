@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -565,3 +568,65 @@ def test_the_explicit_location_of_an_inactive_uniform_is_ignored(gl: GLInterface
     assert gl.get_error() == GL.NO_ERROR
     gl.uniform1f(8, 1.0)
     assert gl.get_error() == GL.INVALID_OPERATION
+
+
+SIZES = [(0, n) for n in (1, 2, 3, 4)] + [(a, b) for a in (2, 3, 4) for b in (2, 3, 4)]
+OF_UNIFORMS = [
+    (letter, *size)
+    for letter in ("f", "d", "i", "ui")
+    for size in SIZES
+    if letter in "fd" or not size[0]
+]
+
+
+@pytest.mark.parametrize(("letter", "columns", "rows"), OF_UNIFORMS)
+def test_a_uniform_is_seen_by_the_next_draw_whatever_set_it(
+    ours: GLInterface, letter: str, columns: int, rows: int
+) -> None:
+    """Two elements of each type, by the program in use and by name, transposed or not."""
+    scalar = {"f": "float", "d": "double", "i": "int", "ui": "uint"}[letter]
+    prefix = {"f": "", "d": "d", "i": "i", "ui": "u"}[letter]
+    kind = f"{prefix}mat{columns}x{rows}" if columns else f"{prefix}vec{rows}"
+    kind = scalar if (columns, rows) == (0, 1) else kind
+    each = max(columns, 1) * rows
+    values = np.arange(1, 2 * each + 1)
+    first, second = (", ".join(map(str, half)) for half in np.split(values, 2))
+    name = program(
+        ours,
+        fragment=f"#version 410\nuniform {kind} u[2]; out vec4 result; void main() {{ result ="
+        f"vec4(u[0] == {kind}({first}) && u[1] == {kind}({second})); }}",
+    )
+    quad(ours, name)
+    at = ours.get_uniform_location(name, "u[0]")
+    dtype = {"f": np.float32, "d": np.float64, "i": np.int32, "ui": np.uint32}[letter]
+    shape = str(columns) if columns == rows else f"{columns}x{rows}"
+
+    def array(data: Any, turned: bool, *by: int) -> None:
+        front = "program_uniform" if by else "uniform"
+        if not columns:
+            getattr(ours, f"{front}{rows}{letter}v")(*by, at, 2, data.astype(dtype))
+            return
+        if turned:
+            data = data.reshape(2, columns, rows).transpose(0, 2, 1)
+        data = np.ascontiguousarray(data, dtype)
+        getattr(ours, f"{front}_matrix{shape}{letter}v")(*by, at, 2, turned, data)
+
+    def single(data: Any, *by: int) -> None:
+        front = "program_uniform" if by else "uniform"
+        for number, some in enumerate(np.split(data, 2)):
+            getattr(ours, f"{front}{rows}{letter}")(*by, at + number, *some.tolist())
+
+    ways: list[Callable[[Any], None]] = [
+        lambda data: array(data, False),
+        lambda data: array(data, False, name),
+    ]
+    if columns:
+        ways += [lambda data: array(data, True), lambda data: array(data, True, name)]
+    else:
+        ways += [single, lambda data: single(data, name)]
+    for way in ways:
+        for data in (values, values * 0):
+            way(data)
+            ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+            assert (pixels(ours)[0, 0] == (255 if data.any() else 0)).all()
+    assert errors(ours) == []

@@ -145,6 +145,14 @@ def test_summary_of_what_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path:
     assert message.startswith(f"{tmp_path / 'results.json'}: not a results file")
 
 
+def test_pages_of_a_summary_are_those_it_knows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    message = refuse(capsys, "piglit", "summary", str(tmp_path), "--pages", "some")
+    assert "--pages" in message
+    assert all(f"'{word}'" in message for word in ("some", "problems", "all", "none"))
+
+
 def test_explain_needs_a_shader_it_knows(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

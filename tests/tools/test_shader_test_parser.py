@@ -9,6 +9,7 @@ import pytest
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset import commands
+from gallette.piglit_subset.execute import run_test
 from gallette.piglit_subset.requirements import context_needs
 from gallette.piglit_subset.shader_test import parse_text
 from gallette.piglit_subset.text import Line, parse_double, parse_float, parse_integer
@@ -172,3 +173,59 @@ def test_bad_columns_are_explained(head: str, message: str) -> None:
 def test_a_short_row_is_an_error() -> None:
     with pytest.raises(InputError, match="a row has 2 numbers, this one 1"):
         parse_vertex_data([line("vertex/float/2"), line("1.0")])
+
+
+FIXED = "gallette.piglit_subset.commands.state"
+STATE = """
+clear color 0 0 1 1
+clear depth 0.5
+clear stencil 3
+clear
+enable GL_BLEND
+disable GL_BLEND
+depth func GL_LESS
+depth mask 1
+color mask 1 1 1 1
+depth range 0 1
+blend func GL_ONE GL_ZERO GL_ONE GL_ZERO
+logic op GL_XOR
+blend equation GL_FUNC_ADD
+blend color 0 0 0 1
+alpha func GL_ALWAYS 0.5
+stencil func GL_ALWAYS 1 255
+stencil op GL_KEEP GL_KEEP GL_KEEP
+scissor 0 0 8 8
+cull face GL_BACK
+front face GL_CCW
+clip plane 0 1 0 0 1
+shade model smooth
+provoking vertex last
+polygon mode GL_FRONT_AND_BACK GL_FILL
+hint GL_POINT_SMOOTH_HINT GL_NICEST
+point size 1
+line width 1
+viewport indexed 0 0 0 8 8
+viewport 0 0 8 8
+ortho -1 1 -1 1
+frustum -1 1 -1 1 1 2
+patch parameter vertices 3
+patch parameter default level outer 1 1 1 1
+patch parameter default level inner 1 1
+memory barrier GL_SHADER_STORAGE_BARRIER_BIT
+fbfetch barrier
+"""
+
+
+def test_commands_of_state_take_so_many_words_and_no_more() -> None:
+    head = "[require]\nGLSL >= 1.20\nSIZE 8 8\n[vertex shader passthrough]\n[test]\n"
+    result = run_test(parse_text(head + STATE, "t.shader_test"), "numpipe")
+    assert (result.result, result.messages) == ("pass", [])
+    for text in STATE.strip().splitlines():
+        result = run_test(parse_text(f"{head}{text} 7\n", "t.shader_test"), "numpipe")
+        assert result.result == "fail", text
+        assert "unexpected '7' after the command" in result.reason
+
+
+def test_there_is_a_line_for_each_command_of_state() -> None:
+    tried = {commands.lookup(line(text))[0] for text in STATE.strip().splitlines()}
+    assert tried == {found for found in commands.COMMANDS.values() if found.__module__ == FIXED}
