@@ -176,6 +176,32 @@ def test_texels_of_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     natively(draw, monkeypatch)
 
 
+def test_every_sample_of_a_single_texel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has a colour of its own; those that are not there are zero."""
+
+    def draw(context: moderngl.Context) -> bytes:
+        several = context.texture((1, 1), 4, samples=4)
+        frame = context.framebuffer([several])
+        frame.use()
+        context.extra.enable(GL.SAMPLE_MASK)
+        for number in range(4):
+            context.extra.sample_maski(0, 1 << number)
+            level = (number + 1) / 5
+            triangle = """#version 400
+                void main() { gl_Position = vec4(ivec2(gl_VertexID & 1, gl_VertexID >> 1) * 4 - 1,
+                    0, 1); }"""
+            color = f"#version 400\nout vec4 o; void main() {{ o = vec4({level}); }}"
+            made = context.program(vertex_shader=triangle, fragment_shader=color)
+            context.vertex_array(made, []).render(vertices=3)
+        context.extra.disable(GL.SAMPLE_MASK)
+        several.use(0)
+        body = """int which = int(v.z * 9.0) - 2;
+            o = texelFetch(t, ivec2(0), which) + 0.01 * float(which + 2);"""
+        return _drawn(context, "uniform sampler2DMS t;", body)
+
+    natively(draw, monkeypatch)
+
+
 @pytest.mark.parametrize("filter", FILTERS)
 def test_levels_that_would_be_looked_at(
     filter: tuple[int, int], monkeypatch: pytest.MonkeyPatch

@@ -137,3 +137,16 @@ def test_who_lives_at_another_time_shares_a_victim() -> None:
     costs = {0: 1.0, 1: 9.0, 2: 9.0}
     touched = [[0, 1]] * 9 + [[0, 2]] * 9
     assert victims(touched, graph, [1] * 3, costs, [1, 2], lambda nr: True) == [0]
+
+
+def test_a_wide_victim_makes_room_for_as_many_as_it_was_wide() -> None:
+    """0 holds two registers, beside values of one each that live together: two fit, not three."""
+    for several, found in ((2, [0]), (3, [0, 3])):
+        count = several + 1
+        everybody = (1 << count) - 1
+        graph = {nr: everybody & ~(1 << nr) for nr in range(count)}
+        costs = {0: 0.1, **dict.fromkeys(range(1, count), 9.0), several: 8.0}
+        touched = [list(range(count))] * 9
+        failed = list(range(1, count))
+        sizes = [2] + [1] * several
+        assert victims(touched, graph, sizes, costs, failed, lambda nr: True) == found

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.state_tracker import GL, GLInterface
+from gallette.state_tracker import GL, GLInterface, create_context
 from tests.state_tracker.helpers import PLAIN_VS, compiled, errors, pixels, program, quad
 
 BLOCKS_FS = """#version 330
@@ -581,9 +581,13 @@ OF_UNIFORMS = [
 
 @pytest.mark.parametrize(("letter", "columns", "rows"), OF_UNIFORMS)
 def test_a_uniform_is_seen_by_the_next_draw_whatever_set_it(
-    ours: GLInterface, letter: str, columns: int, rows: int
+    letter: str, columns: int, rows: int
 ) -> None:
-    """Two elements of each type, by the program in use and by name, transposed or not."""
+    """Two elements of each type, by the program in use and by name, transposed or not.
+
+    The driver is one that is handed the uniforms when they are told to have changed only.
+    """
+    ours = create_context("simd", version=(4, 1), size=(64, 64))
     scalar = {"f": "float", "d": "double", "i": "int", "ui": "uint"}[letter]
     prefix = {"f": "", "d": "d", "i": "i", "ui": "u"}[letter]
     kind = f"{prefix}mat{columns}x{rows}" if columns else f"{prefix}vec{rows}"
@@ -630,3 +634,4 @@ def test_a_uniform_is_seen_by_the_next_draw_whatever_set_it(
             ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
             assert (pixels(ours)[0, 0] == (255 if data.any() else 0)).all()
     assert errors(ours) == []
+    ours.release()
