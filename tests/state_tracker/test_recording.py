@@ -14,6 +14,7 @@ from gallette.drivers.common.draw.writes import Writes
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.drawing import replaying, replays
+from gallette.state_tracker.drawing.repeats import Repeats
 from gallette.state_tracker.drawing.replays import Replays
 from gallette.state_tracker.entry_points import abi, machine_code, recording
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
@@ -632,3 +633,35 @@ def test_a_picture_of_draws_in_several_states(world: Recorded, sizes: list[int])
     assert is_recorded(world)
     assert gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE).count(0) < SIZE * SIZE * 4
     assert sum(sizes) > 500
+
+
+KINDS_OF_DRAWS: dict[str, Callable[[Any], None]] = {
+    "arrays": lambda gl: gl.draw_arrays(GL.TRIANGLES, 1, 3),
+    "instances": lambda gl: gl.draw_arrays_instanced(GL.TRIANGLES, 1, 3, 1),
+    "elements": lambda gl: gl.draw_elements(GL.TRIANGLES, 3, GL.UNSIGNED_SHORT, 6),
+    "instances of elements": lambda gl: gl.draw_elements_instanced(
+        GL.TRIANGLES, 3, GL.UNSIGNED_SHORT, 6, 1
+    ),
+}
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("kind", KINDS_OF_DRAWS)
+def test_a_recorded_draw_begins_where_it_was_told(
+    kind: str, together: bool, world: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the driver draws it with others or the state tracker makes it alone."""
+    if not together:
+        monkeypatch.setattr(Repeats, "drawn_together", lambda self, tokens, rows: 0)
+    gl, pictures = world.gl, []
+    for recorded in (True, False):
+        if not recorded:
+            monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.uniform4fv(world.tint, 1, np.ones(4, np.float32))
+        for _ in range(9):
+            KINDS_OF_DRAWS[kind](gl)
+        assert is_recorded(world) == recorded
+        pictures.append(world.read(0))
+    assert pictures[0] == pictures[1]
+    assert any(pictures[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gallette.drivers.common.vertex.tessellator import Domain, subdivide
+from gallette.state_tracker import GL, create_context
+from tests.state_tracker.helpers import compiled, pixels
 
 LEVELS = st.floats(0.5, 12.0, width=32)
 SPACINGS = st.sampled_from(["equal_spacing", "fractional_even_spacing", "fractional_odd_spacing"])
@@ -102,3 +105,53 @@ def test_point_mode_gives_every_point_once() -> None:
     mesh, points = subdivide(*arguments, False), subdivide(*arguments, True)
     assert mesh is not None and points is not None
     assert points.primitives.reshape(-1).tolist() == list(range(len(mesh.points)))
+
+
+DROPPED = """#version 400
+layout(vertices = 3) out;
+uniform float levels[4];
+void main() {
+    gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID].gl_Position;
+    for (int i = 0; i < 3; i++) gl_TessLevelOuter[i] = levels[gl_PrimitiveID];
+    gl_TessLevelInner[0] = 1.0;
+}
+"""
+EVALUATED = """#version 400
+layout(triangles) in;
+void main() {
+    gl_Position = gl_TessCoord.x * gl_in[0].gl_Position + gl_TessCoord.y * gl_in[1].gl_Position
+        + gl_TessCoord.z * gl_in[2].gl_Position;
+}
+"""
+PLACED = """#version 400
+void main() {
+    vec2 corner = vec2(gl_VertexID % 3 & 1, gl_VertexID % 3 >> 1) * 8.0 - vec2(4.0, 1.0);
+    float left = float(gl_VertexID / 3) * 0.5 - 1.0;
+    gl_Position = vec4(clamp(corner.x, left, left + 0.5), corner.y, 0.0, 1.0);
+}
+"""
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_patches_that_are_dropped_leave_the_others(driver: str) -> None:
+    gl = create_context(driver, version=(4, 0), size=(16, 16))
+    name = gl.create_program()
+    for kind, text in (
+        (GL.VERTEX_SHADER, PLACED),
+        (GL.TESS_CONTROL_SHADER, DROPPED),
+        (GL.TESS_EVALUATION_SHADER, EVALUATED),
+        (GL.FRAGMENT_SHADER, "#version 400\nout vec4 c; void main() { c = vec4(1.0); }"),
+    ):
+        gl.attach_shader(name, compiled(gl, kind, text))
+    gl.link_program(name)
+    gl.use_program(name)
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    gl.patch_parameteri(GL.PATCH_VERTICES, 3)
+    levels = gl.get_uniform_location(name, "levels")
+    for each in ((0, 1, 2, 0), (2, 0, 0, 1), (-1, 3, math.nan, 1), (0, 0, 0, 0), (1, 1, 1, 1)):
+        gl.uniform1fv(levels, 4, list(each))
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.draw_arrays(GL.PATCHES, 0, 12)
+        drawn = pixels(gl, 16, 16)[4, 1::4, 0]
+        assert drawn.tolist() == [255 if level > 0 else 0 for level in each], each
+    gl.release()
