@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gallette.compiler.glsl import CompileOptions, compile_shader
+from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
 from tests.conftest import native_context
@@ -421,3 +423,42 @@ def test_external_images_are_unknown_to_desktop_gl() -> None:
         call()
         assert gl.get_error() == GL.INVALID_ENUM
     gl.release()
+
+
+PACK = "ANDROID_extension_pack_es31a"
+PARTS_OF_THE_PACK = [
+    ("geometry", "layout(points) in; layout(points, max_vertices = 1) out;", "EmitVertex();"),
+    ("tess_ctrl", "layout(vertices = 1) out;", "gl_TessLevelOuter[0] = 1.0;"),
+    ("tess_eval", "layout(triangles) in;", "gl_Position = vec4(gl_TessCoord, 1.0);"),
+    ("tess_ctrl", "layout(vertices = 1) out;", "gl_BoundingBoxEXT[0] = vec4(0.0);"),
+    ("vertex", "out B { vec4 v; } b;", "b.v = vec4(1.0);"),
+    ("vertex", "", "precise float x = 1.0; gl_Position = vec4(x);"),
+    ("vertex", "uniform vec3 u;", "gl_Position = vec4(fma(u, u, u), 1.0);"),
+    ("fragment", "uniform sampler2D u[2]; uniform int i;", "c = texture(u[i], vec2(0.0));"),
+    ("fragment", "uniform highp samplerBuffer u;", "c = texelFetch(u, 0);"),
+    ("fragment", "uniform highp samplerCubeArray u;", "c = texture(u, vec4(0.0));"),
+    ("fragment", "layout(blend_support_screen) out;", ""),
+    ("fragment", "", "c = vec4(gl_SampleID);"),
+    ("fragment", "sample in vec4 v;", "c = v;"),
+    ("fragment", "in vec4 v;", "c = interpolateAtSample(v, 0);"),
+    (
+        "fragment",
+        "layout(r32i) uniform highp iimage2D u;",
+        "c = vec4(imageAtomicAdd(u, ivec2(0), 1));",
+    ),
+    ("fragment", "uniform highp sampler2DMSArray u;", "c = texelFetch(u, ivec3(0), 0);"),
+]
+
+
+@pytest.mark.parametrize(("stage", "declared", "body"), PARTS_OF_THE_PACK)
+def test_the_android_extension_pack_is_needed_for_its_parts(
+    stage: str, declared: str, body: str
+) -> None:
+    out = "precision highp float; " + ("out vec4 c;" if stage == "fragment" else "")
+    code = f"{out} {declared} void main() {{ {body} }}"
+    options = CompileOptions(api="es")
+    alone = compile_shader(Stage(stage), f"#version 310 es\n{code}", options)
+    packed = f"#version 310 es\n#extension GL_{PACK} : require\n{code}"
+    found = compile_shader(Stage(stage), packed, options)
+    assert found.ok, found.info_log
+    assert not alone.ok
