@@ -72,7 +72,8 @@ def _referenced(stages: Any) -> dict[int, list[int]]:
     }
 
 
-def _uniform(uniform: Any, in_block: bool) -> Resource:
+def _uniform(uniform: Any, in_block: bool, of_buffer: bool = False) -> Resource:
+    """A uniform, or a variable of a storage block (`of_buffer`)."""
     backed = in_block or uniform.atomic_buffer >= 0
     strides = (uniform.array_stride, uniform.matrix_stride) if in_block else (-1, -1)
     if backed and not in_block:  # counters of an array follow one another
@@ -86,13 +87,15 @@ def _uniform(uniform: Any, in_block: bool) -> Resource:
         GL.ARRAY_STRIDE: [strides[0]],
         GL.MATRIX_STRIDE: [strides[1]],
         GL.IS_ROW_MAJOR: [int(uniform.row_major and in_block)],
-        GL.ATOMIC_COUNTER_BUFFER_INDEX: [uniform.atomic_buffer],
-        GL.TOP_LEVEL_ARRAY_SIZE: [uniform.top_level_array_size],
-        GL.TOP_LEVEL_ARRAY_STRIDE: [uniform.top_level_array_stride],
-        GL.LOCATION: [-1 if in_block else uniform.location],
         **_referenced(uniform.stages),
     }
     location = -1 if in_block else uniform.location
+    if of_buffer:
+        values[GL.TOP_LEVEL_ARRAY_SIZE] = [uniform.top_level_array_size]
+        values[GL.TOP_LEVEL_ARRAY_STRIDE] = [uniform.top_level_array_stride]
+    else:
+        values[GL.ATOMIC_COUNTER_BUFFER_INDEX] = [uniform.atomic_buffer]
+        values[GL.LOCATION] = [location]
     return Resource(uniform_name(uniform), values, location, elements=uniform.array_size)
 
 
@@ -113,7 +116,8 @@ def _endless(variable: Any) -> int:
     return 0 if variable.top_level_array_size else int(variable.top_level_array_stride)
 
 
-def _variable(item: Any, stage: Stage, index: int) -> Resource:
+def _variable(item: Any, stage: Stage, index: int | None = None) -> Resource:
+    """An input, or an output with its colour `index` (-1: it has none)."""
     name = item.name
     if item.array_size and not name.endswith("]"):
         name += "[0]"
@@ -121,19 +125,19 @@ def _variable(item: Any, stage: Stage, index: int) -> Resource:
         GL.TYPE: [gl_type(item.type)],
         GL.ARRAY_SIZE: [max(1, item.array_size)],
         GL.LOCATION: [item.location],
-        GL.LOCATION_INDEX: [index],
+        **({} if index is None else {GL.LOCATION_INDEX: [index]}),
         GL.IS_PER_PATCH: [0],
         GL.LOCATION_COMPONENT: [0],
         **_referenced({stage}),
     }
-    return Resource(name, values, item.location, index, item.array_size)
+    return Resource(name, values, item.location, -1 if index is None else index, item.array_size)
 
 
 def _inputs(executable: Executable) -> list[Resource]:
     linked = executable.linked
     if Stage.VERTEX in linked.shaders:
-        return [_variable(a, Stage.VERTEX, -1) for a in executable.attributes]
-    return [_variable(v, v.stage, -1) for v in linked.inputs]
+        return [_variable(a, Stage.VERTEX) for a in executable.attributes]
+    return [_variable(v, v.stage) for v in linked.inputs]
 
 
 def _outputs(executable: Executable) -> list[Resource]:
@@ -191,7 +195,7 @@ def resources(executable: Executable, interface: int) -> list[Resource]:
         pairs = zip(linked.uniform_blocks, executable.block_bindings, strict=True)
         return [_block(b, binding) for b, binding in pairs]
     if interface == GL.BUFFER_VARIABLE:
-        return [_uniform(u, True) for u in linked.buffer_variables]
+        return [_uniform(u, True, True) for u in linked.buffer_variables]
     if interface == GL.SHADER_STORAGE_BLOCK:
         pairs = zip(linked.storage_blocks, executable.storage_bindings, strict=True)
         variables = linked.buffer_variables

@@ -12,6 +12,7 @@ from gallette.capture.snapshot import Snapshots, take_snapshots
 from gallette.capture.targets import record_target
 from gallette.cli import main
 from gallette.drivers.faulty import FAULTS
+from gallette.pipe.enums import ClearFlags
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +59,19 @@ def test_the_command_names_the_draw_against_the_machines_gl(
 def test_unknown_faults_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["trace", "gradient", "--driver", "faulty:nonsense"]) == 2
     assert "no mistake is called 'nonsense'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("fault", "about"),
+    [
+        ("clear_colour", ClearFlags.COLOR),
+        ("clear_depth", ClearFlags.DEPTH),
+        ("clear_forgotten", ClearFlags.DEPTH),
+    ],
+)
+def test_a_clear_of_other_buffers_is_no_place_for_the_mistake(
+    fault: str, about: ClearFlags
+) -> None:
+    for flags in map(ClearFlags, range(1, 8)):
+        spoiled = FAULTS[fault].spoil((flags, (0.5, 0.5, 0.5, 1.0), 1.0, 0))
+        assert (spoiled is None) == (not flags & about), flags

@@ -15,7 +15,9 @@ import pytest
 from PIL import Image
 
 from gallette.egl import glx
+from gallette.egl.constants import EGL
 from gallette.egl.contexts import Request
+from gallette.egl.display import Display
 from gallette.egl.errors import EglError
 from gallette.egl.windows import connect
 from tests.egl.conftest import missing
@@ -347,3 +349,17 @@ def contexts_asked_for(monkeypatch: pytest.MonkeyPatch, attributes: tuple[int, .
     given = (ctypes.c_int32 * (len(attributes) + 1))(*attributes, 0)
     assert glx.glXCreateContextAttribsARB(1, 0, 0, 1, ctypes.addressof(given)) == 1
     return seen[0]
+
+
+def test_a_display_may_be_ended_twice_and_begun_again(
+    server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISPLAY", server)
+    display = Display(EGL.PLATFORM_X11, 0)
+    for _ in range(2):
+        display.initialize()
+        assert display.windows is not None
+        assert display.windows.visuals()
+        display.terminate()
+        assert display.windows is None
+        display.terminate()

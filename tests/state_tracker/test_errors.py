@@ -345,3 +345,16 @@ def test_asking_for_errors_inside_begin_is_one(compat: GLInterface) -> None:
     assert compat.get_error() == GL.NO_ERROR
     compat.end()
     assert errors(compat) == [OP]
+
+
+@pytest.mark.parametrize("offset", [0, 16, 4096])
+def test_no_commands_may_stand_where_the_indirect_buffer_ends(offset: int) -> None:
+    gl = create_context("numpipe", version=(4, 3), size=(4, 4))
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    gl.bind_buffer(GL.DRAW_INDIRECT_BUFFER, gl.gen_buffers(1)[0])
+    gl.buffer_data(GL.DRAW_INDIRECT_BUFFER, 16, bytes(16), GL.STATIC_DRAW)
+    gl.multi_draw_arrays_indirect(GL.TRIANGLES, offset, 0, 0)
+    assert gl.get_error() == GL.NO_ERROR
+    gl.multi_draw_arrays_indirect(GL.TRIANGLES, offset, 1, 0)
+    assert gl.get_error() == (GL.INVALID_OPERATION if offset else GL.NO_ERROR)
+    gl.release()

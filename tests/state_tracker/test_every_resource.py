@@ -196,3 +196,46 @@ def test_every_property_of_every_resource_is_the_native_gls() -> None:
                 wrong.append(f"{kind}: {key}: {one}, native {other}")
         assert len(found) > len(SUMS)
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.native
+def test_a_property_of_another_interface_is_an_error_as_on_native_gl() -> None:
+    options: dict[str, Any] = {"profile": "core", "version": (4, 5), "size": (4, 4)}
+    ours, theirs = Asked(create_context("numpipe", **options)), Asked(native_context(**options))
+    properties = {prop: None for listed in INTERFACES.values() for prop in listed}
+
+    def refused(asked: Asked, interface: int) -> list[str]:
+        asked.gl.get_error()
+        found = []
+        for prop in properties:
+            asked.gl.get_program_resourceiv(asked.program, interface, 0, 1, [prop])
+            if (code := asked.gl.get_error()) != GL.NO_ERROR:
+                found.append(f"{GL.name_of(prop)}: {GL.name_of(code, 'error')}")
+        return found
+
+    for interface, listed in INTERFACES.items():
+        assert refused(ours, interface) == refused(theirs, interface), GL.name_of(interface)
+        assert len(refused(ours, interface)) <= len(properties) - len(listed)
+    ours.gl.release()
+    theirs.gl.release()
+
+
+@pytest.mark.native
+def test_inputs_of_a_fragment_shader_alone_have_locations_without_an_index() -> None:
+    options: dict[str, Any] = {"profile": "core", "version": (4, 5), "size": (4, 4)}
+    text = """#version 430
+    layout(location = 1) in vec4 v; layout(location = 0, index = 1) out vec4 second;
+    layout(location = 0) out vec4 first; void main() { first = v; second = v.yxzw; }"""
+    for gl in (create_context("numpipe", **options), native_context(**options)):
+        program = gl.create_shader_programv(GL.FRAGMENT_SHADER, 1, [text])
+
+        def index(name: str, interface: int, gl: Any = gl, program: int = program) -> Any:
+            at = gl.get_program_resource_index(program, interface, name)
+            found = gl.get_program_resourceiv(program, interface, at, 1, [GL.LOCATION_INDEX])
+            code = gl.get_error()
+            return int(found[0]) if code == GL.NO_ERROR else GL.name_of(code, "error")
+
+        assert index("first", GL.PROGRAM_OUTPUT) == 0
+        assert index("second", GL.PROGRAM_OUTPUT) == 1
+        assert index("v", GL.PROGRAM_INPUT) == "GL_INVALID_OPERATION"
+        gl.release()
