@@ -51,6 +51,7 @@ VERTEX_SHADERS = {
     "columns of attributes": "gl_Position = am * a; v = vec4(am[3].xy, aa[1]);",
     "members": "gl_Position = s[1].p; v = s[0].n[2] * s[1].p * s[1].m[1].xxyy; v.x += s[i].p.x;",
     "booleans": "gl_Position = flag ? a : a.yxzw; v = vec4(flags, 1.0) + vec4(flags.zyx, 0.0);",
+    "booleans of members": "gl_Position = h[1].on ? a : h[0].p; v = h[0].on ? h[1].p : a;",
     "never": "gl_Position = a;",
     "by a constant": "gl_Position = vec4(1.0); v = vec4(0.0);",
 }
@@ -65,6 +66,7 @@ layout(row_major) uniform R { mat4 r; };
 uniform bool flag;
 uniform bvec3 flags;
 uniform struct { vec4 p; float n[3]; mat2 m; } s[2];
+uniform struct { vec4 p; bool on; } h[2];
 out vec4 v;
 void set() { v = a + u[1]; }
 void put(out vec4 x) { x = v.wzyx; }

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
@@ -263,3 +264,19 @@ def test_samplers_and_images_are_types_where_they_are_on_native_gl(version: str)
         assert ours == native, extension
         assert "sampler2D" in ours
     gl.release()
+
+
+def test_a_workgroup_is_limited_along_each_axis_and_in_all() -> None:
+    limits = Limits(max_compute_work_group_size=(8, 6, 4), max_compute_work_group_invocations=32)
+
+    def found(size: tuple[int, int, int]) -> list[str]:
+        given = ", ".join(f"local_size_{axis} = {n}" for axis, n in zip("xyz", size, strict=True))
+        source = f"#version 430\nlayout({given}) in; void main() {{}}"
+        result = compiled(Stage.COMPUTE, source, limits=limits)
+        return [d.message for d in result.diagnostics]
+
+    for size in ((8, 1, 4), (1, 6, 4)):
+        assert found(size) == []
+    for size, limit in (((9, 1, 1), 8), ((1, 7, 1), 6), ((1, 1, 5), 4)):
+        assert found(size) == [f"the workgroup size exceeds the limit of {limit}"]
+    assert found((8, 5, 1)) == ["the workgroup has too many invocations"]

@@ -1,5 +1,7 @@
 """The linker: what matches, what does not, and the tables a GL implementation reads."""
 
+import struct
+
 import pytest
 
 from gallette.compiler.glsl import LinkedProgram
@@ -176,6 +178,17 @@ def test_initial_values_are_in_the_initial_block() -> None:
         vertex(""), fragment("uniform vec2 u = vec2(1.0, -2.0); uniform int i = 7;", "u.xyxy * i")
     )
     assert program.default_block_initial[:12] == bytes.fromhex("0000803f000000c007000000")
+
+
+@pytest.mark.parametrize("given", [0, 1])
+def test_one_shader_of_a_stage_may_give_the_initial_value_of_all(given: int) -> None:
+    declared = ["uniform float u;"] * 2
+    declared[given] = "uniform float u = 3.0;"
+    program = link(
+        vertex(f"{declared[0]} float f();", "gl_Position *= u + f();"),
+        (V, f"#version 430\n{declared[1]} float f() {{ return u; }}"),
+    )
+    assert program.default_block_initial[:4] == struct.pack("<f", 3.0)
 
 
 def test_samplers_keep_their_binding() -> None:

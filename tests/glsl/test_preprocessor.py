@@ -43,6 +43,7 @@ def messages(text: str) -> list[str]:
         ("#line 41\n__LINE__", "42"),
         ("#version 330\n#line 41\n__LINE__", "41"),
         ("#version 130\n__VERSION__", "130"),
+        ("__VERSION__", "110"),
         ("#if 1 + 2 * 3 == 7 && defined(X) || !defined Y\nyes\n#endif", "yes"),
         ("#if 0\nbad '@'\n#elif 1\nyes\n#elif 1\nno\n#else\nno\n#endif", "yes"),
         ("#ifdef GL_ARB_gpu_shader5\nyes\n#endif\n#ifndef Q\nno Q\n#endif", "yes no Q"),
@@ -249,3 +250,11 @@ def test_a_line_that_wants_a_closer_look_gets_it_every_time(line: str) -> None:
         return [t[1] for t in unit.tokens], [str(d) for d in log.diagnostics]
 
     assert read() == read()
+
+
+def test_calls_of_macros_stand_in_arguments_a_hundred_deep() -> None:
+    def nested(depth: int) -> str:
+        return "#define F(x) x\n" + "F(" * depth + "1" + ")" * depth
+
+    assert tokens(nested(100)) == "1"
+    assert messages(nested(101)) == ["macro arguments are nested too deeply"]

@@ -168,3 +168,67 @@ def test_the_ends_of_the_depth_range_are_clamped_apart(gl: GLInterface) -> None:
     gl.disable(GL.DEPTH_CLAMP)
     assert not gl.is_enabled(GL.DEPTH_CLAMP_NEAR_AMD)
     assert errors(gl) == []
+
+
+STENCIL_OPS = {
+    "KEEP": lambda old: old,
+    "ZERO": lambda old: 0,
+    "REPLACE": lambda old: 0x5A,
+    "INCR": lambda old: min(old + 1, 255),
+    "DECR": lambda old: max(old - 1, 0),
+    "INCR_WRAP": lambda old: (old + 1) % 256,
+    "DECR_WRAP": lambda old: (old - 1) % 256,
+    "INVERT": lambda old: 255 - old,
+}
+
+
+def test_operations_on_stencils_at_the_ends_and_between(gl: GLInterface) -> None:
+    program(gl, VS, WHITE)
+    gl.enable(GL.STENCIL_TEST)
+    gl.stencil_func(GL.ALWAYS, 0x5A, 0xFF)
+    stored = (0, 1, 0x47, 254, 255)
+    for name, operation in STENCIL_OPS.items():
+        gl.enable(GL.SCISSOR_TEST)
+        for column, old in enumerate(stored):
+            gl.scissor(column, 0, 1, 64)
+            gl.clear_stencil(old)
+            gl.clear(GL.STENCIL_BUFFER_BIT)
+        gl.disable(GL.SCISSOR_TEST)
+        gl.stencil_op(GL.KEEP, GL.KEEP, getattr(GL, name))
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        raw = gl.read_pixels(0, 0, len(stored), 1, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE)
+        assert list(raw[: len(stored)]) == [operation(old) for old in stored], name
+    assert errors(gl) == []
+
+
+LOGIC_OPS = {
+    "CLEAR": lambda s, d: 0,
+    "AND": lambda s, d: s & d,
+    "AND_REVERSE": lambda s, d: s & ~d,
+    "COPY": lambda s, d: s,
+    "AND_INVERTED": lambda s, d: ~s & d,
+    "NOOP": lambda s, d: d,
+    "XOR": lambda s, d: s ^ d,
+    "OR": lambda s, d: s | d,
+    "NOR": lambda s, d: ~(s | d),
+    "EQUIV": lambda s, d: ~(s ^ d),
+    "INVERT": lambda s, d: ~d,
+    "OR_REVERSE": lambda s, d: s | ~d,
+    "COPY_INVERTED": lambda s, d: ~s,
+    "OR_INVERTED": lambda s, d: ~s | d,
+    "NAND": lambda s, d: ~(s & d),
+    "SET": lambda s, d: -1,
+}
+
+
+def test_logic_operations_meet_every_pair_of_bits(gl: GLInterface) -> None:
+    source, stored = 0x55, 0x33
+    program(gl, VS, WHITE.replace("vec4(1.0)", f"vec4({source}.0 / 255.0)"))
+    gl.clear_color(*[stored / 255.0] * 4)
+    gl.enable(GL.COLOR_LOGIC_OP)
+    for name, operation in LOGIC_OPS.items():
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.logic_op(getattr(GL, name))
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        assert (pixels(gl)[..., :3] == operation(source, stored) & 0xFF).all(), name
+    assert errors(gl) == []
