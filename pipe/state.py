@@ -386,7 +386,7 @@ class BufferWrite:
     offset: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class QueryChange:
     """A query of samples begins or ends, between such draws."""
 

@@ -184,8 +184,7 @@ def validate_program_pipeline(ctx: Context, pipeline: int) -> None:
     found = _named(ctx, pipeline)
     conflict = sampler_conflict(set(found.stages().values()))
     found.validate_ok = bool(found.programs) and not conflict
-    if conflict:
-        found.info_log = f"error: {conflict}\n"
+    found.info_log = f"error: {conflict}\n" if conflict else ""
 
 
 @entry

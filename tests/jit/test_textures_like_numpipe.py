@@ -202,6 +202,26 @@ def test_every_sample_of_a_single_texel(monkeypatch: pytest.MonkeyPatch) -> None
     natively(draw, monkeypatch)
 
 
+def test_samples_of_compute_shaders(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        several = context.texture((32, 16), 4, samples=4)
+        frame = context.framebuffer([several])
+        frame.use()
+        frame.clear()
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT), 20)
+        several.use(0)
+        buffer = context.buffer(reserve=32 * 16 * 16)
+        buffer.bind_to_storage_buffer(0)
+        source = COMPUTE.replace("sampler2D t", "sampler2DMS t").split("vec2 at", 1)[0]
+        source += """ivec2 at = ivec2(gl_GlobalInvocationID.xy);
+            o[at.y * 32 + at.x] = texelFetch(t, at, at.x & 3); }"""
+        context.compute_shader(source).run(4, 4)
+        return bytes(buffer.read())
+
+    assert len(set(picture("jit", draw))) > 9
+    same(draw, monkeypatch, natively=False)
+
+
 @pytest.mark.parametrize("filter", FILTERS)
 def test_levels_that_would_be_looked_at(
     filter: tuple[int, int], monkeypatch: pytest.MonkeyPatch

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.drivers.common.machine.colouring import colour
 from gallette.drivers.common.machine.program import Counters, MachineProgram
 from gallette.drivers.simd.backend.allocate import alignments
@@ -13,6 +14,7 @@ from gallette.drivers.simd.backend.cleanup import coalesce, dead_code, forward, 
 from gallette.drivers.simd.backend.code import Code
 from gallette.drivers.simd.backend.schedule import latency, reads_of, schedule, timing, writes_of
 from gallette.drivers.simd.backend.select import Selector
+from gallette.drivers.simd.backend.select_alu import COVERED
 from gallette.drivers.simd.compile import BackendOptions, compile_shader
 from gallette.drivers.simd.isa.assembly import assemble, disassemble
 from gallette.drivers.simd.isa.encoding import decode, encode
@@ -153,3 +155,9 @@ def test_more_values_than_registers_are_spilled_and_stay_right() -> None:
 
 def test_the_compiler_takes_the_width_that_fits() -> None:
     assert [chosen_width(taps) for taps in (4, 12, 16, 24)] == [16, 16, 8, 8]
+
+
+def test_every_way_to_pack_and_unpack_numbers_is_selected() -> None:
+    names = {name for name in OPCODES if name.startswith(("pack_", "unpack_"))}
+    assert len(names) > 20
+    assert names - COVERED == set()

@@ -406,3 +406,21 @@ def test_between_begin_and_end_c_is_refused_what_python_is() -> None:
         called += 1
     assert called > 400
     gl.release()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("driver", ["numpipe", "native"])
+def test_units_without_an_environment_take_its_colour_and_keep_nothing(driver: str) -> None:
+    options: dict[str, Any] = {"profile": "compat", "version": (3, 3), "size": (8, 8)}
+    gl = native_context(**options) if driver == "native" else create_context(driver, **options)
+    (units,) = gl.get_integerv(GL.MAX_TEXTURE_COORDS)[:1]
+    last = [0.25, 0.5, 0.75, 1.0]
+    gl.active_texture(GL.TEXTURE0 + units - 1)
+    gl.tex_envfv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_COLOR, last)
+    for unit in (units, units + 1):
+        gl.active_texture(GL.TEXTURE0 + unit)
+        gl.tex_envfv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_COLOR, [1.0, 0.0, 0.0, 0.0])
+        assert errors(gl) == []
+    gl.active_texture(GL.TEXTURE0 + units - 1)
+    assert list(gl.get_tex_envfv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_COLOR)) == last
+    gl.release()

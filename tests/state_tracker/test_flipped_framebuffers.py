@@ -163,3 +163,23 @@ def test_the_parameter(driver: str) -> None:
     gl.framebuffer_parameteri(GL.FRAMEBUFFER, FLIP, 0)
     assert gl.get_framebuffer_parameteriv(GL.FRAMEBUFFER, FLIP)[0] == 0
     gl.release()
+
+
+def test_functions_that_were_called_before_there_were_such_framebuffers_know_them() -> None:
+    gl = create_context("numpipe", **OPTIONS)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
+    _, texture = target(gl)
+    flip(gl)
+    gl.enable(GL.SCISSOR_TEST)
+    gl.scissor(0, 0, 8, 2)
+    gl.clear_color(1.0, 1.0, 1.0, 1.0)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    seen = np.frombuffer(gl.read_pixels(0, 0, 1, 8, GL.RGBA, GL.UNSIGNED_BYTE), np.uint8)
+    assert seen[::4].tolist() == [255] * 2 + [0] * 6
+    gl.bind_texture(GL.TEXTURE_2D, texture)
+    room = np.zeros(256, np.uint8)
+    gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RGBA, GL.UNSIGNED_BYTE, room)
+    assert room.reshape(8, 8, 4)[:, 0, 0].tolist() == [0] * 6 + [255] * 2
+    assert errors(gl) == []
+    gl.release()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gallette.state_tracker import GL, GLInterface
+from gallette.state_tracker import GL, GLInterface, create_context
 
 from .helpers import errors, pixels
 
@@ -117,3 +117,27 @@ def test_locations_come_before_names(gl: GLInterface) -> None:
     source = """layout(location = 2) in float a; in float named; layout(location = 0) in float one;
         out vec4 result; void main() { result = vec4(a, one, named, 1.0); }"""
     assert drawn(gl, source, vertex=vertex) == [51, 102, 153, 255]
+
+
+def test_the_log_of_a_pipeline_is_that_of_the_last_validation() -> None:
+    gl = create_context("numpipe", profile="compat", version=(4, 3), size=(8, 8))
+    sampling = "uniform sampler2D a; void main() { gl_Position = texture(a, vec2(0.0)); }"
+    vertex = f"{_HEAD}{_PER_VERTEX}{sampling}"
+    fragment = (
+        f"{_HEAD}uniform samplerCube b; out vec4 c; void main() {{ c = texture(b, vec3(1)); }}"
+    )
+    (pipeline,) = gl.gen_program_pipelines(1)
+    gl.bind_program_pipeline(pipeline)
+    stage(gl, pipeline, GL.VERTEX_SHADER, GL.VERTEX_SHADER_BIT, vertex)
+    name = stage(gl, pipeline, GL.FRAGMENT_SHADER, GL.FRAGMENT_SHADER_BIT, fragment)
+    place = gl.get_uniform_location(name, "b")
+    for unit, said in ((0, "samplers of different types use texture unit 0"), (1, "")):
+        gl.program_uniform1i(name, place, unit)
+        gl.validate_program_pipeline(pipeline)
+        log = gl.get_program_pipeline_info_log(pipeline)
+        assert (said in log) if said else log == ""
+        length = gl.get_program_pipelineiv(pipeline, GL.INFO_LOG_LENGTH)[0]
+        assert length == (len(log) + 1 if log else 0)
+        assert gl.get_program_pipelineiv(pipeline, GL.VALIDATE_STATUS)[0] == (not said)
+    assert errors(gl) == []
+    gl.release()
