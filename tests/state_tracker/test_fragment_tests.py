@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -170,7 +170,7 @@ def test_the_ends_of_the_depth_range_are_clamped_apart(gl: GLInterface) -> None:
     assert errors(gl) == []
 
 
-STENCIL_OPS = {
+STENCIL_OPS: dict[str, Callable[[int], int]] = {
     "KEEP": lambda old: old,
     "ZERO": lambda old: 0,
     "REPLACE": lambda old: 0x5A,
@@ -201,7 +201,7 @@ def test_operations_on_stencils_at_the_ends_and_between(gl: GLInterface) -> None
     assert errors(gl) == []
 
 
-LOGIC_OPS = {
+LOGIC_OPS: dict[str, Callable[[int, int], int]] = {
     "CLEAR": lambda s, d: 0,
     "AND": lambda s, d: s & d,
     "AND_REVERSE": lambda s, d: s & ~d,
