@@ -13,6 +13,7 @@ import pytest
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.pixel_data.pixels import PackState
 from gallette.state_tracker.pixel_ops.bitmaps import _pixels, bitmap_layout
+from tests.conftest import native_context
 from tests.state_tracker.helpers import errors
 from tests.state_tracker.pictures import compare
 
@@ -282,3 +283,45 @@ def test_rows_of_bitmaps_may_lie_gigabytes_apart() -> None:
     tracemalloc.stop()
     assert (bits == [1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]).all()
     assert peak < 1 << 20
+
+
+def lit_raster_colors(gl: GLInterface) -> list[list[float]]:
+    """The raster position's colours under lights of every kind."""
+    random = np.random.default_rng(8)
+    gl.enable(GL.LIGHTING)
+    gl.enable(GL.LIGHT0)
+    found = []
+    for number in range(48):
+        place = [*random.uniform(-1, 1, 3).tolist(), float(number % 3 > 0)]
+        gl.lightfv(GL.LIGHT0, GL.POSITION, place)
+        for name in (GL.AMBIENT, GL.DIFFUSE, GL.SPECULAR):
+            gl.lightfv(GL.LIGHT0, name, random.uniform(0, 1, 4).tolist())
+            gl.materialfv(GL.FRONT_AND_BACK, name, random.uniform(0, 1, 4).tolist())
+        for name in (GL.CONSTANT_ATTENUATION, GL.LINEAR_ATTENUATION, GL.QUADRATIC_ATTENUATION):
+            gl.lightf(GL.LIGHT0, name, random.uniform(0, 2))
+        gl.lightf(GL.LIGHT0, GL.SPOT_CUTOFF, (180.0, 80.0)[number // 6 % 2])
+        gl.lightf(GL.LIGHT0, GL.SPOT_EXPONENT, random.uniform(0, 3))
+        gl.lightfv(GL.LIGHT0, GL.SPOT_DIRECTION, random.uniform(-1, 1, 3).tolist())
+        gl.materialf(GL.FRONT_AND_BACK, GL.SHININESS, random.uniform(0, 5))
+        gl.light_modeli(GL.LIGHT_MODEL_LOCAL_VIEWER, number % 2)
+        gl.light_modeli(
+            GL.LIGHT_MODEL_COLOR_CONTROL,
+            (GL.SINGLE_COLOR, GL.SEPARATE_SPECULAR_COLOR)[number // 12 % 2],
+        )
+        gl.normal3f(*random.uniform(-0.5, 0.5, 3).tolist())
+        gl.raster_pos3f(*random.uniform(-0.9, 0.9, 3).tolist())
+        found.append(gl.get_floatv(GL.CURRENT_RASTER_COLOR))
+        found.append(gl.get_floatv(GL.CURRENT_RASTER_SECONDARY_COLOR)[:3])
+    return found
+
+
+@pytest.mark.native
+def test_raster_positions_are_lit_as_on_native_gl() -> None:
+    with create_context("numpipe", profile="compat") as ours:
+        found = lit_raster_colors(ours)
+    native = native_context(profile="compat")
+    expected = lit_raster_colors(native)
+    native.release()
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-3)
+    assert len({tuple(each) for each in found}) > 48

@@ -635,3 +635,32 @@ def test_a_uniform_is_seen_by_the_next_draw_whatever_set_it(
             assert (pixels(ours)[0, 0] == (255 if data.any() else 0)).all()
     assert errors(ours) == []
     ours.release()
+
+
+def built_in_attributes(gl: GLInterface) -> list[Any]:
+    """How attributes that GLSL brings along are told about."""
+    vertex = """#version 150 compatibility
+        in vec4 own;
+        void main() { gl_Position = gl_Vertex + own * float(gl_VertexID) + gl_MultiTexCoord3; }"""
+    made = program(gl, vertex, "#version 150\nout vec4 c; void main() { c = vec4(1); }")
+    found: list[Any] = []
+    for name in ("gl_Vertex", "gl_VertexID", "gl_MultiTexCoord3", "own"):
+        index = gl.get_program_resource_index(made, GL.PROGRAM_INPUT, name)
+        asked = np.array([GL.LOCATION, GL.TYPE, GL.ARRAY_SIZE], np.uint32)
+        told = np.zeros(3, np.int32)
+        gl.get_program_resourceiv(made, GL.PROGRAM_INPUT, index, 3, asked, 3, None, told)
+        found.append((name, gl.get_attrib_location(made, name), told.tolist()[1:]))
+        found.append((name, bool(told[0] >= 0)))
+    return found
+
+
+@pytest.mark.native
+def test_built_in_attributes_have_no_locations() -> None:
+    seen = []
+    for driver in ("numpipe", "native:llvmpipe"):
+        with create_context(driver, profile="compat", version=(4, 3)) as gl:
+            seen.append(built_in_attributes(gl))
+    assert seen[0] == seen[1]
+    assert [each for each in seen[0] if len(each) == 2] == [
+        ("gl_Vertex", False), ("gl_VertexID", False), ("gl_MultiTexCoord3", False), ("own", True)
+    ]  # fmt: skip

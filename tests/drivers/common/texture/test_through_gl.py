@@ -112,3 +112,19 @@ def test_ways_of_sampling(native: Native, ours: Native, expression: str) -> None
         sampler=sampler(L, MipFilter.LINEAR),
     )
     compare(native, ours, scene, expression)
+
+
+@pytest.mark.parametrize("mip", list(MipFilter))
+@pytest.mark.parametrize(("least", "most"), [(N, L), (L, N)])
+def test_where_magnification_begins(
+    native: Native, ours: Native, least: Filter, most: Filter, mip: MipFilter
+) -> None:
+    """Levels of detail beside zero and exactly there, with filters that differ."""
+    wrap = Wrap.REPEAT
+    scene = Scene(
+        levels=5,
+        matrix=(1.9137, 0.3173, 0.1234, -0.4321, 1.5177, 0.2357),
+        sampler=SamplerState(wrap, wrap, wrap, least, most, mip),
+    )
+    steps = "(floor(uv.x * 9.0) - 4.0) / 4.0"
+    compare(native, ours, scene, f"color = textureLod(tex, COORD, {steps});")
