@@ -37,7 +37,7 @@ __all__ = ["Replay"]
 _WRITE, _BEGIN, _END = map(RECORDS.index, ("BufferSubData", "BeginQuery", "EndQuery"))
 _KEY = 8 * (HEADER + COPIED)
 
-_MANY = 64
+_MANY = 512
 """So many records are quicker told apart all at once."""
 
 _FACTORS = np.random.default_rng(1).integers(0, 1 << 62, HEADER + COPIED) * 2 + 1
@@ -65,15 +65,21 @@ class Replay:
             at = self._some(at)
 
     def _told_apart(self) -> list[Any]:
-        """Something for each record that tells its kind from others."""
-        keys = self._records[:, : _KEY // 8]
-        if len(keys) < _MANY:
-            return [self._key(number) for number in range(len(keys))]
+        """Something for each record that tells its kind from others; empty: its key does."""
+        records = self._records
+        drawn = np.flatnonzero(records[:, 0] < _WRITE)  # nobody asks of what kind others are
+        if len(drawn) < _MANY:
+            return []
+        keys = records[:, : _KEY // 8]
+        if len(drawn) < len(keys):
+            keys = keys.take(drawn, axis=0)
         sums = keys @ _FACTORS  # equal ones seldom are of different kinds
         _, first, which = np.unique(sums, return_index=True, return_inverse=True)
         if not np.array_equal(keys, keys.take(first.take(which), axis=0)):
-            return [self._key(number) for number in range(len(keys))]
-        found: list[int] = which.tolist()
+            return []
+        kinds = np.zeros(len(records), np.int64)
+        kinds[drawn] = which
+        found: list[int] = kinds.tolist()
         return found
 
     def _key(self, number: int) -> bytes:
@@ -111,10 +117,11 @@ class Replay:
                 tokens.append(query.changes[number == _END])
                 rows.append(None)
                 continue
-            token = known.get(kinds[record])
+            kind = kinds[record] if kinds else self._key(record)
+            token = known.get(kind)
             if token is None:
                 key = self._key(record)
-                token = known[kinds[record]] = self._tokens.get(key) or self._token(key)
+                token = known[kind] = self._tokens.get(key) or self._token(key)
                 if token is None:
                     break
             tokens.append(token)

@@ -76,6 +76,13 @@ class Repeatable:
     plan: Plan | None = None  # of the quick way, once that was asked for
 
 
+def _write(write: BufferWrite, data: Any) -> None:
+    """Nobody who waits minds."""
+    buffer: Any = write.buffer
+    buffer.memory[write.offset : write.offset + len(data)] = data
+    buffer.touch()
+
+
 class DrawQueue:
     """The draws of a context that wait: what each was given, its call, its constants."""
 
@@ -313,6 +320,9 @@ class DrawQueue:
         for number in range(first, len(draws)):
             draw = draws[number]
             if draw is not known:
+                if type(draw) is BufferWrite:
+                    _write(draw, data[number])
+                    continue
                 if not isinstance(draw, Repeatable):
                     if not self._happens(draw, data[number]):
                         return number - first
@@ -339,8 +349,7 @@ class DrawQueue:
         assert isinstance(buffer, HostResource)
         if self._entries and not self._writes.may_write(buffer, what.offset, end, self._entries):
             return False
-        buffer.memory[what.offset : end] = data
-        buffer.touch()
+        _write(what, data)
         return True
 
     def _can_wait(self, info: DrawInfo) -> bool:
