@@ -72,14 +72,17 @@ class Counters:
         """What has been counted by now; perhaps only the samples that passed."""
         if not only_samples:
             return self.snapshot()
+        self.gather()
+        return _Samples(self.samples_passed)
+
+    def gather(self) -> None:
+        """Have those who count for themselves tell what they have counted."""
         for told in self.apart:
             told(self)
-        return _Samples(self.samples_passed)
 
     def snapshot(self) -> Counters:
         """A copy, stamped with the time."""
-        for told in self.apart:
-            told(self)
+        self.gather()
         streams = [StreamCounters(s.generated, s.emitted, s.unwritten) for s in self.streams]
         copy = Counters(tuple(streams), *_NUMBERS(self))
         copy.nanoseconds = time.perf_counter_ns()
@@ -87,8 +90,7 @@ class Counters:
 
     def restore(self, before: Counters) -> None:
         """Count as if nothing had happened since a snapshot."""
-        for told in self.apart:
-            told(self)
+        self.gather()
         for name in _NAMES:
             setattr(self, name, getattr(before, name))
 
@@ -207,8 +209,7 @@ class Moments:
         """The draws have been executed, or some of them."""
         tally, counters, marks = self._tally, self._counters, self._marks
         assert tally is not None
-        for told in counters.apart:
-            told(counters)
+        counters.gather()
         self._after = time.perf_counter_ns()
         self._tally = counters.tally = None
         self._marks = []

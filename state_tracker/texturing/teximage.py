@@ -388,15 +388,13 @@ def tex_sub_image(
         image = check_faces(texture, level, at, extent)
     else:
         image = check_part(texture, face, level, at, extent)
-    told = False
+    known = False  # to the table of what may stand together
     if ctx.profile == "es" and not image.compressed:
-        told = check_es_update(image.unsized or image.info.value, format, type)
+        known = check_es_update(image.unsized or image.info.value, format, type)
         type = half_float(type)
-    if told:
-        pass
-    elif image.info.is_ycbcr:
+    if image.info.is_ycbcr:
         check_words(image.info, texture.target.value, 0, format, type)
-    else:
+    elif not known:
         check_pair(ctx, format, type)
     if image.info.base == "ZS" and format == GL.STENCIL_INDEX:
         raise invalid_operation("stencil alone cannot be updated here")

@@ -317,16 +317,10 @@ def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
         same = [[number] for number in range(len(entries))]
     else:
         same = _equal(givens.which.astype(np.int64) * len(infos.first) + infos.which)
-    found: dict[tuple[Any, ...], list[int]] = {}
-    tells: dict[int, bool] = {}  # of what was given: where a draw begins is to be seen
+    found: dict[tuple[int, Any], list[int]] = {}
     for numbers in same:
         given, info, _ = entries[numbers[0]]
-        who = id(given)
-        told = tells.get(who)
-        if told is None:
-            told = tells[who] = given.sees_start(info.mode)
-        kind = info if told or info.index_size else _but_the_start(info)
-        found.setdefault((who, kind), []).extend(numbers)
+        found.setdefault((id(given), kind_of(given, info)), []).extend(numbers)
     return list(found.values())
 
 

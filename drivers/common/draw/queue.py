@@ -258,17 +258,17 @@ class DrawQueue:
         if not like.waits:
             return 0
         good: set[int] = set()  # the draws that are known to wait, by identity
-        done = first
+        done = looked = first
         for number in range(first, len(draws)):
             if number < done:
                 continue
             draw = draws[number]
             if not isinstance(draw, Repeatable):
-                if id(draw) not in good:
-                    done = number + self._in_turn(draws, data, number)
-                    if done > number:
+                if number >= looked:
+                    looked, some = self._in_turn(draws, data, number)
+                    done = number + some
+                    if some:
                         continue
-                    good.add(id(draw))  # to go one by one
                 if not self._happens(draw, data[number]):
                     return number - first
                 continue
@@ -288,25 +288,25 @@ class DrawQueue:
 
     def _in_turn(
         self, draws: Sequence[Repeatable | Between], data: Sequence[Any], first: int
-    ) -> int:
-        """A write of one place and the draw that was repeated last, in turn from `first` on: of how
-        many of both together that can be said at once."""
+    ) -> tuple[int, int]:
+        """A write of one place and the draw that was repeated last, in turn from `first` on: where
+        that ends, and how many of both have been done together."""
         write, draw, last = draws[first], draws[first - 1], len(draws) - 1
         if not isinstance(write, BufferWrite) or not isinstance(draw, Repeatable):
-            return 0
-        entries, room = self._entries, (MOST_LANES - self._lanes) // draw.lanes
+            return first, 0
+        entries, room = self._entries, (MOST_LANES - self._lanes) // max(draw.lanes, 1)
         last = min(last, first + 2 * min(MOST - len(entries), room) - 1)
         end = first
         while end < last and draws[end] is write and draws[end + 1] is draw:
             end += 2
         given, info = draw.given, draw.info
         if end < first + 2 * _WORTH_A_RUN or info.index_buffer is not None:
-            return 0
+            return end, 0
         assert isinstance(write.buffer, HostResource)
         written = self._writes.keep_each(write.buffer, write.offset, data[first:end:2], entries)
         entries += [(given, info, row) for row in data[first + 1 : first + 2 * written : 2]]
         self._lanes += written * draw.lanes
-        return 2 * written
+        return end, 2 * written
 
     def _more_at_once(
         self,

@@ -184,9 +184,9 @@ def _clip_plane(
     # A vertex keeps the edge it starts, and so does a cut where the polygon comes back in. Where it
     # leaves, the edge along the plane is drawn only if the application asked for that plane.
     marks = np.zeros(out.shape, np.bool_)
-    marks[r, starts[r, s]] = real[where][r, s]
-    leaving = inside[row, slot]
-    marks[row, ends[row, slot] - 1] = np.where(leaving, plane >= 6, real[where][row, slot])
+    drawn, leaving = real[where], inside[row, slot]
+    marks[r, starts[r, s]] = drawn[r, s]
+    marks[row, ends[row, slot] - 1] = np.where(leaving, plane >= 6, drawn[row, slot])
     counts = counts.copy()
     counts[where] = totals
     return _widened(polygons, where, out), counts, _widened(real, where, marks)
