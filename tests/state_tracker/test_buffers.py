@@ -9,9 +9,9 @@ import operator
 import numpy as np
 import pytest
 
-from gallette.pipe.enums import MapFlags
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
+from gallette.state_tracker.vertices.buffers import MAP_BITS
 from tests.state_tracker.helpers import errors, pixels, program, quad
 
 
@@ -104,16 +104,6 @@ def test_impossible_mappings_are_refused(
 
 def test_the_driver_is_told_what_a_mapping_is_for() -> None:
     """Each bit of the access is one word of the pipe interface, and there are no others."""
-    words = {
-        GL.MAP_READ_BIT: MapFlags.READ,
-        GL.MAP_WRITE_BIT: MapFlags.WRITE,
-        GL.MAP_INVALIDATE_RANGE_BIT: MapFlags.DISCARD_RANGE,
-        GL.MAP_INVALIDATE_BUFFER_BIT: MapFlags.DISCARD_WHOLE,
-        GL.MAP_UNSYNCHRONIZED_BIT: MapFlags.UNSYNCHRONIZED,
-        GL.MAP_FLUSH_EXPLICIT_BIT: MapFlags.FLUSH_EXPLICIT,
-        GL.MAP_PERSISTENT_BIT: MapFlags.PERSISTENT,
-        GL.MAP_COHERENT_BIT: MapFlags.COHERENT,
-    }
     gl = create_context("numpipe", version=(4, 5))
     (name,) = gl.gen_buffers(1)
     gl.bind_buffer(GL.ARRAY_BUFFER, name)
@@ -121,12 +111,12 @@ def test_the_driver_is_told_what_a_mapping_is_for() -> None:
     gl.buffer_storage(GL.ARRAY_BUFFER, 64, None, lasting)
     mapped = 0
     for access in range(1 << 8):
-        bits = [bit for k, bit in enumerate(words) if access >> k & 1]
+        bits = [bit for k, bit in enumerate(MAP_BITS) if access >> k & 1]
         if gl.map_buffer_range(GL.ARRAY_BUFFER, 16, 8, sum(bits)):
             mapping = gl.buffers.names.require(name).mapping
             assert mapping is not None
             assert mapping.transfer.flags == functools.reduce(
-                operator.or_, [words[b] for b in bits]
+                operator.or_, [MAP_BITS[b] for b in bits]
             )
             gl.unmap_buffer(GL.ARRAY_BUFFER)
             mapped += 1
