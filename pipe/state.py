@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .enums import (
     BlendFactor,
     BlendFunc,
+    ClearFlags,
     CompareFunc,
     CullFace,
     Filter,
@@ -35,6 +36,7 @@ __all__ = [
     "BlitInfo",
     "Box",
     "BufferWrite",
+    "ClearCall",
     "ComputeInfo",
     "DepthStencilAlphaState",
     "DrawInfo",
@@ -392,6 +394,18 @@ class QueryChange:
 
     query: Any
     begins: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClearCall:
+    """Parts of attachments are cleared, all channels and bits of them, between such draws."""
+
+    framebuffer: FramebufferState
+    flags: ClearFlags
+    color: tuple[float, float, float, float]
+    depth: float
+    stencil: int
+    scissor: ScissorState | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,10 @@ from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Handle
 from gallette.pipe.resource import Resource, Transfer, level_extent
 from gallette.pipe.state import (
     Box,
+    ClearCall,
     ComputeInfo,
     DrawInfo,
+    FramebufferState,
     QueryChange,
     ScissorState,
     StreamOutputInfo,
@@ -214,13 +216,24 @@ class HostContext(MemoryContext):
         """Clears of small parts wait like draws; others need not wait for draws into others."""
         if self._condition is None and type(self).draw_vbo is HostContext.draw_vbo:
             values = ClearValues(color, depth, stencil, color_mask, stencil_mask)
-            framebuffer = self.bound.framebuffer
-            if self._queue.clear(framebuffer, flags, values, scissor):
-                return
-            if self._queue.leaves_alone(framebuffer):
-                clear(framebuffer, flags, values, scissor)
+            if self._clear_between(self.bound.framebuffer, flags, values, scissor):
                 return
         super().clear(flags, color, depth, stencil, scissor, color_mask, stencil_mask)
+
+    def _clear_between(
+        self,
+        framebuffer: FramebufferState,
+        flags: ClearFlags,
+        values: ClearValues,
+        scissor: ScissorState | None,
+    ) -> bool:
+        """Clear without the draws that wait being executed, if that can be."""
+        if self._queue.clear(framebuffer, flags, values, scissor):
+            return True
+        if self._queue.leaves_alone(framebuffer):
+            clear(framebuffer, flags, values, scissor)
+            return True
+        return False
 
     def begin_query(self, query: Handle) -> None:
         """Draws may wait: they will be counted one by one."""
@@ -274,10 +287,23 @@ class HostContext(MemoryContext):
                 continue
             if isinstance(draw, QueryChange):
                 (self.begin_query if draw.begins else self.end_query)(draw.query)
+            elif isinstance(draw, ClearCall):
+                if not self._clear_call(draw):
+                    break
             else:
                 self.buffer_subdata(draw.buffer, draw.offset, data[done])
             done += 1
         return done
+
+    def _clear_call(self, call: ClearCall) -> bool:
+        """Clear between draws; false if some condition says whether that is to be."""
+        if self._failure is not None or self._condition is not None:
+            return False
+        values = ClearValues(call.color, call.depth, call.stencil)
+        if not self._clear_between(call.framebuffer, call.flags, values, call.scissor):
+            self.settle()
+            clear(call.framebuffer, call.flags, values, call.scissor)
+        return True
 
     def destroy(self) -> None:
         self.settle()

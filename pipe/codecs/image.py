@@ -13,7 +13,7 @@ from ..formats import Format
 from .blocks import decode_blocks
 from .depth import pack_depth, pack_stencil
 from .encode import block_codes, encode_blocks
-from .plain import pack_planes, texel_layout, unpack_planes
+from .plain import pack_planes, pack_texel, texel_layout, unpack_planes
 
 __all__ = ["clear_texel", "pack", "texel_bytes", "texel_layout", "texels", "unpack"]
 
@@ -76,7 +76,7 @@ def clear_texel(
     return _clear_texel(format, tuple(map(repr, color)), tuple(color), repr(depth), depth, stencil)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=4096)
 def _clear_texel(
     format: Format,
     color_told: tuple[str, ...],
@@ -87,11 +87,11 @@ def _clear_texel(
 ) -> Array:
     word, _ = texel_layout(format)
     if not format.is_depth_stencil:
-        planes = [np.asarray([c]).astype(format.rgba_dtype) for c in color]
         if any(c.type == "UNORM" and c.bits % 8 for c in format.channels):
             # Half a step is rounded up, as llvmpipe does it in clears (but not in draws).
-            planes = [np.nextafter(plane, np.float32(np.inf)) for plane in planes]
-        found = np.asarray(pack_planes(format, planes)[0])
+            above = np.nextafter(np.asarray(color, np.float32), np.float32(np.inf))
+            color = tuple(above.tolist())
+        found = pack_texel(format, color)
     else:
         raw: Array = np.zeros(1, word)
         if format.has_depth:

@@ -7,6 +7,7 @@ its type. Normalised values round to nearest even on the way in; NaN becomes 0.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -18,7 +19,7 @@ from ..formats import Channel, Format
 from .smallfloat import SPECIAL_CODECS
 from .srgb import linear_to_srgb8, srgb8_to_linear
 
-__all__ = ["pack_planes", "texel_layout", "unpack_planes"]
+__all__ = ["pack_planes", "pack_texel", "texel_layout", "unpack_planes"]
 
 Array = npt.NDArray[Any]
 
@@ -215,3 +216,40 @@ def _packer(format: Format) -> Callable[[Sequence[Array]], Array]:
 def pack_planes(format: Format, planes: Sequence[Array]) -> Array:
     """Raw texels of red, green, blue and alpha arrays (which may broadcast); padding is 0."""
     return _packer(format)([np.asarray(p) for p in planes])
+
+
+def pack_texel(format: Format, color: Sequence[float]) -> Array:
+    """One raw texel of a colour, which may be numbers that the format rounds."""
+    order = _even(format)
+    if order is None:
+        planes = [np.asarray([c]).astype(format.rgba_dtype) for c in color]
+        return np.asarray(pack_planes(format, planes)[0])
+    word, count = texel_layout(format)
+    channel = format.channels[0]
+    if channel.type == "UNORM" and channel.bits == 8:
+        found: Array = np.frombuffer(_bytes(color, order), word)
+    else:
+        rgba = np.asarray(color).astype(format.rgba_dtype).take(order)
+        bits = _encode(channel, False, rgba)
+        found = bits.astype(_WORDS[channel.bits // 8], copy=False).view(word)
+    return np.asarray(found[0]) if count == 1 else found
+
+
+_FOUR = struct.Struct("<4f")
+
+
+def _bytes(color: Sequence[float], order: Sequence[int]) -> bytes:
+    """The same of bytes, for which a few numbers of Python's own are quicker than arrays."""
+    narrow = _FOUR.unpack(_FOUR.pack(*[min(max(0.0, c), 1.0) for c in color]))
+    steps = _FOUR.unpack(_FOUR.pack(*[c * 255.0 for c in narrow]))
+    return bytes([round(steps[source]) for source in order])
+
+
+@cache
+def _even(format: Format) -> list[int] | None:
+    """Which of red, green, blue and alpha each channel is, if all are of one kind and size."""
+    kinds = {(channel.type, channel.bits) for channel in format.channels}
+    if format.codec != "plain" or not format.is_array or format.is_srgb or len(kinds) != 1:
+        return None
+    order = [_SOURCE.get(channel.name) for channel in format.channels]
+    return None if None in order else [source for source in order if source is not None]

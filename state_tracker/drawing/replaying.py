@@ -8,24 +8,32 @@ token is done the long way, in its turn.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gallette.pipe.state import BufferWrite
+from gallette.pipe.enums import ClearFlags
+from gallette.pipe.state import BufferWrite, ClearCall
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw as draws
+from gallette.state_tracker.drawing.validate import validate
+from gallette.state_tracker.drawing.viewports import scissor_state
 from gallette.state_tracker.entry_points import abi, recording
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
-from gallette.state_tracker.entry_points.recording_words import (
+from gallette.state_tracker.entry_points.recording.words import (
+    CAPABILITIES,
     COPIED,
+    FIRST_STATE,
     HEADER,
     RECORDS,
     SAMPLES_PASSED,
     Word,
 )
 from gallette.state_tracker.queries import QueryObject, begin_query, end_query
+from gallette.state_tracker.targets import clears
 from gallette.state_tracker.vertices.buffer_objects import sub_data
 
 if TYPE_CHECKING:
@@ -34,8 +42,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Replay"]
 
-_WRITE, _BEGIN, _END = map(RECORDS.index, ("BufferSubData", "BeginQuery", "EndQuery"))
+_WRITE, _BEGIN, _END, _CLEAR = map(
+    RECORDS.index, ("BufferSubData", "BeginQuery", "EndQuery", "Clear")
+)
 _KEY = 8 * (HEADER + COPIED)
+_CLEARED = struct.Struct("<4fdI")
+"""What glClear clears to, behind the number of the function and its argument."""
+
+_SCISSOR_TEST, _SCISSOR = (
+    8 * (HEADER + word - FIRST_STATE) for word in (CAPABILITIES[GL.SCISSOR_TEST][0], Word.SCISSOR)
+)
+_BOX = struct.Struct("<4i")
 
 _MANY = 512
 """So many records are quicker told apart all at once."""
@@ -57,6 +74,7 @@ class Replay:
         self._written, self._written_at = memoryview(noted.written), recording.written()
         self._tokens = replays.tokens(executable)
         self._writes: dict[tuple[int, int], BufferWrite] = {}
+        self._flags: dict[int, ClearFlags | None] = {}  # by the argument of glClear
 
     def all(self) -> None:
         """Make the draws of the log, in order."""
@@ -109,6 +127,13 @@ class Replay:
                     first = address - self._written_at
                     rows.append(self._written[first : first + length])
                     continue
+                if number == _CLEAR:
+                    call = self._clear(record)
+                    if call is None:
+                        break
+                    tokens.append(call)
+                    rows.append(None)
+                    continue
                 query = self._query(record) if number == _BEGIN else active
                 if query is None or query.changes is None:
                     break
@@ -147,6 +172,25 @@ class Replay:
             return None
         found = self._writes[name, offset] = BufferWrite(resource, offset)
         return found
+
+    def _clear(self, record: int) -> ClearCall | None:
+        """What a record says is cleared, if that can be done at once."""
+        ctx, log, place = self._ctx, self._log, record * self._stride
+        buffers = self._arguments[record][0]
+        if buffers not in self._flags:
+            validate(ctx, Dirty.TARGETS)
+            self._flags[buffers] = clears.clearable(ctx, buffers)
+        flags = self._flags[buffers]
+        if flags is None:
+            return None
+        red, green, blue, alpha, depth, stencil = _CLEARED.unpack_from(log, place + 16)
+        scissor = None
+        if log[place + _SCISSOR_TEST]:
+            x, y, width, height = _BOX.unpack_from(log, place + _SCISSOR)
+            box = self._replays.scissor if height < 0 else (x, y, width, height)
+            scissor = scissor_state(ctx.framebuffers.draw.size, True, box)
+        color = red, green, blue, alpha
+        return ClearCall(ctx.pipe_framebuffer, flags, color, depth, stencil & 0xFF, scissor)
 
     def _query(self, record: int) -> QueryObject | None:
         """The query a record says begins."""
@@ -192,6 +236,10 @@ class Replay:
                 begin_query(ctx, SAMPLES_PASSED, self._arguments[record][0])
             elif number == _END:
                 end_query(ctx, SAMPLES_PASSED)
+            elif number == _CLEAR:
+                _, (buffers, *values) = self._shown(self._key(record))
+                self._replays.show_cleared(values)
+                clears.clear(ctx, buffers)
             else:
                 number, arguments = self._shown(self._key(record))
                 middle = record * self._stride + _KEY

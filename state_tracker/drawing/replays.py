@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
@@ -20,9 +20,10 @@ from gallette.state_tracker.drawing.replaying import Replay
 from gallette.state_tracker.enables import is_enabled, set_enabled
 from gallette.state_tracker.entry_points import recording, shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.memory import LISTENERS
 from gallette.state_tracker.entry_points.recording import LOG_BYTES, MARK, WRITTEN_BYTES, words
-from gallette.state_tracker.entry_points.recording_words import (
+from gallette.state_tracker.entry_points.recording.words import (
     BOUND,
     CAPABILITIES,
     COPIED,
@@ -30,6 +31,7 @@ from gallette.state_tracker.entry_points.recording_words import (
     HEADER,
     MOST_ARRAYS,
     MOST_BUFFERS,
+    MOST_DRAW_BUFFERS,
     MOST_POINTS,
     MOST_QUERIES,
     MOST_TEXTURES,
@@ -56,6 +58,7 @@ _WORTH_IT = 8
 
 _LEAST_PATIENCE, _MOST_PATIENCE = 2, 256
 _MOST_UNIFORMS = 4096  # bytes
+_CLEARED = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT
 _SITUATIONS, _MOST_TOKENS = 16, 4096
 
 _State = tuple[int, ...]
@@ -84,6 +87,7 @@ class Replays:
         self._boxes: dict[str, list[Any]] = {}  # of all viewports, as they were
         self._points: list[tuple[Any, int, int]] = []  # of uniform blocks, as they were
         self._bound: tuple[int, ...] = ()  # the buffers that are, by `BOUND`
+        self._cleared: list[int] = []  # what glClear clears to, as words
 
     # -- beginning -----------------------------------------------------------------------------
 
@@ -144,6 +148,7 @@ class Replays:
         self._bound = self._bound_buffers()
         for word, name in zip(BOUND.values(), self._bound, strict=True):
             words[word] = name
+        self._cleared = self._begin_clears()
         self._shown = self._state()
         words[FIRST_STATE:WORDS] = list(self._shown)
         shortcuts.forget()
@@ -151,6 +156,36 @@ class Replays:
         CALL_TABLES[get_ident()] = recording.Guard(self, ctx.calls)
         ctx.__dict__ = {MARK: self}
         recording.begin(self)
+
+    def _begin_clears(self) -> list[int]:
+        """Say what is so around clears; answers the words of what they clear to."""
+        ctx = self.ctx
+        targets, state = ctx.framebuffers, ctx.fragment
+        color = state.clear_color
+        packed = struct.pack("<4f", *color)
+        noted = struct.unpack("<4f", packed) == color and not ctx.raster.discard
+        words[Word.NOT_CLEARED] = ~_CLEARED if noted else -1
+        cleared = [
+            *struct.unpack("<2q", packed),
+            *struct.unpack("<q", struct.pack("<d", state.clear_depth)),
+            state.clear_stencil & 0xFFFFFFFF,
+        ]
+        words[Word.CLEAR_COLOR : Word.CLEAR_STENCIL + 1] = cleared
+        words[Word.FRAMEBUFFER] = targets.draw.name
+        words[Word.READ_FRAMEBUFFER] = targets.read.name
+        masks = [sum(on << bit for bit, on in enumerate(each.mask)) for each in state.blend]
+        (words[Word.COLOR_MASKS],) = struct.unpack("<q", bytes(masks).ljust(8, b"\xff"))
+        words[Word.COLOR_MASK] = masks[0] if _are_alike(masks) else -1
+        words[Word.DEPTH_MASK] = int(state.depth_mask)
+        buffers = [] if targets.draw.is_window else targets.draw.draw_buffers
+        used = [number for number, name in enumerate(buffers, 1) if name != GL.NONE]
+        count = used[-1] if used else -1
+        words[Word.DRAW_BUFFERS] = count if count <= MOST_DRAW_BUFFERS else -1
+        table = struct.pack(f"<{max(count, 0)}I", *buffers[: max(count, 0)])
+        for number in range(MOST_DRAW_BUFFERS // 2 if count <= MOST_DRAW_BUFFERS else 0):
+            pair = table[8 * number : 8 * number + 8].ljust(8, b"\0")
+            (words[Word.DRAW_BUFFER_0 + number],) = struct.unpack("<q", pair)
+        return cleared
 
     def _state(self) -> _State:
         """What the words of state are now."""
@@ -222,6 +257,9 @@ class Replays:
                 uniforms[:] = final
                 ctx.dirty |= Dirty.CONSTANTS
         self.show(last)
+        cleared = noted.words[Word.CLEAR_COLOR : Word.CLEAR_STENCIL + 1]
+        if cleared != self._cleared:
+            self.show_cleared(cleared)
         for target, old, name in zip(BOUND, self._bound, bound, strict=True):
             if name != old:
                 bind_buffer(ctx, target, name)
@@ -273,6 +311,18 @@ class Replays:
                 ctx.dirty |= dirty
             else:
                 change(ctx, *struct.unpack("<4i", struct.pack("<2q", *state[at : at + 2])))
+
+    def show_cleared(self, values: Sequence[int]) -> None:
+        """Let glClear clear to what these words say."""
+        state = self.ctx.fragment
+        *color, state.clear_depth, stencil, _ = struct.unpack("<4fd2i", struct.pack("<4q", *values))
+        state.clear_color, state.clear_stencil = tuple(color), stencil
+
+    @property
+    def scissor(self) -> tuple[int, int, int, int]:
+        """The first box before any was recorded."""
+        box: tuple[int, int, int, int] = self._boxes["scissors"][0]
+        return box
 
     def _bind_point(self, number: int, named: int, offset: int) -> None:
         """Bind a buffer for uniform blocks, or what was bound before."""

@@ -15,7 +15,7 @@ from gallette.state_tracker.getters import gets, gets_indexed
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["scissor_states", "viewport_states"]
+__all__ = ["scissor_state", "scissor_states", "viewport_states"]
 
 
 def viewport_states(ctx: Context) -> list[ViewportState]:
@@ -46,11 +46,14 @@ def scissor_states(ctx: Context) -> list[ScissorState]:
     enabled, boxes = ctx.raster.scissor_enabled, ctx.raster.scissors
     size, count = ctx.framebuffers.draw.size, len(boxes)
     if enabled.count(enabled[0]) == count and boxes.count(boxes[0]) == count:
-        return [_scissor(size, enabled[0], boxes[0])] * count
-    return [_scissor(size, on, box) for on, box in zip(enabled, boxes, strict=True)]
+        return [scissor_state(size, enabled[0], boxes[0])] * count
+    return [scissor_state(size, on, box) for on, box in zip(enabled, boxes, strict=True)]
 
 
-def _scissor(size: tuple[int, int], enabled: bool, box: tuple[int, int, int, int]) -> ScissorState:
+def scissor_state(
+    size: tuple[int, int], enabled: bool, box: tuple[int, int, int, int]
+) -> ScissorState:
+    """The pixels of a framebuffer that a box leaves."""
     width, height = size
     if not enabled:
         return ScissorState(0, 0, width, height)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.types import Base, Type
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.memory import bytes_at
-from gallette.state_tracker.entry_points.recording_words import MOST_LOCATIONS, uniform_kind
+from gallette.state_tracker.entry_points.recording.words import MOST_LOCATIONS, uniform_kind
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform

@@ -26,6 +26,8 @@ from gallette.state_tracker.pixel_ops.accumulation import clear_accumulation
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
+__all__ = ["clear", "clearable"]
+
 
 @entry
 def clear_color(ctx: Context, red: float, green: float, blue: float, alpha: float) -> None:
@@ -34,7 +36,7 @@ def clear_color(ctx: Context, red: float, green: float, blue: float, alpha: floa
 
 @entry
 def clear_depth(ctx: Context, depth: float) -> None:
-    ctx.fragment.clear_depth = min(max(float(depth), 0.0), 1.0)
+    ctx.fragment.clear_depth = min(max(0.0, float(depth)), 1.0)  # 0 if it is no number
 
 
 register("clear_depthf", clear_depth)
@@ -113,6 +115,34 @@ def _as_integers(color: tuple[Any, ...]) -> list[int]:
     return bits
 
 
+def clearable(ctx: Context, buffers: int) -> ClearFlags | None:
+    """What glClear clears of these buffers at once; None if some of it takes more than that."""
+    flags, by_itself, stencil = _attachments(ctx, buffers)
+    return None if by_itself or stencil else flags
+
+
+def _attachments(ctx: Context, buffers: int) -> tuple[ClearFlags, list[int], bool]:
+    """The attachments that are cleared at once, the colour buffers that are cleared one by one, and
+    whether stencil is cleared by itself."""
+    state, draw = ctx.fragment, ctx.framebuffers.draw
+    flags, by_itself, stencil = ClearFlags.NONE, list[int](), False
+    if buffers & GL.COLOR_BUFFER_BIT:
+        for index, surface in enumerate(ctx.pipe_framebuffer.cbufs):
+            if surface is None:
+                continue
+            if surface.format.is_pure_integer or not all(state.blend[index].mask):
+                by_itself.append(index)
+            else:
+                flags |= ClearFlags(ClearFlags.COLOR0 << index)
+    if buffers & GL.DEPTH_BUFFER_BIT and state.depth_mask and draw.has("Z"):
+        flags |= ClearFlags.DEPTH
+    if buffers & GL.STENCIL_BUFFER_BIT and draw.has("S"):
+        stencil = state.stencil[0].write_mask & 0xFF != 0xFF
+        if not stencil:
+            flags |= ClearFlags.STENCIL
+    return flags, by_itself, stencil
+
+
 @entry
 def clear(ctx: Context, mask: int) -> None:
     known = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT
@@ -124,25 +154,17 @@ def clear(ctx: Context, mask: int) -> None:
     if scissor is False or not mask:
         return
     area = scissor if isinstance(scissor, ScissorState) else None
-    state, draw = ctx.fragment, ctx.framebuffers.draw
-    flags = ClearFlags.NONE
+    state = ctx.fragment
     if mask & GL.ACCUM_BUFFER_BIT:
         clear_accumulation(ctx)
-    if mask & GL.COLOR_BUFFER_BIT:
-        for index, surface in enumerate(ctx.pipe_framebuffer.cbufs):
-            if surface is not None and surface.format.is_pure_integer:
-                _clear_color_buffer(ctx, index, _as_integers(state.clear_color), area)
-            elif surface is not None and all(state.blend[index].mask):
-                flags |= ClearFlags(ClearFlags.COLOR0 << index)
-            else:
-                _clear_color_buffer(ctx, index, state.clear_color, area)
-    if mask & GL.DEPTH_BUFFER_BIT and state.depth_mask and draw.has("Z"):
-        flags |= ClearFlags.DEPTH
-    if mask & GL.STENCIL_BUFFER_BIT:
-        if state.stencil[0].write_mask & 0xFF == 0xFF and draw.has("S"):
-            flags |= ClearFlags.STENCIL
-        else:
-            _clear_depth_stencil(ctx, None, state.clear_stencil, area)
+    flags, by_itself, some_bits = _attachments(ctx, mask)
+    for index in by_itself:
+        surface = ctx.pipe_framebuffer.cbufs[index]
+        integer = surface is not None and surface.format.is_pure_integer
+        color = _as_integers(state.clear_color) if integer else state.clear_color
+        _clear_color_buffer(ctx, index, color, area)
+    if some_bits:
+        _clear_depth_stencil(ctx, None, state.clear_stencil, area)
     if flags:
         stencil = state.clear_stencil & 0xFF
         ctx.pipe.clear(flags, state.clear_color, state.clear_depth, stencil, area)
@@ -172,7 +194,7 @@ def _clear_buffer(suffix: str, gl_type: str) -> Any:
             _clear_color_buffer(ctx, drawbuffer, color, area)
         elif buffer == GL.DEPTH:
             depth = float(read_array(value, gl_type, 1)[0])
-            _clear_depth_stencil(ctx, min(max(depth, 0.0), 1.0), None, area)
+            _clear_depth_stencil(ctx, min(max(0.0, depth), 1.0), None, area)
         else:
             _clear_depth_stencil(ctx, None, int(read_array(value, gl_type, 1)[0]), area)
 
@@ -199,7 +221,7 @@ def clear_bufferfi(ctx: Context, buffer: int, drawbuffer: int, depth: float, ste
     scissor = _begin(ctx)
     if scissor is not False:
         area = scissor if isinstance(scissor, ScissorState) else None
-        _clear_depth_stencil(ctx, min(max(depth, 0.0), 1.0), stencil, area)
+        _clear_depth_stencil(ctx, min(max(0.0, depth), 1.0), stencil, area)
 
 
 @entry

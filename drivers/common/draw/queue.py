@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gallette.drivers.common.memory.clear import ClearValues
+from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
 from gallette.drivers.common.vertex.stream import restarts
@@ -23,6 +23,7 @@ from gallette.pipe.enums import ClearFlags, MapFlags
 from gallette.pipe.state import (
     Box,
     BufferWrite,
+    ClearCall,
     DrawInfo,
     FramebufferState,
     QueryChange,
@@ -41,7 +42,7 @@ from .writes import Writes
 
 __all__ = ["MERGED_STAGES", "Between", "DrawQueue", "Repeatable"]
 
-Between = BufferWrite | QueryChange
+Between = BufferWrite | QueryChange | ClearCall
 """What may happen between draws that are repeated together."""
 
 SMALL = 4096
@@ -343,6 +344,12 @@ class DrawQueue:
                 return False
             self._change(what.query, what.begins)
             self._recount()
+            return True
+        if type(what) is ClearCall:
+            values = ClearValues(what.color, what.depth, what.stencil)
+            if self._entries:
+                return self.clear(what.framebuffer, what.flags, values, what.scissor)
+            clear(what.framebuffer, what.flags, values, what.scissor)
             return True
         assert type(what) is BufferWrite
         buffer, end = what.buffer, what.offset + len(data)

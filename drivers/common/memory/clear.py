@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,6 @@ from gallette.pipe.codecs import clear_texel, texel_layout
 from gallette.pipe.enums import ClearFlags
 from gallette.pipe.formats import Channel, Format
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask
-from gallette.pipe.resource import level_extent
 from gallette.pipe.state import FramebufferState, ScissorState, Surface
 
 from .resource import HostResource
@@ -29,6 +29,9 @@ __all__ = [
     "flat_texels",
     "surface_texels",
 ]
+
+_Texels = npt.NDArray[Any]
+_COLOR0, _DEPTH_STENCIL = int(ClearFlags.COLOR0), int(ClearFlags.DEPTH | ClearFlags.STENCIL)
 
 
 def surface_texels(surface: Surface) -> npt.NDArray[Any]:
@@ -56,14 +59,15 @@ def flat_texels(surface: Surface, sample: int) -> tuple[npt.NDArray[Any], int, i
     return flat, width, width * height * resource.samples
 
 
-def _window(surface: Surface, rect: ScissorState | None) -> tuple[slice, slice, slice]:
-    width, height, _ = level_extent(surface.resource.desc, surface.level)
-    everything = slice(None)
+_EVERYTHING = slice(None)
+
+
+def _window(rect: ScissorState | None) -> tuple[slice, slice, slice]:
+    """The texels of a surface inside a rectangle."""
     if rect is None:
-        return everything, everything, everything
-    minx, miny = max(rect.minx, 0), max(rect.miny, 0)
-    maxx, maxy = max(minx, min(rect.maxx, width)), max(miny, min(rect.maxy, height))
-    return everything, slice(miny, maxy), slice(minx, maxx)
+        return _EVERYTHING, _EVERYTHING, _EVERYTHING
+    rows = slice(max(rect.miny, 0), max(rect.maxy, 0))
+    return _EVERYTHING, rows, slice(max(rect.minx, 0), max(rect.maxx, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,7 @@ class Texel:
     def fill(self, rect: ScissorState | None) -> None:
         """Clear a rectangle of the surface."""
         texels = surface_texels(self.surface)
-        window = _window(self.surface, rect)
+        window = _window(rect)
         value = self.value
         if self.kept is not None:
             value = (texels[window] & self.kept) | (value & ~self.kept)
@@ -112,11 +116,12 @@ def cleared_texels(
     framebuffer: FramebufferState, flags: ClearFlags, values: ClearValues
 ) -> Iterator[Texel]:
     """What becomes of the attachments that `flags` names."""
+    wanted = int(flags)  # operations with numbers are much quicker
     for index, surface in enumerate(framebuffer.cbufs):
-        if surface is not None and flags & (ClearFlags.COLOR0 << index):
+        if surface is not None and wanted & _COLOR0 << index:
             yield _color_texel(surface, values.color, values.color_mask)
-    if framebuffer.zsbuf is not None and flags & (ClearFlags.DEPTH | ClearFlags.STENCIL):
-        zsbuf = framebuffer.zsbuf
+    zsbuf = framebuffer.zsbuf
+    if zsbuf is not None and wanted & _DEPTH_STENCIL:
         yield _depth_stencil_texel(zsbuf, flags, values.depth, values.stencil, values.stencil_mask)
 
 
@@ -159,8 +164,9 @@ def _kept_channels(format: Format, mask: ColorMask) -> npt.NDArray[Any]:
     return np.frombuffer(kept.to_bytes(word.itemsize * count, "little"), word)
 
 
-def _kept_bits(format: Format, flags: ClearFlags, stencil_writemask: int) -> int:
-    """The bits of a depth-stencil texel that a clear must leave alone."""
+@functools.lru_cache
+def _kept_bits(format: Format, flags: ClearFlags, stencil_writemask: int) -> _Texels | None:
+    """The bits of a depth-stencil texel that a clear must leave alone; None: there are none."""
     kept = 0
     for channel in format.channels:
         if channel.name == "Z" and not flags & ClearFlags.DEPTH:
@@ -168,7 +174,7 @@ def _kept_bits(format: Format, flags: ClearFlags, stencil_writemask: int) -> int
         elif channel.name == "S":
             written = stencil_writemask & 0xFF if flags & ClearFlags.STENCIL else 0
             kept |= (~written & 0xFF) << channel.shift
-    return kept
+    return np.array(kept, texel_layout(format)[0]) if kept else None
 
 
 def clear_depth_stencil(
@@ -188,5 +194,4 @@ def _depth_stencil_texel(
 ) -> Texel:
     format = surface.format
     value = clear_texel(format, depth=min(max(depth, 0.0), 1.0), stencil=stencil & 0xFF)
-    kept = _kept_bits(format, flags, stencil_writemask)
-    return Texel(surface, value, np.array(kept, value.dtype) if kept else None)
+    return Texel(surface, value, _kept_bits(format, flags, stencil_writemask))

@@ -2,8 +2,8 @@
 
 `Word` numbers them. From `FIRST_STATE` on they say what the context's state will be once all that
 was recorded has been replayed; a record of a draw is `HEADER` words (which function, its five
-arguments), a copy of the `COPIED` words of state, and the bytes of the program's uniforms. Of what
-else leaves a record (`RECORDS`) the header is all that counts.
+arguments), a copy of the `COPIED` words of state, and the bytes of the program's uniforms. That of
+a clear has no uniforms; of what else leaves a record (`RECORDS`) the header is all that counts.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ __all__ = [
     "HEADER",
     "MOST_ARRAYS",
     "MOST_BUFFERS",
+    "MOST_DRAW_BUFFERS",
     "MOST_LOCATIONS",
     "MOST_POINTS",
     "MOST_QUERIES",
@@ -39,7 +40,7 @@ __all__ = [
     "uniform_kind",
 ]
 
-FIRST_STATE = 20
+FIRST_STATE = 33
 COPIED = 40
 HEADER = 6
 WORDS = FIRST_STATE + COPIED
@@ -55,6 +56,7 @@ MOST_ARRAYS, MOST_TEXTURES, MOST_BUFFERS, MOST_QUERIES, MOST_LOCATIONS = (
 MOST_WRITTEN = 1 << 14
 """Bytes of a buffer that are written: more of them go the long way."""
 
+MOST_DRAW_BUFFERS = 8
 MOST_POINTS, UNIFORM_UNIT = 4, 16
 """Binding points of uniform blocks that are recorded, and what offsets are multiples of."""
 
@@ -84,6 +86,17 @@ class Word(IntEnum):
     QUERY = 15  # the name of the query of samples that is active; 0: none, -1: one not noted
     ARRAY_BUFFER = 16  # names of buffers that are bound; 0: none, or one not noted
     UNIFORM_BUFFER = 17
+    FRAMEBUFFER = 18  # the names of those drawn to and read
+    READ_FRAMEBUFFER = 19
+    NOT_CLEARED = 20  # the buffers of which glClear is not noted
+    CLEAR_COLOR = 21  # four floats
+    CLEAR_DEPTH = 23  # a double
+    CLEAR_STENCIL = 24
+    COLOR_MASKS = 25  # a byte for each draw buffer: a bit for each channel
+    COLOR_MASK = 26  # that of all draw buffers; -1: they differ
+    DEPTH_MASK = 27
+    DRAW_BUFFERS = 28  # how many there are, to the last one that is used; -1: they are not noted
+    DRAW_BUFFER_0 = 29  # their names, two in a word
     PROGRAM = FIRST_STATE  # names
     ARRAY = FIRST_STATE + 1
     ACTIVE = FIRST_STATE + 2  # a texture unit
@@ -122,7 +135,7 @@ BOXES = {"Scissor": Word.SCISSOR, "Viewport": Word.VIEWPORT}
 """The word of a rectangle, by the function that sets it."""
 
 DRAWS = ("DrawArrays", "DrawArraysInstanced", "DrawElements", "DrawElementsInstanced")
-RECORDS = (*DRAWS, "BufferSubData", "BeginQuery", "EndQuery")
+RECORDS = (*DRAWS, "BufferSubData", "BeginQuery", "EndQuery", "Clear")
 """The functions that leave a record, by the number it begins with."""
 
 

@@ -3,7 +3,7 @@
 A program of many small draws says the same few things again and again: other uniforms, another
 texture or vertex array, a switch, a draw. To come from C to Python for each takes longer than what
 Python then has to do. So while nothing else is called, a few instructions in front of the pointers
-(`recording_code`) note what is asked for: uniforms go to the program's memory at once, names and
+(`code`) note what is asked for: uniforms go to the program's memory at once, names and
 switches to words that say what the state will be, and a draw leaves a record of all of that. What
 machine code cannot judge, such as the name of an object that is not there, goes on to Python.
 
@@ -21,9 +21,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from gallette.state_tracker.entry_points import machine_code, recording_code
+from gallette.state_tracker.entry_points import machine_code
 
-from .recording_words import WORDS, Word
+from . import code
+from .words import WORDS, Word
 
 __all__ = [
     "LOG_BYTES",
@@ -83,9 +84,9 @@ def possible() -> bool:
 
 def put_in_front(name: str, pointer: int) -> int:
     """The address C is given in place of a function's pointer."""
-    if name not in recording_code.NAMES or not machine_code.possible():
+    if name not in code.NAMES or not machine_code.possible():
         return pointer
-    made = recording_code.code(name, ctypes.addressof(words), pointer)
+    made = code.code(name, ctypes.addressof(words), pointer)
     if name.startswith("Draw"):
         _pointers.add(name)
     return machine_code.placed({name: made})[name]

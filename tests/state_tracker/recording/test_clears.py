@@ -1,0 +1,302 @@
+"""Clears are recorded with the draws around them, and so is what programs say before each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.state_tracker import GL
+from gallette.state_tracker.drawing.replays import Replays
+from gallette.state_tracker.entry_points import machine_code
+from tests.state_tracker.recording.worlds import Recorded, draw, is_recorded
+from tests.state_tracker.test_repeats import SIZE
+
+pytestmark = pytest.mark.skipif(
+    not machine_code.possible(), reason="calls are recorded on x86-64 with Linux only"
+)
+
+BOTH = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT
+NAN = float("nan")
+
+
+def to_an_image(world: Recorded, used: list[int], kind: int = GL.RGBA8) -> list[int]:
+    """Draw to a framebuffer of two images; answers its name and another's."""
+    gl = world.gl
+    names: list[int] = gl.gen_framebuffers(2)
+    for name in reversed(names):
+        gl.bind_framebuffer(GL.FRAMEBUFFER, name)
+        for number, texture in enumerate(gl.gen_textures(2)):
+            gl.bind_texture(GL.TEXTURE_2D, texture)
+            gl.tex_storage2d(GL.TEXTURE_2D, 1, kind, SIZE, SIZE)
+            place = GL.COLOR_ATTACHMENT0 + number
+            gl.framebuffer_texture2d(GL.FRAMEBUFFER, place, GL.TEXTURE_2D, texture, 0)
+    gl.bind_texture(GL.TEXTURE_2D, world.textures[0])
+    gl.draw_buffers(len(used), used)
+    return names
+
+
+FIRST, SECOND = GL.COLOR_ATTACHMENT0, GL.COLOR_ATTACHMENT1
+
+SO_ALREADY: dict[str, Callable[[Any, list[int]], None]] = {
+    "framebuffer": lambda gl, names: gl.bind_framebuffer(GL.FRAMEBUFFER, names[0]),
+    "framebuffer to draw to": lambda gl, names: gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, names[0]),
+    "draw buffers": lambda gl, names: gl.draw_buffers(3, [FIRST, 0, SECOND]),
+    "colour mask": lambda gl, names: gl.color_mask(1, 2, 4, 8),
+    "colour mask of one": lambda gl, names: gl.color_maski(7, 255, 128, 64, 32),
+    "depth mask": lambda gl, names: gl.depth_mask(128),
+}
+
+OTHERWISE: dict[str, tuple[Callable[[Any, list[int]], None], int, list[int]]] = {
+    "framebuffer": (
+        lambda gl, names: gl.bind_framebuffer(GL.FRAMEBUFFER, names[1]),
+        *(GL.READ_FRAMEBUFFER_BINDING, [2]),
+    ),
+    "framebuffer to read": (
+        lambda gl, names: gl.bind_framebuffer(GL.READ_FRAMEBUFFER, names[1]),
+        *(GL.READ_FRAMEBUFFER_BINDING, [2]),
+    ),
+    "fewer draw buffers": (
+        lambda gl, names: gl.draw_buffers(2, [FIRST, 0]),
+        *(GL.DRAW_BUFFER2, [0]),
+    ),
+    "other draw buffers": (
+        lambda gl, names: gl.draw_buffers(3, [FIRST, SECOND, 0]),
+        *(GL.DRAW_BUFFER1, [SECOND]),
+    ),
+    "the last draw buffer": (
+        lambda gl, names: gl.draw_buffers(3, [FIRST, 0, 0]),
+        *(GL.DRAW_BUFFER2, [0]),
+    ),
+    **{
+        f"colour mask {number}": (
+            lambda gl, names, number=number: gl.color_mask(*(number != each for each in range(4))),
+            *(GL.COLOR_WRITEMASK, [number != each for each in range(4)]),
+        )
+        for number in range(4)
+    },
+    **{
+        f"colour mask of one {number}": (
+            lambda gl, names, number=number: gl.color_maski(
+                0, *(number != each for each in range(4))
+            ),
+            *(GL.COLOR_WRITEMASK, [number != each for each in range(4)]),
+        )
+        for number in range(4)
+    },
+    "depth mask": (lambda gl, names: gl.depth_mask(0), GL.DEPTH_WRITEMASK, [0]),
+}
+
+
+@pytest.mark.parametrize("name", SO_ALREADY)
+def test_what_is_so_already_is_left_out(name: str, world: Recorded) -> None:
+    names = to_an_image(world, [FIRST, GL.NONE, SECOND])
+    draw(world, 600)
+    assert is_recorded(world)
+    SO_ALREADY[name](world.gl, names)
+    assert is_recorded(world)
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_what_is_otherwise_is_set(name: str, world: Recorded) -> None:
+    names = to_an_image(world, [FIRST, GL.NONE, SECOND])
+    draw(world, 600)
+    assert is_recorded(world)
+    call, asked, expected = OTHERWISE[name]
+    call(world.gl, names)
+    found = world.gl.get_integerv(asked)
+    assert found == ([names[1]] if "framebuffer" in name else expected)
+    assert world.gl.get_error() == GL.NO_ERROR
+
+
+def test_only_the_framebuffer_that_is_read_too_is_bound_already(world: Recorded) -> None:
+    gl, names = world.gl, to_an_image(world, [FIRST])
+    gl.bind_framebuffer(GL.READ_FRAMEBUFFER, names[1])
+    draw(world, 600)
+    gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, names[0])
+    assert is_recorded(world)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, names[0])
+    assert gl.get_integerv(GL.READ_FRAMEBUFFER_BINDING) == [names[0]]
+
+
+def test_masks_that_differ_are_not_those_of_all(world: Recorded) -> None:
+    gl = world.gl
+    gl.color_maski(2, 0, 1, 1, 1)
+    draw(world, 600)
+    gl.color_maski(2, 0, 1, 1, 1)
+    gl.color_maski(1, 1, 1, 1, 1)
+    assert is_recorded(world)
+    gl.color_mask(1, 1, 1, 1)
+    assert gl.get_booleani_v(GL.COLOR_WRITEMASK, 2) == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda gl: gl.clear(1), GL.INVALID_VALUE),
+        (lambda gl: gl.clear(GL.COLOR_BUFFER_BIT | 1 << 31), GL.INVALID_VALUE),
+        (lambda gl: gl.clear(0), GL.NO_ERROR),
+        (lambda gl: gl.bind_framebuffer(77, 0), GL.INVALID_ENUM),
+        (lambda gl: gl.bind_framebuffer(GL.FRAMEBUFFER, 77), GL.INVALID_OPERATION),
+        (lambda gl: gl.draw_buffers(-1, [GL.BACK]), GL.INVALID_VALUE),
+        (lambda gl: gl.draw_buffers(1, [GL.FRONT_AND_BACK]), GL.INVALID_ENUM),
+        (lambda gl: gl.draw_buffers(2, [GL.BACK, GL.BACK]), GL.INVALID_OPERATION),
+        (lambda gl: gl.draw_buffers(1, [GL.BACK]), GL.NO_ERROR),
+        (lambda gl: gl.color_maski(8, 1, 1, 1, 1), GL.INVALID_VALUE),
+        (lambda gl: gl.color_maski(0xFFFFFFFF, 1, 1, 1, 1), GL.INVALID_VALUE),
+    ],
+)
+def test_errors_are_the_same(
+    call: Callable[[Any], None], error: int, world: Recorded, sizes: list[int]
+) -> None:
+    draw(world, 2)
+    call(world.gl)
+    assert world.gl.get_error() == error
+    assert sum(sizes) >= 2
+
+
+def test_what_clears_clear_to_is_so_for_whoever_asks(world: Recorded) -> None:
+    gl = world.gl
+    assert is_recorded(world)
+    gl.clear_color(0.25, -2.0, 1e30, 0.5)
+    gl.clear_depth(0.375)
+    gl.clear_stencil(-3)
+    assert is_recorded(world)
+    assert gl.get_floatv(GL.COLOR_CLEAR_VALUE) == [0.25, -2.0, float(np.float32(1e30)), 0.5]
+    assert gl.get_doublev(GL.DEPTH_CLEAR_VALUE) == [0.375]
+    assert gl.get_integerv(GL.STENCIL_CLEAR_VALUE) == [-3]
+    draw(world, 600)
+    gl.clear_depthf(0.125)
+    gl.clear_stencil(7)
+    assert is_recorded(world)
+    assert gl.get_doublev(GL.DEPTH_CLEAR_VALUE) == [0.125]
+    assert gl.get_integerv(GL.STENCIL_CLEAR_VALUE) == [7]
+    assert gl.get_floatv(GL.COLOR_CLEAR_VALUE)[0] == 0.25
+
+
+@pytest.mark.parametrize("value", [-0.0, -1e-30, 1.0000000000000002, 2.0, -5.0, NAN, float("inf")])
+@pytest.mark.parametrize("name", ["clear_depth", "clear_depthf"])
+def test_depth_is_limited(name: str, value: float, world: Recorded) -> None:
+    gl = world.gl
+    draw(world, 600)
+    assert is_recorded(world)
+    getattr(gl, name)(value)
+    found = gl.get_doublev(GL.DEPTH_CLEAR_VALUE)
+    getattr(gl, name)(0.5)
+    getattr(world.plain, name)(value)
+    assert found == gl.get_doublev(GL.DEPTH_CLEAR_VALUE)
+    assert 0.0 <= found[0] <= 1.0
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("value", [NAN, -NAN, float("inf"), float("-inf")])
+def test_colours_that_are_no_numbers(value: float, place: int, world: Recorded) -> None:
+    gl = world.gl
+    color = [0.5] * 4
+    color[place] = value
+    draw(world, 600)
+    gl.clear_color(*color)
+    found = gl.get_floatv(GL.COLOR_CLEAR_VALUE)
+    world.plain.clear_color(*color)
+    np.testing.assert_array_equal(found, gl.get_floatv(GL.COLOR_CLEAR_VALUE))
+
+
+def test_a_colour_that_is_no_float_is_kept(world: Recorded) -> None:
+    """Integers, and numbers Python has given: what they clear to is not rounded."""
+    gl = world.gl
+    for color in ((0.1, 0.2, 0.3, 0.4), (1, 2, 3, 4)):
+        gl.finish()
+        world.plain.fragment.clear_color = color
+        draw(world, 600)
+        assert is_recorded(world)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.finish()
+        assert world.plain.fragment.clear_color == color
+
+
+KINDS: dict[str, Callable[[Any], None]] = {
+    "parts": lambda gl: gl.clear(BOTH),
+    "colour": lambda gl: gl.clear(GL.COLOR_BUFFER_BIT),
+    "depth": lambda gl: gl.clear(GL.DEPTH_BUFFER_BIT),
+    "stencil": lambda gl: gl.clear(GL.STENCIL_BUFFER_BIT),
+    "everything": lambda gl: (gl.disable(GL.SCISSOR_TEST), gl.clear(BOTH)),
+    "nothing": lambda gl: (gl.scissor(40, 40, 0, 7), gl.clear(BOTH)),
+    "outside": lambda gl: (gl.scissor(-40, -40, 20, 20), gl.clear(BOTH)),
+}
+
+
+def before(gl: Any, what: str) -> None:
+    """Something that makes clears take more than filling."""
+    if what == "some channels":
+        gl.color_mask(1, 0, 1, 0)
+    elif what == "no depth":
+        gl.depth_mask(0)
+    elif what == "some bits of stencil":
+        gl.stencil_mask(0x55)
+    elif what == "depth and stencil tests":
+        gl.enable(GL.DEPTH_TEST)
+        gl.depth_func(GL.GREATER)
+        gl.enable(GL.STENCIL_TEST)
+        gl.stencil_func(GL.EQUAL, 3, 3)
+    elif what == "nothing is drawn":
+        gl.enable(GL.RASTERIZER_DISCARD)
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        *("all", "some channels", "no depth", "some bits of stencil", "integers", "two images"),
+        *("depth and stencil tests", "nothing is drawn", "counted"),
+    ],
+)
+def test_clears_between_draws(what: str, driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures = []
+    for recorded in (True, False):
+        if not recorded:
+            monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+        world = Recorded(driver, 5)
+        gl = world.gl
+        if what in ("integers", "two images"):
+            format = GL.RGBA8UI if what == "integers" else GL.RGBA8
+            to_an_image(world, [FIRST, SECOND], format)
+        gl.clear_depth(0.5)
+        gl.clear(BOTH | GL.STENCIL_BUFFER_BIT)
+        before(gl, what)
+        gl.enable(GL.SCISSOR_TEST)
+        gl.scissor(0, 0, 50, 80)
+        gl.uniform4fv(world.place, 1, np.array([0, 0, 0.2, 0.5], np.float32))
+        draw(world, 6)
+        if what == "counted":
+            gl.begin_query(GL.SAMPLES_PASSED, world.queries[0])
+        random = np.random.default_rng(3)
+        for number, kind in enumerate((*KINDS, *reversed(KINDS), *KINDS)):
+            gl.clear_color(*random.random(4).astype(np.float32).tolist())
+            gl.clear_depth(random.random())
+            gl.clear_stencil(number)
+            if number > 2:
+                gl.scissor(*(int(v) for v in random.integers(-9, 60, 2)), 34, 29)
+            KINDS[kind](gl)
+            gl.enable(GL.SCISSOR_TEST)
+            place = [*random.uniform(-0.5, 0.5, 3), 0.3]
+            gl.uniform4fv(world.place, 1, np.array(place, np.float32))
+            draw(world, 1)
+        assert is_recorded(world) == (recorded and what != "nothing is drawn")
+        if what == "counted":
+            gl.end_query(GL.SAMPLES_PASSED)
+            pictures.append(gl.get_query_objectuiv(world.queries[0], GL.QUERY_RESULT))
+        gl.disable(GL.SCISSOR_TEST)
+        box = 0, 0, SIZE, SIZE
+        if what == "integers":
+            pictures.append(gl.read_pixels(*box, GL.RGBA_INTEGER, GL.UNSIGNED_INT))
+        else:
+            pictures.append(gl.read_pixels(*box, GL.RGBA, GL.UNSIGNED_BYTE))
+        if what not in ("integers", "two images"):
+            pictures.append(gl.read_pixels(*box, GL.DEPTH_COMPONENT, GL.UNSIGNED_INT))
+            pictures.append(gl.read_pixels(*box, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE))
+        assert gl.get_error() == GL.NO_ERROR
+        gl.release()
+    half = len(pictures) // 2
+    assert pictures[:half] == pictures[half:]
