@@ -6,7 +6,7 @@ once and finds it again, and a variant key is a handful of their fields. Default
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from .enums import (
@@ -378,6 +378,19 @@ class DrawInfo:
     draw_id: int = 0
     indirect: IndirectInfo | None = None
     count_from_stream_output: StreamOutputTarget | None = field(default=None)
+
+    def begun_at(self, start: int) -> DrawInfo:
+        """The same call, but for where it starts: a copy made quickly, for thousands of draws."""
+        made = object.__new__(DrawInfo)
+        for get, set in _MEMBERS_OF_CALLS:
+            set(made, get(self))
+        _START(made, start)
+        return made
+
+
+_MEMBERS: dict[str, Any] = {each.name: getattr(DrawInfo, each.name) for each in fields(DrawInfo)}
+_START = _MEMBERS["start"].__set__
+_MEMBERS_OF_CALLS = [(member.__get__, member.__set__) for member in _MEMBERS.values()]
 
 
 @dataclass(frozen=True, slots=True)

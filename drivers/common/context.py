@@ -261,6 +261,10 @@ class HostContext(MemoryContext):
             return None  # the driver wants to see each
         return self._queue.repeatable(info)
 
+    def begun_at(self, draw: Repeatable, start: int) -> Repeatable:
+        """The same draw, but for its first vertex."""
+        return draw.begun_at(start)
+
     def repeat(self, draw: Repeatable, data: bytes | bytearray) -> bool:
         """Make it once more, with `data` as block 0 of both stages: false if that cannot be, or
         if somebody watches the draws of this context.

@@ -47,6 +47,8 @@ REPEATED = (
 """What may have changed since a draw that is repeated: handed over with it, or told by its key."""
 
 _MOST = 1024
+_OF_ARRAYS = 4
+"""What tells a draw of consecutive vertices: its mode, the first of them, and two counts."""
 _BOTH = {Stage.VERTEX, Stage.FRAGMENT}
 
 
@@ -65,6 +67,8 @@ class Repeats:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._known: dict[Any, _Repeat] = {}
+        self._anywhere: dict[Any, _Repeat] = {}  # the same by all but the first vertex
+        self._elsewhere: dict[Any, _Repeat] = {}  # derived from those
         self._last_key: Any = None  # of the draw made last, which programs make again
         self._last: _Repeat | None = None
         self.settings = Settings(ctx)
@@ -73,6 +77,7 @@ class Repeats:
         pipe: Any = ctx.pipe
         self._token: Any = getattr(pipe, "repeatable", None)
         self._repeat: Any = getattr(pipe, "repeat", None)
+        self.begun_at: Any = getattr(pipe, "begun_at", None)
         self._repeat_all: Any = getattr(pipe, "repeat_all", None)
         # Elsewhere a draw depends on more than is told apart here.
         self.possible = self._token is not None and not (ctx.is_compat or ctx.lowers)
@@ -80,7 +85,8 @@ class Repeats:
     def clear(self) -> None:
         """Something else has changed."""
         if self._known:
-            self._known.clear()
+            for known in (self._known, self._anywhere, self._elsewhere):
+                known.clear()
             self._last_key = self._last = None
             self._generation += 1
 
@@ -128,7 +134,9 @@ class Repeats:
         key = self._key(call, executable)
         found = self._last if key == self._last_key else self._known.get(key)
         if found is None:
-            return None
+            found = self._elsewhere.get(key) or self._moved(key)
+            if found is None:
+                return None
         self._last_key, self._last = key, found
         layout, group = found.layout, ctx.group
         if (
@@ -141,6 +149,22 @@ class Repeats:
         ):
             return None
         return found.token
+
+    def _moved(self, key: tuple[Any, ...]) -> _Repeat | None:
+        """A draw that only begins elsewhere than one before: programs that stream their vertices
+        through a large buffer make a new one each time."""
+        call = key[0]
+        if len(call) != _OF_ARRAYS or call[1] < 0:
+            return None
+        mode, first, *counts = call
+        like = self._anywhere.get(((mode, *counts), *key[1:]))
+        if like is None:
+            return None
+        if len(self._elsewhere) >= _MOST:
+            self._elsewhere.clear()
+        token = self.begun_at(like.token, first)
+        found = self._elsewhere[key] = _Repeat(like.layout, like.layouts, token)
+        return found
 
     def remember(self, call: tuple[Any, ...], info: DrawInfo) -> None:
         """A draw has been made the long way: it may come again."""
@@ -163,6 +187,9 @@ class Repeats:
                 self.clear()
             key = self._last_key = self._key(call, executable)
             self._last = self._known[key] = _Repeat(layout, layouts, token)
+            if len(call) == _OF_ARRAYS:
+                mode, _, *counts = call
+                self._anywhere[(mode, *counts), *key[1:]] = self._last
 
     def _key(self, call: tuple[Any, ...], executable: Executable) -> tuple[Any, ...]:
         """All that tells apart draws which are repeated."""

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gallette.pipe.enums import ClearFlags
 from gallette.pipe.state import BufferWrite, ClearCall
@@ -45,6 +46,7 @@ __all__ = ["Replay"]
 _WRITE, _BEGIN, _END, _CLEAR = map(
     RECORDS.index, ("BufferSubData", "BeginQuery", "EndQuery", "Clear")
 )
+_ELEMENTS = RECORDS.index("DrawElements")
 _KEY = 8 * (HEADER + COPIED)
 _CLEARED = struct.Struct("<4fdI")
 """What glClear clears to, behind the number of the function and its argument."""
@@ -56,6 +58,9 @@ _BOX = struct.Struct("<4i")
 
 _MANY = 512
 """So many records are quicker told apart all at once."""
+
+_MOST_FIRSTS = 4096
+"""Tokens of one kind of draw, by where they begin."""
 
 _FACTORS = np.array([pow(3, 5 * word + 7, 1 << 62) for word in range(HEADER + COPIED)])
 
@@ -69,7 +74,9 @@ class Replay:
         self._records = np.frombuffer(noted.log, np.int64).reshape(-1, self._stride // 8)
         self._numbers: list[int] = self._records[:, 0].tolist()  # in `RECORDS`
         self._arguments: list[list[int]] = self._records[:, 1:5].tolist()
-        self._kinds = self._told_apart()
+        keys = self._records[:, : HEADER + COPIED].copy()
+        keys[keys[:, 0] < _ELEMENTS, 2] = 0  # draws of arrays may begin anywhere
+        self._keys, self._kinds = keys.tobytes(), self._told_apart(keys)
         self._size = len(executable.uniforms.data)
         self._written, self._written_at = memoryview(noted.written), recording.written()
         self._tokens = replays.tokens(executable)
@@ -82,35 +89,34 @@ class Replay:
         while at < len(self._numbers):
             at = self._some(at)
 
-    def _told_apart(self) -> list[Any]:
+    def _told_apart(self, keys: npt.NDArray[np.int64]) -> list[Any]:
         """Something for each record that tells its kind from others; empty: its key does."""
-        records = self._records
-        drawn = np.flatnonzero(records[:, 0] < _WRITE)  # nobody asks of what kind others are
+        records = len(keys)
+        drawn = np.flatnonzero(keys[:, 0] < _WRITE)  # nobody asks of what kind others are
         if len(drawn) < _MANY:
             return []
-        keys = records[:, : _KEY // 8]
-        if len(drawn) < len(keys):
+        if len(drawn) < records:
             keys = keys.take(drawn, axis=0)
         sums = keys @ _FACTORS  # equal ones seldom are of different kinds
         _, first, which = np.unique(sums, return_index=True, return_inverse=True)
         if not np.array_equal(keys, keys.take(first.take(which), axis=0)):
             return []
-        kinds = np.zeros(len(records), np.int64)
+        kinds = np.zeros(records, np.int64)
         kinds[drawn] = which
         found: list[int] = kinds.tolist()
         return found
 
     def _key(self, number: int) -> bytes:
-        """What records of one kind have in common: the call, and the state it is made in."""
-        place = number * self._stride
-        return self._log[place : place + _KEY]
+        """What records of one kind have in common: the call, but for its first vertex, and the
+        state it is made in."""
+        return self._keys[number * _KEY : (number + 1) * _KEY]
 
     def _some(self, at: int) -> int:
         """Replay records from there on, until one goes the long way; answers what comes next."""
         log, stride, size, kinds, numbers = (
             self._log, self._stride, self._size, self._kinds, self._numbers,
         )  # fmt: skip
-        known: dict[Any, Any] = {}
+        known: dict[Any, dict[int, Any]] = {}
         tokens: list[Any] = []
         rows: list[Any] = []
         writes, active = self._writes, self._ctx.queries.active.get((SAMPLES_PASSED, 0))
@@ -143,12 +149,13 @@ class Replay:
                 rows.append(None)
                 continue
             kind = kinds[record] if kinds else self._key(record)
-            token = known.get(kind)
+            found = known.get(kind)
+            if found is None:
+                found = known[kind] = self._tokens.setdefault(self._key(record), {})
+            first = self._arguments[record][1] if number < _ELEMENTS else 0
+            token = found.get(first) or self._token(found, record, first)
             if token is None:
-                key = self._key(record)
-                token = known[kind] = self._tokens.get(key) or self._token(key)
-                if token is None:
-                    break
+                break
             tokens.append(token)
             middle = record * stride + _KEY
             rows.append(log[middle : middle + size])
@@ -158,7 +165,7 @@ class Replay:
                 self._changed(query, tokens[number].begins)
         at += done
         if done < len(tokens):
-            self._tokens.pop(self._key(at), None)  # the driver may want another
+            self._tokens.pop(self._key(at), None)  # the driver may want others
         if at < len(numbers):
             self._make(at)
             at += 1
@@ -204,22 +211,29 @@ class Replay:
             query.active = False
             del self._ctx.queries.active[SAMPLES_PASSED, 0]
 
-    def _token(self, key: bytes) -> Any:
-        """The driver's token for draws of such records, if it has one."""
+    def _token(self, known: dict[int, Any], record: int, first: int) -> Any:
+        """The driver's token for such records, if it has one; `known`: those of their kind, by the
+        first vertex."""
         ctx = self._ctx
-        number, (mode, one, two, three, four) = self._shown(key)
-        if number < 2:
+        if known:
+            like = next(iter(known.values()))
+            if len(known) >= _MOST_FIRSTS:
+                known.clear()
+            token = known[first] = ctx.repeats.begun_at(like, first)
+            return token
+        number, (mode, one, two, three, four) = self._shown(record)
+        if number < _ELEMENTS:
             call: Any = mode, one, two, three if number else 1
         else:
             call = draws.indexed_call(ctx, mode, one, two, three or None, four if number > 2 else 1)
         token = None if call is None else ctx.repeats.token(call)
         if token is not None:
-            self._tokens[key] = token
+            known[first] = token
         return token
 
-    def _shown(self, key: bytes) -> tuple[int, tuple[int, ...]]:
+    def _shown(self, record: int) -> tuple[int, tuple[int, ...]]:
         """Bring the context into a record's state: which function it is of, with what."""
-        number, *found = np.frombuffer(key, np.int64).tolist()
+        number, *found = self._records[record, : HEADER + COPIED].tolist()
         self._replays.show(tuple(found[HEADER - 1 :]))
         return number, tuple(found[: HEADER - 1])
 
@@ -237,11 +251,11 @@ class Replay:
             elif number == _END:
                 end_query(ctx, SAMPLES_PASSED)
             elif number == _CLEAR:
-                _, (buffers, *values) = self._shown(self._key(record))
+                _, (buffers, *values) = self._shown(record)
                 self._replays.show_cleared(values)
                 clears.clear(ctx, buffers)
             else:
-                number, arguments = self._shown(self._key(record))
+                number, arguments = self._shown(record)
                 middle = record * self._stride + _KEY
                 self._uniforms.data[:] = self._log[middle : middle + self._size]
                 ctx.dirty |= Dirty.CONSTANTS

@@ -76,6 +76,13 @@ class Repeatable:
     lanes: int
     plan: Plan | None = None  # of the quick way, once that was asked for
 
+    def begun_at(self, start: int) -> Repeatable:
+        """The same, but for its first vertex."""
+        info = self.info.begun_at(start)
+        return Repeatable(
+            self.given, info, self.target, self.epoch, self.waits, self.lanes, self.plan
+        )
+
 
 def _write(write: BufferWrite, data: Any) -> None:
     """Nobody who waits minds."""

@@ -82,6 +82,7 @@ def test_what_was_recorded_is_so_for_whoever_asks(world: Recorded) -> None:
         (lambda gl: gl.active_texture(0x84C0 + 4096), GL.INVALID_ENUM),
         (lambda gl: gl.draw_arrays(77, 0, 4), GL.INVALID_ENUM),
         (lambda gl: gl.draw_arrays(GL.TRIANGLES, -1, 4), GL.INVALID_VALUE),
+        (lambda gl: gl.draw_arrays(GL.TRIANGLE_STRIP, -1, 4), GL.INVALID_VALUE),
         (lambda gl: gl.draw_arrays(GL.TRIANGLES, 0, -1), GL.INVALID_VALUE),
         (lambda gl: gl.draw_arrays_instanced(GL.TRIANGLES, 0, 3, -1), GL.INVALID_VALUE),
         (lambda gl: gl.draw_elements(GL.TRIANGLES, 3, 77, 0), GL.INVALID_ENUM),
@@ -173,6 +174,41 @@ def test_writes_and_draws_in_turn_are_kept_together(
         pictures.append(world.read(0))
         assert gl.get_buffer_sub_data(GL.ARRAY_BUFFER, first, size) == vertices.tobytes()
     assert sum(kept) == (19 if first < 32 else 0)  # draws read the first four of five vertices
+    assert pictures[0] == pictures[1]
+    assert any(pictures[0])
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_draws_may_begin_where_none_began(
+    recorded: bool, world: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of programs that stream their vertices do."""
+    gl, pictures = world.gl, []
+    long_way: list[Any] = []
+    remember = Repeats.remember
+
+    def counted(self: Repeats, call: Any, info: Any) -> None:
+        long_way.append(call)
+        remember(self, call, info)
+
+    monkeypatch.setattr(Repeats, "remember", counted)
+    for repeated in (True, False):
+        if not (recorded and repeated):
+            monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+        world.plain.repeats.possible = repeated
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.bind_buffer(GL.ARRAY_BUFFER, world.buffers[0])
+        gl.buffer_data(GL.ARRAY_BUFFER, 32 * 100, None, GL.STREAM_DRAW)
+        draw(world, 4)
+        random = np.random.default_rng(3)
+        for number in random.permutation(100).tolist():
+            vertices = random.uniform(-1, 1, 8).astype(np.float32)
+            gl.buffer_sub_data(GL.ARRAY_BUFFER, 32 * number, 32, vertices)
+            gl.uniform4fv(world.tint, 1, np.full(4, number / 100, np.float32))
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 4 * number, 4)
+        pictures.append(world.read(0))
+        if repeated:
+            assert len(long_way) < 4
     assert pictures[0] == pictures[1]
     assert any(pictures[0])
 
