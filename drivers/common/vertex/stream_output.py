@@ -57,6 +57,14 @@ def _room(target: StreamOutputTarget) -> int:
     return max(0, min(target.size, target.buffer.desc.width - target.offset))
 
 
+def _chosen(order: Ints) -> Ints | slice:
+    """The same vertices; those in a row, as points are, can be copied without being picked."""
+    first, end = int(order[0]), int(order[-1]) + 1
+    if end - first == len(order) and bool((order[1:] > order[:-1]).all()):
+        return slice(first, end)
+    return order
+
+
 def _write(
     target: StreamOutputTarget,
     info: StreamOutputInfo,
@@ -68,14 +76,16 @@ def _write(
     assert isinstance(resource, HostResource)
     stride = target.stride = info.strides[number]
     size = stride * len(order)
-    records = resource.bytes_at(target.offset + target.written, size).reshape(len(order), stride)
+    data = resource.bytes_at(target.offset + target.written, size)
+    words = data.view(np.uint32).reshape(len(order), stride // 4)
+    chosen = _chosen(order)
     for output in info.outputs:
         if output.buffer != number:
             continue
+        first = output.dst_offset // 4
         for i in range(output.num_components):
-            value = vertices.component(output.slot, output.start_component + i)
-            raw = np.ascontiguousarray(np.broadcast_to(value, vertices.count)[order])
-            at = output.dst_offset + 4 * i
-            records[:, at : at + 4] = raw.view(np.uint8).reshape(len(order), 4)
+            value = np.asarray(vertices.component(output.slot, output.start_component + i))
+            raw = value.view(np.uint32)
+            words[:, first + i] = raw[chosen] if raw.ndim and raw.size > 1 else raw
     target.written += size
     resource.touch()
