@@ -46,6 +46,9 @@ def locate(
 ) -> tuple[Array, Array]:
     """The index of each lane's texel in the run, and which lanes are inside the texture."""
     x, y, z = _position(image, coords, offset)
+    if sample is None and np.ndim(z) == 0 and (lod is None or np.ndim(lod) == 0):
+        x = np.asarray(x, I32)
+        return _in_a_plane(image, x, y, int(z), 0 if lod is None else int(lod))
     level: Any = 0 if lod is None else np.asarray(lod).astype(I32, copy=False)
     known: Any = True
     if lod is not None:
@@ -59,6 +62,26 @@ def locate(
         plane = width * height
         inside &= (sample >= 0) & (sample * plane < image.layer_stride[level])
         index = index + sample * plane
+    return index, inside
+
+
+def _in_a_plane(image: Image, x: Array, y: Array | int, z: int, level: int) -> tuple[Array, Array]:
+    """The same for one layer of one level, as nearly every program reads them."""
+    if not 0 <= level < image.levels or not 0 <= z < int(image.depth[level]):
+        return np.zeros(x.shape, I32), np.zeros(x.shape, np.bool_)
+    width, height = I32(image.width[level]), int(image.height[level])
+    start = int(image.base[level]) + z * int(image.layer_stride[level])
+    inside = x.view(np.uint32) < np.uint32(width)  # negative ones are large
+    if np.ndim(y):
+        y = np.asarray(y, I32)
+        inside = inside & (y.view(np.uint32) < np.uint32(height))
+        index = y * width + x
+    elif 0 <= y < height:
+        index = x + int(y) * width
+    else:
+        return np.zeros(x.shape, I32), np.zeros(x.shape, np.bool_)
+    if start:
+        index = index + start
     return index, inside
 
 

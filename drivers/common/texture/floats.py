@@ -264,28 +264,17 @@ class FloatFilter:
         i0, j0 = fu.astype(np.int32), fv.astype(np.int32)
         wx, wy = u - fu, v - fv  # floats minus int32 would be doubles
         z = np.broadcast_to(np.asarray(place.z, np.int32), i0.shape)
-        corners, lone = [], []
-        for dj in (0, 1):
-            for di in (0, 1):
-                i, j = i0 + di, j0 + dj
-                out_i, out_j = (i < 0) | (i >= n), (j < 0) | (j >= n)
-                lone.append(out_i & out_j)
-                corners.append(self._seam_texel(place, z, i, j, n, out_i ^ out_j))
+        at = [(z, i0 + di, j0 + dj) for dj in (0, 1) for di in (0, 1)]
+        out = [((i < 0) | (i >= n), (j < 0) | (j >= n)) for _, i, j in at]
+        at = _over_the_seams(at, [out_i ^ out_j for out_i, out_j in out], n)
+        corners = [
+            self._compared(place, self._gather(place, clamp(i, n), clamp(j, n), face))
+            for face, i, j in at
+        ]
+        lone = [out_i & out_j for out_i, out_j in out]
         if any(mask.any() for mask in lone):
             self._average_cube_corners(corners, lone)
         return corners, wx, wy
-
-    def _seam_texel(
-        self, place: Place, z: Array, i: Array, j: Array, n: Any, over: Array
-    ) -> Planes:
-        if over.any():
-            lanes = np.nonzero(over)[0]
-            size = n[lanes] if isinstance(n, np.ndarray) else n
-            cube, face = z[lanes] // 6 * 6, z[lanes] % 6
-            face, new_i, new_j = across_the_seam(face, i[lanes], j[lanes], size)
-            z, i, j = z.copy(), i.copy(), j.copy()
-            z[lanes], i[lanes], j[lanes] = cube + face, new_i, new_j
-        return self._compared(place, self._gather(place, clamp(i, n), clamp(j, n), z))
 
     @staticmethod
     def _average_cube_corners(corners: list[Planes], lone: list[Array]) -> None:
@@ -308,6 +297,31 @@ class FloatFilter:
         else:
             corners = self._corners(place, self.taps(place))
         return [corners[k][component] for k in (2, 3, 1, 0)]
+
+
+def _over_the_seams(
+    texels: list[tuple[Array, Array, Array]], over: list[Array], n: Any
+) -> list[tuple[Array, Array, Array]]:
+    """Texels of cube maps by face (and cube), i and j; those over an edge are elsewhere."""
+    lanes = [np.flatnonzero(mask) for mask in over]
+    if not any(map(len, lanes)):
+        return texels
+    z, i, j = (
+        np.concatenate([each[k].take(some) for each, some in zip(texels, lanes, strict=True)])
+        for k in range(3)
+    )
+    size = n.take(np.concatenate(lanes)) if isinstance(n, np.ndarray) else n
+    face, i, j = across_the_seam(z % 6, i, j, size)
+    moved = z // 6 * 6 + face, i, j
+    found, end = [], 0
+    for texel, some in zip(texels, lanes, strict=True):
+        start, end = end, end + len(some)
+        if len(some):
+            z, i, j = (part.copy() for part in texel)
+            z[some], i[some], j[some] = (part[start:end] for part in moved)
+            texel = z, i, j
+        found.append(texel)
+    return found
 
 
 def _in_range(value: Any, channel: Channel) -> Any:

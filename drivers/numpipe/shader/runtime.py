@@ -365,19 +365,15 @@ def emit_vertex(
 
 def derivative(x: Array, step: int, coarse: bool) -> Array:
     """Difference between neighbours of each quad: `step` 1 along x, 2 along y."""
-    q = x.reshape(-1, 4)
-    result = np.empty_like(q)
     if coarse:
-        np.subtract(q[:, step, None], q[:, :1], result)
-    elif step == 1:
-        d = q[:, 1::2] - q[:, ::2]
-        result[:, ::2] = d
-        result[:, 1::2] = d
-    else:
-        d = q[:, 2:] - q[:, :2]
-        result[:, :2] = d
-        result[:, 2:] = d
-    return result.reshape(-1)
+        return (x[step::4] - x[::4]).repeat(4)
+    result = np.empty_like(x)
+    first = ((0, 2),) if step == 1 else ((0, 4), (1, 4))  # of each pair, and from pair to pair
+    for start, stride in first:
+        difference = x[start + step :: stride] - x[start::stride]
+        result[start::stride] = difference
+        result[start + step :: stride] = difference
+    return result
 
 
 # -- textures ----------------------------------------------------------------------------------
