@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.pipe.enums import ClearFlags
-from gallette.pipe.state import BufferWrite, ClearCall
+from gallette.pipe.state import BufferWrite, ClearCall, FramebufferState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw as draws
 from gallette.state_tracker.drawing.validate import validate
@@ -51,10 +51,12 @@ _KEY = 8 * (HEADER + COPIED)
 _CLEARED = struct.Struct("<4fdI")
 """What glClear clears to, behind the number of the function and its argument."""
 
-_SCISSOR_TEST, _SCISSOR = (
-    8 * (HEADER + word - FIRST_STATE) for word in (CAPABILITIES[GL.SCISSOR_TEST][0], Word.SCISSOR)
+_SCISSOR_TEST, _SCISSOR, _FRAMEBUFFER = (
+    8 * (HEADER + word - FIRST_STATE)
+    for word in (CAPABILITIES[GL.SCISSOR_TEST][0], Word.SCISSOR, Word.FRAMEBUFFER)
 )
-_BOX = struct.Struct("<4i")
+_BOX, _NAME = struct.Struct("<4i"), struct.Struct("<q")
+_Cleared = tuple[ClearFlags | None, FramebufferState, tuple[int, int]]
 
 _MANY = 512
 """So many records are quicker told apart all at once."""
@@ -81,7 +83,7 @@ class Replay:
         self._written, self._written_at = memoryview(noted.written), recording.written()
         self._tokens = replays.tokens(executable)
         self._writes: dict[tuple[int, int], BufferWrite] = {}
-        self._flags: dict[int, ClearFlags | None] = {}  # by the argument of glClear
+        self._clears: dict[tuple[int, int], _Cleared] = {}  # by framebuffer, and what is cleared
 
     def all(self) -> None:
         """Make the draws of the log, in order."""
@@ -182,12 +184,13 @@ class Replay:
 
     def _clear(self, record: int) -> ClearCall | None:
         """What a record says is cleared, if that can be done at once."""
-        ctx, log, place = self._ctx, self._log, record * self._stride
-        buffers = self._arguments[record][0]
-        if buffers not in self._flags:
-            validate(ctx, Dirty.TARGETS)
-            self._flags[buffers] = clears.clearable(ctx, buffers)
-        flags = self._flags[buffers]
+        log, place = self._log, record * self._stride
+        (target,) = _NAME.unpack_from(log, place + _FRAMEBUFFER)
+        kind = target, self._arguments[record][0]
+        found = self._clears.get(kind)
+        if found is None:
+            found = self._clears[kind] = self._cleared(record)
+        flags, framebuffer, size = found
         if flags is None:
             return None
         red, green, blue, alpha, depth, stencil = _CLEARED.unpack_from(log, place + 16)
@@ -195,9 +198,18 @@ class Replay:
         if log[place + _SCISSOR_TEST]:
             x, y, width, height = _BOX.unpack_from(log, place + _SCISSOR)
             box = self._replays.scissor if height < 0 else (x, y, width, height)
-            scissor = scissor_state(ctx.framebuffers.draw.size, True, box)
-        color = red, green, blue, alpha
-        return ClearCall(ctx.pipe_framebuffer, flags, color, depth, stencil & 0xFF, scissor)
+            scissor = scissor_state(size, True, box)
+        return ClearCall(
+            framebuffer, flags, (red, green, blue, alpha), depth, stencil & 0xFF, scissor
+        )
+
+    def _cleared(self, record: int) -> _Cleared:
+        """What such records clear: what of which framebuffer, of what size."""
+        ctx = self._ctx
+        _, (buffers, *_) = self._shown(record)
+        validate(ctx, Dirty.TARGETS)
+        flags = clears.clearable(ctx, buffers)
+        return flags, ctx.pipe_framebuffer, ctx.framebuffers.draw.size
 
     def _query(self, record: int) -> QueryObject | None:
         """The query a record says begins."""

@@ -28,10 +28,12 @@ from gallette.state_tracker.entry_points.recording.words import (
     CAPABILITIES,
     COPIED,
     FIRST_STATE,
+    FRAMEBUFFER_WORDS,
     HEADER,
     MOST_ARRAYS,
     MOST_BUFFERS,
     MOST_DRAW_BUFFERS,
+    MOST_FRAMEBUFFERS,
     MOST_POINTS,
     MOST_QUERIES,
     MOST_TEXTURES,
@@ -50,6 +52,7 @@ from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
+    from gallette.state_tracker.targets.framebuffers import Framebuffer
 
 __all__ = ["Replays"]
 
@@ -60,9 +63,11 @@ _LEAST_PATIENCE, _MOST_PATIENCE = 2, 256
 _MOST_UNIFORMS = 4096  # bytes
 _CLEARED = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT
 _SITUATIONS, _MOST_TOKENS = 16, 4096
+_MOST_LATELY = 16  # framebuffers
 
 _State = tuple[int, ...]
 _UNIT_0, _POINT_0 = Word.UNIT_0 - FIRST_STATE, Word.POINT_0 - FIRST_STATE
+_FRAMEBUFFER = Word.FRAMEBUFFER - FIRST_STATE
 _BOXES = (
     (Word.SCISSOR, "scissors", viewports.scissor, Dirty.SCISSOR),
     (Word.VIEWPORT, "viewports", viewports.viewport, Dirty.VIEWPORT),
@@ -84,6 +89,8 @@ class Replays:
         self._arrays, self._textures = _Names(MOST_ARRAYS), _Names(MOST_TEXTURES)
         self._tokens: dict[Any, dict[bytes, Any]] = {}
         self._queries, self._buffers = _Names(MOST_QUERIES), _Buffers()
+        self._framebuffers = _Framebuffers()
+        self._target: Framebuffer = ctx.framebuffers.draw  # as it was
         self._boxes: dict[str, list[Any]] = {}  # of all viewports, as they were
         self._points: list[tuple[Any, int, int]] = []  # of uniform blocks, as they were
         self._bound: tuple[int, ...] = ()  # the buffers that are, by `BOUND`
@@ -94,6 +101,7 @@ class Replays:
     def repeated(self, executable: Executable) -> None:
         """A draw was like one before. If there were several, the next will be recorded."""
         self._repeated += 1
+        self._framebuffers.note(self.ctx.framebuffers.draw.name)
         if self._repeated >= self._patience and recording.possible():
             self._repeated = 0
             if self._may_begin(executable):
@@ -148,6 +156,7 @@ class Replays:
         self._bound = self._bound_buffers()
         for word, name in zip(BOUND.values(), self._bound, strict=True):
             words[word] = name
+        self._target = ctx.framebuffers.draw
         self._cleared = self._begin_clears()
         self._shown = self._state()
         words[FIRST_STATE:WORDS] = list(self._shown)
@@ -171,20 +180,15 @@ class Replays:
             state.clear_stencil & 0xFFFFFFFF,
         ]
         words[Word.CLEAR_COLOR : Word.CLEAR_STENCIL + 1] = cleared
-        words[Word.FRAMEBUFFER] = targets.draw.name
         words[Word.READ_FRAMEBUFFER] = targets.read.name
+        words[Word.KNOWN_FRAMEBUFFERS] = self._framebuffers.of(ctx)
+        words[Word.DRAW_BUFFERS : Word.DRAW_BUFFERS + FRAMEBUFFER_WORDS] = _draw_buffers(
+            targets.draw
+        )
         masks = [sum(on << bit for bit, on in enumerate(each.mask)) for each in state.blend]
         (words[Word.COLOR_MASKS],) = struct.unpack("<q", bytes(masks).ljust(8, b"\xff"))
         words[Word.COLOR_MASK] = masks[0] if _are_alike(masks) else -1
         words[Word.DEPTH_MASK] = int(state.depth_mask)
-        buffers = [] if targets.draw.is_window else targets.draw.draw_buffers
-        used = [number for number, name in enumerate(buffers, 1) if name != GL.NONE]
-        count = used[-1] if used else -1
-        words[Word.DRAW_BUFFERS] = count if count <= MOST_DRAW_BUFFERS else -1
-        table = struct.pack(f"<{max(count, 0)}I", *buffers[: max(count, 0)])
-        for number in range(MOST_DRAW_BUFFERS // 2 if count <= MOST_DRAW_BUFFERS else 0):
-            pair = table[8 * number : 8 * number + 8].ljust(8, b"\0")
-            (words[Word.DRAW_BUFFER_0 + number],) = struct.unpack("<q", pair)
         return cleared
 
     def _state(self) -> _State:
@@ -194,6 +198,7 @@ class Replays:
         assert ctx.programs.current is not None
         found[Word.PROGRAM - FIRST_STATE] = ctx.programs.current.name
         found[Word.ARRAY - FIRST_STATE] = ctx.arrays.current.name
+        found[_FRAMEBUFFER] = ctx.framebuffers.draw.name
         found[Word.ACTIVE - FIRST_STATE] = ctx.textures.active
         for cap, (word, _) in CAPABILITIES.items():
             found[word - FIRST_STATE] = int(is_enabled(ctx, cap))
@@ -257,6 +262,9 @@ class Replays:
                 uniforms[:] = final
                 ctx.dirty |= Dirty.CONSTANTS
         self.show(last)
+        read = noted.words[Word.READ_FRAMEBUFFER]
+        if read != ctx.framebuffers.read.name:
+            ctx.framebuffers.bind(ctx.framebuffers.names.require(read), False, True)
         cleared = noted.words[Word.CLEAR_COLOR : Word.CLEAR_STENCIL + 1]
         if cleared != self._cleared:
             self.show_cleared(cleared)
@@ -285,6 +293,10 @@ class Replays:
         if state == old:
             return
         ctx, self._shown = self.ctx, state
+        target = state[_FRAMEBUFFER]
+        if target != old[_FRAMEBUFFER]:
+            found = ctx.framebuffers.names.get(target) if target else None
+            ctx.framebuffers.bind(found or self._target, True, False)
         array = state[Word.ARRAY - FIRST_STATE]
         if array != old[Word.ARRAY - FIRST_STATE]:
             bind_vertex_array(ctx, array)
@@ -358,6 +370,44 @@ class _Buffers:
                     writable = buffer.size if buffer.plain is not None else 0
                     self.memory[buffer.name] = 1 + writable
         return ctypes.addressof(self.memory)
+
+
+class _Framebuffers:
+    """What is said of the framebuffers that were drawn to lately: their draw buffers."""
+
+    def __init__(self) -> None:
+        self.memory = (ctypes.c_int64 * (FRAMEBUFFER_WORDS * MOST_FRAMEBUFFERS))()
+        self._lately: dict[int, None] = {}  # their names
+
+    def note(self, name: int) -> None:
+        """It was drawn to."""
+        if name not in self._lately and 0 < name < MOST_FRAMEBUFFERS:
+            if len(self._lately) >= _MOST_LATELY:
+                self._lately.clear()
+            self._lately[name] = None
+
+    def of(self, ctx: Context) -> int:
+        """The address of the words, brought up to date."""
+        self.note(ctx.framebuffers.draw.name)
+        ctypes.memset(self.memory, 0, ctypes.sizeof(self.memory))
+        for name in self._lately:
+            found = ctx.framebuffers.names.get(name)
+            if found is not None and found.status(ctx) == GL.FRAMEBUFFER_COMPLETE:
+                at = FRAMEBUFFER_WORDS * name
+                self.memory[at : at + FRAMEBUFFER_WORDS] = _draw_buffers(found)
+        return ctypes.addressof(self.memory)
+
+
+def _draw_buffers(framebuffer: Framebuffer) -> list[ctypes.c_int64 | int]:
+    """A framebuffer's draw buffers as words. (Windows have other rules.)"""
+    buffers = framebuffer.draw_buffers
+    used = [number for number, name in enumerate(buffers, 1) if name != GL.NONE]
+    count = used[-1] if used and not framebuffer.is_window else 0
+    names = [*buffers[:count], *[0] * MOST_DRAW_BUFFERS][:MOST_DRAW_BUFFERS]
+    pairs = struct.unpack(
+        f"<{MOST_DRAW_BUFFERS // 2}q", struct.pack(f"<{MOST_DRAW_BUFFERS}I", *names)
+    )
+    return [count if count <= MOST_DRAW_BUFFERS else 0, *pairs]
 
 
 class _Names:

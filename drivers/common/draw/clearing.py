@@ -42,6 +42,7 @@ class Clear:
     """A clear of a rectangle; `after`: so many of the draws that wait come before it."""
 
     after: int
+    framebuffer: FramebufferState
     rect: ScissorState
     texels: Sequence[Texel]
 
@@ -55,7 +56,7 @@ class Clear:
         scissor: ScissorState | None,
     ) -> Clear:
         rect = cleared_rect(framebuffer, scissor)
-        return cls(after, rect, tuple(cleared_texels(framebuffer, flags, values)))
+        return cls(after, framebuffer, rect, tuple(cleared_texels(framebuffer, flags, values)))
 
     @property
     def pixels(self) -> int:

@@ -56,21 +56,23 @@ class Execution:
     @collector_paused
     def run(self, draws: list[Waiting], clears: list[Clear], targets: Targets) -> None:
         """Execute draws, of which thousands may have waited with all they were given."""
-        if clears:
+        if targets.several:
+            self._execute_apart(draws, clears, targets)
+        elif clears:
             self._execute_around(draws, clears)
-        elif targets.several:
-            self._execute_apart(draws, targets)
         else:
             self._execute(draws)
 
-    def _execute_apart(self, entries: list[Waiting], targets: Targets) -> None:
-        """Execute draws into several framebuffers."""
+    def _execute_apart(self, entries: list[Waiting], clears: list[Clear], targets: Targets) -> None:
+        """Execute draws into several framebuffers, and the clears between them."""
         failures = Failures()
-        for some in targets.apart(entries):
-            if len(some) == 1:
-                failures.of(self.alone, some[0])
+        for draws, between in targets.apart(entries, clears):
+            if between:
+                failures.of(self._execute_around, draws, between)
+            elif len(draws) == 1:
+                failures.of(self.alone, draws[0])
             else:
-                failures.of(self._execute, some)
+                failures.of(self._execute, draws)
         failures.tell()
 
     def _execute_around(self, entries: list[Waiting], clears: list[Clear]) -> None:

@@ -442,7 +442,7 @@ class DrawQueue:
         entries, states = self._entries, self._states
         if not entries:
             return True
-        if not self._regroup or self._marks or self._clears:
+        if not self._regroup or self._marks:
             return False
         if states.witness is not None or states.recorder is not None:
             return False
@@ -465,10 +465,10 @@ class DrawQueue:
         entries, states = self._entries, self._states
         if not entries or not self._regroup or self._marks or len(self._clears) >= MOST:
             return False
-        if self._targets.several or states.witness is not None or states.recorder is not None:
+        if states.witness is not None or states.recorder is not None:
             return False
         given, info, _ = entries[-1]
-        if given.states.bound.framebuffer != framebuffer or given.plan(info.mode) is not None:
+        if framebuffer not in self._targets or given.plan(info.mode) is not None:
             return False
         made = Clear.of(len(entries), framebuffer, flags, values, scissor)
         if not made.pixels:

@@ -7,10 +7,13 @@ executed by themselves, in order, and the framebuffers one after the other.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from gallette.pipe.state import FramebufferState
 
+from .clearing import Clear
 from .families import Waiting
 from .waiting import Given, targets_of
 
@@ -61,16 +64,30 @@ class Targets:
         pairs = self._of_framebuffer.values()
         return not any(own & written or own & read for written, read in pairs)
 
-    def apart(self, draws: Sequence[Waiting]) -> Iterable[list[Waiting]]:
-        """The draws, by framebuffers."""
+    def __contains__(self, framebuffer: FramebufferState) -> bool:
+        """Do draws wait that write it?"""
+        return framebuffer in self._of_framebuffer
+
+    def apart(
+        self, draws: Sequence[Waiting], clears: Sequence[Clear]
+    ) -> Iterable[tuple[list[Waiting], list[Clear]]]:
+        """The draws, and the clears between them, by framebuffers."""
         if not self.several:
-            return (list(draws),)
-        found: dict[FramebufferState, list[Waiting]] = {}
-        known: dict[int, list[Waiting]] = {}
-        for draw in draws:
+            return ((list(draws), list(clears)),)
+        found: dict[FramebufferState, list[int]] = {}
+        known: dict[int, list[int]] = {}
+        for number, draw in enumerate(draws):
             given = draw[0].like
             part = known.get(id(given))
             if part is None:
                 part = known[id(given)] = found.setdefault(given.target, [])
-            part.append(draw)
-        return list(found.values())
+            part.append(number)
+        cleared: dict[FramebufferState, list[Clear]] = {framebuffer: [] for framebuffer in found}
+        for clear in clears:
+            own = found[clear.framebuffer]
+            earlier = replace(clear, after=bisect_left(own, clear.after))
+            cleared[clear.framebuffer].append(earlier)
+        return [
+            ([draws[number] for number in numbers], cleared[framebuffer])
+            for framebuffer, numbers in found.items()
+        ]

@@ -1,8 +1,9 @@
 """Clears that are noted, and what programs say around them: targets and masks, mostly as they are.
 
 Whoever clears a part before a small picture is drawn names the framebuffer, its draw buffers and
-masks each time, which are the same. Only what is so already is left out here; anything else goes on
-to Python. What glClear is to do it has in its record.
+masks each time. Of draw buffers and masks only what is so already is left out here; anything else
+goes on to Python. Which framebuffer is drawn to is among the words of state. What glClear is to
+clear to is in its record.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Callable
 
 from gallette.state_tracker.entry_points.enums import GL
 
-from .recorder import ABOVE, EQUAL, NOT_BELOW, NOT_EQUAL, Recorder, disp
-from .words import MOST_DRAW_BUFFERS, Word
+from .recorder import ABOVE, EQUAL, NOT_BELOW, NOT_EQUAL, NOT_POSITIVE, Recorder, disp
+from .words import FRAMEBUFFER_WORDS, MOST_DRAW_BUFFERS, MOST_FRAMEBUFFERS, Word
 
 __all__ = ["WRITERS"]
 
@@ -32,11 +33,25 @@ def _bind_framebuffer(code: Recorder) -> None:
     code.jump("on")
     code.label("both")
     code.rax_and(Word.READ_FRAMEBUFFER)
-    code.on_if(NOT_EQUAL)
+    code.branch(NOT_EQUAL, "another")
     code.label("drawn to")
     code.rax_and(Word.FRAMEBUFFER)
-    code.on_if(NOT_EQUAL)
+    code.branch(NOT_EQUAL, "another")
     code.leave()
+    code.label("another")
+    code.raw(b"\x3d" + struct.pack("<I", MOST_FRAMEBUFFERS))  # cmp eax, ...
+    code.on_if(NOT_BELOW)
+    code.raw(b"\x4c\x8d\x1c\x80\x49\xc1\xe3\x03")  # lea r11, [rax + 4 rax]; shl r11, 3
+    code.raw(b"\x4d\x03\x9a" + disp(Word.KNOWN_FRAMEBUFFERS))  # add r11, [r10 + ...]
+    code.raw(b"\x49\x83\x3b\x00")  # cmp qword [r11], 0
+    code.on_if(NOT_POSITIVE)
+    code.note_rax(Word.FRAMEBUFFER)
+    code.if_argument_is(GL.DRAW_FRAMEBUFFER, "not read")
+    code.note_rax(Word.READ_FRAMEBUFFER)
+    code.label("not read")
+    code.raw(b"\x4c\x89\xde\x49\x8d\xba" + disp(Word.DRAW_BUFFERS))  # mov rsi, r11; lea rdi
+    code.raw(b"\xb9" + struct.pack("<I", FRAMEBUFFER_WORDS) + b"\xf3\x48\xa5")  # rep movsq
+    code.end()
 
 
 def _draw_buffers(code: Recorder) -> None:

@@ -40,6 +40,10 @@ class Recorder(Assembler):
         """Go on to Python."""
         self._branch(condition, "on")
 
+    def branch(self, condition: bytes, label: str) -> None:
+        """Go on there."""
+        self._branch(condition, label)
+
     def begin(self) -> None:
         """Is this thread recorded? R10 is the address of the words from here on."""
         self._words()

@@ -19,10 +19,12 @@ __all__ = [
     "COPIED",
     "DRAWS",
     "FIRST_STATE",
+    "FRAMEBUFFER_WORDS",
     "HEADER",
     "MOST_ARRAYS",
     "MOST_BUFFERS",
     "MOST_DRAW_BUFFERS",
+    "MOST_FRAMEBUFFERS",
     "MOST_LOCATIONS",
     "MOST_POINTS",
     "MOST_QUERIES",
@@ -56,7 +58,8 @@ MOST_ARRAYS, MOST_TEXTURES, MOST_BUFFERS, MOST_QUERIES, MOST_LOCATIONS = (
 MOST_WRITTEN = 1 << 14
 """Bytes of a buffer that are written: more of them go the long way."""
 
-MOST_DRAW_BUFFERS = 8
+MOST_FRAMEBUFFERS, MOST_DRAW_BUFFERS = 256, 8
+FRAMEBUFFER_WORDS = 1 + MOST_DRAW_BUFFERS // 2
 MOST_POINTS, UNIFORM_UNIT = 4, 16
 """Binding points of uniform blocks that are recorded, and what offsets are multiples of."""
 
@@ -86,8 +89,9 @@ class Word(IntEnum):
     QUERY = 15  # the name of the query of samples that is active; 0: none, -1: one not noted
     ARRAY_BUFFER = 16  # names of buffers that are bound; 0: none, or one not noted
     UNIFORM_BUFFER = 17
-    FRAMEBUFFER = 18  # the names of those drawn to and read
-    READ_FRAMEBUFFER = 19
+    # Of `FRAMEBUFFER_WORDS` for each name: the draw buffers, as `DRAW_BUFFERS` says them.
+    KNOWN_FRAMEBUFFERS = 18
+    READ_FRAMEBUFFER = 19  # the name of the one that is read
     NOT_CLEARED = 20  # the buffers of which glClear is not noted
     CLEAR_COLOR = 21  # four floats
     CLEAR_DEPTH = 23  # a double
@@ -95,7 +99,7 @@ class Word(IntEnum):
     COLOR_MASKS = 25  # a byte for each draw buffer: a bit for each channel
     COLOR_MASK = 26  # that of all draw buffers; -1: they differ
     DEPTH_MASK = 27
-    DRAW_BUFFERS = 28  # how many there are, to the last one that is used; -1: they are not noted
+    DRAW_BUFFERS = 28  # how many there are, to the last one that is used; 0: they are not noted
     DRAW_BUFFER_0 = 29  # their names, two in a word
     PROGRAM = FIRST_STATE  # names
     ARRAY = FIRST_STATE + 1
@@ -106,6 +110,7 @@ class Word(IntEnum):
     # Of each binding point of uniform blocks: the buffer's name, and the size in the upper half (0:
     # the whole buffer; -1 for both: as it was); the offset.
     POINT_0 = FIRST_STATE + 14
+    FRAMEBUFFER = FIRST_STATE + 22  # the name of the one drawn to
     UNIT_0 = FIRST_STATE + COPIED - UNITS  # the names of textures; -1: as it was
 
 

@@ -111,6 +111,69 @@ def test_what_is_otherwise_is_set(name: str, world: Recorded) -> None:
     assert world.gl.get_error() == GL.NO_ERROR
 
 
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_framebuffers_that_were_drawn_to_are_bound(
+    driver: str, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To and fro between them, with clears and draws into each that the next one reads."""
+    pictures = []
+    for recorded in (True, False):
+        if not recorded:
+            monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+        world = Recorded(driver, 5)
+        gl, names = world.gl, world.targets[:2]
+        gl.uniform4fv(world.place, 1, np.array([0, 0, 0.2, 0.5], np.float32))
+        random = np.random.default_rng(3)
+        for number in range(80):
+            which = int(random.integers(2))
+            target = GL.FRAMEBUFFER if number % 3 else GL.DRAW_FRAMEBUFFER
+            gl.bind_framebuffer(target, names[which])
+            gl.draw_buffers(1, [FIRST])
+            gl.viewport(0, 0, 16, 16)
+            if number % 4 == 0:
+                gl.clear_color(*random.random(4).astype(np.float32).tolist())
+                (gl.disable if number % 8 else gl.enable)(GL.SCISSOR_TEST)
+                gl.scissor(3, 4, 20, 9)
+                gl.clear(BOTH)
+            texture = world.images[1 - which] if number % 5 else world.textures[0]
+            gl.bind_texture(GL.TEXTURE_2D, texture)
+            draw(world, 1)
+        assert is_recorded(world) == recorded
+        assert gl.get_integerv(GL.DRAW_FRAMEBUFFER_BINDING) == [names[which]]
+        assert gl.get_integerv(GL.READ_FRAMEBUFFER_BINDING) == [names[which]]
+        pictures.append([world.read(name) for name in names])
+        if recorded:
+            assert max(sizes) > 50
+    assert pictures[0] == pictures[1]
+    assert any(pictures[0][0])
+
+
+def test_framebuffers_that_are_not_complete_are_not_recorded(world: Recorded) -> None:
+    gl, (one, two) = world.gl, world.targets[:2]
+    gl.bind_framebuffer(GL.FRAMEBUFFER, one)
+    draw(world, 600)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, two)
+    draw(world, 600)
+    assert is_recorded(world)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, one)
+    draw(world, 1)
+    assert is_recorded(world)
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, FIRST, GL.TEXTURE_2D, 0, 0)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, two)
+    draw(world, 600)
+    assert is_recorded(world)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, one)
+    assert not is_recorded(world)
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert gl.get_error() == GL.INVALID_FRAMEBUFFER_OPERATION
+    gl.bind_framebuffer(GL.FRAMEBUFFER, two)
+    gl.delete_framebuffers(1, [one])
+    draw(world, 600)
+    assert is_recorded(world)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, one)
+    assert gl.get_error() == GL.INVALID_OPERATION
+
+
 def test_only_the_framebuffer_that_is_read_too_is_bound_already(world: Recorded) -> None:
     gl, names = world.gl, to_an_image(world, [FIRST])
     gl.bind_framebuffer(GL.READ_FRAMEBUFFER, names[1])
