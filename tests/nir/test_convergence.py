@@ -14,6 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -25,8 +26,10 @@ from gallette.compiler.nir.algebraic.pattern import Rule, compile_rule
 from gallette.compiler.nir.algebraic.rules import all_rules
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Alu
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.passes.opt import simplify
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.text.parser import parse
 
@@ -105,6 +108,43 @@ def test_the_count_finds_rules_that_undo_each_other(applied: Applied) -> None:
 def test_products_are_not_taken_apart_and_put_together_for_ever(applied: Applied) -> None:
     optimize(parse(PRODUCTS), OptimizeOptions())
     assert 1 <= applied.rules.total() <= 4
+
+
+def test_simplifying_by_rules_that_undo_each_other_ends(
+    applied: Applied, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There are 64 rewrites for each of 16 instructions, then for each there is."""
+    there = compile_rule((("imul", "a", "b"), ("iand", "a", "b")))
+    back = compile_rule((("iand", "a", "b"), ("imul", "a", "b")))
+    rules = engine.RuleSet([there, back])
+    monkeypatch.setattr(simplify, "rules_of", lambda options, phase: rules)
+    shader = parse(PRODUCTS)
+    applied.limit = 64 * (16 + shader.entry.count_instrs())
+    assert simplify.simplify(shader)
+    assert applied.rules.total() == applied.limit
+
+
+@pytest.mark.parametrize("products", range(14, 30))
+def test_simplifying_ends_when_all_is_simple_however_much_there_is(
+    products: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Around the first limit; what is behind it is as simple as what is before it."""
+    steps = ["imul", "iand", "ior", "ixor"]
+    rules = engine.RuleSet(
+        compile_rule(((one, "a", "b"), (next, "a", "b"))) for one, next in pairwise(steps)
+    )
+    monkeypatch.setattr(simplify, "rules_of", lambda options, phase: rules)
+    monkeypatch.setattr(simplify, "_BUDGET", 4)
+    b = Builder.shader_main(Stage.FRAGMENT, "products")
+    zero = b.imm_int(0)
+    read = b.intrinsic("load_input", [zero], num_components=1)
+    value = read
+    for _ in range(products):
+        value = b.alu("imul", value, read)
+    b.intrinsic("store_output", [value, zero], write_mask=1)
+    simplify.simplify(b.shader)
+    made = [instr.op.name for instr in instrs_of(b.impl) if isinstance(instr, Alu)]
+    assert made == ["ixor"] * products
 
 
 def bindings(rule: Rule) -> Iterator[frozenset[int]]:

@@ -285,6 +285,40 @@ def test_endless_recursion_is_refused() -> None:
         interpret(parse(text + "impl main {\ncall f ()\n}"), Environment(4))
 
 
+@pytest.mark.parametrize("sharing", ["%lane", "%zero", "%one"])
+def test_pointers_are_copied_and_selected_lane_by_lane(sharing: str) -> None:
+    """Of two variables, in a copy of the pointer that was chosen."""
+    result = run(
+        f"""32 %a = deref_var &a (shader_temp int)
+        32 %b = deref_var &b (shader_temp int)
+        32 %forty = load_const (40)
+        32 %four = load_const (4)
+        @store_deref (%a, %lane) (write_mask=x)
+        @store_deref (%b, %forty) (write_mask=x)
+        1 %c = ilt {sharing}, %four
+        1 %even = ieq {sharing}, %zero
+        1 %d = iand %c, %even
+        32 %p = bcsel %c, %a, %b
+        32 %q = mov %p
+        32 %n = bcsel %d, %q, %b
+        32 %v = deref_cast %q (shader_temp int)
+        32 %w = deref_cast %n (shader_temp int)
+        32 %r = @load_deref (%v)
+        32 %s = @load_deref (%w)
+        @store_deref (%v, %one) (write_mask=x)
+        32 %t = @load_deref (%b)
+        {out("%r")}
+        {out("%s", 1)}
+        {out("%t", 2)}""",
+        header="var shader_temp int a\nvar shader_temp int b",
+    )
+    numbers = {"%lane": LANE, "%zero": 0 * LANE, "%one": 0 * LANE + 1}[sharing]
+    first = numbers < 4
+    assert ints(result) == [*np.where(first, LANE, 40)]
+    assert ints(result, 1) == [*np.where(numbers == 0, LANE, 40)]
+    assert ints(result, 2) == [*np.where(first, 40, 1)]
+
+
 def test_arithmetic_on_pointers_is_refused() -> None:
     with pytest.raises(GalletteError, match="cannot compute iadd of pointers"):
         run(

@@ -11,6 +11,7 @@ import pytest
 from gallette.compiler.errors import InputError, ValidationError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.instrs import Tex
 from gallette.compiler.nir.ir.modes import Access, Mode, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.shader import Shader
@@ -167,6 +168,14 @@ def test_people_may_leave_out_what_is_obvious() -> None:
         ("shader vertex\nvar shader_in $T a\n", "<nir>:2:15: error: type $T is not declared"),
         ("shader vertex\nvar shader_in vec4 a (colour=1)\n", "there is no attribute 'colour'"),
         ("shader vertex\nvar shader_in vec4 a (location=VERT.UP)\n", "there is no slot 'UP'"),
+        (
+            "shader vertex\nvar shader_temp vec2 a (constant_initializer=(1))\n",
+            "<nir>:2:22: error: the initial value of 'a' does not have the shape of vec2",
+        ),
+        (HEAD + "32 %1 = tex 2D float32 () (sharp)\n}", "unknown texture attribute 'sharp'"),
+        (HEAD + "32 %1 = tex 2D float32 () (is_sparse=1)\n}", "error: is_sparse is a bool"),
+        (HEAD + "32 %1 = tex 2D float32 () (texture)\n}", "error: texture is a int"),
+        (HEAD + "32 %1 = tex 2D float32 () (tg4_offsets=3)\n}", "error: tg4_offsets is a tuple"),
         ("shader vertex\ninfo { num_ubos = () }", "<nir>:2:19: error: num_ubos is a int"),
         ('shader vertex "a', "<nir>:1:15: error: unexpected an unterminated string"),
         ("shader vertex ~", "<nir>:1:15: error: unexpected '~'"),
@@ -268,6 +277,61 @@ def test_every_field_of_a_variable_is_kept() -> None:
                     assert getattr(mine, each.name) == getattr(theirs, each.name), field.name
             copy.unref()
         shader.unref()
+
+
+def test_every_attribute_of_a_texture_operation_is_kept() -> None:
+    """One at a time, and all together."""
+    plain = Tex("tg4", [], t.Dim.CUBE)
+    offsets = ((0, 1), (2, 3), (-4, 5), (6, -7))
+    others: dict[str, Any] = {"is_array": True, "is_shadow": True, "is_sparse": True}
+    others |= {"texture_index": 3, "sampler_index": 2, "component": 1, "tg4_offsets": offsets}
+    for chosen in [[], *([name] for name in others), list(others)]:
+        b = Builder.shader_main(Stage.FRAGMENT, "texture")
+        made = Tex("tg4", [("coord", b.imm_vec(1.0, 2.0, 3.0))], t.Dim.CUBE)
+        for name in chosen:
+            setattr(made, name, others[name])
+        b.insert(made)
+        for copy in (parse(print_shader(b.shader)), deserialize(serialize(b.shader))):
+            (found,) = (i for i in copy.entry.first.instrs() if isinstance(i, Tex))
+            for name, other in others.items():
+                assert getattr(found, name) == (other if name in chosen else getattr(plain, name))
+            copy.unref()
+        b.shader.unref()
+
+
+INITIAL_VALUES: list[tuple[str, str, bool]] = [
+    ("float", "(1,)", True),
+    ("float", "1", False),
+    ("float", "(1, 2)", False),
+    ("vec3", "(1, 2, 3)", True),
+    ("vec3", "(1, 2)", False),
+    ("vec3", "(1, 2, (3,))", False),
+    ("mat2", "((1, 2), (3, 4))", True),
+    ("mat2", "(1, 2, 3, 4)", False),
+    ("mat2", "((1, 2), (3, 4), (5, 6))", False),
+    ("mat2", "((1, 2), (3,))", False),
+    ("vec2[3]", "((1, 2), (3, 4), (5, 6))", True),
+    ("vec2[3]", "((1, 2), (3, 4))", False),
+    ("vec2[3]", "((1, 2), (3, 4), (5,))", False),
+    ("$S", "((1,), ((2, 3), (4, 5)))", True),
+    ("$S", "((1,),)", False),
+    ("$S", "((1,), ((2, 3), (4,)))", False),
+    ("$S", "((1,), ((2, 3), (4, 5)), (6,))", False),
+]
+
+
+@pytest.mark.parametrize(("type", "value", "fits"), INITIAL_VALUES)
+def test_an_initial_value_has_the_shape_of_its_type(type: str, value: str, fits: bool) -> None:
+    text = f"""shader vertex
+        type $S = struct "S" {{ float a; vec2[2] b }}
+        var shader_temp {type} v (constant_initializer={value})
+        impl main {{ }}"""
+    if fits:
+        shader = parse(text)
+        assert print_shader(parse(print_shader(shader))) == print_shader(shader)
+    else:
+        with pytest.raises(InputError, match="does not have the shape of"):
+            parse(text)
 
 
 def test_text_is_indented_by_how_deep_it_stands() -> None:
