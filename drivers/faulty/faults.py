@@ -136,7 +136,7 @@ def large_points(state: RasterizerState) -> Any:
 
 @_fault("depth_stencil_alpha")
 def depth_func(state: DepthStencilAlphaState) -> Any:
-    """LESS and LEQUAL are mixed up."""
+    """LESS is taken for GREATER, LEQUAL and EQUAL for LESS."""
     other = {
         CompareFunc.LESS: CompareFunc.GREATER,
         CompareFunc.LEQUAL: CompareFunc.LESS,
@@ -281,11 +281,11 @@ def attribute_offset(elements: tuple[VertexElement, ...]) -> Any:
 @_fault("vertex_buffers")
 def buffer_offset(buffers: Any) -> Any:
     """The first vertex buffer begins one vertex late."""
-
-    def change(b: VertexBuffer) -> VertexBuffer:
-        return replace(b, offset=b.offset + b.stride)
-
-    return (change(buffers[0]), *buffers[1:]) if buffers and buffers[0] is not None else None
+    if not buffers or buffers[0] is None:
+        return None
+    first: VertexBuffer = buffers[0]
+    late = _changed(first, offset=first.offset + first.stride)
+    return (late, *buffers[1:]) if late is not None else None
 
 
 @_fault("draw")
@@ -347,4 +347,4 @@ def blit_flips(info: BlitInfo) -> Any:
 @_fault("scissor")
 def scissor_off_by_one(state: ScissorState) -> Any:
     """The scissor rectangle is a pixel too narrow."""
-    return replace(state, maxx=max(state.minx, state.maxx - 1))
+    return _changed(state, maxx=max(state.minx, state.maxx - 1))
