@@ -169,7 +169,7 @@ class Manager:
                 for o in self.objects.values()
                 if o.region is first and o.used < self.executions and Region.SYSTEM in o.regions
             ),
-            key=lambda o: (o.used, o.handle),
+            key=lambda o: o.used,  # of those used together, the one made first
         )
         for victim in victims:
             if self.pools[first].available >= wanted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import numpy as np
 import pytest
@@ -146,6 +147,71 @@ def test_what_is_used_least_makes_room() -> None:
     assert (report.evicted, report.moved) == (["a"], 128 * KIB)
     assert things[0].region is Region.SYSTEM and things[0].address == address
     assert address is not None and (manager.read(address, 128 * KIB) == 42).all()
+
+
+class Ledger:
+    """Which objects are in a local memory of some pages, and since when they are not used."""
+
+    def __init__(self, pages: int) -> None:
+        self.pages = pages
+        self.held: dict[int, tuple[int, int, bool]] = {}  # last use, pages, may it leave?
+
+    def use(self, now: int, old: list[int], new: dict[int, tuple[int, bool]]) -> list[int] | None:
+        """Who leaves when those that are there and those that come are used; None: no room."""
+        held = dict(self.held)
+        held.update({handle: (now, *held[handle][1:]) for handle in old})
+        left = []
+        for handle, (size, may) in new.items():
+            room = self.pages - sum(pages for _, pages, _ in held.values())
+            if room < size and may:
+                continue  # there is room in the system's memory
+            for at, other in sorted((at, h) for h, (at, _, may) in held.items() if may):
+                if room < size and at < now:
+                    room += held.pop(other)[1]
+                    left.append(other)
+            if room < size:
+                return None
+            held[handle] = (now, size, may)
+        self.held = held
+        return left
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("by", ["execute", "touch"])
+def test_who_leaves_is_who_was_used_longest_ago_and_of_those_the_first_made(
+    by: str, seed: int
+) -> None:
+    rng = random.Random(f"ledger {seed}")
+    ledger = Ledger(16)
+    manager = Manager(local=ledger.pages * 64 * KIB)
+    departures = 0
+    for now in range(1, 100):
+        for handle in [h for h in ledger.held if rng.random() < 0.15]:
+            manager.close(handle)
+            del ledger.held[handle]
+        new: dict[int, tuple[int, bool]] = {}
+        for size in rng.choices([1, 2, 3], k=rng.randrange(1, 4)):
+            may = rng.random() < 0.6
+            made = manager.create(size * 64 * KIB, [LOCAL if may else ONLY_LOCAL])
+            new[made.handle] = size, may
+        old = [handle for handle in ledger.held if rng.random() < 0.2]
+        wanted = ledger.use(now, old, new)
+        if wanted is None:
+            for handle in new:
+                manager.close(handle)
+            continue
+        names = [manager.objects[handle].name for handle in wanted]
+        before = len(manager.total.evicted)
+        if by == "touch":
+            manager.touch([*old, *new])
+        else:
+            report = manager.execute([ExecObject(handle) for handle in (*old, *new)])
+            assert report.evicted == names
+        assert manager.total.evicted[before:] == names
+        local = {h for h, o in manager.objects.items() if o.region is Region.LOCAL}
+        assert local == set(ledger.held)
+        departures += len(names)
+    assert departures > 10
 
 
 def test_objects_that_must_be_local_fail_when_there_is_no_room() -> None:
