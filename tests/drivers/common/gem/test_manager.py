@@ -214,6 +214,20 @@ def test_who_leaves_is_who_was_used_longest_ago_and_of_those_the_first_made(
     assert departures > 10
 
 
+@pytest.mark.parametrize("by", ["execute", "touch"])
+def test_what_is_used_now_does_not_leave_for_what_is_used_now(by: str) -> None:
+    manager = Manager(local=192 * KIB)
+    idle, busy = (manager.create(64 * KIB, [LOCAL], name=name) for name in ("idle", "busy"))
+    used(manager, idle.handle, busy.handle)
+    big = manager.create(192 * KIB, [ONLY_LOCAL])
+    with pytest.raises(GemError, match="ENOMEM"):
+        if by == "touch":
+            manager.touch([busy.handle, big.handle])
+        else:
+            used(manager, busy.handle, big.handle)
+    assert busy.region is Region.LOCAL and big.region is None
+
+
 def test_objects_that_must_be_local_fail_when_there_is_no_room() -> None:
     manager = Manager(local=128 * KIB)
     used(manager, manager.create(128 * KIB, [ONLY_LOCAL]).handle)
