@@ -161,6 +161,41 @@ def test_some_results_run_again(undisturbed: tuple[Path, bytes]) -> None:
     assert outcome(folder) == before
 
 
+@pytest.mark.parametrize("done", [0, 1, 4])
+def test_what_was_to_run_again_still_is_after_an_interruption(
+    undisturbed: tuple[Path, bytes], done: int
+) -> None:
+    """Also where the journal is cut off before all were named: those named count."""
+    folder, _ = undisturbed
+    before = outcome(folder)
+    again = [n for n, _ in TESTS if verdict(n).result == "fail"]
+    journal = Journal.resume(folder, frozenset({"fail"}))
+    for name in again[:done]:
+        journal.add(name, Entry("pass"))
+    journal.close()
+    left = again[done:]
+    assert read_run(folder).totals() == {
+        result: count
+        for result, count in (("pass", 10 + done), ("notrun", len(left)), ("skip", 10))
+        if count
+    }
+    journal = Journal.resume(folder)
+    assert [n for n, _ in journal.todo()] == left
+    journal.close()
+    data = (folder / FILE).read_bytes()
+    named = data.index(b'{"again":"a@10"}')
+    (folder / FILE).write_bytes(data[:named])
+    journal = Journal.resume(folder)
+    assert [n for n, _ in journal.todo()] == again[: again.index("a@10")]
+    for name, _ in journal.todo():
+        journal.add(name, Entry("pass"))
+    journal.finish()
+    now = outcome(folder)
+    for name in before:
+        changed = name in again[: again.index("a@10")]
+        assert now[name][0] == ("pass" if changed else before[name][0])
+
+
 def test_repeats_find_flaky_tests(tmp_path: Path) -> None:
     journal = Journal.create(tmp_path, Head("numpipe", TESTS[:1], repeat=3))
     journal.add("a@00", Entry("pass"))
