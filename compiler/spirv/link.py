@@ -322,33 +322,9 @@ class _Linker:
     # The rest.
 
     def _facts(self) -> None:
-        program = self.program
-        facts = program.info
-        for stage, shader in program.shaders.items():
-            info = shader.info
-            if stage is Stage.FRAGMENT:
-                facts.early_fragment_tests = info.early_fragment_tests
-                facts.depth_layout = info.depth_layout
-            elif stage is Stage.GEOMETRY:
-                facts.geometry = {
-                    "input_primitive": info.input_primitive,
-                    "output_primitive": info.output_primitive,
-                    "max_vertices": info.vertices_out,
-                    "invocations": info.invocations,
-                }
-            elif stage is Stage.TESS_CTRL:
-                facts.tessellation["vertices_out"] = info.vertices_out
-            elif stage is Stage.TESS_EVAL:
-                facts.tessellation.update(
-                    primitive=info.tess_primitive,
-                    spacing=info.tess_spacing,
-                    ccw=info.tess_ccw,
-                    point_mode=info.tess_point_mode,
-                )
-            elif stage is Stage.COMPUTE:
-                facts.local_size = info.workgroup_size
-            facts.clip_distances = max(facts.clip_distances, info.clip_distance_array_size)
-            facts.cull_distances = max(facts.cull_distances, info.cull_distance_array_size)
+        compute = self.program.shaders.get(Stage.COMPUTE)
+        if compute is not None:
+            self.program.info.local_size = compute.info.workgroup_size
 
     def _lower(self) -> None:
         program = self.program

@@ -338,9 +338,10 @@ def test_subroutines_list_their_functions() -> None:
     assert (uniform.name, uniform.array_size, uniform.compatible) == ("pick", 2, (0, 1))
 
 
-def test_clip_distances_are_counted() -> None:
+def test_clip_distances_are_as_many_as_the_shader_declares() -> None:
     program = link(vertex("out float gl_ClipDistance[3];", "gl_ClipDistance[2] = 1.0;"))
-    assert program.info.clip_distances == 3
+    sizes = {v.name: v.type.length for v in program.shaders[V].variables}
+    assert sizes["gl_ClipDistance"] == 3
 
 
 def test_compatibility_state_appears_as_built_in_uniforms() -> None:
@@ -389,7 +390,7 @@ def test_geometry_inputs_take_the_size_of_the_primitive() -> None:
         fragment("in vec4 w;", "w"),
     )
     assert program.ok, program.info_log
-    assert program.info.geometry["max_vertices"] == 3
+    assert program.shaders[G].info.vertices_out == 3
 
 
 def test_separable_programs_keep_open_ends() -> None:

@@ -116,3 +116,164 @@ def test_glsl_takes_the_place_of_spirv(gl: Any) -> None:
     assert gl.get_shaderiv(shader, GL.SPIR_V_BINARY) == [0]
     gl.compile_shader(shader)
     assert gl.get_shaderiv(shader, GL.COMPILE_STATUS) == [1]
+
+
+STAGE = """
+OpCapability Shader
+OpCapability {capability}
+OpMemoryModel Logical GLSL450
+OpEntryPoint {model} %main "main" {interface}
+{modes}
+{decorations}
+%void = OpTypeVoid
+%type = OpTypeFunction %void
+%float = OpTypeFloat 32
+%uint = OpTypeInt 32 0
+%vec4 = OpTypeVector %float 4
+%output = OpTypePointer Output %vec4
+%zero = OpConstantNull %vec4
+{globals}
+%main = OpFunction %void None %type
+%start = OpLabel
+{code}
+OpReturn
+OpFunctionEnd
+"""
+
+
+def stage(
+    capability: str,
+    model: str,
+    modes: list[str],
+    interface: str = "",
+    decorations: str = "",
+    globals: str = "",
+    code: str = "",
+) -> str:
+    return STAGE.format(
+        capability=capability,
+        model=model,
+        modes="\n".join(f"OpExecutionMode %main {mode}" for mode in modes),
+        interface=interface,
+        decorations=decorations,
+        globals=globals,
+        code=code,
+    )
+
+
+POSITION = {
+    "interface": "%position",
+    "decorations": "OpDecorate %position BuiltIn Position",
+    "globals": "%position = OpVariable %output Output",
+    "code": "OpStore %position %zero",
+}
+
+
+def linked(gl: Any, *shaders: tuple[int, str]) -> int:
+    program = int(gl.create_program())
+    for kind, text in shaders:
+        shader = load(gl, kind, text)
+        gl.specialize_shader_arb(shader, "main", 0, None, None)
+        assert gl.get_shaderiv(shader, GL.COMPILE_STATUS) == [1], gl.get_shader_info_log(shader)
+        gl.attach_shader(program, shader)
+    gl.link_program(program)
+    assert gl.get_programiv(program, GL.LINK_STATUS) == [1], gl.get_program_info_log(program)
+    return program
+
+
+EVALUATIONS: list[tuple[list[str], tuple[int, int, int, int]]] = [
+    # execution modes -> mode, spacing, order of vertices, points?
+    (["Triangles"], (GL.TRIANGLES, GL.EQUAL, GL.CCW, 0)),
+    (["Quads", "SpacingEqual", "VertexOrderCcw"], (GL.QUADS, GL.EQUAL, GL.CCW, 0)),
+    (["Isolines", "SpacingFractionalEven"], (GL.ISOLINES, GL.FRACTIONAL_EVEN, GL.CCW, 0)),
+    (["Quads", "SpacingFractionalOdd"], (GL.QUADS, GL.FRACTIONAL_ODD, GL.CCW, 0)),
+    (["Triangles", "VertexOrderCw"], (GL.TRIANGLES, GL.EQUAL, GL.CW, 0)),
+    (["Triangles", "PointMode"], (GL.TRIANGLES, GL.EQUAL, GL.CCW, 1)),
+]
+
+
+@pytest.mark.parametrize(("modes", "wanted"), EVALUATIONS)
+def test_what_a_module_says_of_tessellation_is_answered(
+    modes: list[str], wanted: tuple[int, int, int, int]
+) -> None:
+    gl = create_context("numpipe", profile="core", version=(4, 5), size=(8, 8))
+    evaluation = stage("Tessellation", "TessellationEvaluation", modes, **POSITION)
+    program = linked(gl, (GL.VERTEX_SHADER, PASSTHROUGH), (GL.TESS_EVALUATION_SHADER, evaluation))
+    names = (GL.TESS_GEN_MODE, GL.TESS_GEN_SPACING, GL.TESS_GEN_VERTEX_ORDER)
+    found = [gl.get_programiv(program, n)[0] for n in (*names, GL.TESS_GEN_POINT_MODE)]
+    assert tuple(found) == wanted
+    assert gl.get_error() == 0
+    gl.get_programiv(program, GL.TESS_CONTROL_OUTPUT_VERTICES)
+    assert gl.get_error() == GL.INVALID_OPERATION
+    gl.release()
+
+
+GEOMETRIES: list[tuple[list[str], tuple[int, int, int, int]]] = [
+    # execution modes -> input, output, vertices, invocations
+    (["InputPoints", "OutputPoints", "OutputVertices 1"], (GL.POINTS, GL.POINTS, 1, 1)),
+    (
+        ["InputLines", "OutputLineStrip", "OutputVertices 7", "Invocations 3"],
+        (GL.LINES, GL.LINE_STRIP, 7, 3),
+    ),
+    (
+        ["Triangles", "OutputTriangleStrip", "OutputVertices 4"],
+        (GL.TRIANGLES, GL.TRIANGLE_STRIP, 4, 1),
+    ),
+    (
+        ["InputLinesAdjacency", "OutputPoints", "OutputVertices 2", "Invocations 1"],
+        (GL.LINES_ADJACENCY, GL.POINTS, 2, 1),
+    ),
+    (
+        ["InputTrianglesAdjacency", "OutputLineStrip", "OutputVertices 5"],
+        (GL.TRIANGLES_ADJACENCY, GL.LINE_STRIP, 5, 1),
+    ),
+]
+
+
+@pytest.mark.parametrize(("modes", "wanted"), GEOMETRIES)
+def test_what_a_module_says_of_geometry_is_answered(
+    modes: list[str], wanted: tuple[int, int, int, int]
+) -> None:
+    gl = create_context("numpipe", profile="core", version=(4, 5), size=(8, 8))
+    code = {**POSITION, "code": POSITION["code"] + "\nOpEmitVertex"}
+    geometry = stage("Geometry", "Geometry", modes, **code)
+    program = linked(gl, (GL.VERTEX_SHADER, PASSTHROUGH), (GL.GEOMETRY_SHADER, geometry))
+    names = (GL.GEOMETRY_INPUT_TYPE, GL.GEOMETRY_OUTPUT_TYPE, GL.GEOMETRY_VERTICES_OUT)
+    found = [gl.get_programiv(program, n)[0] for n in (*names, GL.GEOMETRY_SHADER_INVOCATIONS)]
+    assert tuple(found) == wanted
+    assert gl.get_error() == 0
+    gl.release()
+
+
+@pytest.mark.parametrize("size", [(1, 1, 1), (2, 3, 1), (4, 1, 5)])
+def test_a_module_runs_in_groups_of_the_size_it_says(size: tuple[int, int, int]) -> None:
+    gl = create_context("numpipe", profile="core", version=(4, 5), size=(8, 8))
+    counting = stage(
+        "Shader",
+        "GLCompute",
+        ["LocalSize {} {} {}".format(*size)],
+        decorations="""OpDecorate %block Block
+        OpMemberDecorate %block 0 Offset 0
+        OpDecorate %counter DescriptorSet 0
+        OpDecorate %counter Binding 0""",
+        globals="""%block = OpTypeStruct %uint
+        %stored = OpTypePointer StorageBuffer %block
+        %number = OpTypePointer StorageBuffer %uint
+        %none = OpConstant %uint 0
+        %one = OpConstant %uint 1
+        %counter = OpVariable %stored StorageBuffer""",
+        code="""%place = OpAccessChain %number %counter %none
+        %before = OpAtomicIAdd %uint %place %one %none %one""",
+    )
+    program = linked(gl, (GL.COMPUTE_SHADER, counting))
+    assert gl.get_programiv(program, GL.COMPUTE_WORK_GROUP_SIZE) == list(size)
+    buffer = gl.gen_buffers(1)[0]
+    gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, buffer)
+    gl.buffer_data(GL.SHADER_STORAGE_BUFFER, 4, bytes(4), GL.STATIC_DRAW)
+    gl.use_program(program)
+    gl.dispatch_compute(2, 1, 1)
+    gl.memory_barrier(GL.ALL_BARRIER_BITS)
+    counted = struct.unpack("<I", gl.get_buffer_sub_data(GL.SHADER_STORAGE_BUFFER, 0, 4))[0]
+    assert counted == 2 * size[0] * size[1] * size[2]
+    assert gl.get_error() == 0
+    gl.release()

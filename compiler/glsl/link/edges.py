@@ -230,21 +230,9 @@ def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedPro
             program.attributes.append(
                 Attribute(name, var.type.without_array, -1, _array_size(var.type))
             )
-    if unit.builtins:
-        _distances(unit, program)
 
 
 _DISTANCES = ("gl_ClipDistance", "gl_CullDistance")
-
-
-def _distances(unit: StageUnit, program: LinkedProgram) -> None:
-    for name, key in (
-        ("gl_ClipDistance", "clip_distances"),
-        ("gl_CullDistance", "cull_distances"),
-    ):
-        var = unit.builtins.get(name)
-        if var is not None and var.quals.storage == "out" and var.written:
-            setattr(program.info, key, var.type.length)
 
 
 def _per_vertex_block(unit: StageUnit, var: hir.Variable, variables: StageVariables) -> None:

@@ -72,7 +72,6 @@ class _Linker:
             groups.setdefault(stage, []).append((tree, language))
             languages.append(language)
             info.glsl_version = max(info.glsl_version, language.version)
-            info.es |= language.es
         for stage in _STAGES:
             if stage in groups:
                 unit = self.units[stage] = join_stage(stage, groups[stage], self.log)

@@ -195,20 +195,12 @@ class SubroutineUniform:
 
 @dataclass(slots=True)
 class ProgramInfo:
-    """Facts about the whole program."""
+    """Facts about the whole program; those of one shader are in its own `info`."""
 
     glsl_version: int = 110
     """highest version of any shader (GLSL ES versions as they are)"""
-    es: bool = False
-    clip_distances: int = 0
-    cull_distances: int = 0
-    early_fragment_tests: bool = False
-    depth_layout: str = ""
-    geometry: dict[str, object] = field(default_factory=dict)
-    tessellation: dict[str, object] = field(default_factory=dict)
     local_size: tuple[int, int, int] = (0, 0, 0)
     local_size_variable: bool = False
-    writes_point_size: bool = False
     has_handles: bool = False
     """may any shader use textures and images by their handles?"""
 

@@ -187,38 +187,24 @@ def _fill_info(unit: StageUnit, shader: Shader, program: LinkedProgram) -> None:
                 for number, mode in enumerate(BLEND_MODES):
                     if everything or layout.get(f"blend_support_{mode}"):
                         info.blend_equations_advanced |= 1 << number
-        facts.early_fragment_tests = info.early_fragment_tests
         depth = unit.builtins.get("gl_FragDepth")
         if depth is not None:
             for flag, name in _DEPTH.items():
                 if flag in depth.quals.flags:
-                    info.depth_layout = facts.depth_layout = name
+                    info.depth_layout = name
         info.color_is_dual_source = any(o.index for o in program.frag_outputs)
     elif unit.stage is Stage.GEOMETRY:
         info.input_primitive = layout.get("input_primitive", "")
         info.output_primitive = layout.get("output_primitive", "")
         info.vertices_out = layout.get("max_vertices", 0)
         info.invocations = layout.get("invocations", 1)
-        facts.geometry = {
-            "input_primitive": info.input_primitive,
-            "output_primitive": info.output_primitive,
-            "max_vertices": info.vertices_out,
-            "invocations": info.invocations,
-        }
     elif unit.stage is Stage.TESS_CTRL:
         info.vertices_out = layout.get("vertices_out", 0)
-        facts.tessellation["vertices_out"] = info.vertices_out
     elif unit.stage is Stage.TESS_EVAL:
         info.tess_primitive = layout.get("tess_primitive", "")
         info.tess_spacing = layout.get("tess_spacing", "equal_spacing")
         info.tess_ccw = layout.get("tess_order", "ccw") == "ccw"
         info.tess_point_mode = bool(layout.get("point_mode"))
-        facts.tessellation.update(
-            primitive=info.tess_primitive,
-            spacing=info.tess_spacing,
-            ccw=info.tess_ccw,
-            point_mode=info.tess_point_mode,
-        )
     elif unit.stage is Stage.COMPUTE:
         size = layout.get("local_size", (0, 0, 0))
         info.workgroup_size = facts.local_size = (size[0], size[1], size[2])

@@ -32,8 +32,6 @@ class ShaderInfo:
     has_transform_feedback: bool = False
     xfb_outputs: tuple[Any, ...] = ()
     xfb_strides: tuple[int, ...] = ()
-    clip_distance_array_size: int = 0
-    cull_distance_array_size: int = 0
     separable: bool = False
     early_fragment_tests: bool = False
     post_depth_coverage: bool = False

@@ -242,10 +242,6 @@ class Variables:
             stream=facts.number("Stream", 0),
             **feedback,
         )
-        if builtin == "ClipDistance" and mode == Mode.SHADER_OUT:
-            self.shader.info.clip_distance_array_size = _distances(type, per_vertex)
-        elif builtin == "CullDistance" and mode == Mode.SHADER_OUT:
-            self.shader.info.cull_distance_array_size = _distances(type, per_vertex)
         return RootPlace(type, var)
 
     def _slot(self, facts: _Facts, mode: Mode, semantic: str) -> int | None:
@@ -384,10 +380,6 @@ def _struct_of(type: SpvType) -> SpvType:
     while type.kind in ("array", "runtime_array"):
         type = type.inner
     return type
-
-
-def _distances(type: SpvType, per_vertex: bool) -> int:
-    return type.inner.count if per_vertex else type.count
 
 
 def builtin_reader(name: str, type: SpvType) -> Callable[[Builder], Value]:
