@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.drivers.common.machine.colouring import colour
 from gallette.drivers.common.machine.program import Counters, MachineProgram
+from gallette.drivers.common.machine.types import RegType
 from gallette.drivers.simd.backend.allocate import alignments
 from gallette.drivers.simd.backend.cleanup import coalesce, dead_code, forward, interference
 from gallette.drivers.simd.backend.code import Code
@@ -18,7 +21,9 @@ from gallette.drivers.simd.backend.select_alu import COVERED
 from gallette.drivers.simd.compile import BackendOptions, compile_shader
 from gallette.drivers.simd.isa.assembly import assemble, disassemble
 from gallette.drivers.simd.isa.encoding import decode, encode
-from gallette.drivers.simd.isa.instruction import Instruction
+from gallette.drivers.simd.isa.instruction import Instruction, Message, Region, immediate
+from gallette.drivers.simd.isa.opcodes import CONDITIONS
+from gallette.drivers.simd.isa.types import TYPES
 from gallette.lessons.register_pressure import _shader, chosen_width
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import divergent_shader
@@ -129,6 +134,77 @@ def test_code_survives_encoding_and_assembly(width: int) -> None:
             assert encode(decode(encode(instr))) == encode(instr)
         again = assemble(disassemble(code))
         assert [encode(instr) for instr in again] == [encode(instr) for instr in code]
+
+
+def encoded_fields() -> Iterator[tuple[Instruction, Instruction, str]]:
+    """An instruction, the same with one field changed, and which."""
+    word, number = TYPES["UD"], TYPES["F"]
+
+    def register(nr: int, type: RegType = word, **others: int) -> Region:
+        return Region("g", nr, type, **others)
+
+    plain = {"width": 8, "dst": register(2), "srcs": (register(3), register(4))}
+    changes: dict[str, list[Any]] = {
+        "width": [1, 16],
+        "dst": [register(5), register(2, number), register(2, offset=4), register(2, stride=2)],
+        "srcs": [
+            (register(5), register(4)),
+            (register(3), register(5)),
+            (register(3, number), register(4)),
+            (register(3)._replace(neg=True), register(4)),
+            (register(3), register(4)._replace(abs=True)),
+            (register(3)._replace(swizzle=(1, 0, 3, 2)), register(4)),
+            (register(3), immediate(0xFFFFFFFF, word)),
+        ],
+        "group": [8],
+        "no_mask": [True],
+        "pred": ["+", "-", "!"],
+        "flag": [1, 2, 3],
+        "cond": list(CONDITIONS),
+        "sat": [True],
+    }
+    flow: dict[str, Any] = {"width": 8, "target": 3}
+    sent: dict[str, Any] = {
+        "width": 8,
+        "dst": register(2),
+        "srcs": (register(3), register(4)),
+        "message": Message("sampler", 5, 2, 1),
+    }
+    for op, begun, changed in (
+        ("add", plain, changes),
+        ("if", flow, {"target": [0, 4, 1 << 20], "pred": ["+"]}),
+        (
+            "send",
+            sent,
+            {
+                "message": [
+                    Message("memory", 5, 2, 1),
+                    Message("sampler", 6, 2, 1),
+                    Message("sampler", 5, 3, 1),
+                    Message("sampler", 5, 2, 2),
+                    Message("sampler", 5, 2, 1, header=True),
+                    Message("sampler", 5, 2, 1, end=True),
+                ]
+            },
+        ),
+    ):
+        for name, values in changed.items():
+            for value in values:
+                yield Instruction(op, **begun), Instruction(op, **{**begun, name: value}), name
+
+
+def test_every_field_of_an_instruction_is_encoded_and_compared() -> None:
+    seen = set()
+    for plain, other, name in encoded_fields():
+        for instr in (plain, other):
+            again = decode(encode(instr))
+            assert again.key() == instr.key(), name
+            assert getattr(again, name) == getattr(instr, name)
+        assert encode(other) != encode(plain), name
+        assert other.key() != plain.key(), name
+        seen.add(name)
+    fields = set(Instruction.__slots__) - {"op", "fresh", "note", "uniform"}
+    assert seen == fields
 
 
 def test_random_bits_are_decoded_or_refused() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -54,7 +54,6 @@ class Counters:
     threads: int = 0
     cycles: int = 0
     instructions: int = 0
-    visits: dict[str, int] = field(default_factory=dict)
 
 
 class MachineProgram(Generic[Made]):
