@@ -10,6 +10,8 @@ import sys
 import threading
 import weakref
 from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
@@ -196,6 +198,72 @@ def test_what_is_wanted_before_its_turn_is_made_at_once(monkeypatch: pytest.Monk
     wrong = engine.compile_module("define void @f() {\n ret i64 0\n}\n", ("f",), None)
     with pytest.raises(RuntimeError, match="value doesn't match function result type"):
         wrong.ready()
+
+
+class Watched:
+    """A background of one's own, and what it did, in order."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.busy, self.go_on = threading.Event(), threading.Event()
+        self.background = background._Background()
+        self.blocking = self.put(background.SOON, "block", self._block)
+        assert self.busy.wait(20)
+
+    def _block(self) -> None:
+        self.busy.set()
+        assert self.go_on.wait(20)
+
+    def put(self, rank: int, name: str, job: Callable[[], object] | None = None) -> Future[str]:
+        def work() -> str:
+            if job is not None:
+                job()
+            self.done.append(name)
+            return name
+
+        future: Future[str] = Future()
+        self.background.put(rank, future, work)
+        return future
+
+
+def test_the_background_does_what_is_waited_for_first_and_goes_on() -> None:
+    """Past what fails and what was called off; of equal rank what was asked first."""
+    watched = Watched()
+    jobs = {
+        name: watched.put(rank, name)
+        for name, rank in (
+            ("better", background.LATER),
+            ("wanted", background.SOON),
+            ("called off", background.SOON),
+            ("best", background.LATER),
+            ("wanted too", background.SOON),
+        )
+    }
+    wrong = watched.put(background.SOON, "wrong", lambda: pytest.fail("it fails"))
+    assert jobs["called off"].cancel()
+    watched.go_on.set()
+    for name in ("best", "wanted", "better", "wanted too"):
+        assert jobs[name].result(20) == name
+    assert watched.done == ["block", "wanted", "wanted too", "better", "best"]
+    assert isinstance(wrong.exception(20), pytest.fail.Exception)
+    assert watched.put(background.LATER, "afterwards").result(20) == "afterwards"
+    watched.background.close()
+
+
+def test_a_background_that_ends_finishes_its_job_and_drops_the_rest() -> None:
+    watched = Watched()
+    dropped = [watched.put(rank, "dropped") for rank in (background.SOON, background.LATER)]
+    closing = threading.Thread(target=watched.background.close)
+    closing.start()
+    while not watched.background.closed:
+        closing.join(0.001)
+    assert closing.is_alive() and not watched.blocking.done()
+    watched.go_on.set()
+    closing.join(20)
+    assert not closing.is_alive()
+    assert watched.blocking.result(0) == "block"
+    assert watched.done == ["block"]
+    assert not any(future.done() for future in dropped)
 
 
 def test_one_thread_makes_all_code_itself(monkeypatch: pytest.MonkeyPatch) -> None:
