@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from test_merged_draws import OVER, SHAPE, moved_vertex, painted_fragment
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.draw import dealing, execution, grouping, queue
 from gallette.drivers.common.output.engine import FragmentEngine
-from gallette.pipe.enums import CompareFunc, CullFace, Primitive
+from gallette.pipe.enums import ClearFlags, CompareFunc, CullFace, Primitive
 from gallette.pipe.state import (
     BlendState,
     DrawInfo,
@@ -84,6 +85,46 @@ def test_draws_of_many_states_look_as_if_drawn_in_order(
                 patch.setattr(module, name, value)
             np.testing.assert_array_equal(drawn(512, 2), at_once, way)
             np.testing.assert_array_equal(drawn(512, 1 << 30), at_once, way)
+
+
+@pytest.mark.parametrize("clears", [0, 3])
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_kept_of_contents_is_made_anew_behind_draws(
+    way: str, clears: int, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However they are made, and with clears of a corner between them."""
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
+    for (module, name), value in WAYS[way].items():
+        monkeypatch.setattr(module, name, value)
+    dealt: list[tuple[bool, int]] = []
+    deal = execution.deal
+
+    def watched(*args: Any, **options: Any) -> bool:
+        done = deal(*args, **options)
+        dealt.append((done, len(options.get("clears", ()))))
+        return done
+
+    monkeypatch.setattr(execution, "deal", watched)
+    target = canvas(64, 64, depth="Z24X8_UNORM")
+    context = target.context
+    rasterizer = target.rasterizer
+    kept: list[tuple[Any, Any]] = []
+    for seed in range(3):
+        for part in range(clears + 1):
+            if part:
+                context.set_scissor_states(0, [ScissorState(0, 0, 9 * part, 9)])
+                target.set_rasterizer(scissor=True)
+                context.clear(ClearFlags.COLOR, (0.1 * part, 0.3 * seed, 1.0, 1.0), 1.0, 0)
+                target.rasterizer = rasterizer
+                target.set_rasterizer()
+            random_draws(target, 10 * seed + part, 24 // (clears + 1), 1.0)
+        context.flush()
+        color, depth = target.pixels, target.depths
+        for resource, read in ((target.colors[0], color), (target.depth, depth)):
+            np.testing.assert_array_equal(resource.derive("kept", read), read())
+        kept.append((color(), depth()))
+    assert all((a != b).any() for one, two in pairwise(kept) for a, b in zip(one, two, strict=True))
+    assert ((True, clears) in dealt) is way.startswith("dealt")
 
 
 def test_disjoint_draws_of_two_states_take_two_batches(
