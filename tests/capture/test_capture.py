@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import gallette
 from gallette.capture import CaptureError, Replayer, open_capture, recording, replay
 from gallette.capture.story import draws
 from gallette.capture.targets import record_target
 from gallette.cli import main
+from gallette.commands import trace
 from gallette.scenes import SCENES
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
@@ -231,6 +233,28 @@ def test_a_script_is_traced_replayed_and_listed(
     assert "1 drawing calls" in capsys.readouterr().out
     assert main(["pixel", str(out), "3,4"]) == 0
     assert "colour (1, 0, 0, 0)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("frames", [0, 1, 2, 3])
+def test_a_recording_is_summed_up_under_its_name(
+    frames: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the name may look like a colour; frames are told if there are several."""
+    monkeypatch.chdir(tmp_path)
+    path = Path("[red]a[b].gcap")
+    with recording(path):
+        gl = gallette.create_context("numpipe", size=(8, 8))
+        for _ in range(frames):
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            frame_done()
+        gl.release()
+    capture = open_capture(path)
+    trace._summary(Console(width=200), path)
+    told = f"{frames} frames, " if frames > 1 else ""
+    assert capsys.readouterr().out == (
+        f"[red]a[b].gcap: {len(capture.calls)} calls, {frames} of them draw, {told}"
+        f"{capture.reader.resources} resources, {path.stat().st_size / 1000:.0f} kB\n"
+    )
 
 
 def test_until_stops_after_a_call(tmp_path: Path) -> None:

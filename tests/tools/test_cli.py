@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gallette.cli import COMMANDS, main
+from gallette.commands import diff
 from gallette.compiler.errors import GalletteError
 from tests.interrupts import hear_interrupts
 
@@ -134,6 +135,37 @@ def test_bad_numbers(capsys: pytest.CaptureFixture[str]) -> None:
     assert "invalid int value" in refuse(capsys, "piglit", "run", "-j", "many")
     assert "NAME=VALUE" in refuse(capsys, "diff", "gradient", "--option", "x")
     assert "--repeat" in refuse(capsys, "bench", "--repeat", "0")
+
+
+DIFFS: list[tuple[list[str], tuple[object, ...]]] = [
+    # what is said; what is compared: scenes, drivers, tolerance, options, cluster
+    (["blur"], (["blur"], "numpipe", "noop", 1.0, {}, "")),
+    (["blur", "life"], (["blur", "life"], "numpipe", "noop", 1.0, {}, "")),
+    (["blur", "--driver", "jit"], (["blur"], "jit", "noop", 1.0, {}, "")),
+    (["blur", "--tolerance", "2.5"], (["blur"], "numpipe", "noop", 2.5, {}, "")),
+    (["blur", "--option", "a=1"], (["blur"], "numpipe", "noop", 1.0, {"a": "1"}, "")),
+    (
+        ["blur", "--option", "a=1", "--option", "b=x=y", "--option", "a=3"],
+        (["blur"], "numpipe", "noop", 1.0, {"a": "3", "b": "x=y"}, ""),
+    ),
+    (["blur", "--cluster", "local:2"], (["blur"], "numpipe", "noop", 1.0, {}, "local:2")),
+]
+
+
+@pytest.mark.parametrize(("said", "wanted"), DIFFS)
+def test_what_is_said_of_a_comparison_is_what_is_compared(
+    said: list[str], wanted: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def run_diffs(*arguments: object) -> diff.DiffReport:
+        asked.append(arguments)
+        return diff.DiffReport("ours", "theirs", "", "", 1.0, "", [])
+
+    monkeypatch.setattr(diff, "run_diffs", run_diffs)
+    monkeypatch.setattr("gallette.commands.diff.default_driver", lambda: "numpipe")
+    assert main(["diff", "--against", "noop", *said]) == 0
+    assert asked == [wanted]
 
 
 def test_summary_of_what_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -163,6 +163,50 @@ def test_a_script_is_a_scene(tmp_path: Path) -> None:
     assert (passes[3].color.reshape(-1) == np.arange(256)).all()
 
 
+READS = """
+import moderngl, numpy as np
+
+ctx = moderngl.create_context(standalone=True)
+numbers = np.arange(64).reshape(4, 4, 4)
+for dtype, kind in (("f1", "u1"), ("f2", "f2"), ("f4", "f4"), ("u1", "u1"), ("i2", "i2")):
+    data = numbers.astype(kind)
+    if dtype == "f4":
+        data[0, 0, 0] = np.nan
+    ctx.texture((4, 4), 4, data.tobytes(), dtype=dtype).read()
+depths = (np.arange(16) / 15).astype("f4")
+nearer = ctx.depth_texture((4, 4), depths.tobytes())
+nearer.read()
+numbers = ctx.texture((4, 4), 4, dtype="u1")
+ctx.framebuffer([numbers]).read(dtype="u1")
+ctx.framebuffer([], nearer).read(components=1, dtype="f4", attachment=-1)
+shown = ctx.texture((4, 4), 4, dtype="f1")
+both = ctx.framebuffer([numbers, shown])
+both.read(dtype="u1")
+both.read(attachment=1)
+"""
+
+
+def test_what_a_script_reads_is_shown_if_it_is_a_picture(tmp_path: Path) -> None:
+    """Colours of each kind, depths with what is covered; integers are none."""
+    path = tmp_path / "reads.py"
+    path.write_text(READS)
+    done = render_scenes("numpipe", [str(path)])
+    assert done.errors == {}
+    passes = done.passes[str(path)]
+    assert [p.name for p in passes] == ["line 10", "line 10, 2", "line 10, 3", "line 13", "line 20"]
+    assert [str(p.color.dtype) for p in passes] == ["uint8", *["float32"] * 3, "uint8"]
+    numbers = np.arange(64)
+    for index, shown in enumerate(passes[:3]):
+        wanted = np.where(numbers == 0, 0, numbers) if index == 2 else numbers
+        assert (shown.color.reshape(-1) == wanted).all()
+        assert shown.coverage.all()
+    depths = passes[3]
+    assert np.allclose(depths.color[..., 0].reshape(-1), np.arange(16) / 15, atol=1e-6)
+    assert (depths.color[..., 3] == 1).all()
+    assert depths.coverage.reshape(-1).tolist() == [True] * 15 + [False]
+    assert not passes[4].coverage.any()
+
+
 def test_a_script_that_shows_nothing_shows_its_last_framebuffer(tmp_path: Path) -> None:
     path = tmp_path / "quiet.py"
     text = SCRIPT.replace("target.read(components=3)", "pass").replace("picture.read()", "pass")
