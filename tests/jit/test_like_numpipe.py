@@ -63,6 +63,45 @@ def test_state(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     same(draw, monkeypatch)
 
 
+W_OF_CORNERS = {
+    # lower left, lower right, upper left of a triangle whose legs lie along the axes
+    "everywhere the same": (2.0, 2.0, 2.0),
+    "and nothing special": (1.0, 1.0, 1.0),
+    "other along x": (1.0, 4.0, 1.0),
+    "other along y": (1.0, 1.0, 4.0),
+    "other along both": (1.0, 3.0, 4.0),
+    "smaller along x": (4.0, 0.5, 4.0),
+    "smaller along y": (4.0, 4.0, 0.5),
+}
+
+
+@pytest.mark.parametrize("corners", W_OF_CORNERS)
+def test_perspective_along_either_axis(corners: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever divides once for a triangle whose w is the same everywhere must know that it is."""
+    w = np.array(W_OF_CORNERS[corners])[:, None]
+    place = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.5], [-1.0, 1.0, 0.25]])
+    value = np.array([[0.0, 0.1, 0.2], [0.9, 0.3, 0.8], [0.4, 1.0, 0.6]])
+    data = np.concatenate((place * w, w, value), axis=1).astype("f4").tobytes()
+    wanted = []
+
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        program = context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT)
+        vertices = [(context.buffer(data), "4f 3f", "position", "value")]
+        context.vertex_array(program, vertices).render()
+        wanted.append(bytes(frame.read(components=4)))
+        return wanted[-1]
+
+    same(draw, monkeypatch)
+    found = np.frombuffer(wanted[0], np.uint8).reshape(SIZE[1], SIZE[0], 4)
+    x, y = (np.array([20, 40, 9]) + 0.5) / SIZE[0], (np.array([9, 30, 50]) + 0.5) / SIZE[1]
+    weights = np.stack((1 - x - y, x, y)) / w
+    smooth = (value[:, :2].T @ weights) / weights.sum(axis=0) * 0.8 + 0.1
+    smooth[0] = 1 - smooth[0]
+    seen = found[[9, 30, 50], [20, 40, 9], :2].T / 255
+    assert np.abs(seen - smooth).max() < 0.01
+
+
 @pytest.mark.parametrize(
     "components,dtype", [(1, "f1"), (2, "f1"), (4, "f2"), (2, "f4"), (1, "f2"), (4, "f4")]
 )
