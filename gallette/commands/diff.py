@@ -86,7 +86,9 @@ def run(options: argparse.Namespace) -> int:
             mark = "multi-pass" if s.multipass else ""
             out.print(f"[bold]{s.name:<16}[/] {mark:<11} {s.doc}")
         return 0
-    if any(is_capture(name) or name.endswith(".gcap") for name in options.scenes):
+    captures = any(is_capture(name) or name.endswith(".gcap") for name in options.scenes)
+    _check_kind(options, captures)
+    if captures:
         return _diff_captures(out, options)
     scenes = check_scenes(options.scenes, "gallette diff", scripts=not options.record)
     if options.record:
@@ -118,6 +120,19 @@ def run(options: argparse.Namespace) -> int:
     if options.png is not None:
         out.print(f"pictures: {save_pictures(report, options.png)}")
     return 0 if report.ok else 1
+
+
+_OF_SCENES = ("option", "html", "png", "cluster", "record")
+
+
+def _check_kind(options: argparse.Namespace, captures: bool) -> None:
+    """Nothing is said that only the other kind of comparison hears."""
+    if captures:
+        for name in _OF_SCENES:
+            if getattr(options, name):
+                raise GalletteError(f"gallette diff: --{name} is for scenes, not for captures")
+    elif options.frame is not None:
+        raise GalletteError("gallette diff: --frame is for captures, not for scenes")
 
 
 def _diff_captures(out: Console, options: argparse.Namespace) -> int:

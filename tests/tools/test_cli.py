@@ -168,6 +168,20 @@ def test_what_is_said_of_a_comparison_is_what_is_compared(
     assert asked == [wanted]
 
 
+def test_a_comparison_hears_all_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    """What only the other kind of comparison hears is refused."""
+    for said in (
+        ("--option", "a=1"), ("--html", "page"), ("--png", "folder"), ("--cluster", "local:2"),
+        ("--record",),
+    ):  # fmt: skip
+        assert refuse(capsys, "diff", "a.gcap", *said) == (
+            f"gallette diff: {said[0]} is for scenes, not for captures"
+        )
+    assert refuse(capsys, "diff", "blur", "--frame", "0") == (
+        "gallette diff: --frame is for captures, not for scenes"
+    )
+
+
 def test_summary_of_what_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert refuse(capsys, "piglit", "summary", str(tmp_path)) == (
         f"{tmp_path}: no results.json in this folder"
