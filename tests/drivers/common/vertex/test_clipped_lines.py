@@ -49,8 +49,9 @@ def seen_part(planes: ClipPlanes, start: Place, end: Place) -> tuple[Fraction, F
     return (first, last) if first < last else None
 
 
+@pytest.mark.parametrize("batch", [1, 3, COUNT])
 @pytest.mark.parametrize("kind", KINDS)
-def test_lines_are_cut_where_they_leave(kind: str) -> None:
+def test_lines_are_cut_where_they_leave(kind: str, batch: int) -> None:
     planes = KINDS[kind]
     rng = np.random.default_rng(3)
     places = rng.integers(-4, 5, (2 * COUNT, 6))
@@ -78,8 +79,12 @@ def test_lines_are_cut_where_they_leave(kind: str) -> None:
     context = ClipContext(vertices, planes, frozenset({VaryingSlot.VAR1}), frozenset())
     given = ends[crossing]
     touched = codes[given[:, 0]] | codes[given[:, 1]]
+    parts = []
     with np.errstate(all="ignore"):
-        new, alive = clip_lines(context, given, given[:, 1], touched)
+        for at in range(0, len(given), batch):
+            some = slice(at, at + batch)
+            parts.append(clip_lines(context, given[some], given[some, 1], touched[some]))
+    new, alive = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     cut = gone = 0
     for (start, end), (first, last), left in zip(given, new, alive, strict=True):
         wanted = seen_part(planes, tuple(map(int, places[start])), tuple(map(int, places[end])))
