@@ -201,7 +201,9 @@ class Watch:
         if given is not None and self.may_look(draws):
             self._compare("what a draw was given", given.states.bound, draws._states.bound)
 
-    def _repeated(self, done: bool, draws: queue.DrawQueue, draw: Any, data: bytes) -> None:
+    def _repeated(
+        self, done: bool, draws: queue.DrawQueue, draw: Any, data: bytes, start: int
+    ) -> None:
         given, bound = draw.given.states.bound, draws._states.bound
         if not done or not self.may_look(draws, queue):
             return

@@ -48,7 +48,7 @@ class JitLooks:
                      for s in (found, again)]  # fmt: skip
             self._watch.same("triangles of a small draw", pairs[0], pairs[1])
 
-    def _columns(self, found: bool, columns: Columns, stream: Any, info: Any) -> None:
+    def _columns(self, found: bool, columns: Columns, stream: Any, info: Any, start: int) -> None:
         if not found or not self._watch.may_look(columns._memory, Columns):
             return
         table = columns._table.copy()
@@ -56,7 +56,7 @@ class JitLooks:
         for each in columns._converted.values():
             each.writes = -1
         columns._laid = False
-        columns.begin(stream, info)
+        columns.begin(stream, info, start)
         now = [each.planes for each in columns._converted.values()]
         self._watch.same("converted vertices of a small draw", planes, now)
         again = columns._table.copy()
@@ -68,7 +68,9 @@ class JitLooks:
             again[:, Column.FIRST] = table[:, Column.FIRST]
         self._watch.same("columns of a small draw", table, again)
 
-    def _repeated(self, done: bool, plan: direct.Direct, info: Any, data: bytes) -> None:
+    def _repeated(
+        self, done: bool, plan: direct.Direct, info: Any, data: bytes, start: int
+    ) -> None:
         """What was not looked at again is as it would be found."""
         if not done or not self._watch.may_look(plan._memory, "repeat"):
             return
@@ -79,7 +81,7 @@ class JitLooks:
         self._watch.same("triangles of a repeated draw", pairs[0], pairs[1])
         at = plan._stream and plan._stream.at
         self._watch.same("where triangles are", plan._words[DrawWords.STREAM], at)
-        self._columns(done, plan._columns, plan._stream, info)
+        self._columns(done, plan._columns, plan._stream, info, start)
         sizes = plan._chunk_words[Words.CONSTANTS + 1], plan._tile[Words.CONSTANTS + 1]
         least = plan._chunk_least, plan._tile_least
         wanted = tuple(max(len(data), each) for each in least)

@@ -261,13 +261,9 @@ class HostContext(MemoryContext):
             return None  # the driver wants to see each
         return self._queue.repeatable(info)
 
-    def begun_at(self, draw: Repeatable, start: int) -> Repeatable:
-        """The same draw, but for its first vertex."""
-        return draw.begun_at(start)
-
-    def repeat(self, draw: Repeatable, data: bytes | bytearray) -> bool:
-        """Make it once more, with `data` as block 0 of both stages: false if that cannot be, or
-        if somebody watches the draws of this context.
+    def repeat(self, draw: Repeatable, data: bytes | bytearray, start: int) -> bool:
+        """Make it once more, from that vertex on and with `data` as block 0 of both stages: false
+        if that cannot be, or if somebody watches the draws of this context.
 
         State objects, vertex buffers and textures are those of then, whatever is bound now.
         """
@@ -275,19 +271,21 @@ class HostContext(MemoryContext):
             return False
         if self._queue.retargets(draw):
             self.settle()
-        return self._queue.repeat(draw, data)
+        return self._queue.repeat(draw, data, start)
 
-    def repeat_all(self, draws: Sequence[Repeatable | Between], data: Sequence[Any]) -> int:
+    def repeat_all(
+        self, draws: Sequence[Repeatable | Between], data: Sequence[Any], starts: Sequence[int]
+    ) -> int:
         """The same for many draws, and for what happens in between: how many of all that were done,
         from the first on."""
         done, queue = 0, self._queue
         while done < len(draws):
             draw = draws[done]
             if isinstance(draw, Repeatable):
-                if not self.repeat(draw, data[done]):
+                if not self.repeat(draw, data[done], starts[done]):
                     break
                 done += 1
-                done += queue.repeat_more(draws, data, done)
+                done += queue.repeat_more(draws, data, starts, done)
                 continue
             if isinstance(draw, QueryChange):
                 (self.begin_query if draw.begins else self.end_query)(draw.query)

@@ -210,6 +210,7 @@ class Direct:
         self._touched: list[Any] = fixed.engine.written
         self._first = fixed.raster.state.flatshade_first
         self._info: DrawInfo | None = None  # of the draw made last
+        self._start = 0  # where it began
         self._stream: Stream | None = None
         self._steady = False  # whether it has but to be given other constants
         self._size, self._room = -1, 0  # of its constants, and of the lists of tiles
@@ -342,14 +343,15 @@ class Direct:
 
     def draw(self, info: DrawInfo, row: Row) -> bool:
         """Make a draw with these constant blocks 0; false, and nothing is done, if it cannot."""
-        stream = self._described(info)
+        stream = self._described(info, info.start)
         return stream is not None and self._constants(row) and self._made(stream)
 
-    def repeat(self, info: DrawInfo, data: bytes | bytearray) -> bool:
-        """The same with one block for both stages: quick where nothing else is another."""
+    def repeat(self, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
+        """The same from another vertex on and with one block for both stages: quick where nothing
+        else is another."""
         stream = self._stream
-        if info is not self._info or not self._steady:
-            stream = self._described(info)
+        if info is not self._info or not self._steady or start != self._start:
+            stream = self._described(info, start)
         size = self._memory.put(0, data)
         if stream is None or size < 0:
             return False
@@ -357,7 +359,7 @@ class Direct:
             self._tell_size(size, size, 0)
         return self._made(stream)
 
-    def _described(self, info: DrawInfo) -> Stream | None:
+    def _described(self, info: DrawInfo, start: int) -> Stream | None:
         """Point at a draw's vertices; None if that cannot be."""
         stream = self._stream
         if info is not self._info or info.index_size:
@@ -368,8 +370,9 @@ class Direct:
             self._stream = stream
             self._words[DrawWords.STREAM] = stream.at
         assert stream is not None
-        if not self._columns.begin(stream, info):
+        if not self._columns.begin(stream, info, start):
             return None
+        self._start = start
         self._info, self._steady = info, self._columns.steady and not info.index_size
         return stream
 

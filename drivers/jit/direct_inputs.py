@@ -156,12 +156,13 @@ class Columns:
         """Where vertices are of one draw they are of the next, whatever buffers hold then."""
         return not self._converted and not self._system
 
-    def begin(self, stream: Stream, info: DrawInfo) -> bool:
-        """Point at the vertices of a draw; false if they are not all there."""
+    def begin(self, stream: Stream, info: DrawInfo, start: int) -> bool:
+        """Point at the vertices of a draw, which is from `start` on if they have no indices; false
+        if they are not all there."""
         changed = False
         for each in self._converted.values():
             changed |= each.refresh(self._base)
-        first = stream.first if info.index_size else info.start
+        first = stream.first if info.index_size else start
         for name, values in self._system:
             _number(name, values, stream, info, first)
         if changed or not self._laid:
@@ -224,7 +225,7 @@ def _number(name: str, values: Array, stream: Stream, info: DrawInfo, first: int
     else:
         found = lanes % stream.count + first
         if name == "vertex_id_zero_base":
-            found -= info.index_bias if info.index_size else info.start
+            found -= info.index_bias if info.index_size else first
     values[: stream.lanes] = found.astype(np.int32)
 
 

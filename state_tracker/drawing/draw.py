@@ -175,8 +175,8 @@ def draw(
 ) -> None:
     """Draw consecutive vertices."""
     alone = ctx.repeats.possible and not (base_instance or draw_id or ctx.lost)
-    call = mode, first, count, instances
-    if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
+    call = mode, count, instances
+    if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call, first):
         return  # there was nothing wrong with it before
     if mode not in _PLAIN or ctx.immediate.active or ctx.lost:
         check_mode(ctx, mode)

@@ -3,7 +3,8 @@
 A program that draws many small things goes through the same few vertex arrays, textures and
 switches again and again, with other uniforms in between. Where the driver lets draws wait, the
 first of its kind leaves a *token* (`pipe.repeatable`), which stands for all that was bound and for
-the call; those that follow hand over the token and their uniforms (`pipe.repeat`), and no more.
+the call; those that follow hand over the token, their uniforms and where their vertices begin
+(`pipe.repeat`), and no more.
 
 Nothing is bound for a repeated draw, so what is dirty stays dirty until a draw takes the long way.
 That may be trusted as long as nothing but `REPEATED` has changed, which the key of a draw tells
@@ -47,8 +48,6 @@ REPEATED = (
 """What may have changed since a draw that is repeated: handed over with it, or told by its key."""
 
 _MOST = 1024
-_OF_ARRAYS = 4
-"""What tells a draw of consecutive vertices: its mode, the first of them, and two counts."""
 _BOTH = {Stage.VERTEX, Stage.FRAGMENT}
 
 
@@ -67,8 +66,6 @@ class Repeats:
     def __init__(self, ctx: Context) -> None:
         self._ctx = ctx
         self._known: dict[Any, _Repeat] = {}
-        self._anywhere: dict[Any, _Repeat] = {}  # the same by all but the first vertex
-        self._elsewhere: dict[Any, _Repeat] = {}  # derived from those
         self._last_key: Any = None  # of the draw made last, which programs make again
         self._last: _Repeat | None = None
         self.settings = Settings(ctx)
@@ -77,7 +74,6 @@ class Repeats:
         pipe: Any = ctx.pipe
         self._token: Any = getattr(pipe, "repeatable", None)
         self._repeat: Any = getattr(pipe, "repeat", None)
-        self.begun_at: Any = getattr(pipe, "begun_at", None)
         self._repeat_all: Any = getattr(pipe, "repeat_all", None)
         # Elsewhere a draw depends on more than is told apart here.
         self.possible = self._token is not None and not (ctx.is_compat or ctx.lowers)
@@ -85,19 +81,19 @@ class Repeats:
     def clear(self) -> None:
         """Something else has changed."""
         if self._known:
-            for known in (self._known, self._anywhere, self._elsewhere):
-                known.clear()
+            self._known.clear()
             self._last_key = self._last = None
             self._generation += 1
 
-    def drawn(self, call: tuple[Any, ...]) -> bool:
-        """Make a draw like one before; false if there was none, and nothing is done."""
+    def drawn(self, call: tuple[Any, ...], first: int = 0) -> bool:
+        """Make a draw like one before, from that vertex on; false if there was none, and nothing is
+        done."""
         ctx = self._ctx
         executable = ctx.programs.executable
-        if executable is None:
+        if executable is None or first < 0:
             return False
         token = self._find(call, executable)
-        if token is None or not self._repeat(token, executable.uniforms.data):
+        if token is None or not self._repeat(token, executable.uniforms.data, first):
             return False
         ctx.replays.repeated(executable)
         return True
@@ -123,10 +119,12 @@ class Repeats:
             ctx.buffers.names.changes,
         )
 
-    def drawn_together(self, tokens: Sequence[Any], uniforms: Sequence[bytes]) -> int:
-        """Make draws that have tokens, each with these uniforms, and otherwise as the driver knows:
-        how many could be made, from the first on."""
-        done: int = self._repeat_all(tokens, uniforms)
+    def drawn_together(
+        self, tokens: Sequence[Any], uniforms: Sequence[Any], firsts: Sequence[int]
+    ) -> int:
+        """Make draws that have tokens, each with these uniforms and from this vertex on, otherwise
+        as the driver knows: how many could be made, from the first on."""
+        done: int = self._repeat_all(tokens, uniforms, firsts)
         return done
 
     def _find(self, call: tuple[Any, ...], executable: Executable) -> Any:
@@ -134,9 +132,7 @@ class Repeats:
         key = self._key(call, executable)
         found = self._last if key == self._last_key else self._known.get(key)
         if found is None:
-            found = self._elsewhere.get(key) or self._moved(key)
-            if found is None:
-                return None
+            return None
         self._last_key, self._last = key, found
         layout, group = found.layout, ctx.group
         if (
@@ -149,22 +145,6 @@ class Repeats:
         ):
             return None
         return found.token
-
-    def _moved(self, key: tuple[Any, ...]) -> _Repeat | None:
-        """A draw that only begins elsewhere than one before: programs that stream their vertices
-        through a large buffer make a new one each time."""
-        call = key[0]
-        if len(call) != _OF_ARRAYS or call[1] < 0:
-            return None
-        mode, first, *counts = call
-        like = self._anywhere.get(((mode, *counts), *key[1:]))
-        if like is None:
-            return None
-        if len(self._elsewhere) >= _MOST:
-            self._elsewhere.clear()
-        token = self.begun_at(like.token, first)
-        found = self._elsewhere[key] = _Repeat(like.layout, like.layouts, token)
-        return found
 
     def remember(self, call: tuple[Any, ...], info: DrawInfo) -> None:
         """A draw has been made the long way: it may come again."""
@@ -187,9 +167,6 @@ class Repeats:
                 self.clear()
             key = self._last_key = self._key(call, executable)
             self._last = self._known[key] = _Repeat(layout, layouts, token)
-            if len(call) == _OF_ARRAYS:
-                mode, _, *counts = call
-                self._anywhere[(mode, *counts), *key[1:]] = self._last
 
     def _key(self, call: tuple[Any, ...], executable: Executable) -> tuple[Any, ...]:
         """All that tells apart draws which are repeated."""

@@ -61,9 +61,6 @@ _Cleared = tuple[ClearFlags | None, FramebufferState, tuple[int, int]]
 _MANY = 512
 """So many records are quicker told apart all at once."""
 
-_MOST_FIRSTS = 4096
-"""Tokens of one kind of draw, by where they begin."""
-
 _FACTORS = np.array([pow(3, 5 * word + 7, 1 << 62) for word in range(HEADER + COPIED)])
 
 
@@ -77,7 +74,9 @@ class Replay:
         self._numbers: list[int] = self._records[:, 0].tolist()  # in `RECORDS`
         self._arguments: list[list[int]] = self._records[:, 1:5].tolist()
         keys = self._records[:, : HEADER + COPIED].copy()
-        keys[keys[:, 0] < _ELEMENTS, 2] = 0  # draws of arrays may begin anywhere
+        arrays = keys[:, 0] < _ELEMENTS
+        self._firsts: list[int] = np.where(arrays, keys[:, 2], 0).tolist()
+        keys[arrays, 2] = 0  # they may begin anywhere
         self._keys, self._kinds = keys.tobytes(), self._told_apart(keys)
         self._size = len(executable.uniforms.data)
         self._written, self._written_at = memoryview(noted.written), recording.written()
@@ -118,9 +117,10 @@ class Replay:
         log, stride, size, kinds, numbers = (
             self._log, self._stride, self._size, self._kinds, self._numbers,
         )  # fmt: skip
-        known: dict[Any, dict[int, Any]] = {}
+        known: dict[Any, Any] = {}
         tokens: list[Any] = []
         rows: list[Any] = []
+        firsts = self._firsts[at:]
         writes, active = self._writes, self._ctx.queries.active.get((SAMPLES_PASSED, 0))
         changed: list[tuple[int, QueryObject]] = []  # queries, and what token begins or ends each
         for record in range(at, len(numbers)):
@@ -151,23 +151,22 @@ class Replay:
                 rows.append(None)
                 continue
             kind = kinds[record] if kinds else self._key(record)
-            found = known.get(kind)
-            if found is None:
-                found = known[kind] = self._tokens.setdefault(self._key(record), {})
-            first = self._arguments[record][1] if number < _ELEMENTS else 0
-            token = found.get(first) or self._token(found, record, first)
+            token = known.get(kind)
             if token is None:
-                break
+                key = self._key(record)
+                token = known[kind] = self._tokens.get(key) or self._token(key, record)
+                if token is None:
+                    break
             tokens.append(token)
             middle = record * stride + _KEY
             rows.append(log[middle : middle + size])
-        done = self._ctx.repeats.drawn_together(tokens, rows) if tokens else 0
+        done = self._ctx.repeats.drawn_together(tokens, rows, firsts) if tokens else 0
         for number, query in changed:
             if number < done:
                 self._changed(query, tokens[number].begins)
         at += done
         if done < len(tokens):
-            self._tokens.pop(self._key(at), None)  # the driver may want others
+            self._tokens.pop(self._key(at), None)  # the driver may want another
         if at < len(numbers):
             self._make(at)
             at += 1
@@ -223,24 +222,17 @@ class Replay:
             query.active = False
             del self._ctx.queries.active[SAMPLES_PASSED, 0]
 
-    def _token(self, known: dict[int, Any], record: int, first: int) -> Any:
-        """The driver's token for such records, if it has one; `known`: those of their kind, by the
-        first vertex."""
+    def _token(self, key: bytes, record: int) -> Any:
+        """The driver's token for such records, if it has one."""
         ctx = self._ctx
-        if known:
-            like = next(iter(known.values()))
-            if len(known) >= _MOST_FIRSTS:
-                known.clear()
-            token = known[first] = ctx.repeats.begun_at(like, first)
-            return token
         number, (mode, one, two, three, four) = self._shown(record)
         if number < _ELEMENTS:
-            call: Any = mode, one, two, three if number else 1
+            call: Any = mode, two, three if number else 1
         else:
             call = draws.indexed_call(ctx, mode, one, two, three or None, four if number > 2 else 1)
         token = None if call is None else ctx.repeats.token(call)
         if token is not None:
-            known[first] = token
+            self._tokens[key] = token
         return token
 
     def _shown(self, record: int) -> tuple[int, tuple[int, ...]]:

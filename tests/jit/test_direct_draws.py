@@ -260,7 +260,7 @@ def test_rows_are_those_of_the_draw_being_made() -> None:
     for mode in (Primitive.TRIANGLES, Primitive.TRIANGLE_STRIP):
         info = DrawInfo(mode, 0, 6, instance_count=4)
         stream = DirectMemory().stream(info, mode, False)
-        assert stream is not None and columns.begin(stream, info)
+        assert stream is not None and columns.begin(stream, info, info.start)
         (rows,) = stream.rows.values()
         words = (ctypes.c_uint64 * 4).from_address(columns.addresses[0])
         assert words[Column.ROWS] == rows.ctypes.data

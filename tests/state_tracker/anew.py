@@ -114,8 +114,8 @@ class Watch:
         return method
 
     def _repeat(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def method(pipe: Any, token: Any, data: bytes) -> Any:
-            done = original(pipe, token, data)
+        def method(pipe: Any, token: Any, data: bytes, start: int) -> Any:
+            done = original(pipe, token, data, start)
             if done and id(token) in self._tokens:
                 self._repeated = self._tokens[id(token)][1], data
             return done
@@ -123,14 +123,13 @@ class Watch:
         return method
 
     def _drawn(self, original: Callable[..., bool]) -> Callable[..., bool]:
-        def method(repeats: Any, call: tuple[Any, ...]) -> bool:
+        def method(repeats: Any, call: tuple[Any, ...], first: int = 0) -> bool:
             self._repeated = None
-            done = original(repeats, call)
+            done = original(repeats, call, first)
             if done and self._repeated is not None:
                 bound, data = self._repeated
                 block = {k: (data, None, 0, 0) for k in bound if _is_block(k)}
-                count = call[2] if len(call) == 3 else 1
-                first = call[1] if len(call) == 3 else 0
+                count = call[1] if len(call) == 3 else 1  # of arrays; there may be indices
                 how = call[0], first, first + max(count, 1) - 1, 1
                 self._look(repeats._ctx, bound | block, how)
             return done

@@ -313,8 +313,8 @@ def test_repeated_draws_look_like_others(
     repeated: list[bool] = []
     drawn = Repeats.drawn
 
-    def counted(self: Repeats, call: tuple[Any, ...]) -> bool:
-        repeated.append(drawn(self, call))
+    def counted(self: Repeats, *args: Any) -> bool:
+        repeated.append(drawn(self, *args))
         return repeated[-1]
 
     monkeypatch.setattr(Repeats, "drawn", counted)

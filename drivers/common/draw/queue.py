@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gallette.drivers.common.memory.clear import ClearValues, clear
@@ -76,12 +76,18 @@ class Repeatable:
     lanes: int
     plan: Plan | None = None  # of the quick way, once that was asked for
 
-    def begun_at(self, start: int) -> Repeatable:
-        """The same, but for its first vertex."""
-        info = self.info.begun_at(start)
-        return Repeatable(
-            self.given, info, self.target, self.epoch, self.waits, self.lanes, self.plan
-        )
+    _moved: dict[int, DrawInfo] = field(default_factory=dict)
+
+    def call(self, start: int) -> DrawInfo:
+        """The call, from that vertex on."""
+        if start == self.info.start:
+            return self.info
+        found = self._moved.get(start)
+        if found is None:
+            if len(self._moved) >= MOST:
+                self._moved.clear()
+            found = self._moved[start] = self.info.begun_at(start)
+        return found
 
 
 def _write(write: BufferWrite, data: Any) -> None:
@@ -234,27 +240,30 @@ class DrawQueue:
         lanes = info.count * info.instance_count
         return Repeatable(given, info, bound.framebuffer, bound.epoch, waits, lanes)
 
-    def repeat(self, draw: Repeatable, data: bytes | bytearray) -> bool:
-        """Draw once more, now or later: with other constants, and all else as it was."""
+    def repeat(self, draw: Repeatable, data: bytes | bytearray, start: int) -> bool:
+        """Draw once more, now or later: other vertices with other constants, and all else as it
+        was."""
         given, entries = draw.given, self._entries
         if draw.epoch != self._states.bound.epoch:
             return False
         if not entries:
             if draw.plan is None:
                 draw.plan = given.made_plan(draw.info.mode)
-            if draw.plan is not None and given.alive and draw.plan.repeat(draw.info, data):
+            plan = draw.plan
+            if plan is not None and given.alive and plan.repeat(draw.info, data, start):
                 return True
         if not draw.waits or len(entries) >= MOST or self._lanes >= MOST_LANES:
             return False
         if not given.held and not (given.alive and self._targets.admits(given)):
             return False
-        self._wait(given, draw.info, bytes(data))
+        self._wait(given, draw.call(start), bytes(data))
         return True
 
     def repeat_more(
         self,
         draws: Sequence[Repeatable | Between],
         data: Sequence[Any],
+        starts: Sequence[int],
         first: int,
     ) -> int:
         """Repeat draws from `first` on that are made as the one before them was just now: how many
@@ -262,7 +271,7 @@ class DrawQueue:
         entries, bound, like = self._entries, self._states.bound, draws[first - 1]
         assert isinstance(like, Repeatable)
         if not entries:
-            return self._more_at_once(like, draws, data, first)
+            return self._more_at_once(like, draws, data, starts, first)
         if not like.waits:
             return 0
         good: set[int] = set()  # the draws that are known to wait, by identity
@@ -273,7 +282,7 @@ class DrawQueue:
             draw = draws[number]
             if not isinstance(draw, Repeatable):
                 if number >= looked:
-                    looked, some = self._in_turn(draws, data, number)
+                    looked, some = self._in_turn(draws, data, starts, number)
                     done = number + some
                     if some:
                         continue
@@ -286,7 +295,9 @@ class DrawQueue:
                 good.add(id(draw))
             if draw.epoch != bound.epoch or self._lanes >= MOST_LANES or len(entries) >= MOST:
                 return number - first
-            info = draw.info
+            info, start = draw.info, starts[number]
+            if start != info.start:
+                info = draw.call(start)
             if info.index_buffer is not None:
                 info.index_buffer.ref()
                 self._writes.note_indices(info.index_buffer)
@@ -295,7 +306,11 @@ class DrawQueue:
         return len(draws) - first
 
     def _in_turn(
-        self, draws: Sequence[Repeatable | Between], data: Sequence[Any], first: int
+        self,
+        draws: Sequence[Repeatable | Between],
+        data: Sequence[Any],
+        starts: Sequence[int],
+        first: int,
     ) -> tuple[int, int]:
         """A write of one place and the draw that was repeated last, in turn from `first` on: where
         that ends, and how many of both have been done together."""
@@ -304,10 +319,12 @@ class DrawQueue:
             return first, 0
         entries, room = self._entries, (MOST_LANES - self._lanes) // max(draw.lanes, 1)
         last = min(last, first + 2 * min(MOST - len(entries), room) - 1)
-        end = first
+        end, start = first, starts[first - 1]
         while end < last and draws[end] is write and draws[end + 1] is draw:
+            if starts[end + 1] != start:
+                break
             end += 2
-        given, info = draw.given, draw.info
+        given, info = draw.given, draw.call(start)
         if end < first + 2 * _WORTH_A_RUN or info.index_buffer is not None:
             return end, 0
         assert isinstance(write.buffer, HostResource)
@@ -321,6 +338,7 @@ class DrawQueue:
         like: Repeatable,
         draws: Sequence[Repeatable | Between],
         data: Sequence[Any],
+        starts: Sequence[int],
         first: int,
     ) -> int:
         """The same where none wait: those that have a plan."""
@@ -340,7 +358,8 @@ class DrawQueue:
                 known = draw
             if known.epoch != bound.epoch:
                 return number - first
-            if known.plan is None or not known.plan.repeat(known.info, data[number]):
+            plan = known.plan
+            if plan is None or not plan.repeat(known.info, data[number], starts[number]):
                 return number - first
         return len(draws) - first
 

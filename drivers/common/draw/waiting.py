@@ -84,8 +84,9 @@ class Plan(Protocol):
         """Make a draw with these constant blocks 0; false, and nothing is done, if it cannot."""
         ...
 
-    def repeat(self, info: DrawInfo, data: bytes | bytearray) -> bool:
-        """The same with one block for both stages, mostly of the draw made last."""
+    def repeat(self, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
+        """The same with one block for both stages, mostly of the draw made last, from another
+        vertex on."""
         ...
 
 

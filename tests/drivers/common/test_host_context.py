@@ -56,7 +56,7 @@ class Queue:
     def repeatable(self, info: DrawInfo) -> str:
         return "token"
 
-    def repeat(self, draw: Any, data: bytes) -> bool:
+    def repeat(self, draw: Any, data: bytes, start: int) -> bool:
         self.told.append(f"repeat {draw}")
         return True
 
@@ -91,11 +91,11 @@ def test_a_draw_that_a_condition_forbids_is_not_submitted(queued: tuple[Any, Que
     assert told(queue, lambda: context.render_condition(query, False, True)) == ["flush"]
     queue.joining = True
     assert told(queue, lambda: context.draw_vbo(DRAW)) == []
-    assert not context.repeat("token", b"")
+    assert not context.repeat("token", b"", 0)
     context.render_condition(query, True, True)
     assert told(queue, lambda: context.draw_vbo(DRAW)) == ["submit"]
     context.render_condition(None, False, True)
-    assert context.repeat("token", b"")
+    assert context.repeat("token", b"", 0)
 
 
 @pytest.mark.parametrize("failure", [GalletteError("late"), MemoryError("late")])
@@ -105,7 +105,7 @@ def test_what_failed_late_is_told_by_the_next_draw(
     context, queue = queued
     queue.failure = failure
     context.settle()
-    assert not context.repeat("token", b"")
+    assert not context.repeat("token", b"", 0)
     queue.joining = True
     with pytest.raises(type(failure), match="late"):
         context.draw_vbo(DRAW)
@@ -188,9 +188,9 @@ def test_a_driver_that_wants_to_see_each_draw_repeats_none(queued: tuple[Any, Qu
 
     assert Seeing.repeatable(context.__class__.__new__(Seeing), DRAW) is None
     context.draw_vbo = lambda info: None  # somebody looks at this one
-    assert not context.repeat("token", b"")
+    assert not context.repeat("token", b"", 0)
     del context.draw_vbo
-    assert context.repeat("token", b"")
+    assert context.repeat("token", b"", 0)
 
 
 def test_a_repeated_draw_for_another_framebuffer_does_not_wait_with_others(
@@ -198,5 +198,5 @@ def test_a_repeated_draw_for_another_framebuffer_does_not_wait_with_others(
 ) -> None:
     context, queue = queued
     queue.away = True
-    assert context.repeat("token", b"")
+    assert context.repeat("token", b"", 0)
     assert queue.told[0] == "flush"
