@@ -269,8 +269,8 @@ def test_a_framebuffer_may_be_deleted_while_clears_wait(monkeypatch: pytest.Monk
 
 
 def test_orders_lay_clears_between_draws() -> None:
-    texels: tuple[Any, ...] = ()
-    clears = [clearing.Clear(after, queue.ScissorState(), texels) for after in (1, 1, 3)]
+    nowhere = queue.FramebufferState(), queue.ScissorState(), ()
+    clears = [clearing.Clear(after, *nowhere) for after in (1, 1, 3)]
     draws, places = clearing.orders(4, clears)
     assert draws.tolist() == [0, 3, 4, 6]
     assert places.tolist() == [1, 2, 5]

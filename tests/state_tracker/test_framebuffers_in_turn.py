@@ -251,10 +251,39 @@ def test_clears_of_others_are_done_at_once(flushes: list[int]) -> None:
     painter.use(2)
     painter.gl.clear(GL.COLOR_BUFFER_BIT)
     assert not flushes
+    painter.gl.bind_texture(GL.TEXTURE_2D, painter.textures[3])
     painter.use(0)
+    painter.draw()
+    painter.use(3)  # which a draw that waits samples
     painter.gl.clear(GL.COLOR_BUFFER_BIT)
-    assert flushes == [2]
+    assert flushes == [3]
     painter.gl.release()
+
+
+@pytest.mark.parametrize("order", ["0110", "01012", "001120", "0123210"])
+def test_clears_wait_beside_draws_into_several(order: str, flushes: list[int]) -> None:
+    """Each lies between the draws into its own framebuffer that came before and behind it."""
+    pictures = []
+    for waiting in (True, False):
+        painter = Painter()
+        gl, random = painter.gl, np.random.default_rng(5)
+        gl.enable(GL.SCISSOR_TEST)
+        for number in map(int, order * 3):
+            painter.use(number)
+            if random.random() < 0.6:
+                gl.clear_color(*random.random(4).tolist())
+                gl.scissor(*(int(v) for v in random.integers(0, SIZE // 2, 2)), 9, 7)
+                gl.clear(GL.COLOR_BUFFER_BIT)
+                gl.scissor(0, 0, SIZE, SIZE)
+            if not waiting:
+                gl.finish()
+            painter.draw()
+        assert len(flushes) == 0 or not waiting
+        pictures.append(painter.contents())
+        gl.release()
+        del flushes[:]
+    for one, other in zip(*pictures, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_samples_are_those_of_the_draws_in_between(flushes: list[int]) -> None:

@@ -144,6 +144,7 @@ def test_framebuffers_that_were_drawn_to_are_bound(
         pictures.append([world.read(name) for name in names])
         if recorded:
             assert max(sizes) > 50
+        gl.release()
     assert pictures[0] == pictures[1]
     assert any(pictures[0][0])
 
