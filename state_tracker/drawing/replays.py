@@ -10,12 +10,18 @@ from __future__ import annotations
 import ctypes
 import struct
 from _thread import get_ident
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw as draws
 from gallette.state_tracker.drawing import viewports
+from gallette.state_tracker.drawing.known_names import (
+    Buffers,
+    Framebuffers,
+    Names,
+    draw_buffers,
+)
 from gallette.state_tracker.drawing.replaying import Replay
 from gallette.state_tracker.enables import is_enabled, set_enabled
 from gallette.state_tracker.entry_points import recording, shortcuts
@@ -32,8 +38,6 @@ from gallette.state_tracker.entry_points.recording.words import (
     HEADER,
     MOST_ARRAYS,
     MOST_BUFFERS,
-    MOST_DRAW_BUFFERS,
-    MOST_FRAMEBUFFERS,
     MOST_POINTS,
     MOST_QUERIES,
     MOST_TEXTURES,
@@ -44,7 +48,6 @@ from gallette.state_tracker.entry_points.recording.words import (
     WORDS,
     Word,
 )
-from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.texturing.texture_objects import bind_texture
 from gallette.state_tracker.vertices.buffer_objects import bind_buffer
 from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
@@ -61,9 +64,11 @@ _WORTH_IT = 8
 
 _LEAST_PATIENCE, _MOST_PATIENCE = 2, 256
 _MOST_UNIFORMS = 4096  # bytes
+_CLEAR_VALUES = slice(Word.CLEAR_COLOR, Word.CLEAR_STENCIL + 1)
+_DRAW_BUFFERS = slice(Word.DRAW_BUFFERS, Word.DRAW_BUFFERS + FRAMEBUFFER_WORDS)
+_COLOR = (ctypes.c_float * 4).from_buffer(words, 8 * Word.CLEAR_COLOR)
 _CLEARED = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT
 _SITUATIONS, _MOST_TOKENS = 16, 4096
-_MOST_LATELY = 16  # framebuffers
 
 _State = tuple[int, ...]
 _UNIT_0, _POINT_0 = Word.UNIT_0 - FIRST_STATE, Word.POINT_0 - FIRST_STATE
@@ -86,10 +91,10 @@ class Replays:
         self._repeated = 0  # draws in a row, more or less
         self._patience = _LEAST_PATIENCE
         self._replaying = False
-        self._arrays, self._textures = _Names(MOST_ARRAYS), _Names(MOST_TEXTURES)
+        self._arrays, self._textures = Names(MOST_ARRAYS), Names(MOST_TEXTURES)
         self._tokens: dict[Any, dict[bytes, Any]] = {}
-        self._queries, self._buffers = _Names(MOST_QUERIES), _Buffers()
-        self._framebuffers = _Framebuffers()
+        self._queries, self._buffers = Names(MOST_QUERIES), Buffers()
+        self._framebuffers = Framebuffers()
         self._target: Framebuffer = ctx.framebuffers.draw  # as it was
         self._boxes: dict[str, list[Any]] = {}  # of all viewports, as they were
         self._points: list[tuple[Any, int, int]] = []  # of uniform blocks, as they were
@@ -170,26 +175,21 @@ class Replays:
         """Say what is so around clears; answers the words of what they clear to."""
         ctx = self.ctx
         targets, state = ctx.framebuffers, ctx.fragment
-        color = state.clear_color
-        packed = struct.pack("<4f", *color)
-        noted = struct.unpack("<4f", packed) == color and not ctx.raster.discard
+        _COLOR[:] = list(state.clear_color)
+        noted = tuple(_COLOR) == state.clear_color and not ctx.raster.discard
         words[Word.NOT_CLEARED] = ~_CLEARED if noted else -1
-        cleared = [
-            *struct.unpack("<2q", packed),
-            *struct.unpack("<q", struct.pack("<d", state.clear_depth)),
-            state.clear_stencil & 0xFFFFFFFF,
-        ]
-        words[Word.CLEAR_COLOR : Word.CLEAR_STENCIL + 1] = cleared
+        struct.pack_into("<d", words, 8 * Word.CLEAR_DEPTH, state.clear_depth)
+        words[Word.CLEAR_STENCIL] = state.clear_stencil & 0xFFFFFFFF
         words[Word.READ_FRAMEBUFFER] = targets.read.name
         words[Word.KNOWN_FRAMEBUFFERS] = self._framebuffers.of(ctx)
-        words[Word.DRAW_BUFFERS : Word.DRAW_BUFFERS + FRAMEBUFFER_WORDS] = _draw_buffers(
-            targets.draw
-        )
-        masks = [sum(on << bit for bit, on in enumerate(each.mask)) for each in state.blend]
-        (words[Word.COLOR_MASKS],) = struct.unpack("<q", bytes(masks).ljust(8, b"\xff"))
-        words[Word.COLOR_MASK] = masks[0] if _are_alike(masks) else -1
+        words[_DRAW_BUFFERS] = draw_buffers(targets.draw)
+        masks = [each.mask for each in state.blend]
+        bits = {mask: sum(on << bit for bit, on in enumerate(mask)) for mask in {*masks}}
+        told = bytes([bits[mask] for mask in masks]).ljust(8, b"\xff")
+        struct.pack_into("<8s", words, 8 * Word.COLOR_MASKS, told)
+        words[Word.COLOR_MASK] = bits[masks[0]] if len(bits) == 1 else -1
         words[Word.DEPTH_MASK] = int(state.depth_mask)
-        return cleared
+        return words[_CLEAR_VALUES]
 
     def _state(self) -> _State:
         """What the words of state are now."""
@@ -265,7 +265,7 @@ class Replays:
         read = noted.words[Word.READ_FRAMEBUFFER]
         if read != ctx.framebuffers.read.name:
             ctx.framebuffers.bind(ctx.framebuffers.names.require(read), False, True)
-        cleared = noted.words[Word.CLEAR_COLOR : Word.CLEAR_STENCIL + 1]
+        cleared = noted.words[_CLEAR_VALUES]
         if cleared != self._cleared:
             self.show_cleared(cleared)
         for target, old, name in zip(BOUND, self._bound, bound, strict=True):
@@ -348,81 +348,3 @@ class Replays:
 
 def _are_alike(things: list[Any]) -> bool:
     return things.count(things[0]) == len(things)
-
-
-class _Buffers:
-    """A word for each name: one more than the bytes of that buffer that may be written; 0: there is
-    none such."""
-
-    def __init__(self) -> None:
-        self.memory = (ctypes.c_int64 * MOST_BUFFERS)()
-        self._known: tuple[int, int] = (-1, -1)
-
-    def of(self, ctx: Context) -> int:
-        """The address of the words, brought up to date."""
-        names = ctx.buffers.names
-        known = names.changes, ctx.group.epoch
-        if known != self._known:
-            self._known = known
-            ctypes.memset(self.memory, 0, ctypes.sizeof(self.memory))
-            for buffer in names.values():
-                if buffer.name < MOST_BUFFERS:
-                    writable = buffer.size if buffer.plain is not None else 0
-                    self.memory[buffer.name] = 1 + writable
-        return ctypes.addressof(self.memory)
-
-
-class _Framebuffers:
-    """What is said of the framebuffers that were drawn to lately: their draw buffers."""
-
-    def __init__(self) -> None:
-        self.memory = (ctypes.c_int64 * (FRAMEBUFFER_WORDS * MOST_FRAMEBUFFERS))()
-        self._lately: dict[int, None] = {}  # their names
-
-    def note(self, name: int) -> None:
-        """It was drawn to."""
-        if name not in self._lately and 0 < name < MOST_FRAMEBUFFERS:
-            if len(self._lately) >= _MOST_LATELY:
-                self._lately.clear()
-            self._lately[name] = None
-
-    def of(self, ctx: Context) -> int:
-        """The address of the words, brought up to date."""
-        self.note(ctx.framebuffers.draw.name)
-        ctypes.memset(self.memory, 0, ctypes.sizeof(self.memory))
-        for name in self._lately:
-            found = ctx.framebuffers.names.get(name)
-            if found is not None and found.status(ctx) == GL.FRAMEBUFFER_COMPLETE:
-                at = FRAMEBUFFER_WORDS * name
-                self.memory[at : at + FRAMEBUFFER_WORDS] = _draw_buffers(found)
-        return ctypes.addressof(self.memory)
-
-
-def _draw_buffers(framebuffer: Framebuffer) -> list[ctypes.c_int64 | int]:
-    """A framebuffer's draw buffers as words. (Windows have other rules.)"""
-    buffers = framebuffer.draw_buffers
-    used = [number for number, name in enumerate(buffers, 1) if name != GL.NONE]
-    count = used[-1] if used and not framebuffer.is_window else 0
-    names = [*buffers[:count], *[0] * MOST_DRAW_BUFFERS][:MOST_DRAW_BUFFERS]
-    pairs = struct.unpack(
-        f"<{MOST_DRAW_BUFFERS // 2}q", struct.pack(f"<{MOST_DRAW_BUFFERS}I", *names)
-    )
-    return [count if count <= MOST_DRAW_BUFFERS else 0, *pairs]
-
-
-class _Names:
-    """A byte for each name of one kind of object: may it be bound as it is?"""
-
-    def __init__(self, most: int) -> None:
-        self.memory = bytearray(most)
-        self._changes = -1
-
-    def of(self, table: NameTable[Any], suits: Callable[[Any], bool]) -> int:
-        """The address of the bytes, brought up to date."""
-        if self._changes != table.changes:
-            self._changes = table.changes
-            self.memory[:] = bytes(len(self.memory))
-            for found in table.values():
-                if found.name < len(self.memory) and suits(found):
-                    self.memory[found.name] = 1
-        return ctypes.addressof(ctypes.c_char.from_buffer(self.memory))

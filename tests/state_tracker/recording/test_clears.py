@@ -270,7 +270,7 @@ def test_colours_that_are_no_numbers(value: float, place: int, world: Recorded) 
 def test_a_colour_that_is_no_float_is_kept(world: Recorded) -> None:
     """Integers, and numbers Python has given: what they clear to is not rounded."""
     gl = world.gl
-    for color in ((0.1, 0.2, 0.3, 0.4), (1, 2, 3, 4)):
+    for color in ((0.1, 0.2, 0.3, 0.4), (1, 2, 3, 4), (1e300, 0.0, 0.0, 1.0)):
         gl.finish()
         world.plain.fragment.clear_color = color
         draw(world, 600)

@@ -1,0 +1,107 @@
+"""What names stand for while calls are recorded, in memory that machine code looks at.
+
+Each table says of every name, up to some number, whether there is such an object and what has to be
+known of it (see `entry_points.recording`). Recording ends before any of that changes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.recording.words import (
+    FRAMEBUFFER_WORDS,
+    MOST_BUFFERS,
+    MOST_DRAW_BUFFERS,
+    MOST_FRAMEBUFFERS,
+)
+from gallette.state_tracker.objects import NameTable
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.targets.framebuffers import Framebuffer
+
+__all__ = ["Buffers", "Framebuffers", "Names", "draw_buffers"]
+
+_MOST_LATELY = 16  # framebuffers
+
+
+class Buffers:
+    """A word for each name: one more than the bytes of that buffer that may be written; 0: there is
+    none such."""
+
+    def __init__(self) -> None:
+        self.memory = (ctypes.c_int64 * MOST_BUFFERS)()
+        self._known: tuple[int, int] = (-1, -1)
+
+    def of(self, ctx: Context) -> int:
+        """The address of the words, brought up to date."""
+        names = ctx.buffers.names
+        known = names.changes, ctx.group.epoch
+        if known != self._known:
+            self._known = known
+            ctypes.memset(self.memory, 0, ctypes.sizeof(self.memory))
+            for buffer in names.values():
+                if buffer.name < MOST_BUFFERS:
+                    writable = buffer.size if buffer.plain is not None else 0
+                    self.memory[buffer.name] = 1 + writable
+        return ctypes.addressof(self.memory)
+
+
+class Framebuffers:
+    """What is said of the framebuffers that were drawn to lately: their draw buffers."""
+
+    def __init__(self) -> None:
+        self.memory = (ctypes.c_int64 * (FRAMEBUFFER_WORDS * MOST_FRAMEBUFFERS))()
+        self._lately: dict[int, None] = {}  # their names
+
+    def note(self, name: int) -> None:
+        """It was drawn to."""
+        if name not in self._lately and 0 < name < MOST_FRAMEBUFFERS:
+            if len(self._lately) >= _MOST_LATELY:
+                self._lately.clear()
+            self._lately[name] = None
+
+    def of(self, ctx: Context) -> int:
+        """The address of the words, brought up to date."""
+        self.note(ctx.framebuffers.draw.name)
+        ctypes.memset(self.memory, 0, ctypes.sizeof(self.memory))
+        for name in self._lately:
+            found = ctx.framebuffers.names.get(name)
+            if found is not None and found.status(ctx) == GL.FRAMEBUFFER_COMPLETE:
+                at = FRAMEBUFFER_WORDS * name
+                self.memory[at : at + FRAMEBUFFER_WORDS] = draw_buffers(found)
+        return ctypes.addressof(self.memory)
+
+
+def draw_buffers(framebuffer: Framebuffer) -> list[ctypes.c_int64 | int]:
+    """A framebuffer's draw buffers as words. (Windows have other rules.)"""
+    buffers = framebuffer.draw_buffers
+    used = [number for number, name in enumerate(buffers, 1) if name != GL.NONE]
+    count = used[-1] if used and not framebuffer.is_window else 0
+    names = [*buffers[:count], *[0] * MOST_DRAW_BUFFERS][:MOST_DRAW_BUFFERS]
+    pairs = struct.unpack(
+        f"<{MOST_DRAW_BUFFERS // 2}q", struct.pack(f"<{MOST_DRAW_BUFFERS}I", *names)
+    )
+    return [count if count <= MOST_DRAW_BUFFERS else 0, *pairs]
+
+
+class Names:
+    """A byte for each name of one kind of object: may it be bound as it is?"""
+
+    def __init__(self, most: int) -> None:
+        self.memory = bytearray(most)
+        self._changes = -1
+
+    def of(self, table: NameTable[Any], suits: Callable[[Any], bool]) -> int:
+        """The address of the bytes, brought up to date."""
+        if self._changes != table.changes:
+            self._changes = table.changes
+            self.memory[:] = bytes(len(self.memory))
+            for found in table.values():
+                if found.name < len(self.memory) and suits(found):
+                    self.memory[found.name] = 1
+        return ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
