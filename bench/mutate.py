@@ -31,6 +31,7 @@ import random
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
@@ -71,8 +72,7 @@ def main() -> int:
     chosen = parser.parse_args()
     folder: Path = chosen.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    some = "-".join(("", chosen.only, *chosen.kinds, *chosen.tests)) if _is_part(chosen) else ""
-    journal = folder / f"results-{chosen.seed}{some.replace('/', '-').replace(' ', '-')}.jsonl"
+    journal = folder / journal_name(chosen.seed, chosen.only, *chosen.kinds, *chosen.tests)
     done = _read(journal)
     if not chosen.show:
         pristine = Copy.of(ROOT, folder / "tree").folder
@@ -94,8 +94,12 @@ def main() -> int:
     return 0
 
 
-def _is_part(chosen: argparse.Namespace) -> bool:
-    return bool(chosen.only or chosen.kinds or chosen.tests)
+def journal_name(seed: int, *asked: str) -> str:
+    """Another for each part that is asked for, and short enough for a file however much is."""
+    some = "-".join(("", *asked)).replace("/", "-").replace(" ", "-") if any(asked) else ""
+    if len(some) > 150:
+        some = f"{some[:100]}-{zlib.crc32(some.encode()):08x}"
+    return f"results-{seed}{some}.jsonl"
 
 
 def draw(

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 from mutants.faults import faults_of  # type: ignore[import-not-found]
 from mutants.probes import Probes  # type: ignore[import-not-found]
 from mutants.switches import switched  # type: ignore[import-not-found]
+from mutate import journal_name  # type: ignore[import-not-found]
 
 
 def planted(source: str) -> list[str]:
@@ -193,3 +194,14 @@ def test_a_sleeping_fault_changes_nothing_until_it_is_called(
         assert [add(n) for n in (1, 2)] == [wanted(n) for n in (1, 2)]
         for x in range(6):
             assert names["far"](x) == expected["far"](x)
+
+
+def test_every_part_has_a_journal_whose_name_a_file_can_have(tmp_path: Path) -> None:
+    many = [f"tests/state_tracker/test_{number}.py" for number in range(40)]
+    asked = [[], ["pipe/"], ["pipe/", "forgotten call"], many, [*many, "tests"], many[::-1]]
+    names = [journal_name(seed, *some) for seed in (1, 2) for some in asked]
+    for name in names:
+        (tmp_path / name).write_text("")
+    assert len(set(names)) == len(names)
+    assert names[0] == "results-1.jsonl"
+    assert names[2] == "results-1-pipe--forgotten-call.jsonl"
