@@ -181,17 +181,17 @@ def delete_queries(ctx: Context, n: int, ids: Pointer) -> None:
         found.release()
 
 
-def _check_known(ctx: Context, target: int) -> None:
+def _check_known(ctx: Context, target: int, index: int = 0) -> None:
+    if index >= (ctx.limits.max_vertex_streams if target in _PER_STREAM else 1):
+        raise invalid_value(f"{GL.name_of(target)} has no index {index}")
     if target not in TARGETS or (ctx.profile == "es" and target not in _ES_TARGETS):
         raise invalid_enum(target, "query target")
 
 
-def _check_target(ctx: Context, target: int, index: int = 0) -> None:
-    _check_known(ctx, target)
+def _check_target(ctx: Context, target: int, index: int) -> None:
+    _check_known(ctx, target, index)
     if target == GL.TIMESTAMP:
         raise invalid_enum(target, "query target")
-    if index >= (ctx.limits.max_vertex_streams if target in _PER_STREAM else 1):
-        raise invalid_value(f"{GL.name_of(target)} has no index {index}")
 
 
 @entry
@@ -247,9 +247,7 @@ def query_counter(ctx: Context, id: int, target: int) -> None:
 
 @entry
 def get_query_indexediv(ctx: Context, target: int, index: int, pname: int) -> list[int]:
-    _check_known(ctx, target)
-    if index >= (ctx.limits.max_vertex_streams if target in _PER_STREAM else 1):
-        raise invalid_value(f"{GL.name_of(target)} has no index {index}")
+    _check_known(ctx, target, index)
     if pname == GL.CURRENT_QUERY:
         active = ctx.queries.active.get((target, index))
         return [active.name if active is not None else 0]
