@@ -129,12 +129,16 @@ def test_a_batch_equals_its_primitives_one_by_one(
     np.testing.assert_array_equal(images[0][0], images[1][0])
 
 
-def test_many_layers_are_ranked_by_sorting() -> None:
+@pytest.mark.parametrize(("apart", "lows"), [(0, 60), (1, 60), (1, 20), (3, 20)])
+def test_many_layers_are_ranked_by_sorting(apart: int, lows: int) -> None:
+    """Some pixels are whole powers of two apart."""
     rng = np.random.default_rng(5)
-    pixel = rng.integers(0, 200000, 60)[rng.integers(0, 60, 3000)]
-    who = np.zeros(200000, np.int64)
+    each = np.arange(60)
+    pixels = rng.integers(0, 60000, lows)[each % lows] + (each // 20 * apart << 16)
+    pixel = pixels[rng.integers(0, 60, 3000)]
+    who = np.zeros(500000, np.int64)
     seen: dict[int, int] = {}
-    total = 0
+    total = count = 0
     for layer in order.layers(pixel, who):
         assert layer is not None
         assert len(set(pixel[layer].tolist())) == len(layer)
@@ -142,8 +146,9 @@ def test_many_layers_are_ranked_by_sorting() -> None:
             at = int(pixel[number])
             assert seen.get(at, -1) < number
             seen[at] = number
-        total += len(layer)
+        total, count = total + len(layer), count + 1
     assert total == len(pixel)
+    assert count == np.bincount(pixel).max()
 
 
 def _everything(canvas: Canvas) -> ScissorState:
