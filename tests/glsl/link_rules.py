@@ -172,6 +172,36 @@ RULES = (
         ),
     ),
     Rule(
+        "a component is of no matrix",
+        varying(
+            "layout(location = 0, component = 0) out vec2 a;",
+            "layout(location = 0, component = 0) in vec2 a;",
+            "a = vec2(1.0);",
+            "a, a",
+        ),
+        varying(
+            "layout(location = 0, component = 0) out mat2 a;",
+            "layout(location = 0, component = 0) in mat2 a;",
+            "a = mat2(1.0);",
+            "a[0], a[1]",
+        ),
+    ),
+    Rule(
+        "a component is of no structure",
+        varying(
+            "layout(location = 0, component = 0) out vec2 a[2];",
+            "layout(location = 0, component = 0) in vec2 a[2];",
+            "a[0] = a[1] = vec2(1.0);",
+            "a[0], a[1]",
+        ),
+        varying(
+            "struct S { vec2 b; }; layout(location = 0, component = 0) out S a;",
+            "struct S { vec2 b; }; layout(location = 0, component = 0) in S a;",
+            "a.b = vec2(1.0);",
+            "a.b, a.b",
+        ),
+    ),
+    Rule(
         "a varying with a location does not run into the next",
         varying(
             "layout(location = 0) out vec4 v[2]; layout(location = 2) out vec4 w;",
@@ -260,6 +290,11 @@ RULES = (
         uniforms("uniform float u = 2.0;", "uniform float u = 3.0;"),
     ),
     Rule(
+        "a structure without a name is none with one",
+        uniforms("uniform struct { vec4 a; } u;", "uniform struct { vec4 a; } u;", "u.a", "u.a"),
+        uniforms("uniform struct { vec4 a; } u;", "uniform struct S { vec4 a; } u;", "u.a", "u.a"),
+    ),
+    Rule(
         "structures of uniforms are the same",
         uniforms(
             "struct S { vec4 a; }; uniform S u;", "struct S { vec4 a; }; uniform S u;", "u.a", "u.a"
@@ -267,6 +302,80 @@ RULES = (
         uniforms(
             "struct S { vec4 a; }; uniform S u;", "struct S { vec4 b; }; uniform S u;", "u.a", "u.b"
         ),
+    ),
+    Rule(
+        "structures of uniforms have as many fields",
+        uniforms(
+            "struct S { vec4 a, b; }; uniform S u;",
+            "struct S { vec4 a, b; }; uniform S u;",
+            "u.a",
+            "u.b",
+        ),
+        uniforms(
+            "struct S { vec4 a, b; }; uniform S u;",
+            "struct S { vec4 a; }; uniform S u;",
+            "u.a",
+            "u.a",
+        ),
+    ),
+    Rule(
+        "fields of structures of uniforms have one type",
+        uniforms(
+            "struct S { float a[2]; }; uniform S u;",
+            "struct S { float a[2]; }; uniform S u;",
+            "u.a[0]",
+            "u.a[1]",
+        ),
+        uniforms(
+            "struct S { float a[2]; }; uniform S u;",
+            "struct S { float a[3]; }; uniform S u;",
+            "u.a[0]",
+            "u.a[1]",
+        ),
+    ),
+    Rule(
+        "structures of uniforms have one name",
+        uniforms(
+            "struct S { vec4 a; }; uniform S u[2];",
+            "struct S { vec4 a; }; uniform S u[2];",
+            "u[0].a",
+            "u[1].a",
+        ),
+        uniforms(
+            "struct S { vec4 a; }; uniform S u[2];",
+            "struct T { vec4 a; }; uniform T u[2];",
+            "u[0].a",
+            "u[1].a",
+        ),
+    ),
+    Rule(
+        "a structure is no vector",
+        uniforms(
+            "struct S { vec4 a; }; uniform S u;", "struct S { vec4 a; }; uniform S w;", "u.a", "w.a"
+        ),
+        uniforms("struct S { vec4 a; }; uniform S u;", "uniform vec4 u;", "u.a", "u"),
+    ),
+    Rule(
+        "an array is not what it is of",
+        uniforms("uniform vec4 u[1];", "uniform vec4 u[1];", "u[0]", "u[0]"),
+        uniforms("uniform vec4 u[1];", "uniform vec4 u;", "u[0]", "u"),
+    ),
+    Rule(
+        "what an array is of is no array",
+        uniforms("uniform vec4 u;", "uniform vec4 u;"),
+        uniforms("uniform vec4 u;", "uniform vec4 u[1];", "u", "u[0]"),
+    ),
+    Rule(
+        "arrays of arrays have the sizes of both",
+        uniforms("uniform vec4 u[2][3];", "uniform vec4 u[2][3];", "u[0][0]", "u[0][1]"),
+        uniforms("uniform vec4 u[2][3];", "uniform vec4 u[2][4];", "u[0][0]", "u[0][1]"),
+    ),
+    Rule(
+        "an array without a size takes that of another shader of its stage",
+        "vertex: uniform vec4 u[3]; vec4 g(); void main() { gl_Position = u[2] + g(); }\n"
+        "vertex: uniform vec4 u[]; vec4 g() { return u[1]; }",
+        "vertex: uniform vec4 u[3]; vec4 g(); void main() { gl_Position = u[2] + g(); }\n"
+        "vertex: uniform vec4 u[]; vec4 g() { return u[3]; }",
     ),
     Rule(
         "locations of uniforms do not overlap",

@@ -1,5 +1,11 @@
 """The preprocessor: what comes out of directives and macros."""
 
+from __future__ import annotations
+
+import math
+import operator
+import random
+from itertools import product
 from typing import Any
 
 import pytest
@@ -7,6 +13,7 @@ import pytest
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.language import EXTENSIONS
 from gallette.compiler.glsl.parse import preprocessor
+from gallette.compiler.glsl.parse.keywords import classify
 from gallette.compiler.glsl.parse.parser import parse
 from gallette.compiler.glsl.parse.preprocessor import preprocess
 from gallette.compiler.glsl.parse.settings import Settings
@@ -258,3 +265,97 @@ def test_calls_of_macros_stand_in_arguments_a_hundred_deep() -> None:
 
     assert tokens(nested(100)) == "1"
     assert messages(nested(101)) == ["macro arguments are nested too deeply"]
+
+
+# The operators of directives, those that bind least first.
+LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %")
+APPLIED: dict[str, Any] = {
+    "||": lambda a, b: bool(a or b),
+    "&&": lambda a, b: bool(a and b),
+    "|": operator.or_,
+    "^": operator.xor,
+    "&": operator.and_,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": lambda a, b: int(a / b),
+    "%": math.fmod,
+}
+
+
+def by_hand(chain: list[Any]) -> int:
+    """What operands with operators between are: those on either side of the last to apply."""
+    if len(chain) == 1:
+        return int(chain[0])
+    for level in LEVELS:
+        places = [k for k in range(1, len(chain), 2) if chain[k] in level.split()]
+        if places:
+            left, right = chain[: places[-1]], chain[places[-1] + 1 :]
+            return int(APPLIED[chain[places[-1]]](by_hand(left), by_hand(right)))
+    raise AssertionError(chain)
+
+
+def test_operators_of_directives_bind_as_in_c() -> None:
+    """Every operator before every other, and longer chains."""
+    rng, every = random.Random(5), " ".join(LEVELS).split()
+    rows = [*product(every, every)] * 8 + [tuple(rng.choices(every, k=4)) for _ in range(400)]
+    text, count = "", 0
+    for operators in rows:
+        chain: list[Any] = [rng.randint(0, 6)]
+        for op in operators:
+            chain += [op, rng.randint(0, 6)]
+        try:
+            value = by_hand(chain)
+        except (ZeroDivisionError, ValueError):  # by zero, and shifts to negative places
+            continue
+        if abs(value) < 1 << 31:
+            shown = " ".join(map(str, chain))
+            text += f"#if ({shown}) != ({value})\nwrong: {shown} is {value};\n#endif\n"
+            count += 1
+    assert tokens(text) == ""
+    assert count > 2000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#define A A\nA b; C d",
+        "#define vec2 vec2\nvec2 a = vec2(b)",
+        "#define F(x) F(x) + y\nfloat F(z) w",
+        "#define A B\n#define B A\nint A, B, C",
+        "a b c",
+    ],
+)
+def test_words_keep_their_places_whatever_stands_beside_them(text: str) -> None:
+    log = Log()
+    result = preprocess(text, "t", Settings(api="compat"), log)
+    found = classify(result.tokens, result.language, log)
+    assert [t[1:] for t in found] == [t[1:] for t in result.tokens]
+    assert not {"painted", "reserved"} & {t[0] for t in found}
+    assert log.error_count == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "said"),
+    [
+        ("a goto b", ["a", "goto", "b"], "'goto' is a reserved word in GLSL 1.10"),
+        ("a # b", ["a", "b"], "unexpected '#'"),
+        ("a ## b", ["a", "b"], "unexpected '##'"),
+    ],
+)
+def test_what_has_no_place_in_a_text_is_one_error(text: str, left: list[str], said: str) -> None:
+    log = Log()
+    result = preprocess(text, "t", Settings(api="compat"), log)
+    found = classify(result.tokens, result.language, log)
+    assert [t[:2] for t in found] == [("id", word) for word in left]
+    (told,) = log.diagnostics
+    assert told.message == said
+    assert told.span is not None and told.span.column == 3
