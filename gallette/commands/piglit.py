@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         description="Compare runs: totals, pass rates per folder, what changed.",
         epilog="example: gallette piglit summary reports/a reports/b --html reports/html",
     )
-    summary.add_argument("runs", nargs="+", metavar="DIR", help="a folder with results.json")
+    summary.add_argument(
+        "runs", nargs="+", type=Path, metavar="DIR", help="a folder with results.json"
+    )
     summary.add_argument("--html", type=Path, default=None, metavar="DIR")
     summary.add_argument(
         "--pages",
@@ -213,7 +215,7 @@ def _merge(options: argparse.Namespace) -> int:
 def _summary(options: argparse.Namespace) -> int:
     from gallette.reports.terminal import print_folders, print_summary, print_versions
 
-    summary = summarise([read_run(Path(p)) for p in options.runs])
+    summary = summarise([read_run(path) for path in options.runs])
     if options.versions:
         print_versions(console(), summary)
     if options.folders:

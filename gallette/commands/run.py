@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--size", default="", metavar="WxH", help="the size of off-screen surfaces")
     parser.add_argument(
-        "--capture", default="", metavar="FILE", help="record every OpenGL call (gallette replay)"
+        "--capture", type=Path, metavar="FILE", help="record every OpenGL call (gallette replay)"
     )
     parser.add_argument("program", nargs=argparse.REMAINDER, help="the program and its arguments")
 

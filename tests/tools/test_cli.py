@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import io
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gallette.cli import COMMANDS, main
 from gallette.commands import diff
+from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError
 from tests.interrupts import hear_interrupts
 
@@ -340,3 +344,29 @@ def test_what_a_driver_lacks_is_told_with_its_brackets(
     monkeypatch.setattr("gallette.pipe.loader.driver_names", lambda: ["jit"])
     assert main(["drivers"]) == 0
     assert "jit wants gallette[jit]" in capsys.readouterr().out
+
+
+def options_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+    """Every option and argument of a command and of what is below it."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from options_of(below)
+        else:
+            yield parser.prog, action
+
+
+TYPES = {"DIR": Path, "FILE": Path, "PAGE": Path, "CAPTURE": Path, "SECONDS": float}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_folders_and_files_are_paths_and_numbers_are_numbers(name: str) -> None:
+    module = importlib.import_module(COMMANDS[name].module)
+    parser = ArgumentParser(prog=name)
+    if hasattr(module, "add_arguments"):
+        module.add_arguments(parser)
+    for prog, action in options_of(parser):
+        if action.metavar in TYPES:
+            assert action.type is TYPES[str(action.metavar)], (prog, action.dest)
+        elif action.metavar == "N":
+            assert callable(action.type) and action.type("3") == 3, (prog, action.dest)
