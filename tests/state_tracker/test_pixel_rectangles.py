@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import tracemalloc
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -325,3 +326,101 @@ def test_raster_positions_are_lit_as_on_native_gl() -> None:
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-3)
     assert len({tuple(each) for each in found}) > 48
+
+
+MAPS = "I_TO_I S_TO_S I_TO_R I_TO_G I_TO_B I_TO_A R_TO_R G_TO_G B_TO_B A_TO_A".split()  # noqa: SIM905
+# How values are given: a type, what stands for one, some values.
+KINDS: dict[str, tuple[type, float, list[float]]] = {
+    "fv": (np.float32, 1.0, [0.0, 0.25, 3.0, -1.0, 0.75, 1.0, 17.0, 0.5]),
+    "usv": (np.uint16, 65535.0, [0, 1, 77, 65535, 300, 32768, 255, 2]),
+    "uiv": (np.uint32, 4294967295.0, [0, 1, 77, 4294967295, 1 << 30, 300, 65536, 2]),
+}
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_maps_of_indices_hold_numbers_and_maps_of_colours_fractions(
+    name: str,
+) -> None:
+    """Mesa rounds indices of stencils, and takes other indices for fractions when asked."""
+    gl = create_context("numpipe", profile="compat", size=(8, 8))
+    target = getattr(GL, f"PIXEL_MAP_{name}")
+    indices, by_index = name in ("I_TO_I", "S_TO_S"), name[0] in "IS"
+    for (kind, (type, one, values)), size in product(KINDS.items(), (0, 1, 2, 3, 4, 8, 257)):
+        before = gl.get_integerv(getattr(GL, f"PIXEL_MAP_{name}_SIZE"))
+        getattr(gl, f"pixel_map{kind}")(target, size, np.array((values * 40)[:size], type))
+        if size in (0, 257) or (by_index and size == 3):
+            assert errors(gl) == ["GL_INVALID_VALUE"], (kind, size)
+            assert gl.get_integerv(getattr(GL, f"PIXEL_MAP_{name}_SIZE")) == before
+            continue
+        held = np.array(values[:size])
+        if not indices:
+            held = np.clip(held / one, 0.0, 1.0)
+        assert gl.get_integerv(getattr(GL, f"PIXEL_MAP_{name}_SIZE")) == [size]
+        for other, (asked, top, _) in KINDS.items():
+            room = np.zeros(8, asked)
+            getattr(gl, f"get_pixel_map{other}")(target, room)
+            wanted = held if indices else held * top
+            if top > 1:
+                wanted = np.rint(np.clip(wanted, 0, top))
+            assert room[:size] == pytest.approx(wanted, rel=1e-6, abs=1e-7), (kind, size, other)
+            assert not room[size:].any()
+        assert errors(gl) == []
+    gl.release()
+
+
+# What would change a triangle, and is nothing to a rectangle of pixels.
+TRIANGLES_ONLY: dict[str, Callable[[Any], None]] = {
+    "a clip plane": lambda gl: (
+        gl.clip_plane(GL.CLIP_PLANE0, [1.0, 0.0, 0.0, 0.5]),
+        gl.enable(GL.CLIP_PLANE0),
+    ),
+    "the last clip plane": lambda gl: (
+        gl.clip_plane(GL.CLIP_PLANE5, [0.0, 1.0, 0.0, 0.25]),
+        gl.enable(GL.CLIP_PLANE5),
+    ),
+    "culled fronts": lambda gl: (gl.cull_face(GL.FRONT), gl.enable(GL.CULL_FACE)),
+    "culled backs": lambda gl: (gl.cull_face(GL.BACK), gl.enable(GL.CULL_FACE)),
+    "culled sides": lambda gl: (gl.cull_face(GL.FRONT_AND_BACK), gl.enable(GL.CULL_FACE)),
+    "backs in front": lambda gl: (gl.front_face(GL.CW), gl.enable(GL.CULL_FACE)),
+    "lines": lambda gl: gl.polygon_mode(GL.FRONT_AND_BACK, GL.LINE),
+    "points": lambda gl: gl.polygon_mode(GL.FRONT_AND_BACK, GL.POINT),
+    "a stipple": lambda gl: (gl.polygon_stipple(bytes(128)), gl.enable(GL.POLYGON_STIPPLE)),
+    "smooth edges": lambda gl: (
+        gl.enable(GL.POLYGON_SMOOTH),
+        gl.enable(GL.BLEND),
+        gl.blend_func(GL.SRC_ALPHA, GL.ONE),
+    ),
+    "an offset": lambda gl: (gl.polygon_offset(0.0, 1e6), gl.enable(GL.POLYGON_OFFSET_FILL)),
+    "flat colours": lambda gl: gl.shade_model(GL.FLAT),
+    "two sides": lambda gl: gl.enable(GL.VERTEX_PROGRAM_TWO_SIDE),
+    "clamped depths": lambda gl: gl.enable(GL.DEPTH_CLAMP),
+    "half of the depths": lambda gl: gl.clip_control(GL.LOWER_LEFT, GL.ZERO_TO_ONE),
+    "clamped colours": lambda gl: gl.clamp_color(GL.CLAMP_VERTEX_COLOR, GL.TRUE),
+}
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("depth", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("name", TRIANGLES_ONLY)
+def test_what_is_about_triangles_is_not_about_rectangles_of_pixels(name: str, depth: float) -> None:
+    def scene(gl: Any) -> None:
+        gl.enable(GL.DEPTH_TEST)
+        gl.depth_func(GL.LEQUAL)
+        gl.color4f(0.2, 0.9, 0.4, 0.8)
+        gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1)
+        gl.window_pos3f(2.0, 3.0, depth)
+        gl.push_attrib(GL.ALL_ATTRIB_BITS)
+        TRIANGLES_ONLY[name](gl)
+        gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE)
+        gl.window_pos3f(20.0, 3.0, depth)
+        gl.bitmap(8, 8, 0.0, 0.0, 0.0, 0.0, LETTER)
+        gl.window_pos3f(20.0, 15.0, depth)
+        gl.copy_pixels(2, 3, 8, 9, GL.COLOR)
+        gl.pop_attrib()
+        gl.color3f(1.0, 1.0, 1.0)
+        gl.begin(GL.QUADS)  # seen where what lies there is farther
+        for x, y in ((-1, -1), (1, -1), (1, 0), (-1, 0)):
+            gl.vertex3f(x, y, 0.5)
+        gl.end()
+
+    compare(scene, size=(32, 32), version=(4, 5))
