@@ -219,3 +219,41 @@ def test_fragments_that_take_turns() -> None:
     again = spirv_to_nir(written)
     assert again.info.interlocks
     again.unref()
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3])
+@pytest.mark.parametrize("known", [True, False], ids=["constant", "variable"])
+def test_channels_are_taken_and_replaced_by_number(place: int, known: bool) -> None:
+    index = "%at" if known else "%from_memory"
+    shader = module(
+        f"""%ptr = OpTypePointer Output %vec4
+        %own = OpTypePointer Function %uint
+        %at = OpConstant %uint {place}
+        %float_5 = OpConstant %float 5
+        %float_6 = OpConstant %float 6
+        %float_7 = OpConstant %float 7
+        %different = OpConstantComposite %vec4 %float_1 %float_2 %float_5 %float_6
+        %o = OpVariable %ptr Output
+        %p = OpVariable %ptr Output
+        %q = OpVariable %ptr Output""",
+        f"""%memory = OpVariable %own Function
+        OpStore %memory %at
+        %from_memory = OpLoad %uint %memory
+        %copy = OpCopyObject %vec4 %different
+        %new = OpVectorInsertDynamic %vec4 %copy %float_7 {index}
+        %one = OpVectorExtractDynamic %float %copy {index}
+        %all = OpCompositeConstruct %vec4 %one %one %one %one
+        OpStore %o %new
+        OpStore %p %all
+        OpStore %q %copy
+        OpReturn""",
+        interface="%o %p %q",
+        decorations="\n".join(f"OpDecorate %{v} Location {k}" for k, v in enumerate("opq")),
+    )
+    run_passes(shader, ["lower_vars_to_ssa", "lower_io"])
+    found = interpret(shader, Environment(1)).outputs
+    values = [np.asarray(found[k]).view(np.float32).ravel().tolist() for k in sorted(found)]
+    before = [1.0, 2.0, 5.0, 6.0]
+    after = [7.0 if k == place else value for k, value in enumerate(before)]
+    assert sum(values, []) == [*after, *[before[place]] * 4, *before]
+    shader.unref()

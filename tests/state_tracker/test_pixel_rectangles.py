@@ -390,7 +390,7 @@ TRIANGLES_ONLY: dict[str, Callable[[Any], None]] = {
         gl.enable(GL.BLEND),
         gl.blend_func(GL.SRC_ALPHA, GL.ONE),
     ),
-    "an offset": lambda gl: (gl.polygon_offset(0.0, 1e6), gl.enable(GL.POLYGON_OFFSET_FILL)),
+    "an offset": lambda gl: (gl.polygon_offset(0.0, 1e8), gl.enable(GL.POLYGON_OFFSET_FILL)),
     "flat colours": lambda gl: gl.shade_model(GL.FLAT),
     "two sides": lambda gl: gl.enable(GL.VERTEX_PROGRAM_TWO_SIDE),
     "clamped depths": lambda gl: gl.enable(GL.DEPTH_CLAMP),
