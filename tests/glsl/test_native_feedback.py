@@ -138,3 +138,33 @@ def test_xfb_layouts_are_placed_as_native(gl: Any, seed: int) -> None:
         name = varying.name + suffix if index != 0xFFFFFFFF else varying.name
         got = [varying.offset, max(1, varying.array_size)]
         assert got == query(gl, other, name), varying.name + source
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_members_of_blocks_follow_each_other_as_native(gl: Any, seed: int) -> None:
+    """The block has an offset; some members have one of their own, which the rest go on from."""
+    rng = random.Random(200 + seed)
+    members, body, offset = "", "", 8 * rng.randrange(3)
+    start = offset
+    for i in range(rng.randrange(2, 6)):
+        type_, count = rng.choice(("float", "vec2", "vec3", "double", "dvec2")), rng.choice((0, 2))
+        size = 8 if type_[0] == "d" else 4
+        offset = -(-offset // size) * size
+        if rng.random() < 0.3:
+            offset += size * rng.randrange(3)
+            members += f"layout(xfb_offset = {offset}) "
+        members += f"{type_} m{i}{f'[{count}]' if count else ''};\n"
+        offset += size * max(1, count) * int(type_[-1] if type_[-1].isdigit() else 1)
+        body += "".join(f"b.m{i}{f'[{k}]' if count else ''} = {type_}(gl_VertexID);\n"
+                        for k in range(count or 1))  # fmt: skip
+    source = (
+        f"#version 450\nlayout(xfb_offset = {start}) out B {{\n{members}}} b;\n"
+        f"void main() {{\ngl_Position = vec4(0.0);\n{body}}}\n"
+    )
+    program = ours(source, [])
+    other = native(gl, source, [])
+    assert program.xfb is not None
+    assert program.xfb.varyings
+    for varying in program.xfb.varyings:
+        got = [varying.offset, max(1, varying.array_size)]
+        assert got == query(gl, other, varying.name), varying.name + source

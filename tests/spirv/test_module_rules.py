@@ -255,5 +255,5 @@ def test_channels_are_taken_and_replaced_by_number(place: int, known: bool) -> N
     values = [np.asarray(found[k]).view(np.float32).ravel().tolist() for k in sorted(found)]
     before = [1.0, 2.0, 5.0, 6.0]
     after = [7.0 if k == place else value for k, value in enumerate(before)]
-    assert sum(values, []) == [*after, *[before[place]] * 4, *before]
+    assert [x for part in values for x in part] == [*after, *[before[place]] * 4, *before]
     shader.unref()
