@@ -117,8 +117,32 @@ def textured(gl: Any) -> None:
     gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE)
 
 
+def uploaded(gl: Any) -> None:
+    """Pixels are transferred on their way into textures, too, unless they are no colours."""
+    gl.pixel_transferf(GL.RED_SCALE, 0.5)
+    gl.pixel_transferf(GL.GREEN_BIAS, 0.25)
+    gl.pixel_mapfv(GL.PIXEL_MAP_B_TO_B, 4, np.array([1.0, 0.5, 0.25, 0.0], np.float32))
+    gl.enable(GL.TEXTURE_2D)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+    for place, form in enumerate((GL.RGBA, GL.LUMINANCE, GL.RGB, GL.DEPTH_COMPONENT)):
+        gl.pixel_transferi(GL.MAP_COLOR, place % 2)
+        pixel = GL.DEPTH_COMPONENT if form == GL.DEPTH_COMPONENT else GL.RGBA
+        image = PICTURE[..., 0].copy() if pixel == GL.DEPTH_COMPONENT else PICTURE
+        gl.tex_image2d(GL.TEXTURE_2D, 0, form, 16, 12, 0, pixel, GL.UNSIGNED_BYTE, image)
+        gl.pixel_transferi(GL.MAP_COLOR, (place + 1) % 2)
+        gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 4, 4, 8, 6, pixel, GL.UNSIGNED_BYTE, image)
+        gl.viewport(place % 2 * 32, place // 2 * 32, 32, 32)
+        gl.begin(GL.QUADS)
+        for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
+            gl.tex_coord2f((x + 1) / 2, (y + 1) / 2)
+            gl.vertex2f(x, y)
+        gl.end()
+
+
 SCENES = [
     plain,
+    uploaded,
     zoomed,
     blended_and_scissored,
     transferred,
