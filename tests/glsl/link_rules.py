@@ -172,6 +172,96 @@ RULES = (
         ),
     ),
     Rule(
+        "a component needs a location",
+        varying(
+            "layout(location = 0, component = 1) out float a;",
+            "layout(location = 0, component = 1) in float a;",
+            "a = float(1.0);",
+            "a",
+        ),
+        varying(
+            "layout(component = 1) out float a;",
+            "layout(component = 1) in float a;",
+            "a = float(1.0);",
+            "a",
+        ),
+    ),
+    Rule(
+        "a component leaves room",
+        varying(
+            "layout(location = 0, component = 2) out vec2 a;",
+            "layout(location = 0, component = 2) in vec2 a;",
+            "a = vec2(1.0);",
+            "a, a",
+        ),
+        varying(
+            "layout(location = 0, component = 3) out vec2 a;",
+            "layout(location = 0, component = 3) in vec2 a;",
+            "a = vec2(1.0);",
+            "a, a",
+        ),
+    ),
+    Rule(
+        "there are four components",
+        varying(
+            "layout(location = 0, component = 3) out float a;",
+            "layout(location = 0, component = 3) in float a;",
+            "a = float(1.0);",
+            "a",
+        ),
+        varying(
+            "layout(location = 0, component = 4) out float a;",
+            "layout(location = 0, component = 4) in float a;",
+            "a = float(1.0);",
+            "a",
+        ),
+    ),
+    Rule(
+        "a component leaves room for doubles",
+        varying(
+            "layout(location = 0, component = 0) flat out dvec2 a;",
+            "layout(location = 0, component = 0) flat in dvec2 a;",
+            "a = dvec2(1.0);",
+            "vec2(a), 0.0, 0.0",
+        ),
+        varying(
+            "layout(location = 0, component = 2) flat out dvec2 a;",
+            "layout(location = 0, component = 2) flat in dvec2 a;",
+            "a = dvec2(1.0);",
+            "vec2(a), 0.0, 0.0",
+        ),
+    ),
+    Rule(
+        "more than two doubles have no component",
+        varying(
+            "layout(location = 0) flat out dvec3 a;",
+            "layout(location = 0) flat in dvec3 a;",
+            "a = dvec3(1.0);",
+            "vec3(a), 0.0",
+        ),
+        varying(
+            "layout(location = 0, component = 0) flat out dvec3 a;",
+            "layout(location = 0, component = 0) flat in dvec3 a;",
+            "a = dvec3(1.0);",
+            "vec3(a), 0.0",
+        ),
+    ),
+    Rule(
+        "doubles begin at even components",
+        varying(
+            "layout(location = 0, component = 2) flat out double a;",
+            "layout(location = 0, component = 2) flat in double a;",
+            "a = double(1.0);",
+            "float(a)",
+        ),
+        varying(
+            "layout(location = 0, component = 1) flat out double a;",
+            "layout(location = 0, component = 1) flat in double a;",
+            "a = double(1.0);",
+            "float(a)",
+        ),
+    ),
+    Rule(
         "a component is of no matrix",
         varying(
             "layout(location = 0, component = 0) out vec2 a;",
