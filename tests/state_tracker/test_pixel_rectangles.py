@@ -196,6 +196,57 @@ def test_pixel_maps_come_back_as_given(compat: GLInterface) -> None:
     assert errors(compat) == ["GL_INVALID_VALUE"]
 
 
+_MAPPED = {
+    "fv": (np.float32, [0.0, 0.25, 2.0, 1.0]),
+    "usv": (np.uint16, [0, 3, 65535, 200]),
+    "uiv": (np.uint32, [0, 7, 2**32 - 1, 70000]),
+}
+
+
+_FOR_INDICES = ["S_TO_S", "I_TO_R", "I_TO_G", "I_TO_B", "I_TO_A"]
+
+
+@pytest.mark.parametrize("name", _FOR_INDICES)
+def test_maps_for_indices_have_a_power_of_two_entries(compat: GLInterface, name: str) -> None:
+    """I_TO_I as well, but Mesa forgets that one."""
+    for count in range(1, 10):
+        compat.pixel_mapfv(getattr(GL, f"PIXEL_MAP_{name}"), count, np.zeros(count, np.float32))
+        assert errors(compat) == ([] if count in (1, 2, 4, 8) else ["GL_INVALID_VALUE"])
+
+
+@pytest.mark.parametrize("name", ["I_TO_I", *_FOR_INDICES, "R_TO_R", "G_TO_G", "B_TO_B", "A_TO_A"])
+@pytest.mark.parametrize("given", _MAPPED)
+def test_maps_of_colors_hold_fractions_and_others_indices(
+    compat: GLInterface, name: str, given: str, request: pytest.FixtureRequest
+) -> None:
+    """Whichever type they are given in and asked for.
+
+    Mesa cuts fractions off in the map of stencil values, and answers other numbers as uiv.
+    """
+    native = "native" in request.node.name
+    number = getattr(GL, f"PIXEL_MAP_{name}")
+    kind, values = _MAPPED[given]
+    getattr(compat, f"pixel_map{given}")(number, 4, np.array(values, kind))
+    held = np.array(values, np.float64)
+    if native and name == "S_TO_S":
+        held = np.floor(held)
+    is_index = name in ("I_TO_I", "S_TO_S")
+    if not is_index:
+        held = np.clip(held / (1 if kind is np.float32 else np.iinfo(kind).max), 0, 1)
+    for asked, (type, _) in _MAPPED.items():
+        if native and asked == "uiv":
+            continue
+        expected = held
+        if type is not np.float32:
+            top = np.iinfo(type).max
+            expected = np.rint(np.clip(held if is_index else held * top, 0, top))
+        out = np.zeros(4, type)
+        getattr(compat, f"get_pixel_map{asked}")(number, out)
+        assert out.tolist() == expected.astype(type).tolist(), asked
+    assert compat.get_integerv(getattr(GL, f"PIXEL_MAP_{name}_SIZE")) == [4]
+    assert errors(compat) == []
+
+
 def test_fog_applies_at_the_distance_of_the_raster_position() -> None:
     """Mesa's llvmpipe leaves pixel rectangles without fog; the specification does not."""
     gl = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
