@@ -274,3 +274,66 @@ def test_orders_lay_clears_between_draws() -> None:
     draws, places = clearing.orders(4, clears)
     assert draws.tolist() == [0, 3, 4, 6]
     assert places.tolist() == [1, 2, 5]
+
+
+LOOK = """#version 330
+uniform sampler2D image;
+out vec4 color;
+void main() { color = texture(image, gl_FragCoord.xy / 48.0); }"""
+
+
+@pytest.mark.parametrize("cleared", [GL.DEPTH_ATTACHMENT, GL.COLOR_ATTACHMENT1])
+def test_what_clears_alone_write_is_sampled(cleared: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An image was sampled before, and draws between the clears leave it alone."""
+    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
+    painter = Painter(FS.replace("other = color.bgra;", ""))
+    gl, rng = painter.gl, painter.rng
+    image = gl.gen_textures(1)[0]
+    gl.bind_texture(GL.TEXTURE_2D, image)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.LINEAR)
+    is_depth = cleared == GL.DEPTH_ATTACHMENT
+    format = GL.DEPTH_COMPONENT24 if is_depth else GL.RGBA8  # sampled as copies
+    channels = GL.DEPTH_COMPONENT if is_depth else GL.RGBA
+    gl.tex_image2d(GL.TEXTURE_2D, 0, format, SIZE, SIZE, 0, channels, GL.FLOAT, None)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, painter.framebuffer)
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.DEPTH_STENCIL_ATTACHMENT, GL.TEXTURE_2D, 0, 0)
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, cleared, GL.TEXTURE_2D, image, 0)
+    gl.scissor(0, 0, SIZE, SIZE)
+    gl.clear_bufferfv(GL.DEPTH if is_depth else GL.COLOR, 0 if is_depth else 1, np.zeros(4, "f4"))
+    drawing, looking = gl.get_integerv(GL.CURRENT_PROGRAM)[0], program(gl, VS, LOOK)
+    expected = np.zeros((SIZE, SIZE), np.float32)
+    shown = gl.gen_framebuffers(1)[0]
+    gl.bind_framebuffer(GL.FRAMEBUFFER, shown)
+    gl.framebuffer_renderbuffer(
+        GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, painter.buffers[1]
+    )
+
+    def seen() -> npt.NDArray[Any]:
+        gl.use_program(looking)
+        gl.uniform4f(gl.get_uniform_location(looking, "place"), 0.0, 0.0, 1.0, 1.0)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, shown)
+        gl.scissor(0, 0, SIZE, SIZE)
+        gl.draw_arrays(GL.TRIANGLES, 0, 6)
+        data = gl.read_pixels(0, 0, SIZE, SIZE, GL.RED, GL.FLOAT)
+        return np.frombuffer(data, np.float32).reshape(SIZE, SIZE)
+
+    for _ in range(2):
+        np.testing.assert_allclose(seen(), expected, atol=0.02)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, painter.framebuffer)
+        gl.use_program(drawing)
+        gl.color_maski(1, 0, 0, 0, 0)
+        for step in range(9):
+            painter.draw()
+            x, y, width, height = (*rng.integers(0, SIZE - 8, 2), *rng.integers(1, 9, 2))
+            expected[y : y + height, x : x + width] = step / 8
+            gl.scissor(int(x), int(y), int(width), int(height))
+            gl.color_maski(1, 1, 1, 1, 1)
+            if is_depth:
+                gl.clear_depth(step / 8)
+                gl.clear(GL.DEPTH_BUFFER_BIT)
+            else:
+                gl.clear_bufferfv(GL.COLOR, 1, np.full(4, step / 8, np.float32))
+            gl.color_maski(1, 0, 0, 0, 0)
+    np.testing.assert_allclose(seen(), expected, atol=0.02)
+    assert gl.get_error() == 0
+    gl.release()
