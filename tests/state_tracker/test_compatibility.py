@@ -18,6 +18,7 @@ from gallette.state_tracker.entry_points.dispatch import may_stand_inside
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from tests.conftest import native_context
 from tests.state_tracker.helpers import errors, pixels
+from tests.state_tracker.pictures import compare
 
 
 def immediate(gl: Any) -> None:
@@ -282,6 +283,39 @@ def test_fixed_function_draws_what_native_gl_draws(scene: Callable[[Any], None])
     assert (covered[0] != covered[1]).sum() == 0
     difference = np.abs(ours.astype(int) - reference.astype(int)).max(axis=-1)
     assert (difference > 1).sum() <= 4, f"{(difference > 1).sum()} pixels, {difference.max()} most"
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("mode", ["LINE", "POINT"])
+@pytest.mark.parametrize("kind", ["TRIANGLES", "QUADS", "POLYGON"])
+@pytest.mark.parametrize("cut", ["depth", "plane", "first"])
+def test_edges_that_are_hidden_stay_so_where_polygons_are_cut(
+    kind: str, mode: str, cut: str
+) -> None:
+    """By the range of depth or a clip plane, and wherever a polygon begins."""
+
+    def drawing(gl: Any) -> None:
+        rng = np.random.default_rng(3)
+        gl.polygon_mode(GL.FRONT_AND_BACK, getattr(GL, mode))
+        if cut == "first":
+            gl.provoking_vertex(GL.FIRST_VERTEX_CONVENTION)
+            if kind != "QUADS":  # whose colour need not follow: see the query
+                gl.shade_model(GL.FLAT)
+        elif cut == "plane":
+            gl.enable(GL.CLIP_PLANE0)
+            gl.clip_plane(GL.CLIP_PLANE0, [1.0, 0.3, 0.0, 0.1])
+        count = {"TRIANGLES": 3, "QUADS": 4, "POLYGON": 5}[kind]
+        for k in range(9):
+            gl.begin(getattr(GL, kind))
+            x, y = (k % 3 - 1) * 0.62, (k // 3 - 1) * 0.62
+            for angle in np.arange(count) / count * 2 * np.pi + 0.3 * k:
+                gl.edge_flag(int(rng.integers(2)))
+                z = 0.0 if cut == "plane" else rng.uniform(-1.6, 1.6)
+                gl.color3f(*rng.uniform(0.3, 1, 3).tolist())
+                gl.vertex3f(x + 0.3 * np.cos(angle), y + 0.3 * np.sin(angle), float(z))
+            gl.end()
+
+    compare(drawing, tolerance=3, version=(3, 2))
 
 
 def test_matrices_come_back_columns_first(compat: GLInterface) -> None:
