@@ -196,7 +196,7 @@ def test_pixel_maps_come_back_as_given(compat: GLInterface) -> None:
     assert errors(compat) == ["GL_INVALID_VALUE"]
 
 
-_MAPPED = {
+_MAPPED: dict[str, tuple[Any, list[float]]] = {
     "fv": (np.float32, [0.0, 0.25, 2.0, 1.0]),
     "usv": (np.uint16, [0, 3, 65535, 200]),
     "uiv": (np.uint32, [0, 7, 2**32 - 1, 70000]),

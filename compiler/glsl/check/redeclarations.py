@@ -126,7 +126,8 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
         if var.redeclared and var.quals.flags != quals.flags:
             raise c.abort("gl_FragDepth is redeclared with another layout", d)
     if quals.interpolation:
-        if d.name not in _COLORS and not var.name.startswith("gl_Tex"):
+        given = c.stage == "vertex" and var.quals.storage == "in"
+        if given or (d.name not in _COLORS and not var.name.startswith("gl_Tex")):
             raise c.abort(f"'{d.name}' cannot be redeclared with interpolation", d)
         var.quals.interpolation = quals.interpolation
     var.quals.flags |= quals.flags
