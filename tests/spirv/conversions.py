@@ -23,6 +23,9 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.compiler.nir.run.pipeline import FRONT_END
+from gallette.compiler.spirv.grammar import grammar
+from gallette.compiler.spirv.module import Module
+from gallette.compiler.spirv.operands import Context, operands_of
 from gallette.piglit_subset.execute import run_test
 from gallette.piglit_subset.shader_test import parse_file
 from gallette.state_tracker.entry_points.enums import GL
@@ -97,6 +100,39 @@ def render(path: Path, driver: str = "numpipe") -> tuple[str, str, Any]:
 
     outcome = run_test(parse_file(path), driver, before_release=look)
     return outcome.result, outcome.reason, images
+
+
+_WIDTHS = {
+    "OpTypeInt": {8: "Int8", 16: "Int16", 64: "Int64"},
+    "OpTypeFloat": {16: "Float16", 64: "Float64"},
+}
+
+
+def undeclared(module: Module) -> set[tuple[str, ...]]:
+    """Capabilities of which instructions and operands need one, and the module says none."""
+    kinds = grammar().enums
+    known = kinds["Capability"].by_name
+    declared: set[int] = set()
+    wanted: list[tuple[str, ...]] = []
+    context = Context()
+
+    def declare(name: str) -> None:
+        """It, and those it builds on."""
+        declared.add(known[name].value)
+        for other in known[name].capabilities:
+            declare(other)
+
+    for instr in module.instructions:
+        operands = operands_of(instr, context)
+        context.learn(instr)
+        members = [m for o in operands if o.kind in kinds for m in kinds[o.kind].split(o.value)]
+        if instr.name == "OpCapability":
+            declare(members[0].name)
+            continue
+        wanted += [instr.info.capabilities, *(member.capabilities for member in members)]
+        if instr.name in _WIDTHS and instr.words[1] in _WIDTHS[instr.name]:
+            wanted.append((_WIDTHS[instr.name][instr.words[1]],))
+    return {some for some in wanted if some and declared.isdisjoint(known[c].value for c in some)}
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conversions import run_tool
+from conversions import run_tool, undeclared
 
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir.modes import Mode
@@ -195,6 +195,45 @@ def test_scans_of_a_subgroup(op: str, scan: str, wanted: int) -> None:
     outputs = interpret(again, Environment(1)).outputs
     assert np.asarray(next(iter(outputs.values()))).view(np.uint32).ravel()[0] == wanted
     again.unref()
+
+
+_SUBGROUP = {
+    "Elect": "%bool",
+    "All": "%bool %true",
+    "Any": "%bool %true",
+    "AllEqual": "%bool %uint_7",
+    "Ballot": "%uvec4 %true",
+    "BroadcastFirst": "%uint %uint_7",
+    "Shuffle": "%uint %uint_7 %uint_0",
+    "IAdd": "%uint Reduce %uint_7",
+    "UMax": "%uint ClusteredReduce %uint_7 %uint_3",
+}
+
+
+@pytest.mark.parametrize("op", _SUBGROUP)
+def test_operations_of_a_subgroup_declare_what_they_need(op: str) -> None:
+    type, *operands = _SUBGROUP[op].split()
+    part = {
+        "%bool": "OpSelect %uint %x %uint_7 %uint_3",
+        "%uvec4": "OpCompositeExtract %uint %x 0",
+    }.get(type, "OpCopyObject %uint %x")
+    shader = module(
+        """%ptr = OpTypePointer Output %uint
+        %uvec4 = OpTypeVector %uint 4
+        %uint_7 = OpConstant %uint 7
+        %o = OpVariable %ptr Output""",
+        f"""%x = OpGroupNonUniform{op} {type} %uint_3 {" ".join(operands)}
+        %y = {part}
+        OpStore %o %y
+        OpReturn""",
+        interface="%o",
+        decorations="OpDecorate %o Location 0\nOpDecorate %o Flat",
+    )
+    run_passes(shader, ["lower_vars_to_ssa"])
+    made = nir_to_spirv(shader)
+    shader.unref()
+    assert f"OpGroupNonUniform{op}" in {instr.name for instr in made.instructions}
+    assert undeclared(made) == set()
 
 
 def test_fragments_that_take_turns() -> None:

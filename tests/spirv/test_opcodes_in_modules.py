@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conversions import undeclared
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
@@ -167,9 +168,11 @@ def test_an_opcode_comes_back_as_it_was(name: str, width: int) -> None:
     given = words(taken)
     with np.errstate(all="ignore"):
         before = interpret(shader, Environment(lanes=97, inputs=given))
-        again = spirv_to_nir(read_module(nir_to_spirv(shader).to_bytes()))
+        module = nir_to_spirv(shader)
+        again = spirv_to_nir(read_module(module.to_bytes()))
         after = interpret(again, Environment(lanes=97, inputs=given))
     assert before.outputs
+    assert undeclared(module) == set()
     bits = op.output_type.bits or (1 if op.output_type.base == "bool" else width)
     wanted, found = (numbers(run.outputs, bits) for run in (before, after))
     same = alike(wanted, found, bits) if op.output_type.base == "float" else wanted == found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conversions import FOLDERS, TESTS, expected, render, run_tool, through
+from conversions import FOLDERS, TESTS, expected, render, run_tool, through, undeclared
 
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
@@ -26,7 +26,9 @@ def test_same_image(folder: str) -> None:
     def convert(shader: Shader) -> Shader:
         nonlocal converted
         converted += 1
-        return spirv_to_nir(read_module(nir_to_spirv(shader).to_bytes()))
+        module = nir_to_spirv(shader)
+        assert undeclared(module) == set()
+        return spirv_to_nir(read_module(module.to_bytes()))
 
     for path in TESTS[folder]:
         verdict, reason, pictures = expected(path)
