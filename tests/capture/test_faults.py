@@ -68,6 +68,23 @@ def test_the_draw_that_went_wrong_is_named(
     assert naming.once.number == naming.only
 
 
+def test_what_was_captured_is_looked_at_when_capturing_ends(tmp_path: Path) -> None:
+    """It belongs to the last draw before."""
+    path = tmp_path / "a.gcap"
+    record_target("particles", path, "numpipe")
+    capture, seen = open_capture(path), take_snapshots(path, "numpipe")
+    last, captured = 0, []
+    for call in capture.calls:
+        if call.name == "EndTransformFeedback":
+            captured.append(last)
+        if call.draws:
+            last = call.number
+    assert captured
+    for number in captured:
+        (name,) = [n for n in seen.names[number] if n.startswith("buffer")]
+        assert seen.pictures[seen.names[number][name]].any()
+
+
 def test_at_least_twenty_faults_are_proven() -> None:
     assert len(SCENE_OF) >= 20
     assert set(SCENE_OF) == set(FAULTS)

@@ -289,6 +289,12 @@ def test_processes_at_once_write_the_libraries_once(tmp_path: Path) -> None:
     assert [p.wait(timeout=120) for p in running] == [0] * 3
     assert len(list((tmp_path / "gallette").iterdir())) == 1
     assert not list((tmp_path / "gallette").rglob("tmp*"))
+    # Programs are linked to names without a version.
+    found = list((tmp_path / "gallette").rglob("*.so.*"))
+    assert found
+    for file in found:
+        link = file.with_name(file.name.partition(".so")[0] + ".so")
+        assert link.is_symlink() and link.samefile(file)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -742,4 +742,11 @@ RULES = (
         "out float gl_ClipDistance[5]; out float gl_CullDistance[4];"
         "void main() { gl_Position = vec4(0.0); gl_ClipDistance[4] = gl_CullDistance[3] = 1.0; }",
     ),
+    Rule(
+        "distances without a size are as many as the greatest index says",
+        "vertex: \n#extension GL_ARB_cull_distance : require\n"
+        "void main() { gl_Position = vec4(0.0); gl_ClipDistance[3] = gl_CullDistance[3] = 1.0; }",
+        "vertex: \n#extension GL_ARB_cull_distance : require\n"
+        "void main() { gl_Position = vec4(0.0); gl_ClipDistance[7] = gl_CullDistance[0] = 1.0; }",
+    ),
 )

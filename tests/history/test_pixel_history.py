@@ -109,6 +109,18 @@ def test_a_discarded_fragment_says_so(tmp_path: Path) -> None:
     assert not draw.changed
 
 
+def test_how_a_colour_is_blended_is_told(tmp_path: Path) -> None:
+    clear, draw = "clear color 0 0 0 0\nclear\n", "draw rect -1 -1 2 2\n"
+    blend = "enable GL_BLEND\nblend func GL_SRC_ALPHA GL_ONE\n"
+    for state, told in (
+        ("", "colour 0: replaces RGBA"),
+        (blend, "colour 0: source x SRC_ALPHA ADD destination x ONE, writes RGBA"),
+    ):
+        history = story(tmp_path, clear + state + draw)
+        (event,) = [e for e in history.events if e.call == "draw_vbo"]
+        assert [f.blend for f in event.fragments if f.verdict == "written"] == [told]
+
+
 def test_no_primitive_covers_the_pixel(tmp_path: Path) -> None:
     history = story(tmp_path, "clear color 0 0 0 0\nclear\ndraw rect 0.5 0.5 0.25 0.25\n")
     (draw,) = [e for e in history.events if e.call == "draw_vbo"]

@@ -191,6 +191,9 @@ def test_the_live_course_answers_its_own_pages_only() -> None:
         status, text = ask("/writing_a_pass.html?driver=numpipe")
         assert status == 200 and "forgets the swizzle" in text
         assert 'href="?driver=jit"' in text
+        for driver in ("numpipe", "jit", "numpipe"):
+            found = ask(f"/writing_a_pass.html?driver={driver}")[1]
+            assert re.findall(r'"\?driver=(\w+)" aria-current', found) == [driver]
         assert ask("/writing_a_pass.html?driver=native")[0] == 404
         assert ask("/../secret.html")[0] == 404
         assert ask("/", Host="example.org")[0] == 403

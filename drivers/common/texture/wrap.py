@@ -89,7 +89,7 @@ def _period(axis: Axis, s: Array, nf: Array, offset: Array | int) -> Array:
 
 
 def nearest_tap(
-    axis: Axis, s: Array, n: Any, offset: Array | int = 0
+    axis: Axis, s: Array, n: Any, offset: Array | int
 ) -> tuple[Array, Array | None]:
     """The nearest texel, and which lanes are on the border (None where the mode has none)."""
     nf = np.asarray(n, F32)
@@ -112,7 +112,7 @@ def nearest_tap(
     return inside, None
 
 
-def linear_taps(axis: Axis, s: Array, n: Any, offset: Array | int = 0) -> Taps:
+def linear_taps(axis: Axis, s: Array, n: Any, offset: Array | int) -> Taps:
     """The two texels whose centres surround the coordinate."""
     nf = np.asarray(n, F32)
     mode = axis.mode
