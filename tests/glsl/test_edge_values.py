@@ -17,7 +17,9 @@ from gallette.compiler.glsl import LinkOptions, link_program
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.state_tracker import GL, GLInterface, create_context
 from tests.glsl.shaders import fragment
+from tests.state_tracker.helpers import program
 
 EDGES = (0, 1, 2, 3, 31, 32, 0x7FFF, 0x8000, 0xFFFF, 0x10000, 0x00FF00F0, 0x12345678,
          0x7FFFFFFE, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF)  # fmt: skip
@@ -163,8 +165,8 @@ def ran(statements: str, lanes: Sequence[tuple[int, ...]], optimize: bool) -> li
     }}"""
     shader = fragment(source)
     assert shader.ok, shader.info_log
-    program = link_program([shader], LinkOptions(api="compat", optimize=optimize))
-    nir = program.shaders[Stage.FRAGMENT]
+    linked = link_program([shader], LinkOptions(api="compat", optimize=optimize))
+    nir = linked.shaders[Stage.FRAGMENT]
     columns = np.array(lanes, np.uint32).T
     inputs = {(int(VaryingSlot.VAR0), k): column for k, column in enumerate(columns)}
     result = interpret(nir, Environment(lanes=len(lanes), inputs=inputs))
@@ -183,12 +185,14 @@ def test_pairs_of_edges(name: str, optimize: bool) -> None:
         assert found == expected, [hex(word) for word in lane[:2]]
 
 
+OF_FIELDS = """r = uvec4(bitfieldExtract(a, offset, count), bitfieldExtract(i, offset, count),
+    bitfieldInsert(a, b, offset, count), bitfieldInsert(i, j, offset, count));"""
+
+
 @pytest.mark.parametrize("optimize", [False, True])
 def test_fields_of_bits(optimize: bool) -> None:
     lanes = [(a, a ^ 0x5A5A5A5A, *field) for a in EDGES for field in FIELDS]
-    statements = """r = uvec4(bitfieldExtract(a, offset, count), bitfieldExtract(i, offset, count),
-        bitfieldInsert(a, b, offset, count), bitfieldInsert(i, j, offset, count));"""
-    for lane, found in zip(lanes, ran(statements, lanes, optimize), strict=True):
+    for lane, found in zip(lanes, ran(OF_FIELDS, lanes, optimize), strict=True):
         a, b, offset, count = lane
         put = inserted(a, b, offset, count)
         expected = [extracted(a, offset, count, False), extracted(a, offset, count, True), put, put]
@@ -235,3 +239,56 @@ def test_floats(name: str, optimize: bool) -> None:
     for x, found in zip(FLOATS, ran(statements, lanes, optimize), strict=True):
         values = np.array(found, np.uint32).view(np.float32)
         assert values.tolist() == [np.float32(v) for v in model(float(np.float32(x)))], x
+
+
+VERTEX = """#version 430
+void main() { gl_Position = vec4(ivec2(gl_VertexID & 1, gl_VertexID >> 1) * 4 - 1, 0.0, 1.0); }"""
+
+
+def drawn(gl: GLInterface, statements: str, lanes: Sequence[tuple[int, ...]]) -> list[list[int]]:
+    """What `ran` answers, by a picture with a lane in each pixel."""
+    source = f"""#version 430
+    uniform usampler2D lanes;
+    out uvec4 result;
+    void main() {{
+        uvec4 given = texelFetch(lanes, ivec2(gl_FragCoord.xy), 0);
+        uint a = given.x, b = given.y; int i = int(a), j = int(b);
+        int offset = int(given.z), count = int(given.w);
+        uvec4 r = uvec4(0u); {statements} result = r;
+    }}"""
+    words = np.array(lanes, np.uint32)
+    size = (len(lanes), 1, 0, GL.RGBA_INTEGER, GL.UNSIGNED_INT)
+    given, made = gl.gen_textures(2)
+    for texture, data in ((made, None), (given, words)):
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        for filter in (GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER):
+            gl.tex_parameteri(GL.TEXTURE_2D, filter, GL.NEAREST)
+        gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA32UI, *size, data)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, made, 0)
+    gl.viewport(0, 0, len(lanes), 1)
+    program(gl, VERTEX, source)
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    found = gl.read_pixels(0, 0, len(lanes), 1, GL.RGBA_INTEGER, GL.UNSIGNED_INT)
+    assert gl.get_error() == 0
+    rows: list[list[int]] = np.frombuffer(found, np.uint32).reshape(-1, 4).tolist()
+    return rows
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
+def test_drivers_agree(driver: str) -> None:
+    """The same statements, as each driver lowers and selects them."""
+    gl = create_context(driver, profile="core", version=(4, 3), size=(4, 4))
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    pairs = [(a, b, 0, 0) for a, b in itertools.product(EDGES, EDGES)]
+    floats = [(bits_of(x), 0, 0, 0) for x in FLOATS]
+    fields = [(a, a ^ 0x5A5A5A5A, *field) for a in EDGES for field in FIELDS]
+    programs = {name: (statements, pairs) for name, (statements, _) in PAIRS.items()}
+    programs |= {
+        name: (f"float x = uintBitsToFloat(a); r = floatBitsToUint({expression});", floats)
+        for name, (expression, _) in OF_FLOATS.items()
+    }
+    programs["fields"] = (OF_FIELDS, fields)
+    for name, (statements, lanes) in programs.items():
+        assert drawn(gl, statements, lanes) == ran(statements, lanes, True), name
+    gl.release()
