@@ -14,6 +14,7 @@ OSMESA = """
 import ctypes
 import numpy as np
 from gallette.egl.libraries import folder
+from gallette.state_tracker.context import live_contexts
 
 mesa = ctypes.CDLL(str(folder() / "libOSMesa.so.8"))
 pointer = ctypes.c_void_p
@@ -67,6 +68,7 @@ for form, channels in ((RGBA, 4), (BGRA, 4), (RGB, 3)):
     mesa.OSMesaDestroyContext(pointer(context))
     assert not mesa.OSMesaGetCurrentContext()
 assert not mesa.OSMesaCreateContextExt(0x1234, 24, 8, 0, None)
+assert not live_contexts()
 print(results)
 """
 

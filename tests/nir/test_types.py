@@ -7,6 +7,7 @@ import re
 import pytest
 
 from gallette.compiler.nir.ir import types
+from gallette.compiler.nir.ir.layout import SCALAR, STD140, STD430, bare_type, explicit_type
 from gallette.compiler.nir.ir.types import Base, Type
 
 _PREFIX = {
@@ -37,3 +38,26 @@ def test_a_name_says_base_and_shape(name: str) -> None:
 
 def test_all_are_there() -> None:
     assert len(SHAPED) == 8 * 3 + 2 * 9
+
+
+VEC3, FLOAT = types.vec(Base.FLOAT, 3), types.vec(Base.FLOAT, 1)
+INNER = types.struct("Inner", [types.Field("a", FLOAT), types.Field("b", VEC3)])
+PLAIN = [
+    FLOAT,
+    VEC3,
+    types.mat(Base.FLOAT, 3, 2),
+    types.array(types.mat(Base.FLOAT, 2, 4), 3),
+    types.array(types.array(VEC3, 2), 0),
+    INNER,
+    types.array(INNER, 4),
+    types.struct("Outer", [types.Field("i", INNER), types.Field("n", types.array(INNER, 2))]),
+    types.interface("Block", [types.Field("a", FLOAT), types.Field("i", INNER)]),
+]
+
+
+@pytest.mark.parametrize("type", PLAIN, ids=str)
+@pytest.mark.parametrize("rule", [STD140, STD430, SCALAR])
+@pytest.mark.parametrize("row_major", [False, True])
+def test_a_layout_can_be_taken_away(type: Type, rule: str, row_major: bool) -> None:
+    assert bare_type(type) is type
+    assert bare_type(explicit_type(type, rule, row_major)) is type
