@@ -57,3 +57,29 @@ def test_the_native_gl_has_the_same_rules() -> None:
         if not links(gl, rule.accepted)[0] or links(gl, rule.rejected)[0]
     }
     assert other == {rule.name for rule in RULES if rule.native}
+
+
+SIZED = {
+    "float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "uint": 1, "ivec3": 3,
+    "double": 2, "dvec2": 4, "dvec3": 0, "dvec4": 0, "mat2": 0, "S": 0,
+}  # fmt: skip
+"""Words of a type; none where a component cannot be said."""
+
+
+@pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
+def test_where_a_type_may_begin(driver: str) -> None:
+    """Where it has room, doubles at even components; what fills more than a location nowhere."""
+    options: dict[str, Any] = {"profile": "core", "version": (4, 4)}
+    gl = native_context(**options) if driver == "native" else create_context(driver, **options)
+    for kind, words in SIZED.items():
+        for dims in ("", "[2]"):
+            for component in range(5):
+                source = (
+                    "vertex: struct S { float f; };"
+                    f"layout(location = 1, component = {component}) flat out {kind} v{dims};"
+                    "void main() { gl_Position = vec4(0.0); }"
+                )
+                even = kind[0] != "d" or component % 2 == 0
+                fits = 0 < words <= 4 - component and even
+                assert links(gl, source)[0] == fits, source
+    gl.release()

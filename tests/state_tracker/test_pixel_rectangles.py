@@ -247,6 +247,39 @@ def test_maps_of_colors_hold_fractions_and_others_indices(
     assert errors(compat) == []
 
 
+@pytest.mark.parametrize("part", [False, True])
+@pytest.mark.parametrize("how", ["nothing", "scaled", "looked up"])
+def test_texels_are_transferred_like_pixels(compat: GLInterface, how: str, part: bool) -> None:
+    """On their way into an image or a part of one, and not a second time on the way out."""
+    compat.bind_texture(GL.TEXTURE_2D, compat.gen_textures(1)[0])
+    if part:
+        compat.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 16, 12, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
+    expected = PICTURE.astype(np.float64)
+    if how == "scaled":
+        compat.pixel_transferf(GL.RED_SCALE, 0.5)
+        compat.pixel_transferf(GL.GREEN_BIAS, 0.25)
+        expected = np.clip(expected * (0.5, 1, 1, 1) + (0, 63.75, 0, 0), 0, 255)
+    elif how == "looked up":
+        compat.pixel_mapfv(GL.PIXEL_MAP_B_TO_B, 256, np.linspace(1, 0, 256, dtype=np.float32))
+        for name in "RGA":
+            table = np.linspace(0, 1, 256, dtype=np.float32)
+            compat.pixel_mapfv(getattr(GL, f"PIXEL_MAP_{name}_TO_{name}"), 256, table)
+        compat.pixel_transferi(GL.MAP_COLOR, 1)
+        expected[..., 2] = 255 - expected[..., 2]
+    kind = (GL.RGBA, GL.UNSIGNED_BYTE)
+    if part:
+        compat.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 16, 12, *kind, PICTURE)
+    else:
+        compat.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 16, 12, 0, *kind, PICTURE)
+    compat.pixel_transferf(GL.RED_SCALE, 1.0)
+    compat.pixel_transferf(GL.GREEN_BIAS, 0.0)
+    compat.pixel_transferi(GL.MAP_COLOR, 0)
+    found = np.zeros((12, 16, 4), np.uint8)
+    compat.get_tex_image(GL.TEXTURE_2D, 0, *kind, found)
+    assert abs(found - expected).max() <= 1
+    assert errors(compat) == []
+
+
 def test_fog_applies_at_the_distance_of_the_raster_position() -> None:
     """Mesa's llvmpipe leaves pixel rectangles without fog; the specification does not."""
     gl = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))

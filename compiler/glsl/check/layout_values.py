@@ -159,9 +159,9 @@ def check_component(c: Checker, var: hir.Variable, d: s.Node) -> None:
         c.error(f"'component' cannot be used on '{element}'", d)
         return
     size = element.rows * (2 if element.bit_size == 64 else 1)
-    if component > 3 or (component + size > 4 and not (element.bit_size == 64 and size > 4)):
+    if component + size > 4:
         c.error(f"component {component} does not leave room for '{element}'", d)
-    elif element.bit_size == 64 and (component % 2 or size > 4):
+    elif element.bit_size == 64 and component % 2:
         c.error(f"component {component} is not possible for '{element}'", d)
 
 
