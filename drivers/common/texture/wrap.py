@@ -88,9 +88,7 @@ def _period(axis: Axis, s: Array, nf: Array, offset: Array | int) -> Array:
     return s + offset / nf if _is_set(offset) else s
 
 
-def nearest_tap(
-    axis: Axis, s: Array, n: Any, offset: Array | int
-) -> tuple[Array, Array | None]:
+def nearest_tap(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array | None]:
     """The nearest texel, and which lanes are on the border (None where the mode has none)."""
     nf = np.asarray(n, F32)
     mode = axis.mode
