@@ -5,7 +5,6 @@ from __future__ import annotations
 import mmap
 import tracemalloc
 from collections.abc import Callable
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -434,46 +433,6 @@ def test_raster_positions_are_lit_as_on_native_gl() -> None:
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-3)
     assert len({tuple(each) for each in found}) > 48
-
-
-MAPS = "I_TO_I S_TO_S I_TO_R I_TO_G I_TO_B I_TO_A R_TO_R G_TO_G B_TO_B A_TO_A".split()  # noqa: SIM905
-# How values are given: a type, what stands for one, some values.
-KINDS: dict[str, tuple[type, float, list[float]]] = {
-    "fv": (np.float32, 1.0, [0.0, 0.25, 3.0, -1.0, 0.75, 1.0, 17.0, 0.5]),
-    "usv": (np.uint16, 65535.0, [0, 1, 77, 65535, 300, 32768, 255, 2]),
-    "uiv": (np.uint32, 4294967295.0, [0, 1, 77, 4294967295, 1 << 30, 300, 65536, 2]),
-}
-
-
-@pytest.mark.parametrize("name", MAPS)
-def test_maps_of_indices_hold_numbers_and_maps_of_colours_fractions(
-    name: str,
-) -> None:
-    """Mesa rounds indices of stencils, and takes other indices for fractions when asked."""
-    gl = create_context("numpipe", profile="compat", size=(8, 8))
-    target = getattr(GL, f"PIXEL_MAP_{name}")
-    indices, by_index = name in ("I_TO_I", "S_TO_S"), name[0] in "IS"
-    for (kind, (type, one, values)), size in product(KINDS.items(), (0, 1, 2, 3, 4, 8, 257)):
-        before = gl.get_integerv(getattr(GL, f"PIXEL_MAP_{name}_SIZE"))
-        getattr(gl, f"pixel_map{kind}")(target, size, np.array((values * 40)[:size], type))
-        if size in (0, 257) or (by_index and size == 3):
-            assert errors(gl) == ["GL_INVALID_VALUE"], (kind, size)
-            assert gl.get_integerv(getattr(GL, f"PIXEL_MAP_{name}_SIZE")) == before
-            continue
-        held = np.array(values[:size])
-        if not indices:
-            held = np.clip(held / one, 0.0, 1.0)
-        assert gl.get_integerv(getattr(GL, f"PIXEL_MAP_{name}_SIZE")) == [size]
-        for other, (asked, top, _) in KINDS.items():
-            room = np.zeros(8, asked)
-            getattr(gl, f"get_pixel_map{other}")(target, room)
-            wanted = held if indices else held * top
-            if top > 1:
-                wanted = np.rint(np.clip(wanted, 0, top))
-            assert room[:size] == pytest.approx(wanted, rel=1e-6, abs=1e-7), (kind, size, other)
-            assert not room[size:].any()
-        assert errors(gl) == []
-    gl.release()
 
 
 # What would change a triangle, and is nothing to a rectangle of pixels.
