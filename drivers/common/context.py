@@ -39,7 +39,8 @@ from gallette.pipe.state import (
 
 from .draw.compute import launch
 from .draw.finding import DrawStates
-from .draw.queue import MERGED_STAGES, Between, DrawQueue, Repeatable
+from .draw.queue import MERGED_STAGES, DrawQueue
+from .draw.repeating import Between, Repeatable
 from .draw.state import Witness
 
 if TYPE_CHECKING:

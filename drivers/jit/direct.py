@@ -17,6 +17,7 @@ import ctypes
 import functools
 import operator
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.vertex.vertices import INTEGERS
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import Primitive
-from gallette.pipe.state import DrawInfo, ViewportState
+from gallette.pipe.state import BufferWrite, DrawInfo, ViewportState
 
 from .blocks import (
     WORTH_THREADS,
@@ -358,6 +359,32 @@ class Direct:
         if size != self._size:
             self._tell_size(size, size, 0)
         return self._made(stream)
+
+    def repeat_written(
+        self,
+        info: DrawInfo,
+        writes: Sequence[BufferWrite],
+        pieces: Sequence[Any],
+        rows: Sequence[Any],
+        starts: Sequence[int],
+    ) -> int:
+        """Repeat draws, before each of which a piece of a buffer is written: how many of all writes
+        and draws were done, from the first on."""
+        done, last = 0, None
+        for write, piece, row, start in zip(writes, pieces, rows, starts, strict=True):
+            buffer: Any = write.buffer
+            buffer.memory[write.offset : write.offset + len(piece)] = piece
+            buffer.touch()
+            done += 1
+            if row == last and start == self._start and self._steady and info is self._info:
+                assert self._stream is not None
+                made = self._made(self._stream)
+            else:
+                made, last = self.repeat(info, row, start), row
+            if not made:
+                break
+            done += 1
+        return done
 
     def _described(self, info: DrawInfo, start: int) -> Stream | None:
         """Point at a draw's vertices; None if that cannot be."""

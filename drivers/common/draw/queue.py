@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from gallette.drivers.common.memory.clear import ClearValues, clear
@@ -36,23 +35,18 @@ from .families import Waiting
 from .finding import DrawStates
 from .parts import LISTS
 from .pipeline import draw
+from .repeating import WORTH_A_RUN, Between, Repeatable, run_of, write_now
 from .targets import Targets
-from .waiting import MERGED_STAGES, Constants, Given, Memory, Plan, Row
+from .waiting import MERGED_STAGES, Constants, Given, Memory, Row
 from .writes import Writes
 
-__all__ = ["MERGED_STAGES", "Between", "DrawQueue", "Repeatable"]
-
-Between = BufferWrite | QueryChange | ClearCall
-"""What may happen between draws that are repeated together."""
+__all__ = ["MERGED_STAGES", "DrawQueue"]
 
 SMALL = 4096
 """Draws of more vertices than this are executed at once."""
 
 MOST = 4096
 """Draws that may wait."""
-
-_WORTH_A_RUN = 4
-"""So many writes and draws in turn are worth to be looked at together."""
 
 MOST_LANES = 1 << 18
 """Vertices of draws that may wait: about as many as are shaded at a time."""
@@ -62,39 +56,6 @@ MOST_CLEARED = 1 << 17
 
 _WRITE, _PERSISTENT = int(MapFlags.WRITE), int(MapFlags.PERSISTENT)
 _GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
-
-
-@dataclass(slots=True, eq=False)
-class Repeatable:
-    """A draw that waited, or was made the quick way, to be made again."""
-
-    given: Given
-    info: DrawInfo
-    target: FramebufferState
-    epoch: int  # of what was bound when it was made
-    waits: bool
-    lanes: int
-    plan: Plan | None = None  # of the quick way, once that was asked for
-
-    _moved: dict[int, DrawInfo] = field(default_factory=dict)
-
-    def call(self, start: int) -> DrawInfo:
-        """The call, from that vertex on."""
-        if start == self.info.start:
-            return self.info
-        found = self._moved.get(start)
-        if found is None:
-            if len(self._moved) >= MOST:
-                self._moved.clear()
-            found = self._moved[start] = self.info.begun_at(start)
-        return found
-
-
-def _write(write: BufferWrite, data: Any) -> None:
-    """Nobody who waits minds."""
-    buffer: Any = write.buffer
-    buffer.memory[write.offset : write.offset + len(data)] = data
-    buffer.touch()
 
 
 class DrawQueue:
@@ -325,7 +286,7 @@ class DrawQueue:
                 break
             end += 2
         given, info = draw.given, draw.call(start)
-        if end < first + 2 * _WORTH_A_RUN or info.index_buffer is not None:
+        if end < first + 2 * WORTH_A_RUN or info.index_buffer is not None:
             return end, 0
         assert isinstance(write.buffer, HostResource)
         written = self._writes.keep_each(write.buffer, write.offset, data[first:end:2], entries)
@@ -342,26 +303,39 @@ class DrawQueue:
         first: int,
     ) -> int:
         """The same where none wait: those that have a plan."""
-        known, bound = like, self._states.bound
-        for number in range(first, len(draws)):
+        known, bound, number = like, self._states.bound, first
+        while number < len(draws):
             draw = draws[number]
             if draw is not known:
                 if type(draw) is BufferWrite:
-                    _write(draw, data[number])
+                    end = run_of(known, draws, number)
+                    if end and known.plan is not None and known.epoch == bound.epoch:
+                        written, drawn = slice(number, end, 2), slice(number + 1, end, 2)
+                        writes: Any = draws[written]
+                        number += known.plan.repeat_written(
+                            known.info, writes, data[written], data[drawn], starts[drawn]
+                        )
+                        if number < end:
+                            break
+                        continue
+                    write_now(draw, data[number])
+                    number += 1
                     continue
                 if not isinstance(draw, Repeatable):
                     if not self._happens(draw, data[number]):
-                        return number - first
+                        break
+                    number += 1
                     continue
                 if draw.target is not like.target or not draw.given.alive:
-                    return number - first
+                    break
                 known = draw
             if known.epoch != bound.epoch:
-                return number - first
+                break
             plan = known.plan
             if plan is None or not plan.repeat(known.info, data[number], starts[number]):
-                return number - first
-        return len(draws) - first
+                break
+            number += 1
+        return number - first
 
     def _happens(self, what: Between, data: Any) -> bool:
         """Between draws something happens, if that can be without executing those that wait."""
@@ -382,7 +356,7 @@ class DrawQueue:
         assert isinstance(buffer, HostResource)
         if self._entries and not self._writes.may_write(buffer, what.offset, end, self._entries):
             return False
-        _write(what, data)
+        write_now(what, data)
         return True
 
     def _can_wait(self, info: DrawInfo) -> bool:

@@ -23,6 +23,7 @@ from gallette.drivers.common.texture.versions import may_have_versions
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import (
+    BufferWrite,
     DrawInfo,
     FramebufferState,
     ImageView,
@@ -87,6 +88,18 @@ class Plan(Protocol):
     def repeat(self, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
         """The same with one block for both stages, mostly of the draw made last, from another
         vertex on."""
+        ...
+
+    def repeat_written(
+        self,
+        info: DrawInfo,
+        writes: Sequence[BufferWrite],
+        pieces: Sequence[Any],
+        rows: Sequence[Any],
+        starts: Sequence[int],
+    ) -> int:
+        """Repeat draws, before each of which a piece of a buffer is written: how many of all writes
+        and draws were done, from the first on."""
         ...
 
 

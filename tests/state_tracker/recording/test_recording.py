@@ -178,6 +178,40 @@ def test_writes_and_draws_in_turn_are_kept_together(
     assert any(pictures[0])
 
 
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize("other", ["nothing", "uniforms", "starts", "buffers", "some of all"])
+def test_writes_and_draws_in_turn_look_like_others(
+    other: str, driver: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`other`: what differs from draw to draw beside what is written."""
+    pictures = []
+    for recorded in (True, False):
+        if not recorded:
+            monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+        world = Recorded(driver, 5)
+        gl, random = world.gl, np.random.default_rng(3)
+        gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 0.9], np.float32))
+        gl.enable(GL.BLEND)
+        gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)
+        draw(world, 4)
+        for number in range(60):
+            every = other == "some of all" and number % 7 == 3
+            buffer = world.buffers[number % 2 if other == "buffers" or every else 0]
+            gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+            vertices = random.uniform(-1, 1, 10).astype(np.float32)
+            gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 40, vertices)
+            if other == "uniforms" or every:
+                gl.uniform4fv(world.tint, 1, random.random(4).astype(np.float32))
+            start = number % 2 if other == "starts" or every else 0
+            gl.draw_arrays(GL.TRIANGLE_STRIP, start, 3)
+        assert is_recorded(world) == recorded
+        assert gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 40) == vertices.tobytes()
+        pictures.append(world.read(0))
+        gl.release()
+    assert pictures[0] == pictures[1]
+    assert any(pictures[0])
+
+
 @pytest.mark.parametrize("recorded", [True, False])
 def test_draws_may_begin_where_none_began(
     recorded: bool, world: Recorded, monkeypatch: pytest.MonkeyPatch

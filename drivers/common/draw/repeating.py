@@ -1,0 +1,62 @@
+"""Draws that are made again, and what may happen between them (see `queue`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gallette.pipe.state import BufferWrite, ClearCall, DrawInfo, FramebufferState, QueryChange
+
+from .waiting import Given, Plan
+
+__all__ = ["WORTH_A_RUN", "Between", "Repeatable", "run_of", "write_now"]
+
+Between = BufferWrite | QueryChange | ClearCall
+"""What may happen between draws that are repeated together."""
+
+WORTH_A_RUN = 4
+"""So many writes and draws in turn are worth to be looked at together."""
+
+_MOST_STARTS = 4096
+
+
+@dataclass(slots=True, eq=False)
+class Repeatable:
+    """A draw that waited, or was made the quick way, to be made again."""
+
+    given: Given
+    info: DrawInfo
+    target: FramebufferState
+    epoch: int  # of what was bound when it was made
+    waits: bool
+    lanes: int
+    plan: Plan | None = None  # of the quick way, once that was asked for
+
+    _moved: dict[int, DrawInfo] = field(default_factory=dict)
+
+    def call(self, start: int) -> DrawInfo:
+        """The call, from that vertex on."""
+        if start == self.info.start:
+            return self.info
+        found = self._moved.get(start)
+        if found is None:
+            if len(self._moved) >= _MOST_STARTS:
+                self._moved.clear()
+            found = self._moved[start] = self.info.begun_at(start)
+        return found
+
+
+def write_now(write: BufferWrite, data: Any) -> None:
+    """Nobody who waits minds."""
+    buffer: Any = write.buffer
+    buffer.memory[write.offset : write.offset + len(data)] = data
+    buffer.touch()
+
+
+def run_of(draw: Repeatable, draws: Sequence[Repeatable | Between], first: int) -> int:
+    """Where writes and that draw, in turn from `first` on, end; 0: there are few."""
+    end, last = first, len(draws) - 1
+    while end < last and draws[end + 1] is draw and type(draws[end]) is BufferWrite:
+        end += 2
+    return end if end >= first + 2 * WORTH_A_RUN else 0
