@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from gallette.drivers.jit import direct, fill
+from gallette.drivers.jit import direct, fill, runs
 from gallette.drivers.jit.blocks import describe_textures
 from gallette.drivers.jit.direct_inputs import Columns
 from gallette.drivers.jit.direct_memory import DirectMemory
@@ -39,6 +39,7 @@ class JitLooks:
             (direct, "tile_function_for", self._function),
             (direct.Direct, "_refresh_textures", self._textures),
             (direct.Direct, "repeat", self._repeated),
+            (runs.Runs, "make", self._ran),
         )
 
     def _stream(self, found: Any, memory: DirectMemory, info: Any, mode: Any, first: bool) -> None:
@@ -72,22 +73,39 @@ class JitLooks:
         self, done: bool, plan: direct.Direct, info: Any, data: bytes, start: int
     ) -> None:
         """What was not looked at again is as it would be found."""
-        if not done or not self._watch.may_look(plan._memory, "repeat"):
+        if not done or not self._watch.may_look(plan.memory, "repeat"):
             return
-        stream = plan._memory._made(info, plan._mode, plan._first)
-        pairs = [
-            s and (s.first, s.count, s.lanes, s.cost, s.keep[1]) for s in (plan._stream, stream)
-        ]
-        self._watch.same("triangles of a repeated draw", pairs[0], pairs[1])
-        at = plan._stream and plan._stream.at
-        self._watch.same("where triangles are", plan._words[DrawWords.STREAM], at)
+        self._described(plan, info, plan._stream, len(data))
         self._columns(done, plan._columns, plan._stream, info, start)
+
+    def _ran(self, done: int, ran: runs.Runs, first: int, end: int) -> None:
+        """The last draw of a run was as if it had been made alone."""
+        series = ran._series
+        kinds = series.which[first : first + done].tolist()
+        drawn = [k for k in range(done) if kinds[k] in ran._draws]
+        if not drawn or not self._watch.may_look(ran._memory, "run"):
+            return
+        number = first + drawn[-1]
+        plan, info, stream = ran._draws[kinds[drawn[-1]]]
+        data = series.pieces[number]
+        self._described(plan, info, stream, len(data))
+        constants = bytes(ran._memory._bytes[0][: ran._memory._filled[0]])
+        self._watch.same("constants of a run", constants, data)
+        self._columns(True, plan._columns, stream, info, int(series.starts[number]))
+        plan._columns.forget()
+
+    def _described(self, plan: direct.Direct, info: Any, known: Any, size: int) -> None:
+        stream = plan.memory._made(info, plan._mode, plan._first)
+        pairs = [s and (s.first, s.count, s.lanes, s.cost, s.keep[1]) for s in (known, stream)]
+        self._watch.same("triangles of a repeated draw", pairs[0], pairs[1])
+        at = known and known.at
+        self._watch.same("where triangles are", plan._words[DrawWords.STREAM], at)
         sizes = plan._chunk_words[Words.CONSTANTS + 1], plan._tile[Words.CONSTANTS + 1]
         least = plan._chunk_least, plan._tile_least
-        wanted = tuple(max(len(data), each) for each in least)
+        wanted = tuple(max(size, each) for each in least)
         self._watch.same("constants of a repeated draw", sizes, wanted)
         room = plan._tile[TileWords.ITEMS], plan._words[DrawWords.ITEMS]
-        memory = plan._memory
+        memory = plan.memory
         self._watch.same("room of a repeated draw", room, (memory.items_at, memory.room))
 
     def _function(self, found: Any, bound: Any, engine: Any, context: Any, vertices: Any,
@@ -100,7 +118,7 @@ class JitLooks:
         self._watch.same("key of a tile function", found and found.key, key)
 
     def _textures(self, _: None, plan: direct.Direct) -> None:
-        if not self._watch.may_look(plan._memory, direct):
+        if not self._watch.may_look(plan.memory, direct):
             return
         block, keep = plan._block.copy(), []  # type: ignore[var-annotated]
         used = plan._fragment.program.facts.textures

@@ -6,9 +6,8 @@ draw's way is in `draw`, `vertex`, `raster` and `output`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +25,7 @@ from gallette.pipe.enums import ClearFlags, MapFlags, QueryType, Target
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Handle
 from gallette.pipe.resource import Resource, Transfer, level_extent
+from gallette.pipe.series import Series
 from gallette.pipe.state import (
     Box,
     ClearCall,
@@ -40,7 +40,7 @@ from gallette.pipe.state import (
 from .draw.compute import launch
 from .draw.finding import DrawStates
 from .draw.queue import MERGED_STAGES, DrawQueue
-from .draw.repeating import Between, Repeatable
+from .draw.repeating import Repeatable
 from .draw.state import Witness
 
 if TYPE_CHECKING:
@@ -274,27 +274,25 @@ class HostContext(MemoryContext):
             self.settle()
         return self._queue.repeat(draw, data, start)
 
-    def repeat_all(
-        self, draws: Sequence[Repeatable | Between], data: Sequence[Any], starts: Sequence[int]
-    ) -> int:
-        """The same for many draws, and for what happens in between: how many of all that were done,
+    def repeat_all(self, series: Series) -> int:
+        """The same for many draws, and for what happens in between: how much of all that was done,
         from the first on."""
-        done, queue = 0, self._queue
-        while done < len(draws):
-            draw = draws[done]
-            if isinstance(draw, Repeatable):
-                if not self.repeat(draw, data[done], starts[done]):
+        done, queue, kinds, pieces = 0, self._queue, series.entries, series.pieces
+        while done < len(series):
+            kind = kinds[done]
+            if isinstance(kind, Repeatable):
+                if not self.repeat(kind, pieces[done], series.firsts[done]):
                     break
                 done += 1
-                done += queue.repeat_more(draws, data, starts, done)
+                done += queue.repeat_more(series, done)
                 continue
-            if isinstance(draw, QueryChange):
-                (self.begin_query if draw.begins else self.end_query)(draw.query)
-            elif isinstance(draw, ClearCall):
-                if not self._clear_call(draw):
+            if isinstance(kind, QueryChange):
+                (self.begin_query if kind.begins else self.end_query)(kind.query)
+            elif isinstance(kind, ClearCall):
+                if not self._clear_call(kind):
                     break
             else:
-                self.buffer_subdata(draw.buffer, draw.offset, data[done])
+                self.buffer_subdata(kind.buffer, kind.offset, pieces[done])
             done += 1
         return done
 

@@ -17,7 +17,7 @@ import ctypes
 import functools
 import operator
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,13 +27,15 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw.state import DrawState
+from gallette.drivers.common.draw.waiting import Plan
 from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.vertex.vertices import INTEGERS
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import Primitive
-from gallette.pipe.state import BufferWrite, DrawInfo, ViewportState
+from gallette.pipe.series import Series
+from gallette.pipe.state import DrawInfo, ViewportState
 
 from .blocks import (
     WORTH_THREADS,
@@ -50,6 +52,7 @@ from .direct_memory import CONSTANTS, MOST_LANES, DirectMemory, Stream
 from .fill import TileFunction, shade, tile_function_for, touches_nothing
 from .llvm.engine import Function, compile_module, loads
 from .program import BoundJit, budget_error
+from .runs import Runs, begin_runs
 from .shader.clip_code import FLAT, LINEAR, SMOOTH
 from .shader.direct_code import LARGE, LISTS, OVERRUN, THREADS, direct_text
 from .shader.layout import ClipWords, DrawWords, PlaceWords, TileWords, Words
@@ -72,14 +75,14 @@ class _Vertices:
         self.count = MOST_LANES
         self.window = memory.window
         self.varyings: dict[int, Any] = {}
-        self._memory, self._outputs = memory, outputs
+        self.memory, self._outputs = memory, outputs
 
     def component(self, slot: int, component: int) -> Array:
         """The row of a varying; of what nobody writes, its default."""
         row = self._outputs.get((slot, component))
         if row is None:
-            return self._memory.ones if component == 3 else self._memory.zeros
-        found: Array = self._memory.outputs[row]
+            return self.memory.ones if component == 3 else self.memory.zeros
+        found: Array = self.memory.outputs[row]
         return found
 
 
@@ -100,6 +103,7 @@ def begin_placing(cache: Any) -> None:
     """Have the functions made that most small draws need; nobody waits for them here."""
     _place(True, True, False, cache)
     _draw((0, 1, 2, 3, 4, 5), False, False, cache)
+    begin_runs(cache)
 
 
 def direct(draw: DrawState, mode: Primitive) -> Direct | None:
@@ -203,12 +207,12 @@ class Direct:
     ) -> None:
         fixed = draw.fixed
         self._keep: list[Any] = []
-        self._draw, self._mode, self._memory = draw, mode, memory
+        self._draw, self._mode, self.memory = draw, mode, memory
         self._vertex, self._fragment, self._function = vertex, fragment, function
         self._rows, self._columns = rows, columns
         self._engine, self._context = fixed.engine, fixed.raster
-        self._work = draw.work
-        self._touched: list[Any] = fixed.engine.written
+        self.work, self.cache = draw.work, fragment.program.cache
+        self.touched: list[Any] = fixed.engine.written
         self._first = fixed.raster.state.flatshade_first
         self._info: DrawInfo | None = None  # of the draw made last
         self._start = 0  # where it began
@@ -234,10 +238,10 @@ class Direct:
         block = self._vertex.block_for(chunk.least, self._keep)
         for number, address in enumerate(self._columns.addresses):
             block[Words.INPUTS + number] = address
-        outputs = self._memory.outputs
+        outputs = self.memory.outputs
         for number, ((slot, component, _), _) in enumerate(chunk.outputs):
             block[Words.OUTPUTS + number] = outputs[self._rows[slot, component]].ctypes.data
-        block[Words.CONSTANTS] = self._memory.constants_at[0]
+        block[Words.CONSTANTS] = self.memory.constants_at[0]
         self._chunk, self._chunk_at = block, int(block.ctypes.data)
         self._chunk_words = block.data
         self._chunk_least = chunk.least.get(0, 0)
@@ -245,15 +249,15 @@ class Direct:
     def _place_block(self, viewport: ViewportState) -> None:
         block = np.zeros(PlaceWords.SIZE, np.uint64)
         for axis in range(4):
-            row = self._memory.outputs[self._rows[VaryingSlot.POS, axis]]
+            row = self.memory.outputs[self._rows[VaryingSlot.POS, axis]]
             block[PlaceWords.CLIP + axis] = row.ctypes.data
-        block[PlaceWords.WINDOW] = self._memory.window.ctypes.data
+        block[PlaceWords.WINDOW] = self.memory.window.ctypes.data
         block[PlaceWords.STRIDE] = MOST_LANES
         block[PlaceWords.SCALE : PlaceWords.SCALE + 3] = _six(viewport)
         self._placing, self._place_at = block, int(block.ctypes.data)
 
     def _tile_block(self, stand_in: Any) -> None:
-        bound, function, memory = self._fragment, self._function, self._memory
+        bound, function, memory = self._fragment, self._function, self.memory
         block = begin_block(bound, function, self._context, stand_in, self._keep)
         complete_block(bound, function, block, self._engine, self._context, stand_in, self._keep)
         across, down = grid([self._context.target])
@@ -271,7 +275,7 @@ class Direct:
 
     def _clip_block(self, viewport: ViewportState, planes: tuple[int, ...]) -> Array:
         """What clips: new vertices follow those of the draw, in the same arrays."""
-        memory, context = self._memory, self._context
+        memory, context = self.memory, self._context
         block = np.zeros(ClipWords.SIZE, np.uint64)
         table = clip_planes(planes, context.planes.halfz)
         varyings = [
@@ -298,7 +302,7 @@ class Direct:
 
     def _draw_block(self, viewport: ViewportState, shade_vertices: Function) -> None:
         """The block of the whole, and the functions it is to call."""
-        memory, planes, cache = self._memory, self._context.planes, self._fragment.program.cache
+        memory, planes, cache = self.memory, self._context.planes, self._fragment.program.cache
         numbers = tuple(planes.numbers())
         clip = self._clip_block(viewport, numbers)
         block = np.zeros(DrawWords.SIZE, np.uint64)
@@ -353,45 +357,23 @@ class Direct:
         stream = self._stream
         if info is not self._info or not self._steady or start != self._start:
             stream = self._described(info, start)
-        size = self._memory.put(0, data)
+        size = self.memory.put(0, data)
         if stream is None or size < 0:
             return False
         if size != self._size:
             self._tell_size(size, size, 0)
         return self._made(stream)
 
-    def repeat_written(
-        self,
-        info: DrawInfo,
-        writes: Sequence[BufferWrite],
-        pieces: Sequence[Any],
-        rows: Sequence[Any],
-        starts: Sequence[int],
-    ) -> int:
-        """Repeat draws, before each of which a piece of a buffer is written: how many of all writes
-        and draws were done, from the first on."""
-        done, last = 0, None
-        for write, piece, row, start in zip(writes, pieces, rows, starts, strict=True):
-            buffer: Any = write.buffer
-            buffer.memory[write.offset : write.offset + len(piece)] = piece
-            buffer.touch()
-            done += 1
-            if row == last and start == self._start and self._steady and info is self._info:
-                assert self._stream is not None
-                made = self._made(self._stream)
-            else:
-                made, last = self.repeat(info, row, start), row
-            if not made:
-                break
-            done += 1
-        return done
+    def runs(self, series: Series, planned: Callable[[Any], Plan | None]) -> Runs:
+        """What makes parts of a series by single calls."""
+        return Runs(self, series, planned)
 
     def _described(self, info: DrawInfo, start: int) -> Stream | None:
         """Point at a draw's vertices; None if that cannot be."""
         stream = self._stream
         if info is not self._info or info.index_size:
             self._info = None
-            stream = self._memory.stream(info, self._mode, self._first)
+            stream = self.memory.stream(info, self._mode, self._first)
             if stream is None:
                 return None
             self._stream = stream
@@ -407,13 +389,15 @@ class Direct:
         """Make the draw that was described; false, and nothing is done, if it is too large."""
         if self._units:
             self._refresh_textures()
-        words, memory = self._words, self._memory
-        if self._room != memory.room:
+        if self._room != self.memory.room:
             self._point_at_lists()
-        state = self._call()
+        return self.ended(self._call(), stream)
+
+    def ended(self, state: int, stream: Stream) -> bool:
+        """What is left of a draw that ended so; false, and nothing is done, if it is too large."""
         if state:
             if state == LISTS:
-                memory.make_room(words[DrawWords.TOUCHED])
+                self.memory.make_room(self._words[DrawWords.TOUCHED])
                 self._point_at_lists()
                 state = self._call()
             if state == LARGE:
@@ -427,16 +411,72 @@ class Direct:
             counters.samples_passed += counted[0]
             counters.fs_invocations += counted[1]
         cost = stream.cost + FRAGMENT * counted[1]
-        if cost > self._work.limit:
-            self._work.begin()
-            self._work.spend(cost)
-        for resource in self._touched:
+        if cost > self.work.limit:
+            self.work.begin()
+            self.work.spend(cost)
+        for resource in self.touched:
             resource.writes += 1
         return True
 
+    # -- many draws in one call (see `runs`) -----------------------------------------------------
+
+    def command(self, info: DrawInfo) -> tuple[Stream, tuple[int, ...]] | None:
+        """The words of its command, if nothing but constants and `start` differs between draws:
+        without what is copied."""
+        columns, self._info = self._columns, None
+        stream = self.memory.stream(info, self._mode, self._first)
+        if stream is None or not columns.plain or not columns.begin(stream, info, info.start):
+            return None
+        start = stream.first if info.index_size else -1
+        return stream, (self._whole.address, self._at, 0, 0, start, stream.at)
+
+    def begin(self, info: DrawInfo, stream: Stream, size: int) -> None:
+        """Be ready for draws of a run, such as that one, with so large a block 0."""
+        self._info, words = None, self._words
+        if self._loads != loads():
+            self._point()
+        if self._room != self.memory.room:
+            self._point_at_lists()
+        if self._units:
+            self._refresh_textures()
+        if size != self._size:
+            self._tell_size(size, size, 0)
+        self._columns.begin(stream, info, info.start)
+        words[DrawWords.START] = -1 & ((1 << 64) - 1)
+        words[DrawWords.MOVES], words[DrawWords.MOVE_COUNT] = self._columns.moves()
+
+    def end(self, seconds: float) -> None:
+        """Draws of a run were made, which took so long."""
+        self._columns.forget()
+        for resource in self.touched:
+            resource.writes += 1
+        if self._quick or self._whole.quick:
+            several = [*self._quick, self._whole]
+            for function in several:
+                function.charge(seconds / len(several))
+
+    @property
+    def least(self) -> int:
+        """So many vertices there are."""
+        return self._columns.least
+
+    def rows(self, info: DrawInfo) -> bool:
+        """Do its vertices lie other than one after the other?"""
+        return info.instance_count > 1 or self._columns.divided
+
+    def looked_at(self, info: DrawInfo) -> Iterator[Any]:
+        """The resources whose contents were looked at beforehand."""
+        if info.index_size:
+            yield info.index_buffer
+        yield from self._columns.looked_at()
+        for _, resource in self._units:
+            yield resource
+
+    # -- one draw ----------------------------------------------------------------------------------
+
     def _point_at_lists(self) -> None:
         """The lists of tiles may be elsewhere, and longer."""
-        memory = self._memory
+        memory = self.memory
         self._room = self._words[DrawWords.ITEMS] = memory.room
         self._tile[TileWords.ITEMS] = memory.items_at
 
@@ -457,7 +497,7 @@ class Direct:
 
     def _constants(self, row: Row) -> bool:
         """Copy blocks 0 to where both shaders read them; false if they are too large."""
-        memory, (first, second) = self._memory, row
+        memory, (first, second) = self.memory, row
         size = more = memory.put_block(0, first)
         if second is not first:
             more = memory.put_block(1, second)
@@ -468,7 +508,7 @@ class Direct:
         """How large blocks 0 are, and where the fragment shader's is."""
         self._size = -1 if place else first
         self._chunk_words[Words.CONSTANTS + 1] = max(first, self._chunk_least)
-        self._tile[Words.CONSTANTS] = self._memory.constants_at[place]
+        self._tile[Words.CONSTANTS] = self.memory.constants_at[place]
         self._tile[Words.CONSTANTS + 1] = max(second, self._tile_least)
 
     def _refresh_textures(self) -> None:

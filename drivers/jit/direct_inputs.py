@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -71,16 +71,17 @@ class Columns:
         self._stride = np.zeros(inputs, np.int64)
         self._limit = np.full(inputs, _FOREVER, np.int64)
         self._divisor = np.zeros(inputs, np.int64)
-        self._moves = np.zeros(inputs, np.bool_)  # with the number of the vertex
+        self._with_vertices = np.zeros(inputs, np.bool_)  # with the number of the vertex
         self._words = self._table.reshape(-1).data
         # The words of the first vertex and the limit; base, stride, limit: see `_lay`.
         self._moving: list[tuple[int, int, int, int, int]] = []
+        self._moves: Array | None = None  # the same as `MoveWords`
         self._laid = self._in_rows = False
         self._keep: list[Any] = []
         self._converted: dict[int, _Converted] = {}
         self._system: list[tuple[str, Array]] = []
         self.addresses: list[int] = []  # what the block's words of the inputs are
-        self._divided = False
+        self.divided = False  # some are by instance
         self._stream: Stream | None = None  # of the draw pointed at, its first vertex and call
         self._first = -1
         self._info: DrawInfo | None = None
@@ -129,7 +130,7 @@ class Columns:
         available = (len(data) - size) // stride + 1 if stride else 1
         source = element.src_format.swizzle[key.component]
         self._divisor[row] = element.instance_divisor
-        self._moves[row] = bool(stride) and not element.instance_divisor
+        self._with_vertices[row] = bool(stride) and not element.instance_divisor
         self._limit[row] = available if stride else _FOREVER
         if is_words(element.src_format) and isinstance(source, int):
             self._base[row] = int(data.ctypes.data) + 4 * source
@@ -156,6 +157,34 @@ class Columns:
         """Where vertices are of one draw they are of the next, whatever buffers hold then."""
         return not self._converted and not self._system
 
+    @property
+    def plain(self) -> bool:
+        """None of them is a number that shaders make of where vertices are."""
+        return not self._system
+
+    def looked_at(self) -> Iterator[HostResource]:
+        """The buffers whose contents are not read where they are."""
+        for each in self._converted.values():
+            assert isinstance(each.buffer.buffer, HostResource)
+            yield each.buffer.buffer
+
+    def moves(self) -> tuple[int, int]:
+        """Where the `MoveWords` are of columns that begin elsewhere with another first vertex."""
+        if self._moves is None:
+            words = 8 * np.array([each[:2] for each in self._moving], np.int64).reshape(-1, 2)
+            numbers = np.array([each[2:] for each in self._moving], np.int64).reshape(-1, 3)
+            self._moves = np.hstack((words + self._table.ctypes.data, numbers))
+        return int(self._moves.ctypes.data), len(self._moves)
+
+    @property
+    def least(self) -> int:
+        """So many vertices there are of each."""
+        return min((limit for *_, limit in self._moving), default=_FOREVER)
+
+    def forget(self) -> None:
+        """Nobody knows where they begin now."""
+        self._stream = None
+
     def begin(self, stream: Stream, info: DrawInfo, start: int) -> bool:
         """Point at the vertices of a draw, which is from `start` on if they have no indices; false
         if they are not all there."""
@@ -180,7 +209,7 @@ class Columns:
             words[end] = limit - first
         if self._in_rows:
             self._table[:, Column.ROWS] = 0
-        self._in_rows = bool(info.instance_count > 1 or self._divided)
+        self._in_rows = bool(info.instance_count > 1 or self.divided)
         if self._in_rows:
             self._by_instance(stream, info)
         self._stream, self._first, self._info = stream, first, info  # its rows are pointed at
@@ -192,13 +221,14 @@ class Columns:
         if rows:
             table[:, Column.FIRST], table[:, Column.STRIDE] = self._base, self._stride
             table[:, Column.LIMIT], table[:, Column.ROWS] = self._limit, 0
-        moving = [row for row in rows if self._moves[row]]
+        moving = [row for row in rows if self._with_vertices[row]]
         base, stride, limit = (each.tolist() for each in (self._base, self._stride, self._limit))
         self._moving = [
             (4 * row + Column.FIRST, 4 * row + Column.LIMIT, base[row], stride[row], limit[row])
             for row in moving
         ]
-        self._divided = bool(self._divisor.any())
+        self._moves = None
+        self.divided = bool(self._divisor.any())
         self._laid = True
 
     def _by_instance(self, stream: Stream, info: DrawInfo) -> None:

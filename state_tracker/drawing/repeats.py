@@ -13,7 +13,6 @@ apart: `validate` forgets all tokens when it sees any other bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from gallette.state_tracker.drawing.settings import SETTINGS, Settings
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
 if TYPE_CHECKING:
+    from gallette.pipe.series import Series
     from gallette.pipe.state import DrawInfo
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
@@ -119,12 +119,10 @@ class Repeats:
             ctx.buffers.names.changes,
         )
 
-    def drawn_together(
-        self, tokens: Sequence[Any], uniforms: Sequence[Any], firsts: Sequence[int]
-    ) -> int:
-        """Make draws that have tokens, each with these uniforms and from this vertex on, otherwise
-        as the driver knows: how many could be made, from the first on."""
-        done: int = self._repeat_all(tokens, uniforms, firsts)
+    def drawn_together(self, series: Series) -> int:
+        """Make draws that have tokens, otherwise as the driver knows, and what happens between
+        them: how much of that could be done, from the first on."""
+        done: int = self._repeat_all(series)
         return done
 
     def _find(self, call: tuple[Any, ...], executable: Executable) -> Any:

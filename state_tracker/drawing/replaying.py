@@ -8,6 +8,7 @@ token is done the long way, in its turn.
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.pipe.enums import ClearFlags
+from gallette.pipe.series import Pieces, Series
 from gallette.pipe.state import BufferWrite, ClearCall, FramebufferState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw as draws
@@ -58,10 +60,13 @@ _SCISSOR_TEST, _SCISSOR, _FRAMEBUFFER = (
 _BOX, _NAME = struct.Struct("<4i"), struct.Struct("<q")
 _Cleared = tuple[ClearFlags | None, FramebufferState, tuple[int, int]]
 
-_MANY = 512
+_MANY = 64
 """So many records are quicker told apart all at once."""
 
 _FACTORS = np.array([pow(3, 5 * word + 7, 1 << 62) for word in range(HEADER + COPIED)])
+_LOG, _COPIES = 0, 1  # where bytes lie that go with records
+
+Ints = npt.NDArray[np.int64]
 
 
 class Replay:
@@ -71,18 +76,25 @@ class Replay:
         self._replays, self._ctx, self._uniforms = replays, replays.ctx, executable.uniforms
         self._log, self._stride = noted.log, noted.words[Word.STRIDE]
         self._records = np.frombuffer(noted.log, np.int64).reshape(-1, self._stride // 8)
-        self._numbers: list[int] = self._records[:, 0].tolist()  # in `RECORDS`
-        self._arguments: list[list[int]] = self._records[:, 1:5].tolist()
+        numbers = self._records[:, 0]  # in `RECORDS`
+        self._numbers: list[int] = numbers.tolist()
         keys = self._records[:, : HEADER + COPIED].copy()
         arrays = keys[:, 0] < _ELEMENTS
-        self._firsts: list[int] = np.where(arrays, keys[:, 2], 0).tolist()
+        self._firsts = np.where(arrays, keys[:, 2], 0)
         keys[arrays, 2] = 0  # they may begin anywhere
-        self._keys, self._kinds = keys.tobytes(), self._told_apart(keys)
+        self._keys = keys.tobytes()
         self._size = len(executable.uniforms.data)
-        self._written, self._written_at = memoryview(noted.written), recording.written()
+        self._copies, self._copied_at = noted.written, recording.written()
         self._tokens = replays.tokens(executable)
-        self._writes: dict[tuple[int, int], BufferWrite] = {}
+        self._active = self._ctx.queries.active.get((SAMPLES_PASSED, 0))
         self._clears: dict[tuple[int, int], _Cleared] = {}  # by framebuffer, and what is cleared
+        self._which, self._seen_at = self._told_apart(keys, numbers)
+        self._order: list[int] = self._seen_at.argsort().tolist()  # of kinds, as they come
+        self._looked = 0  # so many of these were looked at
+        self._kinds: list[Any] = [None] * len(self._order)  # what the driver knows each by
+        self._unknown: dict[int, int] = {}  # kinds it does not know: where they come next
+        self._changes: dict[int, QueryObject] = {}  # records where a query begins or ends
+        self._pieces = self._where(numbers)
 
     def all(self) -> None:
         """Make the draws of the log, in order."""
@@ -90,87 +102,123 @@ class Replay:
         while at < len(self._numbers):
             at = self._some(at)
 
-    def _told_apart(self, keys: npt.NDArray[np.int64]) -> list[Any]:
-        """Something for each record that tells its kind from others; empty: its key does."""
-        records = len(keys)
-        drawn = np.flatnonzero(keys[:, 0] < _WRITE)  # nobody asks of what kind others are
-        if len(drawn) < _MANY:
-            return []
-        if len(drawn) < records:
-            keys = keys.take(drawn, axis=0)
-        sums = keys @ _FACTORS  # equal ones seldom are of different kinds
-        _, first, which = np.unique(sums, return_index=True, return_inverse=True)
-        if not np.array_equal(keys, keys.take(first.take(which), axis=0)):
-            return []
-        kinds = np.zeros(records, np.int64)
-        kinds[drawn] = which
-        found: list[int] = kinds.tolist()
-        return found
+    # -- kinds -------------------------------------------------------------------------------------
+
+    def _told_apart(self, keys: Ints, numbers: Ints) -> tuple[Ints, Ints]:
+        """The kind of each record, as a number, and where each kind is first seen.
+
+        Draws are of one kind if their keys are the same, writes if they are of one place; anything
+        else is of a kind of its own.
+        """
+        which = np.empty(len(keys), np.int64)
+        drawn, written = (np.flatnonzero(found) for found in (numbers < _WRITE, numbers == _WRITE))
+        seen, kinds = [], 0
+        to = keys[written, 1] << 40 | keys[written, 2]
+        for places, found in ((drawn, self._like(keys, drawn)), (written, _alike(to))):
+            first, inverse = found
+            which[places] = inverse + kinds
+            seen.append(places[first])
+            kinds += len(first)
+        others = np.flatnonzero(numbers > _WRITE)
+        which[others] = kinds + np.arange(len(others))
+        return which, np.concatenate((*seen, others))
+
+    def _like(self, keys: Ints, drawn: Ints) -> tuple[Ints, Ints]:
+        """Where each kind of these draws is first among them, and the kind of each."""
+        if len(drawn) >= _MANY:
+            some = keys if len(drawn) == len(keys) else keys.take(drawn, axis=0)
+            sums = some @ _FACTORS  # equal ones seldom are of different kinds
+            first, which = _alike(sums)
+            if np.array_equal(some, some.take(first.take(which), axis=0)):
+                return first, which
+        numbers: dict[bytes, int] = {}
+        found = [numbers.setdefault(self._key(record), len(numbers)) for record in drawn.tolist()]
+        return _alike(np.array(found, np.int64))
 
     def _key(self, number: int) -> bytes:
         """What records of one kind have in common: the call, but for its first vertex, and the
         state it is made in."""
         return self._keys[number * _KEY : (number + 1) * _KEY]
 
+    def _where(self, numbers: Ints) -> Pieces:
+        """Uniforms, or what is written: where they lie."""
+        records = self._records
+        offsets = np.arange(len(records)) * self._stride + _KEY
+        sizes = np.where(numbers < _WRITE, self._size, 0)
+        written = numbers == _WRITE
+        offsets[written] = records[written, 4] - self._copied_at
+        sizes[written] = records[written, 3]
+        which = np.where(written, _COPIES, _LOG)
+        return Pieces.of((self._log, self._copies), which, offsets, sizes)
+
+    def _known_until(self, at: int) -> int:
+        """Where the first record from there on is that has to go the long way."""
+        end = len(self._numbers)
+        for kind, place in [*self._unknown.items()]:
+            if place < at:
+                further = np.flatnonzero(self._which[at:] == kind)[:1].tolist()
+                if not further:
+                    del self._unknown[kind]
+                    continue
+                self._unknown[kind] = place = at + further[0]
+            if place < end and not self._known(kind, place):
+                end = place
+        while self._looked < len(self._order):
+            kind = self._order[self._looked]
+            record = int(self._seen_at[kind])
+            if record >= end:
+                break
+            self._looked += 1
+            if not self._known(kind, record):
+                return record
+        return end
+
+    def _known(self, kind: int, record: int) -> bool:
+        """Ask what the driver knows a kind by; false, and that is noted, if by nothing."""
+        found = self._kinds[kind] = self._find(record)
+        if found is None:
+            self._unknown[kind] = record
+        else:
+            self._unknown.pop(kind, None)
+        return found is not None
+
+    def _find(self, record: int) -> Any:
+        """What the driver knows such records by; None: they go the long way."""
+        number = self._numbers[record]
+        if number == _WRITE:
+            return self._write(*self._records[record, 1:3].tolist())
+        if number == _CLEAR:
+            return self._clear(record)
+        if number in (_BEGIN, _END):
+            query = self._query(record) if number == _BEGIN else self._active
+            if query is None or query.changes is None:
+                return None
+            self._changes[record] = query
+            self._active = query if number == _BEGIN else None
+            return query.changes[number == _END]
+        key = self._key(record)
+        return self._tokens.get(key) or self._token(key, record)
+
+    # -- replaying ---------------------------------------------------------------------------------
+
     def _some(self, at: int) -> int:
         """Replay records from there on, until one goes the long way; answers what comes next."""
-        log, stride, size, kinds, numbers = (
-            self._log, self._stride, self._size, self._kinds, self._numbers,
-        )  # fmt: skip
-        known: dict[Any, Any] = {}
-        tokens: list[Any] = []
-        rows: list[Any] = []
-        firsts = self._firsts[at:]
-        writes, active = self._writes, self._ctx.queries.active.get((SAMPLES_PASSED, 0))
-        changed: list[tuple[int, QueryObject]] = []  # queries, and what token begins or ends each
-        for record in range(at, len(numbers)):
-            number = numbers[record]
-            if number >= _WRITE:
-                if number == _WRITE:
-                    name, offset, length, address = self._arguments[record]
-                    write = writes.get((name, offset)) or self._write(name, offset)
-                    if write is None:
-                        break
-                    tokens.append(write)
-                    first = address - self._written_at
-                    rows.append(self._written[first : first + length])
-                    continue
-                if number == _CLEAR:
-                    call = self._clear(record)
-                    if call is None:
-                        break
-                    tokens.append(call)
-                    rows.append(None)
-                    continue
-                query = self._query(record) if number == _BEGIN else active
-                if query is None or query.changes is None:
-                    break
-                changed.append((len(tokens), query))
-                active = query if number == _BEGIN else None
-                tokens.append(query.changes[number == _END])
-                rows.append(None)
-                continue
-            kind = kinds[record] if kinds else self._key(record)
-            token = known.get(kind)
-            if token is None:
-                key = self._key(record)
-                token = known[kind] = self._tokens.get(key) or self._token(key, record)
-                if token is None:
-                    break
-            tokens.append(token)
-            middle = record * stride + _KEY
-            rows.append(log[middle : middle + size])
-        done = self._ctx.repeats.drawn_together(tokens, rows, firsts) if tokens else 0
-        for number, query in changed:
-            if number < done:
-                self._changed(query, tokens[number].begins)
-        at += done
-        if done < len(tokens):
-            self._tokens.pop(self._key(at), None)  # the driver may want another
-        if at < len(numbers):
-            self._make(at)
-            at += 1
-        return at
+        end, done = self._known_until(at), at
+        if end > at:
+            some = slice(at, end)
+            pieces = self._pieces.part(at, end)
+            series = Series(self._kinds, self._which[some], pieces, self._firsts[some])
+            done += self._ctx.repeats.drawn_together(series)
+        for record in [*itertools.takewhile(lambda record: record < done, self._changes)]:
+            self._changed(self._changes.pop(record), self._numbers[record] == _BEGIN)
+        if done < end:  # the driver may want another token
+            self._tokens.pop(self._key(done), None)
+            self._unknown[int(self._which[done])] = done
+        if done < len(self._numbers):
+            self._changes.pop(done, None)
+            self._make(done)
+            done += 1
+        return done
 
     def _write(self, name: int, offset: int) -> BufferWrite | None:
         """Where bytes are written that a record names."""
@@ -178,14 +226,13 @@ class Replay:
         resource = None if buffer is None else buffer.plain
         if resource is None:
             return None
-        found = self._writes[name, offset] = BufferWrite(resource, offset)
-        return found
+        return BufferWrite(resource, offset)
 
     def _clear(self, record: int) -> ClearCall | None:
         """What a record says is cleared, if that can be done at once."""
         log, place = self._log, record * self._stride
         (target,) = _NAME.unpack_from(log, place + _FRAMEBUFFER)
-        kind = target, self._arguments[record][0]
+        kind = target, int(self._records[record, 1])
         found = self._clears.get(kind)
         if found is None:
             found = self._clears[kind] = self._cleared(record)
@@ -212,7 +259,18 @@ class Replay:
 
     def _query(self, record: int) -> QueryObject | None:
         """The query a record says begins."""
-        return self._ctx.queries.names.get(self._arguments[record][0])
+        return self._ctx.queries.names.get(int(self._records[record, 1]))
+
+    def _change(self, record: int) -> None:
+        """Begin or end a query the long way."""
+        ctx = self._ctx
+        try:
+            if self._numbers[record] == _BEGIN:
+                begin_query(ctx, SAMPLES_PASSED, int(self._records[record, 1]))
+            else:
+                end_query(ctx, SAMPLES_PASSED)
+        finally:
+            self._active = ctx.queries.active.get((SAMPLES_PASSED, 0))
 
     def _changed(self, query: QueryObject, begun: bool) -> None:
         """The driver has begun or ended a query."""
@@ -246,14 +304,12 @@ class Replay:
         ctx, number = self._ctx, self._numbers[record]
         try:
             if number == _WRITE:
-                name, offset, size, address = self._arguments[record]
-                first = address - self._written_at
-                data = self._written[first : first + size]
+                name, offset, size, address = self._records[record, 1:5].tolist()
+                first = address - self._copied_at
+                data = memoryview(self._copies)[first : first + size]
                 sub_data(ctx, ctx.buffers.names.require(name), offset, size, data)
-            elif number == _BEGIN:
-                begin_query(ctx, SAMPLES_PASSED, self._arguments[record][0])
-            elif number == _END:
-                end_query(ctx, SAMPLES_PASSED)
+            elif number in (_BEGIN, _END):
+                self._change(record)
             elif number == _CLEAR:
                 _, (buffers, *values) = self._shown(record)
                 self._replays.show_cleared(values)
@@ -266,6 +322,14 @@ class Replay:
                 _MADE_BY[number](ctx, *arguments)
         except BaseException as error:
             abi.failed(FUNCTIONS[RECORDS[number]], error)
+
+
+def _alike(values: Ints) -> tuple[Ints, Ints]:
+    """Where each value is first, and for all of them which of these they equal."""
+    if len(values) and (values == values[0]).all():
+        return np.zeros(1, np.int64), np.zeros(len(values), np.int64)
+    _, first, which = np.unique(values, return_index=True, return_inverse=True)
+    return first, which
 
 
 _MADE_BY: tuple[Callable[..., None], ...] = (

@@ -11,7 +11,6 @@ such as reading what was drawn, makes the context `flush` the queue first.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
 from typing import Any
 
 from gallette.drivers.common.memory.clear import ClearValues, clear
@@ -19,6 +18,7 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
 from gallette.drivers.common.vertex.stream import restarts
 from gallette.pipe.enums import ClearFlags, MapFlags
+from gallette.pipe.series import Series
 from gallette.pipe.state import (
     Box,
     BufferWrite,
@@ -35,9 +35,9 @@ from .families import Waiting
 from .finding import DrawStates
 from .parts import LISTS
 from .pipeline import draw
-from .repeating import WORTH_A_RUN, Between, Repeatable, run_of, write_now
+from .repeating import WORTH_A_RUN, Between, Repeatable, write_now
 from .targets import Targets
-from .waiting import MERGED_STAGES, Constants, Given, Memory, Row
+from .waiting import MERGED_STAGES, Constants, Given, Memory, Plan, Row
 from .writes import Writes
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
@@ -47,6 +47,9 @@ SMALL = 4096
 
 MOST = 4096
 """Draws that may wait."""
+
+_ALONE = 3
+"""After so many entries of a series it is worth to look for what can be made together."""
 
 MOST_LANES = 1 << 18
 """Vertices of draws that may wait: about as many as are shaded at a time."""
@@ -208,9 +211,7 @@ class DrawQueue:
         if draw.epoch != self._states.bound.epoch:
             return False
         if not entries:
-            if draw.plan is None:
-                draw.plan = given.made_plan(draw.info.mode)
-            plan = draw.plan
+            plan = draw.made_plan()
             if plan is not None and given.alive and plan.repeat(draw.info, data, start):
                 return True
         if not draw.waits or len(entries) >= MOST or self._lanes >= MOST_LANES:
@@ -220,21 +221,19 @@ class DrawQueue:
         self._wait(given, draw.call(start), bytes(data))
         return True
 
-    def repeat_more(
-        self,
-        draws: Sequence[Repeatable | Between],
-        data: Sequence[Any],
-        starts: Sequence[int],
-        first: int,
-    ) -> int:
+    def repeat_more(self, series: Series, first: int) -> int:
         """Repeat draws from `first` on that are made as the one before them was just now: how many
         there are, until there is something else to look at."""
-        entries, bound, like = self._entries, self._states.bound, draws[first - 1]
+        like = series.entries[first - 1]
         assert isinstance(like, Repeatable)
-        if not entries:
-            return self._more_at_once(like, draws, data, starts, first)
-        if not like.waits:
-            return 0
+        if not self._entries:
+            return self._more_at_once(like, series, first)
+        return self._more_that_wait(like, series, first) if like.waits else 0
+
+    def _more_that_wait(self, like: Repeatable, series: Series, first: int) -> int:
+        """The same where draws wait."""
+        draws, data, starts = series.entries, series.data, series.firsts
+        entries, bound = self._entries, self._states.bound
         good: set[int] = set()  # the draws that are known to wait, by identity
         done = looked = first
         for number in range(first, len(draws)):
@@ -243,7 +242,7 @@ class DrawQueue:
             draw = draws[number]
             if not isinstance(draw, Repeatable):
                 if number >= looked:
-                    looked, some = self._in_turn(draws, data, starts, number)
+                    looked, some = self._in_turn(series, number)
                     done = number + some
                     if some:
                         continue
@@ -266,15 +265,10 @@ class DrawQueue:
             self._lanes += draw.lanes
         return len(draws) - first
 
-    def _in_turn(
-        self,
-        draws: Sequence[Repeatable | Between],
-        data: Sequence[Any],
-        starts: Sequence[int],
-        first: int,
-    ) -> tuple[int, int]:
+    def _in_turn(self, series: Series, first: int) -> tuple[int, int]:
         """A write of one place and the draw that was repeated last, in turn from `first` on: where
         that ends, and how many of both have been done together."""
+        draws, data, starts = series.entries, series.data, series.firsts
         write, draw, last = draws[first], draws[first - 1], len(draws) - 1
         if not isinstance(write, BufferWrite) or not isinstance(draw, Repeatable):
             return first, 0
@@ -294,45 +288,45 @@ class DrawQueue:
         self._lanes += written * draw.lanes
         return end, 2 * written
 
-    def _more_at_once(
-        self,
-        like: Repeatable,
-        draws: Sequence[Repeatable | Between],
-        data: Sequence[Any],
-        starts: Sequence[int],
-        first: int,
-    ) -> int:
+    def _more_at_once(self, like: Repeatable, series: Series, first: int) -> int:
         """The same where none wait: those that have a plan."""
-        known, bound, number = like, self._states.bound, first
+        plan, bound, target = like.made_plan(), self._states.bound, like.target
+
+        def planned(draw: Repeatable) -> Plan | None:
+            if draw.target is not target or not draw.given.alive or draw.epoch != bound.epoch:
+                return None
+            return draw.made_plan()
+
+        if plan is None:
+            return 0
+        runs, known, number = plan.runs(series, planned), like, first
+        begin = end = first + _ALONE  # of the next run: what comes before is made one by one
+        draws, pieces, starts = series.entries, series.data, series.firsts
         while number < len(draws):
+            if number >= end:
+                begin, end = runs.next(number)
+            if begin <= number < end:
+                number += runs.make(number, end)
+                begin = end = number + 1
+                continue
             draw = draws[number]
-            if draw is not known:
-                if type(draw) is BufferWrite:
-                    end = run_of(known, draws, number)
-                    if end and known.plan is not None and known.epoch == bound.epoch:
-                        written, drawn = slice(number, end, 2), slice(number + 1, end, 2)
-                        writes: Any = draws[written]
-                        number += known.plan.repeat_written(
-                            known.info, writes, data[written], data[drawn], starts[drawn]
-                        )
-                        if number < end:
-                            break
-                        continue
-                    write_now(draw, data[number])
-                    number += 1
-                    continue
-                if not isinstance(draw, Repeatable):
-                    if not self._happens(draw, data[number]):
-                        break
-                    number += 1
-                    continue
-                if draw.target is not like.target or not draw.given.alive:
+            if draw is known:
+                if draw.epoch != bound.epoch:
                     break
-                known = draw
-            if known.epoch != bound.epoch:
-                break
-            plan = known.plan
-            if plan is None or not plan.repeat(known.info, data[number], starts[number]):
+            elif type(draw) is BufferWrite:
+                write_now(draw, pieces[number])
+                number += 1
+                continue
+            elif not isinstance(draw, Repeatable):
+                if not self._happens(draw, pieces[number]):
+                    break
+                number += 1
+                continue
+            else:
+                plan, known = planned(draw), draw
+                if plan is None:
+                    break
+            if not plan.repeat(draw.info, pieces[number], starts[number]):
                 break
             number += 1
         return number - first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +9,7 @@ from gallette.pipe.state import BufferWrite, ClearCall, DrawInfo, FramebufferSta
 
 from .waiting import Given, Plan
 
-__all__ = ["WORTH_A_RUN", "Between", "Repeatable", "run_of", "write_now"]
+__all__ = ["WORTH_A_RUN", "Between", "Repeatable", "write_now"]
 
 Between = BufferWrite | QueryChange | ClearCall
 """What may happen between draws that are repeated together."""
@@ -35,6 +34,12 @@ class Repeatable:
 
     _moved: dict[int, DrawInfo] = field(default_factory=dict)
 
+    def made_plan(self) -> Plan | None:
+        """The quick way, if it is there by now."""
+        if self.plan is None:
+            self.plan = self.given.made_plan(self.info.mode)
+        return self.plan
+
     def call(self, start: int) -> DrawInfo:
         """The call, from that vertex on."""
         if start == self.info.start:
@@ -52,11 +57,3 @@ def write_now(write: BufferWrite, data: Any) -> None:
     buffer: Any = write.buffer
     buffer.memory[write.offset : write.offset + len(data)] = data
     buffer.touch()
-
-
-def run_of(draw: Repeatable, draws: Sequence[Repeatable | Between], first: int) -> int:
-    """Where writes and that draw, in turn from `first` on, end; 0: there are few."""
-    end, last = first, len(draws) - 1
-    while end < last and draws[end + 1] is draw and type(draws[end]) is BufferWrite:
-        end += 2
-    return end if end >= first + 2 * WORTH_A_RUN else 0

@@ -8,7 +8,7 @@ the resources it names; between times it holds none, and is forgotten when one o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -22,8 +22,8 @@ from gallette.drivers.common.texture.pages import Pages
 from gallette.drivers.common.texture.versions import may_have_versions
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
+from gallette.pipe.series import Series
 from gallette.pipe.state import (
-    BufferWrite,
     DrawInfo,
     FramebufferState,
     ImageView,
@@ -42,6 +42,7 @@ __all__ = [
     "Memory",
     "Plan",
     "Row",
+    "Runs",
     "resources_of",
     "row_of",
     "targets_of",
@@ -90,16 +91,21 @@ class Plan(Protocol):
         vertex on."""
         ...
 
-    def repeat_written(
-        self,
-        info: DrawInfo,
-        writes: Sequence[BufferWrite],
-        pieces: Sequence[Any],
-        rows: Sequence[Any],
-        starts: Sequence[int],
-    ) -> int:
-        """Repeat draws, before each of which a piece of a buffer is written: how many of all writes
-        and draws were done, from the first on."""
+    def runs(self, series: Series, planned: Callable[[Any], Plan | None]) -> Runs:
+        """What makes parts of a series at once: draws that are `planned`."""
+        ...
+
+
+class Runs(Protocol):
+    """Parts of a series that are made at once."""
+
+    def next(self, number: int) -> tuple[int, int]:
+        """Where the next of them begins, at that entry or behind it, and where it ends: the same if
+        nothing is to be made at once before there."""
+        ...
+
+    def make(self, begin: int, end: int) -> int:
+        """Make these entries, or the first ones of them: how many."""
         ...
 
 

@@ -113,7 +113,7 @@ class Writes:
         return True
 
     def keep_each(
-        self, buffer: HostResource, low: int, data: Sequence[memoryview], draws: list[Waiting]
+        self, buffer: HostResource, low: int, data: Sequence[bytes], draws: list[Waiting]
     ) -> int:
         """Write bytes again and again, before one more draw like the last each time: how often that
         has been done, if at all, with a copy made each time."""
@@ -310,7 +310,7 @@ class _History:
         first, end = self._read[id(given), id(info)]
         return low < end and high > first
 
-    def keep_each(self, low: int, data: Sequence[memoryview]) -> None:
+    def keep_each(self, low: int, data: Sequence[bytes]) -> None:
         """Write bytes, of all but the last time with a copy for one more draw. (There is one for
         those so far.)"""
         memory, first, high = self.buffer.memory, self.ends[-1], low + len(data[0])

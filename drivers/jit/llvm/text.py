@@ -309,6 +309,12 @@ class Builder:
         """Load from an array; with lanes, `w` consecutive elements."""
         return self.load(self.at(pointer, index, t), t, w, align)
 
+    def copy(self, to: V, source: V, size: V) -> None:
+        """Copy bytes to where no others of them are."""
+        name = "llvm.memcpy.p0.p0.i64"
+        self._declare(name, f"void @{name}(ptr, ptr, i64, i1)")
+        self.line(f"call void @{name}(ptr {to.n}, ptr {source.n}, i64 {size.n}, i1 false)")
+
     def masked_load(self, pointer: V, mask: V, t: str) -> V:
         """Consecutive elements of the set lanes; zero in the others."""
         w, type = mask.w, type_text(t, mask.w)

@@ -10,11 +10,14 @@ from typing import Final
 
 __all__ = [
     "ClipWords",
+    "CommandWords",
     "DrawWords",
     "MixWords",
+    "MoveWords",
     "PlaceWords",
     "Plane",
     "Record",
+    "RunWords",
     "StreamWords",
     "TallyWords",
     "TileWords",
@@ -192,7 +195,46 @@ class DrawWords:
     SEEN: Final = 24  # of these: that could be seen
     TILES: Final = 25  # that there are: the tile function is told of the last one touched
     TALLY: Final = 26  # address of a `TallyWords`
-    SIZE: Final = 27
+    START: Final = 27  # the first vertex, if `runs_code` has moved there; -1: nobody knows
+    MOVES: Final = 28  # address of the `MoveWords` of what moves with it,
+    MOVE_COUNT: Final = 29  # and how many there are
+    SIZE: Final = 30
+
+
+class MoveWords:
+    """A column of a vertex buffer that begins elsewhere with another first vertex."""
+
+    FIRST: Final = 0  # address of the word that says where it begins,
+    LIMIT: Final = 1  # and of that which says how long it is
+    BASE: Final = 2  # where vertex 0 is
+    STRIDE: Final = 3
+    ROWS: Final = 4  # that there are from vertex 0 on
+    SIZE: Final = 5
+
+
+class RunWords:
+    """The block of many small draws that are made by one call, and of writes between them."""
+
+    COMMANDS: Final = 0  # address of their `CommandWords`
+    COUNT: Final = 1  # of them
+    CONSTANTS: Final = 2  # address that block 0 of a draw is copied to
+    COUNTERS: Final = 3  # as in `DrawWords`
+    MOST: Final = 4  # fragments of a draw that nobody has to look at
+    DONE: Final = 5  # the number of the command it ended at
+    STATE: Final = 6  # how that ended
+    SIZE: Final = 7
+
+
+class CommandWords:
+    """One of them: a draw, or bytes that are written to a buffer."""
+
+    CALL: Final = 0  # the function `draw`; 0: bytes are written
+    BLOCK: Final = 1  # its `DrawWords`, or where to write
+    SOURCE: Final = 2  # address of block 0, or of what is written
+    BYTES: Final = 3
+    START: Final = 4  # the first vertex
+    STREAM: Final = 5  # its `StreamWords`
+    SIZE: Final = 6
 
 
 class TallyWords:

@@ -1,0 +1,201 @@
+"""Parts of a series of small draws that are made by one call each.
+
+What it takes to make a draw once more is prepared by `direct`: a block of words. Here draws become
+commands that name such a block, where their constants are and where they begin; bytes that are
+written to a buffer before a draw become commands, too. `run` of `shader.runs_code` does them one
+after the other, so that Python says a few things for hundreds of draws, all at once.
+
+What is looked at beforehand, such as indices, must not be written in the run: such draws are left
+out, and a run ends there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.draw.repeating import Repeatable
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.work import FRAGMENT
+from gallette.pipe.series import Series
+from gallette.pipe.state import BufferWrite, DrawInfo
+
+from .direct_memory import CONSTANTS, Stream
+from .llvm.engine import Function, compile_module
+from .shader.layout import CommandWords, RunWords
+from .shader.runs_code import COSTLY, runs_text
+
+if TYPE_CHECKING:
+    from .direct import Direct
+
+__all__ = ["Runs", "begin_runs"]
+
+_LEAST = 3
+"""Fewer entries than that are not worth a run."""
+
+_WINDOW = 1024
+"""So many entries are looked at together: nobody looks at thousands again and again."""
+
+Ints = npt.NDArray[np.int64]
+_FOREVER = (1 << 31) - 1
+
+
+@functools.lru_cache(maxsize=2)
+def begin_runs(cache: Any) -> Function:
+    """The function `run`; nobody waits for its code here."""
+    return compile_module(runs_text(), ("run",), cache).function("run", ctypes.c_void_p)
+
+
+def _numbers(kinds: Ints) -> list[int]:
+    """Which there are."""
+    found: list[int] = np.flatnonzero(np.bincount(kinds)).tolist()
+    return found
+
+
+class Runs:
+    """The runs of a series, as they are asked for."""
+
+    def __init__(self, like: Direct, series: Series, planned: Callable[[Any], Any]) -> None:
+        """`planned`: the plan of a draw, if it may be made behind the one before them."""
+        self._like, self._memory = like, like.memory
+        self._series, self._planned = series, planned
+        self._first = self._end = 0  # of the entries that were looked at
+        self._found: list[list[int]] = []  # runs that come next, the first last
+
+    def next(self, number: int) -> tuple[int, int]:
+        """Where the next one begins, at that entry or behind it, and where it ends."""
+        if number >= self._end:
+            self._look(number)
+        found = self._found
+        while found:
+            begin, end = found[-1]
+            if end - max(begin, number) >= _LEAST:
+                return max(begin, number), end
+            found.pop()
+        return self._end, self._end
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    def _look(self, first: int) -> None:
+        """Look at what comes next: what can be a command is one, and what cannot ends a run."""
+        series = self._series
+        self._first, self._end = first, min(first + _WINDOW, len(series))
+        self._found = []
+        some, count = slice(first, self._end), len(series.kinds)
+        which = series.which[some]
+        kinds = {number: series.kinds[number] for number in _numbers(which)}
+        draws = [number for number, kind in kinds.items() if type(kind) is Repeatable]
+        if not draws or 2 * len(draws) > self._end - first:
+            return
+        self._commands = np.zeros((count, CommandWords.SIZE), np.int64)
+        self._draws: dict[int, tuple[Direct, DrawInfo, Stream]] = {}
+        self._written: dict[int, HostResource] = {}
+        # Of each kind: bytes there may be, -1 if it is no command, and vertices.
+        limits = np.full((2, count), ((-1,), (_FOREVER,)))
+        self._add_writes(kinds, limits[0])
+        self._add_draws(self._plans(kinds, draws), *limits)
+        sizes = series.pieces.sizes[some]
+        rooms, vertices = limits[:, which]
+        good = (sizes <= rooms) & (series.starts[some] < vertices)
+        drawn = self._commands[which, CommandWords.CALL] != 0
+        self._size = int(sizes[drawn.argmax()])
+        bounded = np.zeros(len(good) + 2, np.bool_)
+        bounded[1:-1] = good & (~drawn | (sizes == self._size))
+        edges = np.flatnonzero(bounded[1:] != bounded[:-1]) + first
+        self._found = edges.reshape(-1, 2)[::-1].tolist()
+
+    def _plans(self, kinds: dict[int, Any], draws: list[int]) -> dict[int, tuple[Direct, DrawInfo]]:
+        """What draws are made by."""
+        found = {}
+        for number in draws:
+            plan = self._planned(kinds[number])
+            if plan is not None and plan.memory is self._memory:
+                found[number] = plan, kinds[number].info
+        return found
+
+    def _add_writes(self, kinds: dict[int, Any], rooms: Ints) -> None:
+        """Writes are copies to where a buffer lies."""
+        addresses: dict[Any, int] = {}
+        for number, kind in kinds.items():
+            if type(kind) is BufferWrite:
+                buffer: Any = kind.buffer
+                address = addresses.get(buffer)
+                if address is None:
+                    address = addresses[buffer] = int(buffer.storage[0][0, 0].ctypes.data)
+                self._commands[number, CommandWords.BLOCK] = address + kind.offset
+                rooms[number] = max(buffer.desc.width - kind.offset, -1)
+                self._written[number] = buffer
+
+    def _add_draws(
+        self, plans: dict[int, tuple[Direct, DrawInfo]], rooms: Ints, vertices: Ints
+    ) -> None:
+        """Draws are calls, if nothing of them is looked at beforehand that changes meanwhile."""
+        changing = {id(buffer) for buffer in self._written.values()}
+        for plan, _ in plans.values():
+            changing.update(map(id, plan.touched))
+        owners: dict[Direct, tuple[bool, DrawInfo]] = {}
+        costs = [0]
+        for number, (plan, info) in plans.items():
+            rows = plan.rows(info)
+            strict, owner = owners.setdefault(plan, (rows, info))
+            if (strict or rows) and owner is not info:
+                continue  # which rows are read is no part of a command
+            if any(id(resource) in changing for resource in plan.looked_at(info)):
+                continue
+            found = plan.command(info)
+            if found is None:
+                continue
+            stream, self._commands[number] = found
+            self._draws[number] = plan, info, stream
+            rooms[number] = CONSTANTS
+            if not info.index_size:
+                vertices[number] = plan.least
+            costs.append(stream.cost)
+        self._most = (self._like.work.limit - max(costs)) // FRAGMENT
+
+    # -- making ------------------------------------------------------------------------------------
+
+    def make(self, begin: int, end: int) -> int:
+        """Make these entries, or the first ones of them: how many."""
+        series, draws = self._series, self._draws
+        kinds, pieces = series.which[begin:end], series.pieces
+        commands = self._commands[kinds]
+        commands[:, CommandWords.SOURCE] = pieces.addresses(begin, end)
+        commands[:, CommandWords.BYTES] = pieces.sizes[begin:end]
+        starts = commands[:, CommandWords.START]
+        np.copyto(starts, series.starts[begin:end], where=starts < 0)
+        numbers = _numbers(kinds)
+        plans = {draws[number][0]: draws[number][1:] for number in numbers if number in draws}
+        for plan, (info, stream) in plans.items():
+            plan.begin(info, stream, self._size)
+        if plans:  # what follows their constants is zero
+            drawn = commands[:, CommandWords.CALL] != 0
+            self._memory.put(0, pieces[begin + int(drawn.argmax())])
+        seconds, done, state = self._run(commands)
+        for plan in plans:
+            plan.end(seconds / len(plans))
+        for number in numbers:
+            if number in self._written:
+                self._written[number].touch()
+        if state:
+            plan, _, stream = draws[int(kinds[done])]
+            done += plan.ended(0 if state == COSTLY else state, stream)
+        return done
+
+    def _run(self, commands: Ints) -> tuple[float, int, int]:
+        """Do these: how long it took, where it ended and how."""
+        words = np.zeros(RunWords.SIZE, np.int64)
+        words[RunWords.COMMANDS], words[RunWords.COUNT] = commands.ctypes.data, len(commands)
+        words[RunWords.CONSTANTS] = self._memory.constants_at[0]
+        words[RunWords.COUNTERS] = self._memory.counters.ctypes.data
+        words[RunWords.MOST] = self._most
+        run, begun = begin_runs(self._like.cache), time.perf_counter()
+        run(words.ctypes.data)
+        seconds = time.perf_counter() - begun
+        return seconds, int(words[RunWords.DONE]), int(words[RunWords.STATE])

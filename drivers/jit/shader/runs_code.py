@@ -1,0 +1,82 @@
+"""Many small draws in one call (see `drivers.jit.runs`): `draw` for each, one after the other.
+
+All that differs between draws that are repeated is in their commands: constants, the first vertex,
+which of the prepared blocks. Where a draw cannot be done to its end without Python, or cost more
+than anybody's budget, the run ends with it and says why.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..llvm.text import Builder
+from ..llvm.values import V
+from .direct_code import DONE
+from .layout import CommandWords, DrawWords, MoveWords, RunWords
+
+__all__ = ["COSTLY", "runs_text"]
+
+COSTLY: Final = 5
+"""How a command ended that was done, but whose fragments are to be paid for (see `direct_code`)."""
+
+
+def runs_text() -> str:
+    """The module with `run`."""
+    b = Builder()
+    (ctx,) = b.begin("run", [("ptr", "ctx")])
+    commands, counters, constants = (
+        b.load_at(ctx, word, "ptr")
+        for word in (RunWords.COMMANDS, RunWords.COUNTERS, RunWords.CONSTANTS)
+    )
+    most, leave = b.load_at(ctx, RunWords.MOST, "i64"), b.block()
+
+    def end(number: V, state: V) -> None:
+        b.store(b.at(ctx, RunWords.DONE, "i64"), number)
+        b.store(b.at(ctx, RunWords.STATE, "i64"), state)
+
+    with b.loop(b.const("i64", 0), b.load_at(ctx, RunWords.COUNT, "i64")) as i:
+        command = b.at(commands, i * CommandWords.SIZE, "i64")
+        block, source, call = (
+            b.load_at(command, word, "ptr")
+            for word in (CommandWords.BLOCK, CommandWords.SOURCE, CommandWords.CALL)
+        )
+        size = b.load_at(command, CommandWords.BYTES, "i64")
+        drawn = b.load_at(command, CommandWords.CALL, "i64").ne(0)
+        b.copy(b.select(drawn, constants, block), source, size)
+        with b.when(drawn):
+            _move(b, block, b.load_at(command, CommandWords.START, "i64"))
+            stream = b.load_at(command, CommandWords.STREAM, "i64")
+            b.store(b.at(block, DrawWords.STREAM, "i64"), stream)
+            b.line(f"call void {call.n}(ptr {block.n})")
+            state = b.load_at(block, DrawWords.STATE, "i64")
+            with b.when(state.ne(DONE)):
+                end(i, state)
+                b.jump(leave)
+                b.reopen()
+            with b.when(b.load_at(counters, 1, "i64") > most):
+                end(i, b.const("i64", COSTLY))
+                b.jump(leave)
+                b.reopen()
+    end(b.load_at(ctx, RunWords.COUNT, "i64"), b.const("i64", DONE))
+    b.jump(leave)
+    b.place(leave)
+    b.end()
+    return b.text()
+
+
+def _move(b: Builder, block: V, start: V) -> None:
+    """Let the columns of a draw begin at that vertex, if they do not."""
+    with b.when(b.load_at(block, DrawWords.START, "i64").ne(start)):
+        b.store(b.at(block, DrawWords.START, "i64"), start)
+        moves = b.load_at(block, DrawWords.MOVES, "ptr")
+        with b.loop(b.const("i64", 0), b.load_at(block, DrawWords.MOVE_COUNT, "i64")) as k:
+            move = b.at(moves, k * MoveWords.SIZE, "i64")
+            first, limit = (
+                b.load_at(move, word, "ptr") for word in (MoveWords.FIRST, MoveWords.LIMIT)
+            )
+            base, stride, rows = (
+                b.load_at(move, word, "i64")
+                for word in (MoveWords.BASE, MoveWords.STRIDE, MoveWords.ROWS)
+            )
+            b.store(first, base + stride * start)
+            b.store(limit, rows - start)
