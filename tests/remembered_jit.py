@@ -89,8 +89,9 @@ class JitLooks:
         plan, info, stream = ran._draws[kinds[drawn[-1]]]
         data = series.pieces[number]
         self._described(plan, info, stream, len(data))
-        constants = bytes(ran._memory._bytes[0][: ran._memory._filled[0]])
-        self._watch.same("constants of a run", constants, data)
+        if done == end - first:  # else they are those of the draw it ended at
+            constants = bytes(ran._memory._bytes[0][: ran._memory._filled[0]])
+            self._watch.same("constants of a run", constants, data)
         self._columns(True, plan._columns, stream, info, int(series.starts[number]))
         plan._columns.forget()
 

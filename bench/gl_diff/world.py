@@ -38,6 +38,13 @@ _RESET = {
 }
 
 
+def _on_lines(places: Any) -> int:
+    """How many three points that follow each other are on one line."""
+    first, second = (places[k:] - places[:-k] for k in (1, 2))
+    (x, y), (u, v) = first[: len(second)].T, second.T
+    return int((x * v == u * y).sum())
+
+
 class World:
     """The helpers of one context."""
 
@@ -47,10 +54,12 @@ class World:
         self.made: dict[str, list[int]] = {kind: [] for kind in KINDS}
         self.linked: dict[tuple[str, str, bool, int], int] = {}
         self.uses: dict[tuple[str, str, bool], int] = {}
+        self.slivers = 0  # the most triangles without an area in a buffer
 
     def reset(self) -> None:
         """Delete every object but programs, which are kept for the next one; initial state."""
         gl = self.gl
+        self.slivers = 0
         gl.use_program(0)
         gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
         gl.bind_vertex_array(0)
@@ -145,6 +154,7 @@ class World:
         data[:, 3] = 1
         data[:, 4:8] = random.integers(0, 5, (count, 4)) / 4
         data[:, 8:10] = random.integers(-8, 17, (count, 2)) / 8
+        self.slivers = max(self.slivers, _on_lines(data[:, 0:2]))
         return data
 
     def quad(self, seed: int, most: int = 32) -> Any:

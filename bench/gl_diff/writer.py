@@ -190,7 +190,10 @@ class Writer:
 
     def draw(self, call: str) -> None:
         """A draw, and on the same line (the reducer takes lines away) what makes it defined."""
-        self.say("; ".join([*self.defined(), call]))
+        before = self.defined()
+        if "GL.POINTS" in call:  # llvmpipe cuts points off at the viewport's edge
+            before.append("gl.viewport(0, 0, 32, 32)")
+        self.say("; ".join([*before, call]))
 
     def defined(self) -> list[str]:
         """Nobody may read a colour that is being drawn, or keep an output that is not written."""

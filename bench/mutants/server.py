@@ -30,6 +30,8 @@ for _name in ("hypothesis", "PIL.Image", "moderngl", "llvmlite.binding", "jinja2
 
 WAITING = 40
 """times its processor time a run may take on a busy machine"""
+IDLE = 180
+"""seconds a run may do next to nothing: it waits for what does not come"""
 MEMORY = 8 << 30
 """bytes one run of tests may have: a fault may ask for any amount"""
 OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
@@ -124,8 +126,12 @@ def _forked(run: Callable[[dict[str, Any]], str], asked: dict[str, Any], answer:
         finally:
             os._exit(0)
     end = time.monotonic() + WAITING * asked["seconds"]
+    busy, before = time.monotonic(), 0.0  # when it was seen to work, and how much it had by then
     while not os.waitpid(child, os.WNOHANG)[0]:
-        if _used(child) > asked["seconds"] or time.monotonic() > end:
+        now, used = time.monotonic(), _used(child)
+        if used > before + 0.05 * IDLE:
+            busy, before = now, used
+        if used > asked["seconds"] or now > min(end, busy + IDLE):
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return "timeout"

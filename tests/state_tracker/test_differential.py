@@ -13,6 +13,7 @@ import numpy as np
 from gl_diff.compare import Seen, difference  # type: ignore[import-not-found]
 from gl_diff.generate import generate  # type: ignore[import-not-found]
 from gl_diff.reduce import reduce_lines  # type: ignore[import-not-found]
+from gl_diff.run import run  # type: ignore[import-not-found]
 from gl_diff_fuzz import PAIRS, check  # type: ignore[import-not-found]
 
 from tests.conftest import native_context
@@ -78,10 +79,12 @@ def test_differences_are_found_and_allowed_ones_are_not() -> None:
     )
     assert difference([Seen("colour 0", grey, 1)], [Seen("colour 0", grey + 3)]) == ""
     large = np.zeros((4, 4, 4), np.uint8)
-    for pixels, allowed in ((2, True), (3, False)):  # a sliver, or more than one
+    # A sliver, or more than one; what is drawn again and again may differ each time.
+    for pixels, slivers, allowed in ((2, 0, True), (3, 0, False), (6, 3, True), (7, 3, False)):
         dotted = large.copy()
         dotted.reshape(-1, 4)[:pixels, 1] = 90
-        found = difference([Seen("colour 0", large)], [Seen("colour 0", dotted)])
+        mine = Seen("colour 0", large, slivers=slivers)
+        found = difference([mine], [Seen("colour 0", dotted)])
         assert (found == "") is allowed
     for values, allowed in ((1, True), (2, False)):  # of 64
         dotted = large.copy()
@@ -95,6 +98,18 @@ def test_differences_are_found_and_allowed_ones_are_not() -> None:
         assert (found == "") is allowed
     assert "'query'" in difference([Seen("query", 1)], [])
     assert difference([Seen("query", 1)], [Seen("query", 2)]) == "query: 1, the other 2"
+
+
+def test_what_has_no_area_is_counted_where_it_is_drawn() -> None:
+    """Three corners on one line, in as many draws."""
+    lines = [
+        "target1 = w.target([GL.RGBA8], 0, 0, False)",
+        "w.vertices(33087, 12)",  # four triangles, one of them without an area
+        "see.blended(); see.blended()",
+        "see.color(0)",
+    ]
+    seen = [each.slivers for each in run(lines, "queued") if each.what == "colour 0"]
+    assert seen == [2]
 
 
 def test_the_reducer_keeps_what_fails_together() -> None:

@@ -1,0 +1,452 @@
+"""Draws that are made by one call look as if each had been made alone, wherever the call ends."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.compiler.errors import ResetError
+from gallette.drivers.jit import runs
+from gallette.drivers.jit.shader.direct_code import DONE, LARGE, LISTS, OVERRUN, THREADS
+from gallette.drivers.jit.shader.layout import CommandWords, DrawWords
+from gallette.drivers.jit.shader.runs_code import COSTLY
+from gallette.state_tracker import GL, create_context
+from gallette.state_tracker.drawing.replays import Replays
+from gallette.state_tracker.entry_points import abi, machine_code
+from tests.state_tracker.recording.worlds import Through
+
+pytestmark = pytest.mark.skipif(
+    not machine_code.possible(), reason="calls are recorded on x86-64 with Linux only"
+)
+
+SIZE = 96
+PLACED = """#version 330
+layout(location = 0) in vec2 position; layout(location = 1) in vec4 paint;
+layout(location = 2) in vec2 beside;
+uniform vec4 place; out vec4 color;
+void main() {
+    color = paint;
+    gl_Position = vec4(position * place.w + place.xy + beside, place.z, 1.0);
+}"""
+PAINTED = """#version 330
+uniform vec4 tint; in vec4 color; out vec4 o;
+void main() { o = color * tint; }"""
+LOOPS = """#version 330
+uniform vec4 tint; in vec4 color; out vec4 o;
+void main() {
+    float sum = 0.0;
+    for (int i = 0; i < int(tint.x); ++i) sum = sum * 0.5 + color.x;
+    o = vec4(sum);
+}"""
+SAMPLED = """#version 330
+uniform samplerBuffer texels; uniform vec4 tint; in vec4 color; out vec4 o;
+void main() { o = texelFetch(texels, 0) * tint; }"""
+SQUARE = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
+
+
+@dataclass
+class Stage:
+    """A context that is called as C programs call it, and some things to draw with."""
+
+    gl: Any
+    random: Any = field(default_factory=lambda: np.random.default_rng(8))
+    places: dict[str, int] = field(default_factory=dict)
+
+    def use(self, fragment: str) -> None:
+        gl = self.gl
+        program = gl.create_program()
+        for kind, source in ((GL.VERTEX_SHADER, PLACED), (GL.FRAGMENT_SHADER, fragment)):
+            shader = gl.create_shader(kind)
+            gl.shader_source(shader, source)
+            gl.compile_shader(shader)
+            gl.attach_shader(program, shader)
+        gl.link_program(program)
+        gl.use_program(program)
+        self.places = {n: gl.get_uniform_location(program, n) for n in ("place", "tint")}
+
+    def buffer(self, data: Any, target: int = GL.ARRAY_BUFFER) -> int:
+        (name,) = self.gl.gen_buffers(1)
+        self.gl.bind_buffer(target, name)
+        self.gl.buffer_data(target, data.nbytes, data, GL.STREAM_DRAW)
+        return int(name)
+
+    def array(self, data: Any = SQUARE) -> int:
+        """A vertex array of those positions, whose buffer stays bound, and of other attributes."""
+        gl = self.gl
+        (name,) = gl.gen_vertex_arrays(1)
+        gl.bind_vertex_array(name)
+        paint = self.random.uniform(0.5, 1, (len(data), 4)).astype(np.float32)
+        for index, each in ((1, paint), (2, np.zeros_like(data)), (0, data)):
+            self.buffer(each)
+            gl.vertex_attrib_pointer(index, each.shape[1], GL.FLOAT, 0, 4 * each.shape[1], 0)
+            gl.enable_vertex_attrib_array(index)
+        return int(name)
+
+    def place(self, size: float, x: float = 0.0, y: float = 0.0) -> None:
+        self.gl.uniform4fv(self.places["place"], 1, np.array([x, y, 0, size], np.float32))
+
+    def tint(self, *tint: float) -> None:
+        self.gl.uniform4fv(self.places["tint"], 1, np.array(tint, np.float32))
+
+    def often(self, one: Callable[[int], None], many: int = 24) -> Callable[[], None]:
+        """Make that draw so many times; first each alone, so that there is a quick way for it."""
+        for number in range(6):
+            one(number)
+            self.gl.finish()
+
+        def draw() -> None:
+            for number in range(many):
+                one(number)
+
+        return draw
+
+    def anywhere(self) -> None:
+        self.place(0.2, *self.random.uniform(-1, 1, 2).tolist())
+        self.tint(*self.random.uniform(0, 1, 4).tolist())
+
+
+@dataclass
+class Scene:
+    """What is drawn in each frame, how runs end there, and whether there are any."""
+
+    make: Callable[[Stage], Callable[[], None]]
+    ends: set[int]
+    together: bool = True
+
+
+SCENES: dict[str, Scene] = {}
+
+
+def scene(*ends: int, together: bool = True) -> Callable[[Any], Any]:
+    def add(make: Any) -> Any:
+        SCENES[make.__name__] = Scene(make, set(ends), together)
+        return make
+
+    return add
+
+
+@scene(DONE)
+def other_uniforms(on: Stage) -> Callable[[], None]:
+    on.array()
+
+    def draw() -> None:
+        for _ in range(20):
+            on.anywhere()
+            on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+
+    return draw
+
+
+@scene(DONE)
+def vertices_written_before_each(on: Stage) -> Callable[[], None]:
+    on.array()
+
+    def draw() -> None:
+        on.place(0.5)
+        for number in range(20):
+            on.tint(*on.random.uniform(0, 1, 4).tolist())
+            some = on.random.uniform(-1, 1, 8 - 2 * (number % 3)).astype(np.float32)
+            on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * (number % 2), some.nbytes - 8, some)
+            on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+
+    return draw
+
+
+@scene(DONE)
+def other_first_vertices(on: Stage) -> Callable[[], None]:
+    """Also ones behind the last: what is read there is zero, one by one."""
+    on.array(on.random.uniform(-1, 1, (24, 2)).astype(np.float32))
+
+    def draw() -> None:
+        on.place(0.7)
+        for number in range(30):
+            on.tint(*on.random.uniform(0, 1, 4).tolist())
+            on.gl.draw_arrays(GL.TRIANGLES, number, 3)
+
+    return draw
+
+
+@scene(DONE)
+def several_arrays_and_calls(on: Stage) -> Callable[[], None]:
+    arrays = [on.array(SQUARE * np.float32(size)) for size in (1, 0.5, 1.5)]
+
+    def one(number: int) -> None:
+        on.anywhere()
+        on.gl.bind_vertex_array(arrays[number % 3])
+        on.gl.draw_arrays(*((GL.TRIANGLE_STRIP, 0, 4), (GL.TRIANGLE_STRIP, 1, 3))[number & 1])
+
+    return on.often(one)
+
+
+@scene(DONE)
+def instances(on: Stage) -> Callable[[], None]:
+    """By which rows attributes are read is another thing in each of these calls."""
+    on.array()
+    on.buffer(on.random.uniform(-0.5, 0.5, (8, 2)).astype(np.float32))
+    on.gl.vertex_attrib_pointer(2, 2, GL.FLOAT, 0, 8, 0)
+    on.gl.enable_vertex_attrib_array(2)
+    on.gl.vertex_attrib_divisor(2, 1)
+
+    def one(number: int) -> None:
+        on.anywhere()
+        on.gl.draw_arrays_instanced(GL.TRIANGLE_STRIP, 0, 4, 2 + (number == 13))
+
+    return on.often(one)
+
+
+def _indexed(on: Stage) -> Any:
+    on.array(on.random.uniform(-1, 1, (40, 2)).astype(np.float32))
+    indices = on.random.integers(0, 8, 12).astype(np.uint16)
+    on.buffer(indices, GL.ELEMENT_ARRAY_BUFFER)
+    return indices
+
+
+@scene(DONE)
+def indices(on: Stage) -> Callable[[], None]:
+    _indexed(on)
+
+    def one(number: int) -> None:
+        on.anywhere()
+        on.gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 4 * (number % 3))
+
+    return on.often(one)
+
+
+@scene(together=False)
+def indices_written_before_each(on: Stage) -> Callable[[], None]:
+    _indexed(on)
+
+    def draw() -> None:
+        for _ in range(24):
+            on.anywhere()
+            some = on.random.integers(0, 8, 2).astype(np.uint16)
+            on.gl.buffer_sub_data(GL.ELEMENT_ARRAY_BUFFER, 2, 4, some)
+            on.gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 0)
+
+    return draw
+
+
+def _in_bytes(on: Stage) -> None:
+    on.array()
+    on.buffer(on.random.integers(0, 256, (4, 4)).astype(np.uint8))
+    on.gl.vertex_attrib_pointer(1, 4, GL.UNSIGNED_BYTE, 1, 4, 0)
+    on.gl.enable_vertex_attrib_array(1)
+
+
+@scene(DONE)
+def attributes_in_bytes(on: Stage) -> Callable[[], None]:
+    _in_bytes(on)
+    return other_uniforms_of(on)
+
+
+@scene(together=False)
+def attributes_in_bytes_written_before_each(on: Stage) -> Callable[[], None]:
+    _in_bytes(on)
+
+    def draw() -> None:
+        for _ in range(24):
+            on.anywhere()
+            some = on.random.integers(0, 256, 8).astype(np.uint8)
+            on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 4, 8, some)
+            on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+
+    return draw
+
+
+@scene(together=False)
+def texels_written_before_each(on: Stage) -> Callable[[], None]:
+    gl = on.gl
+    on.use(SAMPLED)
+    on.array()
+    texels = on.buffer(np.ones(8, np.uint8))
+    (texture,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_BUFFER, texture)
+    gl.tex_buffer(GL.TEXTURE_BUFFER, GL.RGBA8, texels)
+
+    def draw() -> None:
+        for _ in range(24):
+            on.anywhere()
+            gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 4, on.random.integers(0, 256, 4, np.uint8))
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+
+    return draw
+
+
+def other_uniforms_of(on: Stage) -> Callable[[], None]:
+    def draw() -> None:
+        for _ in range(20):
+            on.anywhere()
+            on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+
+    return draw
+
+
+def _many_triangles(on: Stage, count: int) -> Callable[[float], None]:
+    """Draws of thin triangles that reach from one side to the other, and so many times as far."""
+    high = np.linspace(-1, 1, count, dtype=np.float32)
+    thin = np.stack([np.full(count, -1), high, np.full(count, 1), high, -high * 0, high + 0.05], 1)
+    on.array(thin.astype(np.float32).reshape(-1, 2))
+
+    def draw(size: float, beside: float = 0.0) -> None:
+        on.place(size, beside, beside)
+        on.tint(*on.random.uniform(0, 1, 4).tolist())
+        on.gl.draw_arrays(GL.TRIANGLES, 0, 3 * count)
+
+    return draw
+
+
+@scene(LARGE)
+def too_many_pieces(on: Stage) -> Callable[[], None]:
+    """Where many triangles cross all planes there is no room for the pieces."""
+    one = _many_triangles(on, 1300)
+    return on.often(lambda number: one(30.0 if number == 9 else 0.02))
+
+
+@scene(DONE, LISTS)
+def longer_lists(on: Stage) -> Callable[[], None]:
+    """More triangles in more tiles than any draw before."""
+    one = _many_triangles(on, 900)
+    frames = itertools.count(-1)
+
+    def once(number: int) -> None:
+        late = number == 15 and next(frames) == 1
+        one(*(0.9, 0.0) if late else (0.02, -0.5))
+
+    return on.often(once)
+
+
+@scene(DONE, THREADS)
+def worth_threads(on: Stage) -> Callable[[], None]:
+    one = _many_triangles(on, 700)
+    return on.often(lambda number: one(*(0.9, 0.0) if number == 15 else (0.02, -0.5)))
+
+
+@pytest.fixture(autouse=True)
+def new_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pointers of our own: others may have been made for somebody else."""
+    for name in ("_ADDRESSES", "_POINTERS"):
+        monkeypatch.setattr(abi, name, {})
+
+
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """How many entries each run made by its call, and how that ended."""
+    found: list[tuple[int, int]] = []
+    run = runs.Runs._run
+
+    def seen(self: Any, commands: Any) -> Any:
+        made = run(self, commands)
+        found.append(made[1:])
+        return made
+
+    monkeypatch.setattr(runs.Runs, "_run", seen)
+    return found
+
+
+@pytest.fixture
+def stages() -> Iterator[Callable[[], Stage]]:
+    made = []
+
+    def make() -> Stage:
+        gl = create_context("jit", profile="core", version=(3, 3), size=(SIZE, SIZE))
+        made.append(gl)
+        stage = Stage(Through(gl))
+        stage.use(PAINTED)
+        gl.enable(GL.BLEND)
+        gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+        return stage
+
+    yield make
+    for gl in made:
+        gl.release()
+
+
+def _frames(stage: Stage, draw: Callable[[], None]) -> Any:
+    """A few frames, with what a query counted."""
+    gl, seen = stage.gl, []
+    (query,) = gl.gen_queries(1)
+    for number in range(4):
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        if number == 3:
+            gl.begin_query(GL.PRIMITIVES_GENERATED, query)
+        draw()
+        pixels = gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE)
+        seen.append(np.frombuffer(pixels, np.uint8))
+    gl.end_query(GL.PRIMITIVES_GENERATED)
+    assert gl.get_error() == GL.NO_ERROR
+    return np.array(seen), gl.get_query_objectuiv(query, GL.QUERY_RESULT)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_run_looks_like_its_draws(
+    name: str,
+    ends: list[tuple[int, int]],
+    stages: Callable[[], Stage],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = SCENES[name]
+    stage = stages()
+    pixels, counted = _frames(stage, wanted.make(stage))
+    assert {end for _, end in ends} == wanted.ends
+    assert bool(ends) == wanted.together
+    assert not ends or max(made for made, _ in ends) > (8 if wanted.ends == {DONE} else 2)
+    monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+    del ends[:]
+    stage = stages()
+    others = _frames(stage, wanted.make(stage))
+    assert not ends
+    np.testing.assert_array_equal(pixels, others[0])
+    assert counted == others[1]
+    assert len(np.unique(pixels)) > 10
+
+
+def _impatient(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Loops may go round less often than a billion times."""
+
+    def made(self: Any, commands: Any) -> Any:
+        for command in commands[commands[:, CommandWords.CALL] != 0]:
+            at = int(command[CommandWords.BLOCK]) + 8 * (DrawWords.BUDGETS + 1)
+            ctypes.c_int64.from_address(at).value = 1 << 16
+        return run(self, commands)
+
+    return made
+
+
+@pytest.mark.parametrize("end", [OVERRUN, COSTLY])
+def test_a_run_ends_with_what_costs_too_much(
+    end: int,
+    ends: list[tuple[int, int]],
+    stages: Callable[[], Stage],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And so does the context, with the reason."""
+    stage = stages()
+    gl = stage.gl
+    stage.use(LOOPS)
+    stage.array()
+
+    def draw(many: int, bad: int = -1) -> None:
+        for number in range(many):
+            stage.place(1.0 if number == bad else 0.05, 0.5, -0.5)
+            stage.tint(1e9 if number == bad and end == OVERRUN else 1.0, 1, 1, 1)
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+
+    for _ in range(3):
+        draw(24)
+        gl.finish()
+    assert {each for _, each in ends} == {DONE}
+    del ends[:]
+    if end == COSTLY:
+        gl.pipe._states.work.limit = 8 * SIZE * SIZE // 3
+    else:
+        monkeypatch.setattr(runs.Runs, "_run", _impatient(runs.Runs._run))
+    draw(24, 13)
+    with pytest.raises(ResetError):
+        gl.finish()
+    assert [each for _, each in ends] == [end]
