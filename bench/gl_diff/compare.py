@@ -30,7 +30,7 @@ ALLOWED = {
         "the same precision: what is added per pixel is rounded, and is large",
     ),
     "slivers": (
-        "two pixels of a picture may differ in any way, or two for each draw of three such corners",
+        "two pixels of a picture may differ in any way",
         "three corners on one line that are clipped: where the new corners are rounded to decides "
         "whether the triangle has an area, and which depth",
     ),
@@ -59,8 +59,7 @@ BRIGHT_STEP = 0.009
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One observation: what it is called, what was there, how many draws may have rounded, and how
-    often three corners on one line were drawn."""
+    """One observation: what it is called, what was there, how many draws may have rounded."""
 
     what: str
     value: Any
@@ -68,7 +67,6 @@ class Seen:
     step: int = 1
     logic: bool = False
     encoded: bool = False
-    slivers: int = 0
 
 
 def difference(ours: list[Seen], theirs: list[Seen]) -> str:
@@ -99,8 +97,7 @@ def _differs(mine: Seen, other: Seen) -> str:
         wrong = ~((np.abs(a - b) <= bound) | (a == b) | (np.isnan(a) & np.isnan(b)))
     if mine.encoded and mine.draws > 1 and wrong.any():
         wrong &= np.abs(_linear(a) - _linear(b)) > (mine.draws - 1) * BRIGHT_STEP
-    allowed = SLIVER_PIXELS * max(1, mine.slivers)
-    if not wrong.any() or (wrong.ndim == 3 and wrong.any(axis=2).sum() <= allowed):
+    if not wrong.any() or (wrong.ndim == 3 and wrong.any(axis=2).sum() <= SLIVER_PIXELS):
         return ""
     if mine.logic and int(wrong.sum()) * LOGIC_SHARE <= wrong.size:
         return ""

@@ -45,16 +45,12 @@ def _queueing(side: str) -> Iterator[None]:
 class Eyes:
     """The `see.*` functions of a program."""
 
-    def __init__(self, gl: Any, seen: list[Seen], world: World) -> None:
+    def __init__(self, gl: Any, seen: list[Seen], es: bool) -> None:
         self.gl = gl
-        self.es, self.world = world.profile == "es", world
+        self.es = es
         self.seen = seen
         self.draws = 0
         self.logic = False
-
-    def _saw(self, what: str, value: Any, *more: Any) -> None:
-        slivers = self.draws * self.world.slivers
-        self.seen.append(Seen(what, value, *more, slivers=slivers))
 
     def _read(self, format: int, type: int, dtype: Any, width: int) -> Any:
         """Pixels as [y, x, channel]; nothing where the call failed."""
@@ -70,7 +66,7 @@ class Eyes:
         pixels = self._read(GL.RGBA, GL.UNSIGNED_BYTE, np.uint8, 4)
         step = self.step(index, of)
         encoded = of is None and self._is_encoded(index)
-        self._saw(f"colour {index}", pixels, self.draws, step, self.logic, encoded)
+        self.seen.append(Seen(f"colour {index}", pixels, self.draws, step, self.logic, encoded))
 
     def _is_encoded(self, index: int) -> bool:
         """Does this colour buffer hold sRGB?"""
@@ -111,7 +107,7 @@ class Eyes:
         self.gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
         type, dtype = (GL.INT, np.int32) if kind == "i" else (GL.UNSIGNED_INT, np.uint32)
         pixels = self._read(GL.RGBA_INTEGER, type, dtype, 4)
-        self._saw(f"integers {index}", pixels.astype(np.int64))
+        self.seen.append(Seen(f"integers {index}", pixels.astype(np.int64)))
 
     def packed(self, format: int, x: int, y: int, index: int) -> None:
         """5 x 3 pixels in a buffer, as pixel storage lays them out, and what lies around them."""
@@ -125,28 +121,28 @@ class Eyes:
         gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
         gl.delete_buffers(1, np.array([name], np.uint32))
         step = self.step(index)
-        self._saw("packed", np.frombuffer(raw, np.uint8), self.draws, step)
+        self.seen.append(Seen("packed", np.frombuffer(raw, np.uint8), self.draws, step))
 
     def depth(self) -> None:
-        self._saw("depth", self._read(GL.DEPTH_COMPONENT, GL.FLOAT, np.float32, 1))
+        self.seen.append(Seen("depth", self._read(GL.DEPTH_COMPONENT, GL.FLOAT, np.float32, 1)))
 
     def stencil(self) -> None:
         values = self._read(GL.STENCIL_INDEX, GL.UNSIGNED_BYTE, np.uint8, 1)
-        self._saw("stencil", values.astype(np.int32))
+        self.seen.append(Seen("stencil", values.astype(np.int32)))
 
     def query(self, name: int) -> None:
-        self._saw("query", self.gl.get_query_objectuiv(name, GL.QUERY_RESULT)[0])
+        self.seen.append(Seen("query", self.gl.get_query_objectuiv(name, GL.QUERY_RESULT)[0]))
 
     def captured(self, name: int, size: int) -> None:
         """What transform feedback wrote, and what it left alone."""
         gl = self.gl
         gl.bind_buffer(GL.TRANSFORM_FEEDBACK_BUFFER, name)
         raw = self._bytes(GL.TRANSFORM_FEEDBACK_BUFFER, size)
-        self._saw("captured", np.frombuffer(raw, np.float32))
+        self.seen.append(Seen("captured", np.frombuffer(raw, np.float32)))
 
     def mapping(self, target: int, offset: int, size: int) -> None:
         """Bytes read through a mapping."""
-        self._saw("mapping", self._mapped(target, offset, size))
+        self.seen.append(Seen("mapping", self._mapped(target, offset, size)))
 
     def _mapped(self, target: int, offset: int, size: int) -> bytes:
         address = self.gl.map_buffer_range(target, offset, size, GL.MAP_READ_BIT)
@@ -212,7 +208,7 @@ def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
 
 
 def _execute(gl: Any, world: World, lines: Sequence[str], seen: list[Seen]) -> None:
-    eyes = Eyes(gl, seen, world)
+    eyes = Eyes(gl, seen, world.profile == "es")
     names: dict[str, Any] = {"gl": gl, "GL": GL, "np": np, "w": world, "see": eyes}
     for number, line in enumerate(lines):
         code = _CODE.get(line)

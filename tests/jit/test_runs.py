@@ -195,7 +195,7 @@ def instances(on: Stage) -> Callable[[], None]:
 
     def one(number: int) -> None:
         on.anywhere()
-        on.gl.draw_arrays_instanced(GL.TRIANGLE_STRIP, 0, 4, 2 + (number == 13))
+        on.gl.draw_arrays_instanced(GL.TRIANGLE_STRIP, 0, 4 - (number == 13), 2)
 
     return on.often(one)
 
@@ -255,6 +255,28 @@ def attributes_in_bytes_written_before_each(on: Stage) -> Callable[[], None]:
             some = on.random.integers(0, 256, 8).astype(np.uint8)
             on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 4, 8, some)
             on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+
+    return draw
+
+
+@scene(DONE)
+def what_is_written_is_looked_at_later(on: Stage) -> Callable[[], None]:
+    _in_bytes(on)
+    paint = on.gl.get_integerv(GL.ARRAY_BUFFER_BINDING)[0]
+    painted = on.gl.get_integerv(GL.VERTEX_ARRAY_BINDING)[0]
+    plain = on.array()
+
+    def draw() -> None:
+        on.gl.bind_vertex_array(plain)
+        on.gl.bind_buffer(GL.ARRAY_BUFFER, paint)
+        for _ in range(20):
+            on.anywhere()
+            on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 4, on.random.integers(0, 256, 4, np.uint8))
+            on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        on.gl.finish()
+        on.gl.bind_vertex_array(painted)
+        on.anywhere()
+        on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
 
     return draw
 
