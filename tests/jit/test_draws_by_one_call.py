@@ -47,6 +47,9 @@ void main() {
 SAMPLED = """#version 330
 uniform samplerBuffer texels; uniform vec4 tint; in vec4 color; out vec4 o;
 void main() { o = texelFetch(texels, 0) * tint; }"""
+TEXTURED = """#version 330
+uniform sampler2D image; uniform vec4 tint; in vec4 color; out vec4 o;
+void main() { o = texture(image, gl_FragCoord.xy / 16.0) * tint; }"""
 SQUARE = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
 
 
@@ -96,7 +99,7 @@ class Stage:
 
     def often(self, one: Callable[[int], None], many: int = 24) -> Callable[[], None]:
         """Make that draw so many times; first each alone, so that there is a quick way for it."""
-        for number in range(6):
+        for number in range(9):
             one(number)
             self.gl.finish()
 
@@ -105,6 +108,11 @@ class Stage:
                 one(number)
 
         return draw
+
+    def often_now(self, many: int) -> None:
+        for _ in range(many):
+            self.anywhere()
+            self.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
 
     def anywhere(self) -> None:
         self.place(0.2, *self.random.uniform(-1, 1, 2).tolist())
@@ -135,12 +143,7 @@ def scene(*ends: int, together: bool = True) -> Callable[[Any], Any]:
 def other_uniforms(on: Stage) -> Callable[[], None]:
     on.array()
 
-    def draw() -> None:
-        for _ in range(20):
-            on.anywhere()
-            on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-
-    return draw
+    return lambda: on.often_now(20)
 
 
 @scene(DONE)
@@ -241,8 +244,66 @@ def _in_bytes(on: Stage) -> None:
 
 @scene(DONE)
 def attributes_in_bytes(on: Stage) -> Callable[[], None]:
+    """Other ones in each frame."""
     _in_bytes(on)
-    return other_uniforms_of(on)
+
+    def draw() -> None:
+        on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 16, on.random.integers(0, 256, 16, np.uint8))
+        on.often_now(20)
+
+    return draw
+
+
+@scene(DONE)
+def textures_given_other_texels(on: Stage) -> Callable[[], None]:
+    """One in each frame, which may lie elsewhere then."""
+    gl = on.gl
+    on.use(TEXTURED)
+    on.array()
+    textures = gl.gen_textures(9)
+
+    def give(number: int) -> None:
+        texels = on.random.integers(0, 256, (4, 4, 4), np.uint8)
+        gl.bind_texture(GL.TEXTURE_2D, textures[number])
+        gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 4, 4, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+
+    def one(number: int) -> None:
+        on.anywhere()
+        gl.bind_texture(GL.TEXTURE_2D, textures[number % 9])
+        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+
+    for texture in textures:
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, 4, 4)
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    every = on.often(one)
+    frames = itertools.count()
+
+    def draw() -> None:
+        give(8 - next(frames))
+        every()
+
+    return draw
+
+
+@scene(DONE)
+def clears_in_between(on: Stage) -> Callable[[], None]:
+    """Runs end there, and the draws behind may begin where the first of all began."""
+    on.array(on.random.uniform(-1, 1, (24, 2)).astype(np.float32))
+    on.gl.enable(GL.SCISSOR_TEST)
+    on.gl.scissor(0, 0, SIZE, SIZE // 2)
+    on.gl.clear_color(0.25, 0.5, 0.75, 1.0)
+
+    def draw() -> None:
+        on.place(1.5)
+        for first in (0, 0, 0, 0, 3, 6, 9, 12, -1, 0, -1, 0, 0, 3, 6, 9, -1, 0):
+            on.tint(*on.random.uniform(0, 1, 4).tolist())
+            if first < 0:
+                on.gl.clear(GL.COLOR_BUFFER_BIT)
+            else:
+                on.gl.draw_arrays(GL.TRIANGLES, first, 3)
+
+    return draw
 
 
 @scene(together=False)
@@ -269,6 +330,7 @@ def what_is_written_is_looked_at_later(on: Stage) -> Callable[[], None]:
     def draw() -> None:
         on.gl.bind_vertex_array(plain)
         on.gl.bind_buffer(GL.ARRAY_BUFFER, paint)
+        on.often_now(5)
         for _ in range(20):
             on.anywhere()
             on.gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 4, on.random.integers(0, 256, 4, np.uint8))
@@ -300,15 +362,6 @@ def texels_written_before_each(on: Stage) -> Callable[[], None]:
     return draw
 
 
-def other_uniforms_of(on: Stage) -> Callable[[], None]:
-    def draw() -> None:
-        for _ in range(20):
-            on.anywhere()
-            on.gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-
-    return draw
-
-
 def _many_triangles(on: Stage, count: int) -> Callable[[float], None]:
     """Draws of thin triangles that reach from one side to the other, and so many times as far."""
     high = np.linspace(-1, 1, count, dtype=np.float32)
@@ -333,12 +386,18 @@ def too_many_pieces(on: Stage) -> Callable[[], None]:
 @scene(DONE, LISTS)
 def longer_lists(on: Stage) -> Callable[[], None]:
     """More triangles in more tiles than any draw before."""
+    others = [on.array() for _ in range(3)]
     one = _many_triangles(on, 900)
+    many = on.gl.get_integerv(GL.VERTEX_ARRAY_BINDING)[0]
     frames = itertools.count(-1)
 
     def once(number: int) -> None:
         late = number == 15 and next(frames) == 1
+        on.gl.bind_vertex_array(many)
         one(*(0.9, 0.0) if late else (0.02, -0.5))
+        for other in others:
+            on.gl.bind_vertex_array(other)
+            on.often_now(1)
 
     return on.often(once)
 
@@ -417,7 +476,7 @@ def test_a_run_looks_like_its_draws(
     pixels, counted = _frames(stage, wanted.make(stage))
     assert {end for _, end in ends} == wanted.ends
     assert bool(ends) == wanted.together
-    assert not ends or max(made for made, _ in ends) > (8 if wanted.ends == {DONE} else 2)
+    assert not ends or max(made for made, _ in ends) > (4 if wanted.ends == {DONE} else 2)
     monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
     del ends[:]
     stage = stages()
