@@ -186,6 +186,40 @@ def test_rejected(stage: str, source: str, message: str) -> None:
     assert message in result.info_log  # type: ignore[attr-defined]
 
 
+HANDLES = {
+    "uvec2(s)": True,
+    "uvec2(i)": True,
+    "uint64_t(s)": True,
+    "uint64_t(i)": True,
+    "sampler2D(uvec2(1u))": True,
+    "image2D(uvec2(1u))": True,
+    "sampler2D(uint64_t(1u))": True,
+    "sampler2D(s)": True,
+    "uvec2(s, 1u)": False,
+    "uvec2(1u, s)": False,
+    "sampler2D(1u, 1u)": False,
+    "sampler2D(uvec2(1u), 1u)": False,
+    "sampler2D(vec2(1.0))": False,
+    "image2D(s)": False,
+    "ivec2(s)": False,
+    "uvec3(s)": False,
+    "uint(s)": False,
+}
+"""Constructors of handles and from handles: do they exist where GL_ARB_bindless_texture does?"""
+
+
+@pytest.mark.parametrize("bindless", [False, True])
+@pytest.mark.parametrize("expression", HANDLES)
+def test_handles_are_constructed_where_they_exist(expression: str, bindless: bool) -> None:
+    extension = "#extension GL_ARB_bindless_texture : require\n" if bindless else ""
+    source = (
+        f"#version 450\n{extension}#extension GL_ARB_gpu_shader_int64 : require\n"
+        "uniform sampler2D s; layout(rgba8) uniform image2D i;\n"
+        f"void main() {{ {expression}; }}"
+    )
+    assert (not errors(source)) == (bindless and HANDLES[expression])
+
+
 def test_core_contexts_refuse_the_compatibility_profile() -> None:
     source = "#version 150 compatibility\nvoid main() {}"
     assert compiled(Stage.VERTEX, source, "compat").ok

@@ -344,6 +344,21 @@ def test_clip_distances_are_as_many_as_the_shader_declares() -> None:
     assert sizes["gl_ClipDistance"] == 3
 
 
+@pytest.mark.parametrize("name", ["gl_ClipDistance", "gl_CullDistance", "gl_TexCoord"])
+@pytest.mark.parametrize("declared", [False, True])
+def test_built_in_arrays_without_a_size_are_as_long_as_needed(name: str, declared: bool) -> None:
+    """Each stage's by its own indices, declared again or not."""
+    version, kind = ("450 compatibility", "vec4" if name == "gl_TexCoord" else "float")
+    written, read = (f"{way} {kind} {name}[];" if declared else "" for way in ("out", "in"))
+    program = link(
+        (V, f"#version {version}\n{written} void main() {{ {name}[2] = {kind}(1.0); }}"),
+        (F, f"#version {version}\n{read} void main() {{ gl_FragColor = vec4({name}[1]); }}"),
+    )
+    assert program.ok, program.info_log
+    sizes = [{v.name: v.type.length for v in s.variables}[name] for s in program.shaders.values()]
+    assert sizes == [3, 2]
+
+
 def test_compatibility_state_appears_as_built_in_uniforms() -> None:
     program = link(
         (
