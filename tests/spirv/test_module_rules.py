@@ -10,6 +10,7 @@ from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.questions import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.emit import nir_to_spirv
@@ -296,3 +297,55 @@ def test_channels_are_taken_and_replaced_by_number(place: int, known: bool) -> N
     after = [7.0 if k == place else value for k, value in enumerate(before)]
     assert [x for part in values for x in part] == [*after, *[before[place]] * 4, *before]
     shader.unref()
+
+
+# Slot (of a tessellation stage, or none), type of the elements, and what they are.
+ARRAYS: dict[str, tuple[int, str, list[int]]] = {
+    "TessLevelInner": (VaryingSlot.TESS_LEVEL_INNER, "float", [3, 5]),
+    "TessLevelOuter": (VaryingSlot.TESS_LEVEL_OUTER, "float", [3, 5, 7, 2]),
+    "SampleMask": (-1, "uint", [9]),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("kind", ["int", "uint", "lane"])
+def test_an_element_of_a_built_in_array(name: str, kind: str) -> None:
+    """By a constant of either type, or by a number of each lane."""
+    slot, element, numbers = ARRAYS[name]
+    count, levels = len(numbers), slot >= 0
+    for index in range(count):
+        shader = module(
+            f"""%int = OpTypeInt 32 1
+            %count = OpConstant %uint {count}
+            %array = OpTypeArray %{element} %count
+            %arrays = OpTypePointer Input %array
+            %part = OpTypePointer Input %{element}
+            %number = OpTypePointer Input %uint
+            %result = OpTypePointer Output %{element}
+            %known = OpConstant %{"uint" if kind == "lane" else kind} {index}
+            %values = OpVariable %arrays Input
+            %lane = OpVariable %number Input
+            %o = OpVariable %result Output""",
+            f"""%mine = OpLoad %uint %lane
+            %p = OpAccessChain %part %values {"%mine" if kind == "lane" else "%known"}
+            %one = OpLoad %{element} %p
+            OpStore %o %one
+            OpReturn""",
+            model="TessellationEvaluation" if levels else "Fragment",
+            interface="%values %lane %o",
+            modes=f"OpExecutionMode %main {'Quads' if levels else 'OriginUpperLeft'}",
+            decorations=f"""OpDecorate %values BuiltIn {name}
+            OpDecorate %values {"Patch" if levels else "Flat"}
+            OpDecorate %lane BuiltIn PrimitiveId
+            OpDecorate %lane Flat
+            OpDecorate %o Location 0""",
+        )
+        run_passes(shader, ["lower_vars_to_ssa", "lower_io"])
+        kept = np.array(numbers, np.float32 if levels else np.uint32).view(np.uint32)
+        inputs = {(slot, k): kept[k : k + 1] for k in range(count)}
+        inputs[VaryingSlot.PRIMITIVE_ID, 0] = np.array([index], np.uint32)
+        system = {"sample_mask_in": numbers, "primitive_id": [index]}
+        found = interpret(shader, Environment(1, inputs=inputs, system_values=system)).outputs
+        shader.unref()
+        (got,) = (int(np.asarray(row).view(np.uint32)[0]) for row in found.values())
+        assert got == kept[index]

@@ -93,8 +93,6 @@ class ModuleBuilder:
 
     def decorate_text(self, id: int, decoration: str, text: str) -> None:
         value = value_of("Decoration", decoration)
-        self.extension("SPV_GOOGLE_decorate_string")
-        self.extension("SPV_GOOGLE_hlsl_functionality1")
         self.put("decoration", "OpDecorateString", id, value, *words_of(text))
 
     def decorate_member(self, id: int, member: int, decoration: str, *extra: int | str) -> None:

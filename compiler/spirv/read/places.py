@@ -333,14 +333,10 @@ class Builtin(Place):
 
 
 def element_of(b: Builder, type: SpvType, value: Value, index: Index) -> Value:
-    """One element of a vector, array or matrix in hand."""
+    """One element of what is in hand: a vector, or an array of one element."""
     if isinstance(value, tuple):
-        if isinstance(index, int):
-            return value[min(max(index, 0), len(value) - 1)]
-        chosen = value[0]
-        for i in range(1, len(value)):
-            chosen = select_tree(b, b.ieq(index, b.imm_int(i, index.bit_size)), value[i], chosen)
-        return chosen
+        (element,) = value
+        return element
     parts = b.channels(value)
     if isinstance(index, int):
         return parts[min(max(index, 0), len(parts) - 1)]

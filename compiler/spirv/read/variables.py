@@ -391,7 +391,7 @@ def builtin_reader(name: str, type: SpvType) -> Callable[[Builder], Value]:
         if name == "InstanceIndex":
             value = b.iadd(value, b.intrinsic("load_base_instance"))
         if length:
-            return tuple(b.channels(value)[: type.count])
+            return (value,)  # the sample mask; levels of tessellation have slots
         nir = type.nir
         if nir.is_vector_or_scalar:
             value = b.trim(value, min(nir.components, value.num_components))
