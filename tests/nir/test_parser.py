@@ -257,7 +257,6 @@ def test_every_field_of_a_variable_is_kept() -> None:
         "access": Access.COHERENT,
         "interpolation": "flat",
         "precision": "highp",
-        "how_declared": "hidden",
         "image_format": "RGBA8",
     }
     for field in fields(Variable):

@@ -273,9 +273,7 @@ class Lowering:
         var = self.constants.get(key)
         if var is None or var not in self.b.impl.locals:
             initial = constant_bits(type_, value)
-            var = self.b.impl.add_local(
-                "constant", type_, read_only=True, constant_initializer=initial
-            )
+            var = self.b.impl.add_local("constant", type_, constant_initializer=initial)
             self.constants[key] = var
         return var
 

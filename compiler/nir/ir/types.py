@@ -135,23 +135,8 @@ class Field:
 
     name: str
     type: Type
-    location: int = -1
-    component: int = -1
     offset: int = -1
-    interpolation: str = "none"
-    centroid: bool = False
-    sample: bool = False
-    patch: bool = False
     row_major: bool | None = None
-    precision: str = ""
-    image_format: str = ""
-    access: int = 0
-    xfb_buffer: int = -1
-    xfb_offset: int = -1
-    xfb_stride: int = -1
-    invariant: bool = False
-    precise: bool = False
-    implicit_array: bool = False
 
 
 class Type:

@@ -41,7 +41,6 @@ class Variable:
     constant_initializer: Any = None
     interface: Type | None = None
     interface_name: str = ""
-    from_instance: bool = False
     access: Access = Access.NONE
     image_format: str = ""
     precision: str = ""
@@ -50,13 +49,9 @@ class Variable:
     xfb_offset: int = -1
     xfb_stride: int = -1
     builtin: str = ""
-    how_declared: str = "normal"
     per_vertex: bool = False
     compact: bool = False
     packed: bool = False
-    read_only: bool = False
-    used: bool = False
-    max_array_access: int = -1
 
     def copy(self, **changes: Any) -> Variable:
         """Another variable like this one, but for what is named."""
