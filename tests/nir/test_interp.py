@@ -233,6 +233,52 @@ def test_subgroup_operations_see_the_active_lanes() -> None:
     assert ints(result, 2)[4:] == [0xF0] * 4
 
 
+@pytest.mark.parametrize("other", [0, 1])
+def test_votes_are_of_the_active_lanes(other: int) -> None:
+    """Those from the fourth on, which agree but for the last, that may say something else."""
+    result = run(
+        f"""32 %four = load_const (4)
+        32 %seven = load_const (7)
+        32 %other = load_const ({other})
+        1 %last = ieq %lane, %seven
+        32 %theirs = bcsel %last, %other, %zero
+        1 %c = ige %lane, %four
+        32 %x = bcsel %c, %theirs, %lane
+        32 %f = i2f32 %x
+        1 %b = ine %x, %zero
+        1 %n = ieq %x, %zero
+        if %c {{
+        1 %ieq = @vote_ieq (%x)
+        1 %feq = @vote_feq (%f)
+        1 %any = @vote_any (%b)
+        1 %all = @vote_all (%n)
+        32 %sign = load_const (0x80000000)
+        32 %g = bcsel %last, %sign, %zero
+        1 %signs = @vote_ieq (%g)
+        1 %zeros = @vote_feq (%g)
+        1 %elected = @elect ()
+        32 %0 = b2i32 %ieq
+        32 %1 = b2i32 %feq
+        32 %2 = b2i32 %any
+        32 %3 = b2i32 %all
+        32 %4 = b2i32 %elected
+        32 %5 = @read_first_invocation (%lane)
+        32 %6 = @read_invocation (%lane, %seven)
+        32 %zeros32 = b2i32 %zeros
+        32 %7 = bcsel %signs, %zero, %zeros32
+        {" ".join(out(f"%{k}", k) + chr(10) for k in range(8))}
+        }}"""
+    )
+    agreed = 1 - other
+    assert [ints(result, k)[4:] for k in range(4)] == [[agreed] * 4] * 2 + [[other] * 4] + [
+        [agreed] * 4
+    ]
+    assert ints(result, 4)[4:] == [1, 0, 0, 0]
+    assert ints(result, 5)[4:] == [4] * 4
+    assert ints(result, 6)[4:] == [7] * 4
+    assert ints(result, 7)[4:] == [1] * 4  # zeros of two signs: equal as floats only
+
+
 def test_registers_keep_a_value_for_each_lane() -> None:
     result = run(
         f"""32 %r = @decl_reg () (num_array_elems=2)
