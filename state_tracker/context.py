@@ -146,9 +146,6 @@ def live_contexts() -> list[Context]:
     return list(_LIVE)
 
 
-STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
-
-
 class Context(GLInterface):
     """An OpenGL context on a pipe driver."""
 
@@ -502,7 +499,7 @@ class Context(GLInterface):
         pipe = self.pipe
         self.programs.use(None)
         self.bound_shaders.clear()
-        stages = [s for s in STAGES if s.value in self.caps.stages]
+        stages = [s for s in Stage if s.value in self.caps.stages]
         for stage in stages:
             pipe.bind_shader_state(stage, None)  # whoever bound it
             nothing = [None] * self.caps.max_samplers

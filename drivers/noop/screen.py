@@ -1,4 +1,4 @@
-"""The noop device: claims every capability, keeps resources in host memory."""
+"""The noop device: claims every stage and more than OpenGL 3.3, keeps resources in host memory."""
 
 from __future__ import annotations
 
