@@ -1,0 +1,108 @@
+"""Outputs of patches, written by one invocation and read by the others, on every driver."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.state_tracker import GL, create_context
+from tests.conftest import native_context
+from tests.state_tracker.helpers import compiled
+
+PATCHES, WRITERS = 7, 3
+VERTEX = "#version 430\nvoid main() { gl_Position = vec4(float(gl_VertexID)); }"
+CONTROL = """#version 430
+layout(vertices = 3) out;
+patch out float one;
+patch out double wide;
+patch out vec2 row[3];
+patch out vec4 parts;
+out float seen[];
+void main() {
+    int me = gl_InvocationID, patch_ = gl_PrimitiveID;
+    if (me == WRITER) {
+        one = gl_in[1].gl_Position.x + 0.5;
+        wide = 0.25LF + patch_;
+        parts.y = float(10 + patch_);
+        gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = 1.0;
+        gl_TessLevelInner[0] = 1.0;
+    }
+    if (me == (WRITER + 1) % 3) parts.xzw = vec3(1.0, 2.0, 3.0) * float(patch_);
+    row[me] = vec2(me * 100, patch_);
+    barrier();
+    int next = (me + 1) % 3;
+    seen[gl_InvocationID] = one + row[next].x + float(wide) + parts.w;
+}
+"""
+EVALUATION = """#version 430
+layout(triangles, point_mode) in;
+patch in float one;
+patch in double wide;
+patch in vec2 row[3];
+patch in vec4 parts;
+in float seen[];
+out vec4 a; out vec4 b; out vec4 c; out vec4 d;
+void main() {
+    a = vec4(one, float(wide), row[0]);
+    b = vec4(row[1], row[2]);
+    c = parts;
+    d = vec4(seen[0], seen[1], seen[2], 0.0);
+}
+"""
+STAGES = {
+    GL.VERTEX_SHADER: VERTEX,
+    GL.TESS_CONTROL_SHADER: CONTROL,
+    GL.TESS_EVALUATION_SHADER: EVALUATION,
+}
+
+
+def wanted() -> np.ndarray[Any, Any]:
+    rows = []
+    for patch in range(PATCHES):
+        one, wide, parts = (
+            4.0 * patch + 1.5,
+            patch + 0.25,
+            [patch, 10 + patch, 2 * patch, 3 * patch],
+        )
+        row = [x for me in range(3) for x in (100.0 * me, patch)]
+        seen = [one + 100 * ((me + 1) % 3) + wide + 3 * patch for me in range(3)]
+        rows += [[one, wide, *row, *parts, *seen, 0.0]] * 3  # a point for each corner
+    return np.array(rows, np.float32)
+
+
+@pytest.mark.parametrize("writer", range(WRITERS))
+@pytest.mark.parametrize(
+    "driver",
+    ["numpipe", "jit", "simd", "tiler", pytest.param("native", marks=pytest.mark.native)],
+)
+def test_what_one_writes_is_everybodys(driver: str, writer: int) -> None:
+    if driver == "jit":
+        pytest.importorskip("llvmlite")
+    options: dict[str, Any] = {"version": (4, 3), "size": (4, 4)}
+    gl = native_context(**options) if driver == "native" else create_context(driver, **options)
+    program = gl.create_program()
+    for kind, source in STAGES.items():
+        gl.attach_shader(program, compiled(gl, kind, source.replace("WRITER", str(writer))))
+    names = (ctypes.c_char_p * 4)(b"a", b"b", b"c", b"d")
+    gl.transform_feedback_varyings(program, 4, ctypes.addressof(names), GL.INTERLEAVED_ATTRIBS)
+    gl.link_program(program)
+    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
+    gl.use_program(program)
+    gl.bind_vertex_array(*gl.gen_vertex_arrays(1))
+    gl.enable(GL.RASTERIZER_DISCARD)
+    gl.patch_parameteri(GL.PATCH_VERTICES, 4)
+    expected = wanted()
+    gl.bind_buffer_base(GL.TRANSFORM_FEEDBACK_BUFFER, 0, *gl.gen_buffers(1))
+    size = expected.nbytes
+    gl.buffer_data(GL.TRANSFORM_FEEDBACK_BUFFER, size, bytes(size), GL.STATIC_READ)
+    gl.begin_transform_feedback(GL.POINTS)
+    gl.draw_arrays(GL.PATCHES, 0, 4 * PATCHES)
+    gl.end_transform_feedback()
+    found = np.zeros_like(expected)
+    gl.get_buffer_sub_data(GL.TRANSFORM_FEEDBACK_BUFFER, 0, size, found)
+    assert gl.get_error() == GL.NO_ERROR
+    assert found.tolist() == expected.tolist()
+    gl.release()
