@@ -31,25 +31,58 @@ def test_small_tiles_draw_the_same_picture() -> None:
         assert traffic(report)[0] == report.moved
 
 
-@pytest.mark.parametrize("mode", [GL.TRIANGLES, GL.LINES, GL.POINTS])
-@pytest.mark.parametrize("seed", range(3))
-def test_random_primitives_are_in_every_bin_they_touch(mode: Any, seed: int) -> None:
+def _wireframe(gl: Any) -> None:
+    gl.polygon_mode(GL.FRONT_AND_BACK, GL.LINE)
+
+
+def _corners(gl: Any) -> None:
+    gl.polygon_mode(GL.FRONT_AND_BACK, GL.POINT)
+
+
+def _culled(gl: Any) -> None:
+    gl.enable(GL.CULL_FACE)
+
+
+def _culled_wireframe(gl: Any) -> None:
+    _wireframe(gl)
+    _culled(gl)
+
+
+def _stippled(gl: Any) -> None:
+    gl.enable(GL.LINE_STIPPLE)
+    gl.line_stipple(3, 0x1C47)
+
+
+STATES = [lambda gl: None, _wireframe, _corners, _culled, _culled_wireframe, _stippled]
+
+
+@pytest.mark.parametrize("mode", [GL.TRIANGLES, GL.LINES, GL.LINE_STRIP, GL.POINTS])
+@pytest.mark.parametrize("behind", [False, True])
+def test_random_primitives_are_in_every_bin_they_touch(mode: Any, behind: bool) -> None:
     """Many small tiles and none: the same pixels, depth and blending included."""
-    rng = np.random.default_rng(seed)
-    count = 90
-    data = rng.uniform(-1.3, 1.3, (count, 3)).astype(np.float32)
-    pictures = [_picture(mode, data, options) for options in ({"tile_memory": 8}, {"bypass": True})]
-    assert pictures[0].any()
-    assert np.array_equal(*pictures)
+    lines = mode in (GL.LINES, GL.LINE_STRIP)
+    for seed, state in enumerate(STATES):
+        if (state is _stippled) != lines and seed:
+            continue
+        rng = np.random.default_rng(seed)
+        data = rng.uniform(-1.3, 1.3, (90, 4)).astype(np.float32)
+        if not behind:  # or some corners of primitives are behind the eye, nearly in it
+            data[:, 3] = 1.0
+        pictures = [
+            _picture(mode, data, state, options)
+            for options in ({"tile_memory": 8}, {"bypass": True})
+        ]
+        assert pictures[0].any()
+        assert np.array_equal(*pictures), state
 
 
 _VERTEX = """#version 330
-in vec3 at;
+in vec4 at;
 flat out vec4 tint;
 void main() {
-    gl_Position = vec4(at, 1.0);
+    gl_Position = at;
     gl_PointSize = 1.0 + 20.0 * fract(at.x * 7.0);
-    tint = vec4(fract(at * 3.0), 0.5);
+    tint = vec4(fract(at.xyz * 3.0), 0.5);
 }
 """
 _FRAGMENT = """#version 330
@@ -59,7 +92,7 @@ void main() { color = tint; }
 """
 
 
-def _picture(mode: Any, data: np.ndarray, options: dict[str, Any]) -> np.ndarray:
+def _picture(mode: Any, data: np.ndarray, state: Any, options: dict[str, Any]) -> np.ndarray:
     gl = Context("tiler", profile="compat", size=(160, 130), half_colors="never", **options)
     try:
         program = _program(gl)
@@ -69,13 +102,14 @@ def _picture(mode: Any, data: np.ndarray, options: dict[str, Any]) -> np.ndarray
         gl.enable(GL.BLEND)
         gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
         gl.line_width(3.0)
+        state(gl)
         gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
         buffer = gl.gen_buffers(1)[0]
         gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
         gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
         where = gl.get_attrib_location(program, "at")
         gl.enable_vertex_attrib_array(where)
-        gl.vertex_attrib_pointer(where, 3, GL.FLOAT, False, 0, 0)
+        gl.vertex_attrib_pointer(where, 4, GL.FLOAT, False, 0, 0)
         gl.draw_arrays(mode, 0, len(data))
         pixels = gl.read_pixels(0, 0, 160, 130, GL.RGBA, GL.UNSIGNED_BYTE)
         assert gl.get_error() == GL.NO_ERROR
