@@ -59,6 +59,10 @@ def drawn(driver: str, mode: int = moderngl.TRIANGLE_STRIP, samples: int = 0) ->
         )
         target.use()
         target.clear(0.2, 0.3, 0.4, 1.0)
+        ctx.finish()
+        state = window.pipe_framebuffer
+        attached = [surface.resource for surface in (*state.cbufs, state.zsbuf)]
+        before = [resource.writes for resource in attached]
         for _ in range(200):
             kind = int(rng.random() < 0.3)
             flags = (ctx.BLEND, ctx.DEPTH_TEST, ctx.CULL_FACE)
@@ -68,6 +72,9 @@ def drawn(driver: str, mode: int = moderngl.TRIANGLE_STRIP, samples: int = 0) ->
             programs[kind]["place"].value = (*rng.uniform(-1, 1, 2), rng.uniform(-0.9, 0.9), 0.2)
             programs[kind]["tint"].value = tuple(rng.random(4))
             arrays[kind][int(rng.integers(3))].render(mode)
+        ctx.finish()
+        for resource, writes in zip(attached, before, strict=True):
+            assert resource.writes > writes, "what is kept of contents would be old"
         if samples:
             plain = ctx.framebuffer([ctx.texture(SIZE, 4)])
             ctx.copy_framebuffer(plain, target)

@@ -160,6 +160,32 @@ def draw_in_turns(target: Canvas, places: list[tuple[float, float]]) -> None:
     context.bind_blend_state(None)
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_batches_of_some_draws_change_contents_too(
+    again: bool, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no state has all of its draws at once, whether what they cover is kept or not."""
+    monkeypatch.setattr(dealing, "MOST_ROWS", -1)
+    monkeypatch.setattr(grouping, "_MOST_ROWS", 0 if again else 1 << 20)
+    some: list[bool] = []
+
+    def watched(groups: Sequence[grouping.Group]) -> list[tuple[grouping.Group, list[int]]]:
+        found = grouping.batches(groups)
+        some.extend(len(rows) < len(group.entries) for group, rows in found)
+        return found
+
+    monkeypatch.setattr(execution, "batches", watched)
+    target = canvas(64, 64)
+    kept = [target.pixels()]
+    for turn in range(3):
+        draw_in_turns(target, [(n / 50 - 0.6, turn / 2 - 0.7) for n in range(32)])
+        resource = target.colors[0]
+        kept.append(resource.derive("kept", target.pixels))
+        np.testing.assert_array_equal(kept[-1], target.pixels())
+    assert all((a != b).any() for a, b in pairwise(kept))
+    assert some and all(some)
+
+
 @pytest.mark.parametrize("together", [True, False])
 def test_what_draws_cover_is_found_once_for_all_that_become_of_it(
     together: bool, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
