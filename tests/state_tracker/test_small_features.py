@@ -78,6 +78,47 @@ def test_attributes_of_packed_floats(compat: GLInterface) -> None:
     assert gl.get_error() == GL.INVALID_ENUM
 
 
+def test_arrays_that_are_locked_are_told(compat: GLInterface) -> None:
+    gl = compat
+
+    def told() -> tuple[int, ...]:
+        names = (GL.ARRAY_ELEMENT_LOCK_FIRST_EXT, GL.ARRAY_ELEMENT_LOCK_COUNT_EXT)
+        return (*(gl.get_integerv(name)[0] for name in names), gl.get_error())
+
+    assert told() == (0, 0, GL.NO_ERROR)
+    gl.lock_arrays_ext(3, 5)
+    assert told() == (3, 5, GL.NO_ERROR)
+    gl.lock_arrays_ext(4, 6)
+    assert gl.get_error() == GL.INVALID_OPERATION
+    assert told() == (3, 5, GL.NO_ERROR)
+    gl.unlock_arrays_ext()
+    assert told() == (0, 0, GL.NO_ERROR)
+    gl.unlock_arrays_ext()
+    assert gl.get_error() == GL.INVALID_OPERATION
+
+
+@pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
+def test_where_an_array_lies_is_told(driver: str) -> None:
+    """In the bound buffer, in the client's memory, or nowhere."""
+    options: dict[str, Any] = {"profile": "compat", "version": (4, 5), "size": (4, 4)}
+    gl = native_context(**options) if driver == "native" else create_context(driver, **options)
+    (buffer,) = gl.gen_buffers(1)
+    asked = ("OFFSET", "STRIDE", "DIVISOR", "BUFFER")
+    wanted = {4: 16, 2: 8}
+    for bound in (0, buffer, 0):
+        gl.bind_buffer(GL.ARRAY_BUFFER, bound)
+        for size, stride, pointer in ((4, 0, 0), (2, 0, 64), (4, 20, 48), (2, 12, 0)):
+            gl.vertex_attrib_pointer(1, size, GL.FLOAT, False, stride, pointer)
+            names = (getattr(GL, f"VERTEX_BINDING_{name}") for name in asked)
+            told = [gl.get_integeri_v(name, 1)[0] for name in names]
+            assert told == [pointer, stride or wanted[size], 0, bound]
+            asked_too = GL.VERTEX_ATTRIB_ARRAY_STRIDE, GL.VERTEX_ATTRIB_ARRAY_BUFFER_BINDING
+            assert [gl.get_vertex_attribiv(1, name)[0] for name in asked_too] == [stride, bound]
+            assert gl.get_vertex_attribiv(1, GL.VERTEX_ATTRIB_ARRAY_SIZE)[0] == size
+    assert gl.get_error() == GL.NO_ERROR
+    gl.release()
+
+
 @pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
 @pytest.mark.parametrize("type", ["FLOAT", "HALF_FLOAT_OES"])
 def test_textures_of_floats_by_their_format_in_es(driver: str, type: str) -> None:
