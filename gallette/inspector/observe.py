@@ -234,17 +234,12 @@ def replay_edited(
     player.edits = edits
     found: dict[str, str] = {}
     log: list[str] = []
-    undo: list[Any] = []
 
     def before(call: Call, gl: Any) -> None:
         if call.number != number:
             return
         for name, on in switches.items():
-            capability = SWITCHES[name]
-            was = bool(gl.is_enabled(capability))
-            if was != on:
-                (gl.enable if on else gl.disable)(capability)
-                undo.append((gl.disable if on else gl.enable, capability))
+            (gl.enable if on else gl.disable)(SWITCHES[name])
 
     def after(call: Call, gl: Any) -> None:
         if call.name == "CompileShader" and _wants(capture, edits, call):
@@ -260,8 +255,6 @@ def replay_edited(
             gl.pipe.settle()
             for name, picture in attachments_of(gl.pipe, gl.pipe_framebuffer).items():
                 found[name] = frame.keep(picture)
-            for call_back, capability in undo:
-                call_back(capability)
 
     with np.errstate(all="ignore"):
         player.run(number, after, before)

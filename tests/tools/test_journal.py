@@ -132,6 +132,36 @@ def test_an_unfinished_run_can_be_read(tmp_path: Path) -> None:
     assert read_run(tmp_path).totals() == {"fail": 1, "notrun": 29}
 
 
+def test_a_run_takes_as_long_as_its_sessions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the beginning of each to its last result; between them nobody worked."""
+    now = 1000.0
+    monkeypatch.setattr(module.time, "time", lambda: now)
+    journal = Journal.create(tmp_path, Head("numpipe", TESTS))
+    journal.add("a@00", Entry("pass", start=1001.0, end=1030.0))
+    journal.add("a@01", Entry("pass", start=1002.0, end=1020.0))
+    journal.close()
+    now = 1500.0
+    Journal.resume(tmp_path).close()
+    run = module.read_unfinished(tmp_path)
+    assert run is not None
+    assert (run.end, run.end - run.start) == (1500.0, 30.0)
+    for session, (now, work) in enumerate(((2000.0, 5.0), (3000.0, 7.0), (4000.0, 11.0))):
+        journal = Journal.resume(tmp_path)
+        journal.add(f"a@{10 + session}", Entry("pass", start=now, end=now + work))
+        journal.close()
+        run = module.read_unfinished(tmp_path)
+        assert run is not None
+        assert (run.end, run.end - run.start) == (now + work, (35.0, 42.0, 53.0)[session])
+    now = 5000.0
+    journal = Journal.resume(tmp_path)
+    now = 5100.0
+    journal.finish()
+    run = read_run(tmp_path)
+    assert (run.end, run.end - run.start) == (5100.0, 153.0)
+
+
 def test_an_unfinished_run_is_not_thrown_away_unasked(tmp_path: Path) -> None:
     Journal.create(tmp_path, Head("numpipe", TESTS)).close()
     with pytest.raises(InputError, match="not finished"):
