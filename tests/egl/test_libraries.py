@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from gallette.egl import functions, sync
+from gallette.egl.display import display_of
 from gallette.egl.elf import shared_library
 from gallette.egl.libraries import exports, texts_of
 from gallette.egl.machine import ARCHITECTURES, assemble
@@ -204,6 +205,28 @@ def test_what_is_destroyed_while_current_lives_until_it_is_not(egl: Egl) -> None
     assert egl.lib.eglGetError() == 0x3006
 
 
+def test_surfaces_give_their_images_back(egl: Egl) -> None:
+    """At once, or when no context has them any more (one that drew keeps what it drew on last)."""
+    ledger = display_of(egl.display.value or 0).screen.resources
+    (config, *_) = egl.choose(0x3033, 1, 0x3024, 8)
+    context = egl.context(config=config)
+    for while_current in (False, True):
+        before = len(ledger.live)
+        surface, other = egl.pbuffer(config, 4, 4), egl.pbuffer(config, 4, 4)
+        assert egl.current(context, surface, other)
+        egl.red()
+        if not while_current:
+            assert egl.current(None)
+        there = len(ledger.live)
+        assert there > before
+        for one in (surface, other):
+            assert egl.lib.eglDestroySurface(egl.display, one)
+        assert len(ledger.live) == (there if while_current else before)
+        assert egl.current(None)
+        assert len(ledger.live) == before
+    assert egl.lib.eglDestroyContext(egl.display, context)
+
+
 def test_shared_contexts_see_each_others_buffers(egl: Egl) -> None:
     first = egl.context()
     second = egl.context(share=first)
@@ -230,6 +253,44 @@ def test_sync_objects(egl: Egl) -> None:
     assert egl.lib.eglDestroySync(egl.display, sync)
     assert not egl.lib.eglDestroySync(egl.display, sync)
     assert egl.lib.eglGetError() == 0x300C
+
+
+FENCE, REUSABLE, SIGNALED, UNSIGNALED, BAD_ATTRIBUTE = 0x30F9, 0x30FA, 0x30F2, 0x30F3, 0x3004
+SYNC_TYPE, SYNC_STATUS, SYNC_CONDITION, PRIOR_COMMANDS = 0x30F7, 0x30F1, 0x30F8, 0x30F0
+
+
+def test_what_is_said_of_sync_objects(egl: Egl) -> None:
+    """Fences have a condition, and signal themselves; the others are signalled."""
+
+    def asked(sync: Any, attribute: int) -> int:
+        wide, narrow = ctypes.c_ssize_t(-1), ctypes.c_int(-1)
+        said = []
+        for name, value in (("eglGetSyncAttrib", wide), ("eglGetSyncAttribKHR", narrow)):
+            ok = getattr(egl.lib, name)(egl.display, sync, attribute, ctypes.byref(value))
+            said.append(value.value if ok else -egl.lib.eglGetError())
+        assert said[0] == said[1]
+        return said[0]
+
+    assert egl.current(egl.context())
+    wanted = {
+        FENCE: {SYNC_STATUS: SIGNALED, SYNC_CONDITION: PRIOR_COMMANDS},
+        REUSABLE: {SYNC_STATUS: UNSIGNALED, SYNC_CONDITION: -BAD_ATTRIBUTE},
+    }
+    for kind, values in wanted.items():
+        sync = ctypes.c_void_p(egl.lib.eglCreateSync(egl.display, kind, None))
+        egl.lib.eglClientWaitSync(egl.display, sync, 0, ctypes.c_uint64(0))
+        values |= {SYNC_TYPE: kind, 0x3057: -BAD_ATTRIBUTE}
+        assert {attribute: asked(sync, attribute) for attribute in values} == values
+        for mode in (SIGNALED, UNSIGNALED, SIGNALED):
+            assert egl.lib.eglSignalSyncKHR(egl.display, sync, mode) == (kind == REUSABLE)
+            assert egl.lib.eglGetError() == (0x3000 if kind == REUSABLE else 0x3009)
+            assert asked(sync, SYNC_STATUS) == (mode if kind == REUSABLE else SIGNALED)
+            waited = egl.lib.eglClientWaitSync(egl.display, sync, 0, ctypes.c_uint64(0))
+            assert waited == (0x30F5 if mode == UNSIGNALED and kind == REUSABLE else 0x30F6)
+        assert egl.lib.eglSignalSyncKHR(egl.display, sync, 7) == 0
+        assert egl.lib.eglGetError() == (0x300C if kind == REUSABLE else 0x3009)
+        assert egl.lib.eglDestroySync(egl.display, sync)
+    assert egl.current(None)
 
 
 def test_known_and_unknown_functions(egl: Egl) -> None:
