@@ -13,6 +13,12 @@ import gallette
 from gallette.capture import recording
 from gallette.cli import main
 from gallette.history import History, pixel_history
+from gallette.history.places import Places
+from gallette.pipe.enums import Target
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.loader import create_screen
+from gallette.pipe.resource import ResourceDesc
+from gallette.pipe.state import Surface
 
 moderngl = pytest.importorskip("moderngl")
 
@@ -66,6 +72,30 @@ def cover(ctx: Any, fragment: str) -> Any:
 def told(history: History) -> list[str]:
     """The calls that are told about the buffer that was drawn to last."""
     return [e.call for e in history.about(history.resource) if e.touched]
+
+
+def test_places_say_which_part_of_which_resource() -> None:
+    """By its label or number; of several with one label, by which of them."""
+    screen, places = create_screen("noop"), Places(0, 0)
+    format = FORMATS["R8G8B8A8_UNORM"]
+    resources = {
+        name: screen.resource_create(ResourceDesc(Target.TEXTURE_2D, format, 8, 8, label=label))
+        for name, label in {"a": "shadow", "b": "", "c": "shadow", "d": ""}.items()
+    }
+
+    def label(name: str, level: int = 0, layer: int = 0) -> str:
+        return places.label(Surface(resources[name], format, level, layer, layer))
+
+    kind = "(R8G8B8A8_UNORM)"
+    assert label("a") == f"shadow {kind}"
+    assert label("b", level=2) == f"resource 2 {kind}, level 2"
+    assert label("a", layer=1) == f"shadow {kind}, layer 1"
+    assert label("c", 3, 4) == f"shadow #2 {kind}, level 3, layer 4"
+    assert label("d") == f"resource 4 {kind}"
+    assert label("a", level=1) == f"shadow {kind}, level 1"
+    for resource in resources.values():
+        resource.unref()
+    screen.destroy()
 
 
 def test_a_store_of_a_launch_into_what_is_attached_later(tmp_path: Path) -> None:

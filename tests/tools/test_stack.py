@@ -26,7 +26,7 @@ from gallette.references import load
 from gallette.render import Rendering, render_scenes
 from gallette.reports.html import write_lesson
 from gallette.scenes import SCENES, depth_prepass
-from gallette.tracing import trace_target
+from gallette.tracing import TraceStory, read_trace, trace_target
 from tests.scenes_once import numpipe_scenes
 
 # A machine without native GL, for those who ask EGL.
@@ -244,6 +244,54 @@ def test_trace_shows_draws_state_pictures_and_variants() -> None:
     assert second.changes["depth stencil alpha"].endswith("depth_func EQUAL")
     assert "vertex shader" not in second.changes
     assert second.state["vertex shader"] == first.state["vertex shader"]
+
+
+def test_a_trace_is_told_in_words() -> None:
+    """Things by what they were made from; holes in lists, labels and types are left out."""
+
+    def size(width: int, **more: object) -> dict[str, object]:
+        return {"desc": {"format": "R8", "width": width, **more}}
+
+    target = {"type": "BlendTarget", "enabled": True, "label": "x"}
+    blend = {"type": "BlendState", "targets": [target], "factor": 0.5}
+    views = {"stage": "FRAGMENT", "start": 0}
+    constants = {"stage": "VERTEX", "index": 1}
+    info = {"info": {"count": 3}}
+    calls: list[tuple[str, dict[str, object], str]] = [
+        ("resource_create", size(4, height=2), "resource#1"),
+        ("resource_create", size(8, label="noise"), "resource#2"),
+        ("create_shader_state", {"shader": {"name": "blur"}, "stream": None}, "shader#1"),
+        ("create_blend_state", {"state": blend}, "blend#1"),
+        ("bind_blend_state", {"handle": "blend#1"}, ""),
+        ("bind_shader_state", {"stage": "FRAGMENT", "handle": "shader#1"}, ""),
+        ("set_sampler_views", {**views, "views": [None, "resource#1", None, "resource#2"]}, ""),
+        ("set_constant_buffer", {**constants, "buffer": {"bytes": 2, "sha1": "a", "hex": "b"}}, ""),
+        ("set_viewport_states", {"start": 1, "viewports": [0.5] * 5}, ""),
+        ("draw_vbo", info, ""),
+        ("set_sampler_views", {**views, "views": [None, None]}, ""),
+        ("set_constant_buffer", {**constants, "buffer": {"bytes": 99, "sha1": "abcd"}}, ""),
+        ("draw_vbo", info, ""),
+    ]
+    lines = [
+        json.dumps({"n": n, "call": call, "args": args, **({"result": result} if result else {})})
+        for n, (call, args, result) in enumerate(calls)
+    ]
+    story = TraceStory("made up", "numpipe")
+    read_trace(story, "\n".join(lines), {}, {})
+    first, second = story.events
+    assert (first.number, first.text, second.number) == (9, "count 3", 12)
+    assert (story.calls, story.resources) == (13, 2)
+    assert first.changes == {
+        "blend": "targets enabled true, factor 0.5",
+        "fragment shader": "blur",
+        "fragment sampler views": "resource#1 (R8 4x2), noise (R8 8)",
+        "vertex constant buffer 1": "2 bytes b",
+        "viewport states from 1": "5 times 0.5",
+    }
+    assert second.changes == {
+        "vertex constant buffer 1": "99 bytes #abcd",
+        "fragment sampler views": "nothing",
+    }
 
 
 def test_trace_credits_variants_to_the_call_that_made_them() -> None:
