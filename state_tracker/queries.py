@@ -238,8 +238,8 @@ def query_counter(ctx: Context, id: int, target: int) -> None:
     if not state.names.is_reserved(id):
         raise invalid_operation(f"{id} was not generated as the name of a query")
     query = state.names.bind(id, lambda n: QueryObject(n, ctx), True)
-    if query.active or query.target not in (0, GL.TIMESTAMP):
-        raise invalid_operation("the query is active or of another target")
+    if query.target not in (0, GL.TIMESTAMP):
+        raise invalid_operation("the query is of another target")
     query.prepare(target)
     query.result = None
     ctx.pipe.end_query(query.handle)

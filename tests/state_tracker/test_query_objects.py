@@ -169,6 +169,30 @@ def test_which_queries_run_at_once(both: tuple[GLInterface, GLInterface]) -> Non
         assert seen[0] == seen[1], (NAMES[first], NAMES[second])
 
 
+def test_which_queries_take_the_time(both: tuple[GLInterface, GLInterface]) -> None:
+    """Nobody's, a new one, one of another target, one that runs, one that has a time already."""
+    for target in {**NAMES, **WRONG}:
+        seen = []
+        for gl in both:
+            told = Told(gl)
+            new, other, active, taken = gl.gen_queries(4)
+            gl.begin_query(GL.ANY_SAMPLES_PASSED, other)
+            gl.end_query(GL.ANY_SAMPLES_PASSED)
+            gl.begin_query(GL.PRIMITIVES_GENERATED, active)
+            gl.query_counter(taken, GL.TIMESTAMP)
+            told.lines.append(str(errors(gl)))
+            for query in (0, new, other, active, taken):
+                told("query_counter", query, target)
+                told("is_query", query)
+            gl.end_query(GL.PRIMITIVES_GENERATED)
+            gl.delete_queries(4, [new, other, active, taken])
+            seen.append(told.lines)
+        assert seen[0] == seen[1], GL.name_of(target)
+    mine = Told(both[0])
+    mine("query_counter", 7777, GL.TIMESTAMP)  # Mesa takes names that were not generated, too
+    assert mine.lines == ["query_counter ['GL_INVALID_OPERATION']"]
+
+
 def test_what_is_said_of_targets(both: tuple[GLInterface, GLInterface]) -> None:
     for target, index in product({**NAMES, **WRONG}, (0, 1, 4)):
         seen = []
@@ -315,6 +339,10 @@ def test_results_go_into_buffers(both: tuple[GLInterface, GLInterface]) -> None:
             assert seen[0] == seen[1], (suffix, name, bound, offset)
             found.append(seen[0][-1])
     assert len(set(found)) > 20
+    mine, (query, buffer) = Told(both[0]), made[0]
+    for offset in (1, 2, 6):  # Mesa takes any
+        mine("get_query_buffer_objectiv", query, buffer, GL.QUERY_RESULT, offset)
+        assert mine.lines[-1].endswith("['GL_INVALID_OPERATION']")
     for persistent in (True, False):
         seen = []
         for gl, (query, _) in zip(both, made, strict=True):
@@ -388,6 +416,39 @@ def test_a_later_time_stamp_replaces_the_first() -> None:
         pass
     gl.query_counter(query, GL.TIMESTAMP)
     assert gl.get_query_objectui64v(query, GL.QUERY_RESULT)[0] > first
+    gl.release()
+
+
+def test_only_who_asks_for_a_result_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    gl = create_context("numpipe", size=(8, 8))
+    gl.make_current()
+    waited = []
+
+    def result(_: Any, wait: bool) -> int | None:
+        waited.append(wait)
+        return 5 if wait else None
+
+    (query,), (buffer,) = gl.gen_queries(1), gl.gen_buffers(1)
+    gl.begin_query(GL.SAMPLES_PASSED, query)
+    gl.end_query(GL.SAMPLES_PASSED)
+    monkeypatch.setattr(gl.pipe, "get_query_result", result)
+    gl.bind_buffer(GL.COPY_READ_BUFFER, buffer)
+    gl.buffer_data(GL.COPY_READ_BUFFER, 4, np.array([77], np.uint32), GL.STATIC_DRAW)
+    memory = np.array([78], np.uint32)
+    for pname, found in (
+        (GL.QUERY_RESULT_AVAILABLE, [0]),
+        (GL.QUERY_RESULT_NO_WAIT, []),
+        (GL.QUERY_RESULT, [5]),
+        (GL.QUERY_RESULT_AVAILABLE, [1]),
+        (GL.QUERY_RESULT_NO_WAIT, [5]),
+    ):
+        gl.get_query_objectuiv(query, pname, memory.ctypes.data)
+        gl.get_query_buffer_objectuiv(query, buffer, pname, 0)
+        assert gl.get_query_objectuiv(query, pname) == found
+        held = np.frombuffer(gl.get_buffer_sub_data(GL.COPY_READ_BUFFER, 0, 4), np.uint32)
+        assert [held[0], memory[0]] == (found * 2 or [0, 0])
+    assert waited == [False] * 6 + [True]
+    assert errors(gl) == []
     gl.release()
 
 
