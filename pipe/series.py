@@ -59,7 +59,8 @@ class Pieces:
 
 
 class Series:
-    """For each entry of what kind it is, the bytes that go with it, and a draw's first vertex.
+    """For each entry of what kind it is, the bytes that go with it, and where it starts: a draw's
+    first vertex, or where in a buffer is written.
 
     Kinds are what a driver's `repeatable` has answered, `BufferWrite`, `QueryChange`, `ClearCall`.
     """
@@ -82,6 +83,6 @@ class Series:
 
     @functools.cached_property
     def firsts(self) -> list[int]:
-        """The first vertex of each."""
+        """Where each starts."""
         found: list[int] = self.starts.tolist()
         return found

@@ -398,7 +398,6 @@ class BufferWrite:
     """Bytes are written to a buffer, between draws that come again (`repeat_all`)."""
 
     buffer: Resource
-    offset: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -292,7 +292,7 @@ class HostContext(MemoryContext):
                 if not self._clear_call(kind):
                     break
             else:
-                self.buffer_subdata(kind.buffer, kind.offset, pieces[done])
+                self.buffer_subdata(kind.buffer, series.firsts[done], pieces[done])
             done += 1
         return done
 

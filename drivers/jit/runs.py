@@ -100,10 +100,10 @@ class Runs:
         limits = np.full((2, count), ((-1,), (_FOREVER,)))
         self._add_writes(kinds, limits[0])
         self._add_draws(self._plans(kinds, draws), *limits)
-        sizes = series.pieces.sizes[some]
+        sizes, starts = series.pieces.sizes[some], series.starts[some]
         rooms, vertices = limits[:, which]
-        good = (sizes <= rooms) & (series.starts[some] < vertices)
         drawn = self._commands[which, CommandWords.CALL] != 0
+        good = (np.where(drawn, sizes, starts + sizes) <= rooms) & (starts < vertices)
         self._size = int(sizes[drawn.argmax()])
         bounded = np.zeros(len(good) + 2, np.bool_)
         bounded[1:-1] = good & (~drawn | (sizes == self._size))
@@ -121,15 +121,11 @@ class Runs:
 
     def _add_writes(self, kinds: dict[int, Any], rooms: Ints) -> None:
         """Writes are copies to where a buffer lies."""
-        addresses: dict[Any, int] = {}
         for number, kind in kinds.items():
             if type(kind) is BufferWrite:
                 buffer: Any = kind.buffer
-                address = addresses.get(buffer)
-                if address is None:
-                    address = addresses[buffer] = int(buffer.storage[0][0, 0].ctypes.data)
-                self._commands[number, CommandWords.BLOCK] = address + kind.offset
-                rooms[number] = max(buffer.desc.width - kind.offset, -1)
+                self._commands[number, CommandWords.BLOCK] = buffer.storage[0][0, 0].ctypes.data
+                rooms[number] = buffer.desc.width
                 self._written[number] = buffer
 
     def _add_draws(
@@ -168,14 +164,15 @@ class Runs:
         commands = self._commands[kinds]
         commands[:, CommandWords.SOURCE] = pieces.addresses(begin, end)
         commands[:, CommandWords.BYTES] = pieces.sizes[begin:end]
+        drawn = commands[:, CommandWords.CALL] != 0
         starts = commands[:, CommandWords.START]
         np.copyto(starts, series.starts[begin:end], where=starts < 0)
+        commands[:, CommandWords.BLOCK] += np.where(drawn, 0, series.starts[begin:end])
         numbers = _numbers(kinds)
         plans = {draws[number][0]: draws[number][1:] for number in numbers if number in draws}
         for plan, (info, stream) in plans.items():
             plan.begin(info, stream, self._size)
         if plans:  # what follows their constants is zero
-            drawn = commands[:, CommandWords.CALL] != 0
             self._memory.put(0, pieces[begin + int(drawn.argmax())])
         seconds, done, state = self._run(commands)
         for plan in plans:

@@ -80,8 +80,9 @@ class Replay:
         self._numbers: list[int] = numbers.tolist()
         keys = self._records[:, : HEADER + COPIED].copy()
         arrays = keys[:, 0] < _ELEMENTS
-        self._firsts = np.where(arrays, keys[:, 2], 0)
-        keys[arrays, 2] = 0  # they may begin anywhere
+        anywhere = arrays | (numbers == _WRITE)
+        self._starts = np.where(anywhere, keys[:, 2], 0)
+        keys[arrays, 2] = 0
         self._keys = keys.tobytes()
         self._size = len(executable.uniforms.data)
         self._copies, self._copied_at = noted.written, recording.written()
@@ -107,15 +108,14 @@ class Replay:
     def _told_apart(self, keys: Ints, numbers: Ints) -> tuple[Ints, Ints]:
         """The kind of each record, as a number, and where each kind is first seen.
 
-        Draws are of one kind if their keys are the same, writes if they are of one place; anything
+        Draws are of one kind if their keys are the same, writes if they are to one buffer; anything
         else is of a kind of its own.
         """
         which = np.empty(len(keys), np.int64)
         drawn, written = (np.flatnonzero(found) for found in (numbers < _WRITE, numbers == _WRITE))
         seen, kinds = [], 0
-        to = keys[written, 1] << 40 | keys[written, 2]
-        for places, found in ((drawn, self._like(keys, drawn)), (written, _alike(to))):
-            first, inverse = found
+        buffers = _alike(keys[written, 1])
+        for places, (first, inverse) in ((drawn, self._like(keys, drawn)), (written, buffers)):
             which[places] = inverse + kinds
             seen.append(places[first])
             kinds += len(first)
@@ -186,7 +186,7 @@ class Replay:
         """What the driver knows such records by; None: they go the long way."""
         number = self._numbers[record]
         if number == _WRITE:
-            return self._write(*self._records[record, 1:3].tolist())
+            return self._write(int(self._records[record, 1]))
         if number == _CLEAR:
             return self._clear(record)
         if number in (_BEGIN, _END):
@@ -207,7 +207,7 @@ class Replay:
         if end > at:
             some = slice(at, end)
             pieces = self._pieces.part(at, end)
-            series = Series(self._kinds, self._which[some], pieces, self._firsts[some])
+            series = Series(self._kinds, self._which[some], pieces, self._starts[some])
             done += self._ctx.repeats.drawn_together(series)
         for record in [*itertools.takewhile(lambda record: record < done, self._changes)]:
             self._changed(self._changes.pop(record), self._numbers[record] == _BEGIN)
@@ -220,13 +220,13 @@ class Replay:
             done += 1
         return done
 
-    def _write(self, name: int, offset: int) -> BufferWrite | None:
+    def _write(self, name: int) -> BufferWrite | None:
         """Where bytes are written that a record names."""
         buffer = self._ctx.buffers.names.get(name)
         resource = None if buffer is None else buffer.plain
         if resource is None:
             return None
-        return BufferWrite(resource, offset)
+        return BufferWrite(resource)
 
     def _clear(self, record: int) -> ClearCall | None:
         """What a record says is cleared, if that can be done at once."""

@@ -11,7 +11,6 @@ such as reading what was drawn, makes the context `flush` the queue first.
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource
@@ -246,7 +245,7 @@ class DrawQueue:
                     done = number + some
                     if some:
                         continue
-                if not self._happens(draw, data[number]):
+                if not self._happens(draw, starts[number], data[number]):
                     return number - first
                 continue
             if id(draw) not in good:
@@ -274,16 +273,16 @@ class DrawQueue:
             return first, 0
         entries, room = self._entries, (MOST_LANES - self._lanes) // max(draw.lanes, 1)
         last = min(last, first + 2 * min(MOST - len(entries), room) - 1)
-        end, start = first, starts[first - 1]
+        end, offset, start = first, starts[first], starts[first - 1]
         while end < last and draws[end] is write and draws[end + 1] is draw:
-            if starts[end + 1] != start:
+            if starts[end] != offset or starts[end + 1] != start:
                 break
             end += 2
         given, info = draw.given, draw.call(start)
         if end < first + 2 * WORTH_A_RUN or info.index_buffer is not None:
             return end, 0
         assert isinstance(write.buffer, HostResource)
-        written = self._writes.keep_each(write.buffer, write.offset, data[first:end:2], entries)
+        written = self._writes.keep_each(write.buffer, offset, data[first:end:2], entries)
         entries += [(given, info, row) for row in data[first + 1 : first + 2 * written : 2]]
         self._lanes += written * draw.lanes
         return end, 2 * written
@@ -314,11 +313,11 @@ class DrawQueue:
                 if draw.epoch != bound.epoch:
                     break
             elif type(draw) is BufferWrite:
-                write_now(draw, pieces[number])
+                write_now(draw, starts[number], pieces[number])
                 number += 1
                 continue
             elif not isinstance(draw, Repeatable):
-                if not self._happens(draw, pieces[number]):
+                if not self._happens(draw, starts[number], pieces[number]):
                     break
                 number += 1
                 continue
@@ -331,7 +330,7 @@ class DrawQueue:
             number += 1
         return number - first
 
-    def _happens(self, what: Between, data: Any) -> bool:
+    def _happens(self, what: Between, start: int, data: bytes) -> bool:
         """Between draws something happens, if that can be without executing those that wait."""
         if type(what) is QueryChange:
             if self._entries and (not self._counts or self.unordered):
@@ -346,11 +345,11 @@ class DrawQueue:
             clear(what.framebuffer, what.flags, values, what.scissor)
             return True
         assert type(what) is BufferWrite
-        buffer, end = what.buffer, what.offset + len(data)
+        buffer, end = what.buffer, start + len(data)
         assert isinstance(buffer, HostResource)
-        if self._entries and not self._writes.may_write(buffer, what.offset, end, self._entries):
+        if self._entries and not self._writes.may_write(buffer, start, end, self._entries):
             return False
-        write_now(what, data)
+        write_now(what, start, data)
         return True
 
     def _can_wait(self, info: DrawInfo) -> bool:

@@ -52,8 +52,8 @@ class Repeatable:
         return found
 
 
-def write_now(write: BufferWrite, data: Any) -> None:
+def write_now(write: BufferWrite, offset: int, data: bytes) -> None:
     """Nobody who waits minds."""
     buffer: Any = write.buffer
-    buffer.memory[write.offset : write.offset + len(data)] = data
+    buffer.memory[offset : offset + len(data)] = data
     buffer.touch()
