@@ -52,7 +52,7 @@ from .direct_memory import CONSTANTS, MOST_LANES, DirectMemory, Stream
 from .fill import TileFunction, shade, tile_function_for, touches_nothing
 from .llvm.engine import Function, compile_module, loads
 from .program import BoundJit, budget_error
-from .runs import Runs, begin_runs
+from .runs import Runs
 from .shader.clip_code import FLAT, LINEAR, SMOOTH
 from .shader.direct_code import LARGE, LISTS, OVERRUN, THREADS, direct_text
 from .shader.layout import ClipWords, DrawWords, PlaceWords, TileWords, Words
@@ -103,7 +103,6 @@ def begin_placing(cache: Any) -> None:
     """Have the functions made that most small draws need; nobody waits for them here."""
     _place(True, True, False, cache)
     _draw((0, 1, 2, 3, 4, 5), False, False, cache)
-    begin_runs(cache)
 
 
 def direct(draw: DrawState, mode: Primitive) -> Direct | None:

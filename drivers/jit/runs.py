@@ -34,7 +34,7 @@ from .shader.runs_code import COSTLY, runs_text
 if TYPE_CHECKING:
     from .direct import Direct
 
-__all__ = ["Runs", "begin_runs"]
+__all__ = ["Runs"]
 
 _LEAST = 3
 """Fewer entries than that are not worth a run."""
@@ -47,8 +47,7 @@ _FOREVER = (1 << 31) - 1
 
 
 @functools.lru_cache(maxsize=2)
-def begin_runs(cache: Any) -> Function:
-    """The function `run`; nobody waits for its code here."""
+def _runs(cache: Any) -> Function:
     return compile_module(runs_text(), ("run",), cache).function("run", ctypes.c_void_p)
 
 
@@ -192,7 +191,7 @@ class Runs:
         words[RunWords.CONSTANTS] = self._memory.constants_at[0]
         words[RunWords.COUNTERS] = self._memory.counters.ctypes.data
         words[RunWords.MOST] = self._most
-        run, begun = begin_runs(self._like.cache), time.perf_counter()
+        run, begun = _runs(self._like.cache), time.perf_counter()
         run(words.ctypes.data)
         seconds = time.perf_counter() - begun
         return seconds, int(words[RunWords.DONE]), int(words[RunWords.STATE])
