@@ -48,7 +48,7 @@ class OwnViewports:
 class VertexSet:
     """Shaded vertices. `varyings[slot]` has four components: arrays, scalars or None."""
 
-    __slots__ = ("clip", "count", "varyings", "viewport", "window")
+    __slots__ = ("_window", "clip", "count", "varyings", "viewport")
 
     def __init__(
         self,
@@ -61,7 +61,19 @@ class VertexSet:
         self.clip = clip
         self.varyings = dict(varyings)
         self.viewport = viewport
-        self.window = project(clip, viewport)
+        self._window: Floats | None = None
+
+    @property
+    def window(self) -> Floats:
+        """Where they are in the window, with 1/w: made when asked for. Some are only captured."""
+        if self._window is None:
+            with np.errstate(all="ignore"):
+                self._window = project(self.clip, self.viewport)
+        return self._window
+
+    @window.setter
+    def window(self, window: Floats) -> None:
+        self._window = window
 
     @classmethod
     def from_outputs(
@@ -88,7 +100,7 @@ class VertexSet:
     ) -> VertexSet:
         """Of vertices whose places in the window are known."""
         made = cls.__new__(cls)
-        made.count, made.clip, made.window = clip.shape[1], clip, window
+        made.count, made.clip, made._window = clip.shape[1], clip, window
         made.varyings, made.viewport = dict(varyings), viewport
         return made
 
@@ -118,11 +130,11 @@ class VertexSet:
         `flat` slots are copied from the vertices `constant`; `linear` slots (noperspective) are
         interpolated in window space.
         """
-        clip = _lerp(t, self.clip[:, outside], self.clip[:, inside])
+        clip, before = _lerp(t, self.clip[:, outside], self.clip[:, inside]), self.window
         window = project(clip, self._viewport_of_new(outside))
         screen_t = t
         if linear:
-            screen_t = _window_parameter(window, self.window[:, outside], self.window[:, inside], t)
+            screen_t = _window_parameter(window, before[:, outside], before[:, inside], t)
         self._append_varyings(t, screen_t, outside, inside, constant, flat, linear)
         return self._append_places(clip, window)
 
@@ -168,8 +180,8 @@ class VertexSet:
 
     def _append_places(self, clip: Floats, window: Floats) -> int:
         first = self.count
-        self.clip = np.concatenate((self.clip, clip), axis=1)
         self.window = np.concatenate((self.window, window), axis=1)
+        self.clip = np.concatenate((self.clip, clip), axis=1)
         self.count += clip.shape[1]
         return first
 
