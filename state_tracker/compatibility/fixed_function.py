@@ -59,9 +59,9 @@ class VertexKey:
     texcoords: int  # bit per set of coordinates
     texgen: tuple[tuple[int, int], ...]  # per unit: enabled bits, packed mode indices
     fog_coord: bool
-    fog_distance: int = GL.EYE_PLANE_ABSOLUTE_NV
-    attenuated: bool = False  # points shrink with their distance
-    point_sizes: bool = False  # each point has a size of its own (OpenGL ES 1.1)
+    fog_distance: int
+    attenuated: bool  # points shrink with their distance
+    point_sizes: bool  # each point has a size of its own (OpenGL ES 1.1)
 
 
 @dataclass(frozen=True, slots=True)

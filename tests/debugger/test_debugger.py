@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from bench.pixel_histories import check
 from gallette.cli import main
 from gallette.compiler.errors import GalletteError
 from gallette.debugger import debug_fragment, debug_invocation, debug_vertex
-from gallette.debugger.records import Session
+from gallette.debugger.records import Line, Session, Step
 
 FRAGMENT = """#version 330
 in vec2 place;
@@ -103,6 +105,37 @@ def test_the_first_nan_is_found(session: Session) -> None:
     assert at is not None
     assert session.source[session.source_line(at) - 1].strip() == "float bad = log(zero - 1.0);"
     assert session.find_nan(len(session.steps)) is None
+
+
+def _bits(value: float) -> list[list[int]]:
+    return [[struct.unpack("<I", struct.pack("<f", value))[0]]]
+
+
+def test_steps_are_found_from_the_first_to_the_last() -> None:
+    """By source line, where it is come to from another, and by what is no finite number."""
+    code = [Line("a", 0), Line("b", 3), Line("c", 4), Line("d", 0), Line("e", 3, "i"), Line("f", 3)]
+    values = [1.0, math.inf, 2.0, -math.inf, math.nan, math.nan]
+    steps = [Step(line, _bits(value), [True]) for line, value in enumerate(values)]
+    steps += [Step(5, None, [True]), Step(5, _bits(math.nan), [False]), Step(2, _bits(1.0), [True])]
+    steps.append(Step(0, _bits(math.nan), [True]))
+    session = Session("", "fragment", [], code, steps)
+    walks: dict[str, tuple[Callable[[int], int | None], list[int]]] = {
+        "3": (lambda after: session.find_line(3, after), [1, 4]),
+        "4": (lambda after: session.find_line(4, after), [2, 8]),
+        "nan": (session.find_nan, [1, 3, 5, 9]),
+    }
+    for name, (find, wanted) in walks.items():
+        found, at = [], find(-1)
+        while at is not None:
+            found.append(at)
+            at = find(at)
+        assert found == wanted, name
+    assert [session.source_line(i) for i in range(10)] == [0, 3, 4, 4, 3, 3, 3, 3, 4, 4]
+    assert session.find_nan() == session.find_line(3) == 1  # from before the first step
+    last = Session("", "fragment", [], code, [steps[0], steps[1]])
+    assert (last.find_nan(), last.find_line(3)) == (1, 1)
+    empty = Session("", "fragment", [], code)
+    assert (empty.find_nan(), empty.find_line(3)) == (None, None)
 
 
 def test_neighbours_of_the_quad(session: Session) -> None:

@@ -29,6 +29,7 @@ def test_channels_fill_their_block_exactly() -> None:
     for format in FORMATS.values():
         if not format.is_compressed:
             assert sum(c.bits for c in format.channels) == format.block_bytes * 8, format
+            assert (format.block_width, format.block_height) == (1, 1), format
             shift = 0
             for channel in format.channels:
                 assert channel.shift == shift
