@@ -371,22 +371,6 @@ _CHANNELS = {"RED": "R", "GREEN": "G", "BLUE": "B", "ALPHA": "A", "DEPTH": "Z", 
 
 def image_parameter(texture: TextureObject | None, image: TexImage | None, pname: int) -> list[int]:
     """glGetTexLevelParameter of one image."""
-    if texture is not None and texture.target.pipe is Target.BUFFER:
-        info = texture.buffer_info
-        size = texture.buffer.size if texture.buffer is not None else 0
-        seen = texture.buffer_range[1] or size
-        width = seen // info.candidates[0].block_bytes if info is not None else 0
-        fixed = {
-            GL.TEXTURE_WIDTH: width,
-            GL.TEXTURE_HEIGHT: 1,
-            GL.TEXTURE_DEPTH: 1,
-            GL.TEXTURE_INTERNAL_FORMAT: info.value if info is not None else GL.R8,
-            GL.TEXTURE_BUFFER_DATA_STORE_BINDING: texture.buffer.name if texture.buffer else 0,
-            GL.TEXTURE_BUFFER_OFFSET: texture.buffer_range[0],
-            GL.TEXTURE_BUFFER_SIZE: seen,
-        }
-        if pname in fixed:
-            return [int(fixed[pname])]
     compressed = image is not None and image.compressed
     values: dict[int, int] = {
         GL.TEXTURE_WIDTH: image.width if image else 0,
@@ -402,23 +386,44 @@ def image_parameter(texture: TextureObject | None, image: TexImage | None, pname
         GL.TEXTURE_BUFFER_OFFSET: 0,
         GL.TEXTURE_BUFFER_SIZE: 0,
     }
+    info = image.info if image is not None else None
+    if texture is not None and texture.target.pipe is Target.BUFFER:
+        info = texture.buffer_info if texture.buffer is not None else None
+        values |= _of_a_buffer(texture)
     if pname == GL.TEXTURE_COMPRESSED_IMAGE_SIZE:
         if image is None or not compressed:
             raise invalid_operation("the image is not compressed")
         format = image.told_format
         return [format.rows(image.height) * format.row_bytes(image.width) * image.depth]
     for name, letter in _CHANNELS.items():
-        bits = channel_bits(image.info, letter) if image is not None else 0
+        bits = channel_bits(info, letter) if info is not None else 0
         values[getattr(GL, f"TEXTURE_{name}_SIZE")] = bits
         if letter == "S":
             continue
         kind = 0
-        if bits and image is not None:
-            kind = _kind(image.info, letter)
+        if bits and info is not None:
+            kind = _kind(info, letter)
         values[getattr(GL, f"TEXTURE_{name}_TYPE_ARB", -1)] = kind
     if pname not in values:
         raise invalid_enum(pname, "texture level parameter")
     return [values[pname]]
+
+
+def _of_a_buffer(texture: TextureObject) -> dict[int, int]:
+    """What differs of a buffer texture, which has no image."""
+    info, buffer = texture.buffer_info, texture.buffer
+    values = {GL.TEXTURE_INTERNAL_FORMAT: int(info.value if info is not None else GL.R8)}
+    if info is None or buffer is None:
+        return values
+    seen = texture.buffer_range[1] or buffer.size
+    return values | {
+        GL.TEXTURE_WIDTH: seen // info.candidates[0].block_bytes,
+        GL.TEXTURE_HEIGHT: 1,
+        GL.TEXTURE_DEPTH: 1,
+        GL.TEXTURE_BUFFER_DATA_STORE_BINDING: buffer.name,
+        GL.TEXTURE_BUFFER_OFFSET: texture.buffer_range[0],
+        GL.TEXTURE_BUFFER_SIZE: seen,
+    }
 
 
 def _kind(info: InternalFormat, letter: str) -> int:

@@ -463,6 +463,8 @@ _UNSIZED = frozenset(
         "BGRA",
         "SRGB",
         "SRGB_ALPHA",
+        "SLUMINANCE",
+        "SLUMINANCE_ALPHA",
         "DEPTH_COMPONENT",
         "DEPTH_STENCIL",
         "STENCIL_INDEX",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 from tests.state_tracker.helpers import errors, pixels, program, quad
 
 SAMPLE_FS = """#version 330
@@ -213,6 +215,28 @@ def test_immutable_storage(gl: GLInterface) -> None:
     assert errors(gl) == ["GL_INVALID_OPERATION"]
 
 
+_NO_SIZE = (
+    r"[1-4]|BGRA|STENCIL_INDEX|DEPTH_(COMPONENT|STENCIL)|(COMPRESSED_)?"
+    r"(RED|RG|S?RGB|S?RGB_?ALPHA|RGBA|ALPHA|S?LUMINANCE(_ALPHA)?|INTENSITY)"
+)
+
+
+def test_immutable_storage_has_a_sized_format() -> None:
+    """The native GL forgets numbers of components, what is sRGB without a size, and others."""
+    gl, made = create_context("numpipe", profile="compat"), []
+    for value in INTERNAL_FORMATS:
+        (texture,) = gl.create_textures(GL.TEXTURE_2D, 1)
+        gl.texture_storage2d(texture, 1, value, 4, 4)
+        made.append(gl.get_error())
+        gl.delete_textures(1, [texture])
+    names = {info.name: error for info, error in zip(INTERNAL_FORMATS.values(), made, strict=True)}
+    assert names.pop("ETC1_RGB8_OES") == GL.INVALID_ENUM  # which is of OpenGL ES
+    assert set(names.values()) == {GL.NO_ERROR, GL.INVALID_ENUM}
+    refused = {name for name, error in names.items() if error == GL.INVALID_ENUM}
+    assert refused == {name for name in names if re.fullmatch(_NO_SIZE, name)}
+    gl.release()
+
+
 def test_swizzles_and_sampler_objects_apply(gl: GLInterface) -> None:
     bound(gl)
     data = np.array([10, 20, 30, 40], np.uint8)
@@ -328,6 +352,48 @@ def test_buffer_textures_read_a_buffer(gl: GLInterface) -> None:
     quad(gl, program(gl, fragment=fragment))
     gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
     assert pixels(gl)[5, 5].tolist() == [128, 191, 4, 255]
+
+
+def test_buffer_textures_tell_what_they_show(gl: GLInterface) -> None:
+    """A buffer or a part of it, in the last format; without a buffer, nothing."""
+
+    def told() -> dict[str, int]:
+        names = [f"{name}_{what}" for name in ("RED", "GREEN", "ALPHA", "DEPTH", "STENCIL")
+                 for what in ("SIZE", "TYPE")][:-1]  # fmt: skip
+        names += ["WIDTH", "HEIGHT", "DEPTH", "INTERNAL_FORMAT", "SAMPLES", "COMPRESSED"]
+        names += ["BUFFER_DATA_STORE_BINDING", "BUFFER_OFFSET", "BUFFER_SIZE"]
+        asked = [(name, getattr(GL, f"TEXTURE_{name}")) for name in names]
+        values = {
+            name: gl.get_tex_level_parameteriv(GL.TEXTURE_BUFFER, 0, value)[0]
+            for name, value in asked
+        }
+        return {name: value for name, value in values.items() if value}
+
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.TEXTURE_BUFFER, buffer)
+    gl.buffer_data(GL.TEXTURE_BUFFER, 1024, None, GL.STATIC_DRAW)
+    assert told() == {"INTERNAL_FORMAT": GL.R8}
+    bound(gl, GL.TEXTURE_BUFFER)
+    assert told() == {"INTERNAL_FORMAT": GL.R8}
+    flat = {"HEIGHT": 1, "DEPTH": 1, "BUFFER_DATA_STORE_BINDING": buffer}
+    for format, channels, bits, kind in (
+        (GL.R8, ("RED",), 8, GL.UNSIGNED_NORMALIZED),
+        (GL.RG16F, ("RED", "GREEN"), 16, GL.FLOAT),
+        (GL.RG32I, ("RED", "GREEN"), 32, GL.INT),
+        (GL.RGBA16UI, ("RED", "GREEN", "ALPHA"), 16, GL.UNSIGNED_INT),
+    ):
+        gl.tex_buffer(GL.TEXTURE_BUFFER, format, buffer)
+        wanted = {f"{name}_SIZE": bits for name in channels}
+        wanted |= {f"{name}_TYPE": kind for name in channels}
+        texel = bits // 8 * (len(channels) + ("ALPHA" in channels))
+        wanted |= {"WIDTH": 1024 // texel, "INTERNAL_FORMAT": format}
+        assert told() == wanted | flat | {"BUFFER_SIZE": 1024}
+        gl.tex_buffer_range(GL.TEXTURE_BUFFER, format, buffer, 256, 512)
+        wanted["WIDTH"] //= 2
+        assert told() == wanted | flat | {"BUFFER_OFFSET": 256, "BUFFER_SIZE": 512}
+    gl.tex_buffer(GL.TEXTURE_BUFFER, GL.RGBA8, 0)
+    assert told() == {"INTERNAL_FORMAT": GL.RGBA8}
+    assert errors(gl) == []
 
 
 def test_depth_textures_keep_depth(gl: GLInterface) -> None:
