@@ -66,4 +66,4 @@ class Program:
 
     @property
     def texture_instructions(self) -> int:
-        return sum(1 for i in self.instructions if i.texture)
+        return sum(1 for i in self.instructions if i.texture or i.op == "KIL")

@@ -346,7 +346,8 @@ def _counts(found: AssemblyObject) -> dict[int, int]:
             registers = len(program.addresses) if program else 0
             values[getattr(GL, f"{prefix}ADDRESS_REGISTERS_ARB")] = registers
         else:
-            values[getattr(GL, f"{prefix}ALU_INSTRUCTIONS_ARB")] = instructions - textures
+            arithmetic = max(instructions - 1, 0) - textures  # END is neither
+            values[getattr(GL, f"{prefix}ALU_INSTRUCTIONS_ARB")] = arithmetic
             values[getattr(GL, f"{prefix}TEX_INSTRUCTIONS_ARB")] = textures
             values[getattr(GL, f"{prefix}TEX_INDIRECTIONS_ARB")] = min(textures + 1, 2)
     return values

@@ -98,10 +98,75 @@ def textured_and_lit(gl: Any) -> None:
     gl.rectf(-0.8, -0.8, 0.8, 0.8)
 
 
+_MATRIX_FORMS = ("", ".inverse", ".transpose", ".invtrans")
+
+
+def program_matrices(gl: Any) -> None:
+    """Each form of some of them, none of which is its own inverse or transpose."""
+    for row, number in enumerate((0, 3, 7)):
+        gl.matrix_mode(GL.MATRIX0_ARB + number)
+        turned = np.array([[0.9, 0.2, 0, 0], [-0.1, 0.7, 0, 0], [0, 0, 1, 0], [0.1, 0, 0, 1]])
+        turned[1, 1] -= number / 20
+        gl.load_matrixf(turned.astype(np.float32))
+        for column, form in enumerate(_MATRIX_FORMS):
+            gl.viewport(16 * column, 20 * row, 16, 20)
+            text = "!!ARBvp1.0\n" + f"PARAM m[4] = {{ state.matrix.program[{number}]{form} }};"
+            text += "".join(
+                f"DP4 result.position.{axis}, m[{i}], vertex.position;"
+                for i, axis in enumerate("xyzw")
+            )
+            _load(gl, GL.VERTEX_PROGRAM_ARB, f"{text} MOV result.color, vertex.color; END")
+            _triangle(gl)
+    gl.matrix_mode(GL.MODELVIEW)
+
+
 @pytest.mark.native
-@pytest.mark.parametrize("scene", [vertex_program, both_programs, textured_and_lit])
+@pytest.mark.parametrize(
+    "scene", [vertex_program, both_programs, textured_and_lit, program_matrices]
+)
 def test_programs_draw_what_native_ones_draw(scene: Any) -> None:
     compare(scene, tolerance=2, stray=4)
+
+
+COUNTED = """!!ARBfp1.0
+TEMP t, u, unused;
+PARAM weights = { 0.3, 0.59, 0.11, 2.0 };
+KIL fragment.color;
+TEX t, fragment.texcoord[0], texture[0], 2D;
+TXP u, fragment.texcoord[2], texture[1], 2D;
+MAD t, t, u, weights;
+MOV result.color, t;
+END
+"""
+_OF_VERTICES = {"LENGTH": len(VERTEX), "INSTRUCTIONS": 10, "TEMPORARIES": 2, "PARAMETERS": 10,
+                "ATTRIBS": 3, "ADDRESS_REGISTERS": 1}  # fmt: skip
+_OF_FRAGMENTS = {"LENGTH": len(COUNTED), "INSTRUCTIONS": 6, "TEMPORARIES": 3, "PARAMETERS": 1,
+                 "ATTRIBS": 3, "ALU_INSTRUCTIONS": 2, "TEX_INSTRUCTIONS": 3}  # fmt: skip
+
+
+@pytest.mark.parametrize("vertices", [True, False])
+def test_a_program_counts_what_it_is_made_of(compat: GLInterface, vertices: bool) -> None:
+    """The same on the way to the hardware; END is an instruction, KIL one of textures."""
+    gl, target = compat, GL.VERTEX_PROGRAM_ARB if vertices else GL.FRAGMENT_PROGRAM_ARB
+    wanted = _OF_VERTICES if vertices else _OF_FRAGMENTS
+
+    def told(native: str) -> dict[str, int]:
+        names = [name for name in wanted if name != "LENGTH" or not native]
+        return {
+            name: gl.get_programiv_arb(target, getattr(GL, f"PROGRAM_{native}{name}_ARB"))[0]
+            for name in names
+        }
+
+    assert set(told("").values()) == set(told("NATIVE_").values()) == {0}
+    _load(gl, target, VERTEX if vertices else COUNTED)
+    assert told("") == wanted
+    assert told("NATIVE_") == {k: v for k, v in wanted.items() if k != "LENGTH"}
+    assert gl.get_programiv_arb(target, GL.PROGRAM_UNDER_NATIVE_LIMITS_ARB) == [1]
+    assert errors(gl) == []
+    other = "TEX_INSTRUCTIONS" if vertices else "NOTHING_OF_THE_KIND"
+    gl.get_programiv_arb(target, getattr(GL, f"PROGRAM_{other}_ARB", 0x1234))
+    assert errors(gl) == ["GL_INVALID_ENUM"]
+    gl.disable(target)
 
 
 def test_a_mistake_says_where_it_is(compat: GLInterface) -> None:
