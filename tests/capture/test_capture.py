@@ -107,6 +107,24 @@ def test_calls_have_named_arguments_and_locations_have_names(tmp_path: Path) -> 
     assert not WATCHERS
 
 
+def test_places_are_told_of_programs_that_were_linked(tmp_path: Path) -> None:
+    """After each link of what is a program, and of those made of one text; of no others."""
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = gallette.create_context()
+        first = program(gl)
+        gl.link_program(0)
+        gl.link_program(99)
+        text = "#version 330\nout vec4 c; uniform float f; void main() { c = vec4(f); }"
+        alone = gl.create_shader_programv(GL.FRAGMENT_SHADER, 1, [text])
+        gl.create_shader_programv(GL.NONE, 1, [text])
+        gl.link_program(first)
+        gl.release()
+    links = open_capture(tmp_path / "a.gcap").events("link")
+    places = [(link.parts[0], list(link.parts[1]["uniforms"])) for link in links]
+    assert first == 1
+    assert places == [(first, ["tint[0]"]), (alone, ["f"]), (first, ["tint[0]"])]
+
+
 def test_equal_resources_are_kept_once(tmp_path: Path) -> None:
     data = np.random.default_rng(1).integers(0, 256, 4096, np.uint8)
     with recording(tmp_path / "a.gcap"):
@@ -318,7 +336,8 @@ def test_threads_have_their_own_contexts(tmp_path: Path) -> None:
 
 
 def test_passes_of_a_scene_are_groups(tmp_path: Path) -> None:
-    record_target("transparency", tmp_path / "a.gcap", "numpipe")
+    told = record_target("transparency", tmp_path / "a.gcap", "numpipe")
+    assert told == "passes: source over, added"
     capture = open_capture(tmp_path / "a.gcap")
     groups = [capture.groups.get(c.number) for c in capture.draws()]
     assert groups == [("source over",), ("source over",), ("added",)]

@@ -250,6 +250,24 @@ def test_deletion_waits_for_the_last_user(gl: GLInterface) -> None:
     assert not gl.is_program(used)
 
 
+def test_a_deleted_shader_is_there_until_it_is_detached(gl: GLInterface) -> None:
+    """From every program; one that is not deleted stays."""
+    shader, other = (compiled(gl, GL.VERTEX_SHADER, PLAIN_VS) for _ in range(2))
+    programs = [gl.create_program() for _ in range(2)]
+    for name in programs:
+        gl.attach_shader(name, shader)
+        gl.attach_shader(name, other)
+    gl.delete_shader(shader)
+    for name in programs:
+        assert gl.is_shader(shader) and gl.get_programiv(name, GL.ATTACHED_SHADERS) == [2]
+        gl.detach_shader(name, shader)
+        gl.detach_shader(name, other)
+        assert gl.get_programiv(name, GL.ATTACHED_SHADERS) == [0]
+    assert not gl.is_shader(shader) and gl.is_shader(other)
+    gl.attach_shader(programs[0], shader)
+    assert errors(gl) == ["GL_INVALID_VALUE"]
+
+
 def test_compile_and_link_failures_have_logs(gl: GLInterface) -> None:
     shader = gl.create_shader(GL.FRAGMENT_SHADER)
     gl.shader_source(shader, ["#version 330\n", "void main() { undeclared = 1; }\n"])
