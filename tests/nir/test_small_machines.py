@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.lower.machine import FIRST, LOWERED, Machine
 from gallette.compiler.nir.run.pass_runner import run_pass
-from gallette.precision import FUNCTIONS, MACHINES, measure
+from gallette.precision import FUNCTIONS, MACHINES, Function, measure
 from gallette.state_tracker import create_context
 
 # Worst errors in ULP, over machines whose approximations are refined to the end.
@@ -50,6 +51,31 @@ def test_functions_are_as_good_as_their_bounds(name: str) -> None:
         found = measure(f, MACHINES[name], 4000)
         assert found.worst <= BOUNDS[f.name], f"{f.name}: {found.worst}"
         assert sum(found.histogram) == pytest.approx(1)
+
+
+_TURNS = {"half a turn": np.pi, "a quarter turn": np.pi / 2, "1300 turns": 8192.0}
+_POSITIVE = ("sqrt", "inversesqrt", "log2", "log", "pow")
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f"{f.name} {f.where}")
+def test_functions_are_measured_where_they_say(f: Function) -> None:
+    """From end to end and not beyond; large ranges by their exponents."""
+    drawn = list(f.inputs(np.random.default_rng(3), 4000))
+    assert len(drawn) == (2 if f.name in ("x/y", "pow", "atan2") else 1)
+    if f.where in _TURNS:
+        ends = (-_TURNS[f.where], _TURNS[f.where])
+    else:
+        low, high = re.findall(r"-?\d+(?!\^|\d)", f.where)[-2:]
+        ends = float(low), float(high)  # both of them, for the power
+    if "^" in f.where:
+        powers = slice(0, 1) if f.name == "pow" else slice(None)
+        assert all((values > 0).all() == (f.name in _POSITIVE) for values in drawn[powers])
+        drawn[powers] = [np.log2(np.abs(values)) for values in drawn[powers]]
+    room = (ends[1] - ends[0]) / 200
+    for values in drawn:
+        assert len(values) == 4000
+        assert ends[0] <= values.min() < ends[0] + room
+        assert ends[1] - room < values.max() <= ends[1]
 
 
 def test_each_step_doubles_the_right_bits() -> None:

@@ -8,6 +8,7 @@ import shlex
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gallette.cli import COMMANDS, main
@@ -21,10 +22,14 @@ from gallette.lessons import (
     writing_a_pass,
 )
 from gallette.lessons.course import CHAPTERS, chapters, in_order, neighbours, write_course
+from gallette.lessons.examples import overdraw
 from gallette.lessons.glossary import GLOSSARY, page, words_in
 from gallette.lessons.page import Diff, Table, Try, lesson
 from gallette.lessons.serve import Course, make_server
 from gallette.reports.html import write_lesson
+from gallette.state_tracker import GL
+from gallette.state_tracker.context import Context
+from tests.state_tracker.helpers import pixels, program, quad
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -115,6 +120,32 @@ def test_the_triangle_is_told_by_its_own_run() -> None:
         assert set(seen.stages) == {"vertex", "fragment"}
         assert {r.stage for r in seen.passes} == {"vertex", "fragment"}
         assert tuple(seen.picture[triangle.SIZE[1] // 2, triangle.SIZE[0] // 2]) != (26, 26, 38)
+
+
+PLACED = """#version 330
+in vec2 position;
+uniform vec2 place;
+void main() { gl_Position = vec4(position * vec2(0.125, 1.0) + place, 0.0, 1.0); }
+"""
+
+
+def test_the_drivers_lesson_shows_how_often_a_pixel_is_covered() -> None:
+    """More than its last colour says is no other colour; clearing begins anew."""
+    gl = Context(screen=overdraw.OverdrawScreen(), size=(16, 4))
+    drawn = program(gl, PLACED)
+    quad(gl, drawn)
+    place = gl.get_uniform_location(drawn, "place")
+    for turn in range(2):
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        for column in range(8):
+            for _ in range(column):
+                gl.uniform2f(place, column / 4 - 0.875, float(turn))
+                gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        seen = pixels(gl, 16, 4)[:, ::2, :3].astype(int)
+        ramp = np.round(overdraw.RAMP[[0, 1, 2, 3, 4, 4, 4, 4]] * 255)
+        rows = np.where(np.arange(4)[:, None, None] >= 2 * turn, ramp, 0)
+        assert abs(seen - rows).max() <= 1
+    gl.release()
 
 
 def test_the_glossary_page_is_up_to_date() -> None:
