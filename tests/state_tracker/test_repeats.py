@@ -10,7 +10,10 @@ import pytest
 
 from gallette.drivers.common.context import HostContext
 from gallette.state_tracker import GL, create_context
+from gallette.state_tracker.drawing import validate
+from gallette.state_tracker.drawing.blending import blend_state
 from gallette.state_tracker.drawing.repeats import Repeats
+from tests.state_tracker import anew
 
 SIZE = 96
 VERTEX = """
@@ -345,6 +348,31 @@ def test_settings_that_come_again_are_not_derived_again(monkeypatch: pytest.Monk
     gl.cull_face(GL.FRONT)  # which is told by nothing
     gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
     assert len(made) == 7
+    gl.release()
+
+
+def test_what_is_owed_to_the_pipe_is_paid_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings made before draws that were repeated are derived at the next one that is not."""
+    world = World("numpipe", 4, True)
+    gl, derived = world.gl, []
+
+    def counted(ctx: Any) -> Any:
+        derived.append(ctx.fragment.blend[0].src_rgb)
+        return blend_state(ctx)
+
+    monkeypatch.setattr(anew, "MOST", 0)  # which derives everything
+    monkeypatch.setattr(validate, "blend_state", counted)
+    gl.enable(GL.BLEND)
+    for _ in range(3):
+        for factor in (GL.ONE, GL.ZERO):
+            gl.blend_func(factor, GL.ONE)
+            gl.uniform4f(world.place, 0.0, 0.0, 0.0, 1.0)
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert derived == [GL.ONE, GL.ZERO]
+    for face in (GL.FRONT, GL.BACK, GL.FRONT, GL.FRONT_AND_BACK):
+        gl.cull_face(face)  # which is told by nothing
+        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert derived == [GL.ONE, GL.ZERO, GL.ZERO]
     gl.release()
 
 
