@@ -59,6 +59,69 @@ def test_operations(compat: GLInterface, op: str, count: int, expected: float) -
     assert near(drawn(gl, steps), [expected] * 4)
 
 
+SHADES = (0.1, 0.2, 0.3, 0.6)
+
+
+@pytest.mark.parametrize("repeat", ["NONE", "RED", "GREEN", "BLUE", "ALPHA"])
+def test_one_component_is_read_for_all(compat: GLInterface, repeat: str) -> None:
+    """Without a component colours have their own, and alpha has alpha."""
+    gl, component = compat, getattr(GL, repeat)
+
+    def steps() -> None:
+        gl.set_fragment_shader_constant_ati(C0, list(SHADES))
+        gl.color_fragment_op1_ati(GL.MOV_ATI, R0, NO, NO, C0, component, NO)
+        gl.alpha_fragment_op1_ati(GL.MOV_ATI, R0, NO, C0, component, NO)
+
+    shades = dict(zip(("RED", "GREEN", "BLUE", "ALPHA"), SHADES, strict=True))
+    assert near(drawn(gl, steps), [shades.get(repeat, shade) for shade in SHADES])
+
+
+@pytest.mark.parametrize("bits", range(16))
+def test_modifiers_of_arguments(compat: GLInterface, bits: int) -> None:
+    """The complement, then less a half, then doubled, then negated: in this order."""
+    names = [name for i, name in enumerate(("COMP", "BIAS", "2X", "NEGATE")) if bits >> i & 1]
+    flags = sum(getattr(GL, f"_{n}_BIT_ATI" if n == "2X" else f"{n}_BIT_ATI") for n in names)
+    steps_of = {"COMP": lambda x: 1 - x, "BIAS": lambda x: x - 0.5, "2X": lambda x: 2 * x,
+                "NEGATE": lambda x: -x}  # fmt: skip
+    expected = list(SHADES)
+    for name in names:
+        expected = [steps_of[name](x) for x in expected]
+    gl = compat
+
+    def steps() -> None:
+        """A quarter of it above a half: what is negative shows, too."""
+        gl.set_fragment_shader_constant_ati(C0, list(SHADES))
+        gl.set_fragment_shader_constant_ati(C0 + 1, [2.0] * 4)
+        for part in ("color", "alpha"):
+            mask = (NO,) if part == "color" else ()
+            add = getattr(gl, f"{part}_fragment_op2_ati")
+            add(GL.ADD_ATI, R0, *mask, GL.QUARTER_BIT_ATI, C0, NO, flags, C0 + 1, NO, NO)
+
+    assert near(drawn(gl, steps), [0.25 * x + 0.5 for x in expected])
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [("_2X", 2.0), ("_4X", 4.0), ("_8X", 8.0), ("HALF", 0.5), ("QUARTER", 0.25), ("EIGHTH", 0.125)],
+)
+@pytest.mark.parametrize("saturated", [False, True])
+def test_modifiers_of_results(
+    compat: GLInterface, name: str, factor: float, saturated: bool
+) -> None:
+    """A factor, after which it is clamped if asked for: an eighth of it tells."""
+    gl, flags = compat, getattr(GL, f"{name}_BIT_ATI") | (GL.SATURATE_BIT_ATI * saturated)
+
+    def steps() -> None:
+        gl.set_fragment_shader_constant_ati(C0, list(SHADES))
+        gl.color_fragment_op1_ati(GL.MOV_ATI, R0, NO, flags, C0, NO, NO)
+        gl.alpha_fragment_op1_ati(GL.MOV_ATI, R0, flags, C0, NO, NO)
+        gl.color_fragment_op1_ati(GL.MOV_ATI, R0, NO, GL.EIGHTH_BIT_ATI, R0, NO, NO)
+        gl.alpha_fragment_op1_ati(GL.MOV_ATI, R0, GL.EIGHTH_BIT_ATI, R0, NO, NO)
+
+    shown = [x * factor for x in SHADES]
+    assert near(drawn(gl, steps), [(min(x, 1.0) if saturated else x) / 8 for x in shown])
+
+
 def test_modifiers_masks_and_constants_of_ones_own(compat: GLInterface) -> None:
     gl = compat
     gl.set_fragment_shader_constant_ati(C0, [0.9] * 4)
