@@ -314,3 +314,79 @@ def test_a_workgroup_is_limited_along_each_axis_and_in_all() -> None:
     for size, limit in (((9, 1, 1), 8), ((1, 7, 1), 6), ((1, 1, 5), 4)):
         assert found(size) == [f"the workgroup size exceeds the limit of {limit}"]
     assert found((8, 5, 1)) == ["the workgroup has too many invocations"]
+
+
+WORDS = "bool int uint float"
+CONVERTED = {
+    "110": "bool int float",
+    "120": "bool int float",
+    "130": WORDS,
+    "330": WORDS,
+    "330 ARB_gpu_shader5": WORDS,
+    "400": f"{WORDS} double",
+    "400 ARB_gpu_shader_int64": f"{WORDS} double int64_t uint64_t",
+}
+"""A version of GLSL, perhaps an extension, and the scalar types there are."""
+
+
+def head_of(language: str) -> str:
+    version, _, extension = language.partition(" ")
+    enabled = f"#extension GL_{extension} : require\n" if extension else ""
+    return f"#version {version}\n{enabled}"
+
+
+def overloaded(way: str, given: str, one: str, two: str) -> str:
+    """Right if the second function is called: the first one gives back nothing."""
+    functions = f"void f({way} {one} x) {{}} bool f({way} {two} x) {{ return true; }}"
+    return f"{functions}\nvoid main() {{ {given} v; bool called = f(v); }}"
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("language", CONVERTED)
+def test_conversions_and_overloads_are_chosen_as_on_native_gl(language: str) -> None:
+    bases = CONVERTED[language].split()
+    texts = [f"void main() {{ {a} x; {b} y = x; }}" for a in bases for b in bases]
+    if "int64_t" not in bases:  # native GL does not convert to them, nor from them, for a call
+        texts += [
+            overloaded(way, given, one, two)
+            for way in ("in", "out")
+            for given in bases
+            for one in bases
+            for two in bases
+            if given not in (one, two) and one != two
+        ]
+    gl = native_context(profile="compat", version=(4, 5))
+    shader = gl.create_shader(GL.FRAGMENT_SHADER)
+    for text in texts:
+        text = head_of(language) + text
+        gl.shader_source(shader, text)
+        gl.compile_shader(shader)
+        native = bool(gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0])
+        assert compiled(Stage.FRAGMENT, text).ok == native, text
+    gl.release()
+
+
+BETTER = {
+    "int": {("int64_t", other) for other in ("uint", "uint64_t", "float", "double")},
+    "uint": {("uint64_t", other) for other in ("float", "double")},
+}
+"""Conversions to more bits of the same kind win over all others (GL_ARB_gpu_shader_int64)."""
+
+
+@pytest.mark.parametrize(
+    ("given", "others"),
+    {
+        "int": ("uint", "int64_t", "uint64_t", "float", "double"),
+        "uint": ("uint64_t", "float", "double"),
+        "int64_t": ("uint64_t", "double"),
+    }.items(),
+)
+def test_more_bits_of_the_same_kind_are_the_best_conversion(
+    given: str, others: tuple[str, ...]
+) -> None:
+    better = BETTER.get(given, set()) | {("float", "double")}
+    for one in others:
+        for two in others:
+            if one != two:
+                text = head_of("400 ARB_gpu_shader_int64") + overloaded("in", given, one, two)
+                assert (errors(text) == []) == ((two, one) in better), (one, two)

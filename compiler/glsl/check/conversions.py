@@ -8,7 +8,7 @@ from gallette.compiler.glsl.language import Language
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["can_convert", "construction", "conversion_rank", "operator_type", "shape_with"]
+__all__ = ["can_convert", "construction", "is_better_conversion", "operator_type", "shape_with"]
 
 _TO_FLOAT = "120 EXT_shader_implicit_conversions"
 _TO_UINT = (
@@ -28,11 +28,19 @@ _IMPLICIT: dict[tuple[Base, Base], str] = {
     (Base.INT, Base.INT64): _INT64,
     (Base.INT, Base.UINT64): _INT64,
     (Base.UINT, Base.UINT64): _INT64,
-    (Base.UINT, Base.INT64): _INT64,
     (Base.INT64, Base.UINT64): _INT64,
     (Base.INT64, Base.DOUBLE): _INT64,
     (Base.UINT64, Base.DOUBLE): _INT64,
 }
+
+_WIDENING = {
+    (Base.INT, Base.INT64),
+    (Base.UINT, Base.UINT64),
+    (Base.FLOAT, Base.DOUBLE),
+}
+
+_Conversion = tuple[Type, Type]
+"""What a value is, and what it becomes."""
 
 
 def shape_with(shape: Type, base: Base) -> Type:
@@ -59,18 +67,16 @@ def can_convert(source: Type, target: Type, lang: Language) -> bool:
     return when is not None and lang.has(when)
 
 
-def conversion_rank(source: Type, target: Type) -> int:
-    """How good a conversion is when choosing an overload: smaller is better, 0 exact."""
-    if source is target:
-        return 0
-    pair = (source.base, target.base)
-    if pair == (Base.FLOAT, Base.DOUBLE):
-        return 1
-    if target.base is Base.FLOAT:
-        return 2
-    if target.base is Base.DOUBLE:
-        return 3
-    return 1 if target.base in (Base.UINT, Base.INT64) else 2
+def is_better_conversion(a: _Conversion, b: _Conversion) -> bool:
+    """Does an overload that needs `a` win over one that needs `b`? Of many pairs neither does."""
+    (from_a, to_a), (from_b, to_b) = a, b
+    if from_a is to_a or from_b is to_b:
+        return from_b is not to_b
+    wider_a = (from_a.base, to_a.base) in _WIDENING
+    wider_b = (from_b.base, to_b.base) in _WIDENING
+    if wider_a or wider_b:
+        return not wider_b
+    return to_a.base is Base.FLOAT and to_b.base is Base.DOUBLE
 
 
 def common_base(a: Type, b: Type, lang: Language) -> Base | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gallette.compiler.glsl.builtins.functions import Overload
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.conversions import can_convert, conversion_rank
+from gallette.compiler.glsl.check.conversions import can_convert, is_better_conversion
 from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
@@ -45,13 +45,12 @@ def is_better(c: Checker, a: _Params, b: _Params, args: list[hir.Expr]) -> bool:
     """Is `a` a better match than `b`: better somewhere, worse nowhere?"""
     better = False
     for (direction, pa), (_, pb), arg in zip(a, b, args, strict=True):
-        if direction == "out":
-            ra, rb = conversion_rank(pa, arg.type), conversion_rank(pb, arg.type)
-        else:
-            ra, rb = conversion_rank(arg.type, pa), conversion_rank(arg.type, pb)
-        if ra > rb:
+        out = direction == "out"
+        to_a = (pa, arg.type) if out else (arg.type, pa)
+        to_b = (pb, arg.type) if out else (arg.type, pb)
+        if is_better_conversion(to_b, to_a):
             return False
-        better = better or ra < rb
+        better = better or is_better_conversion(to_a, to_b)
     return better
 
 
