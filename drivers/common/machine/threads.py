@@ -66,10 +66,6 @@ class Threads:
         self.halves, self.count = pc.shape[0], pc.shape[1]
         self.mask: Mask | None = None
         self.thread_mask: Mask | None = None
-        self._all_threads = True
-        self.waiting: set[int] = set()
-        self.total = 0
-        self.active = 0
         self.look()
 
     def look(self) -> None:

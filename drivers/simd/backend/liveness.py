@@ -50,7 +50,6 @@ class BlockRange:
     start: int
     stop: int
     next: list[int] = field(default_factory=list)
-    depth: int = 0  # loops around
     uses: int = 0
     kills: int = 0
     live_in: int = 0
@@ -159,12 +158,11 @@ def _blocks(instrs: list[Instruction]) -> dict[int, BlockRange]:
                 starts.add(instr.target)
     ordered = sorted(at for at in starts if at <= len(instrs))
     found: dict[int, BlockRange] = {}
-    depth = 0
     for number, start in enumerate(ordered):
         stop = ordered[number + 1] if number + 1 < len(ordered) else len(instrs)
         if start == stop and start != len(instrs):
             continue
-        block = found[start] = BlockRange(start, stop, depth=depth)
+        block = found[start] = BlockRange(start, stop)
         last = instrs[stop - 1] if stop > start else None
         name = last.op.name if last is not None and last.op.kind == "flow" else ""
         if last is None:
@@ -176,7 +174,6 @@ def _blocks(instrs: list[Instruction]) -> dict[int, BlockRange]:
             block.next.append(stop)
         if name in ("if", "else", "while", "break", "cont") and last.pred != "!":
             block.next.append(last.target)
-        depth += (name == "do") - (name == "while")
     return found
 
 

@@ -65,8 +65,8 @@ class Message(NamedTuple):
 
     unit: str
     desc: int
-    length: int = 0  # registers of payload
-    result: int = 0  # registers that come back
+    length: int  # registers of payload
+    result: int  # registers that come back
     header: bool = False  # source 0 is a header register
     end: bool = False  # the thread ends
 

@@ -58,7 +58,7 @@ class Message(NamedTuple):
     """What a message carries: its descriptor, registers of payload, registers that come back."""
 
     desc: int
-    length: int = 0
+    length: int
     result: int = 0
 
 
