@@ -349,3 +349,55 @@ def test_an_element_of_a_built_in_array(name: str, kind: str) -> None:
         shader.unref()
         (got,) = (int(np.asarray(row).view(np.uint32)[0]) for row in found.values())
         assert got == kept[index]
+
+
+def test_a_pointer_is_used_behind_a_branch_that_alone_goes_on() -> None:
+    """Its indices: a member, a number the branch computes, one from before it, a constant."""
+    shader = module(
+        """%uint_1 = OpConstant %uint 1
+        %uint_2 = OpConstant %uint 2
+        %float_3 = OpConstant %float 3
+        %row = OpTypeArray %float %uint_3
+        %rows = OpTypeArray %row %uint_2
+        %both = OpTypeStruct %float %rows
+        %low = OpConstantComposite %row %float_1 %float_2 %float_3
+        %high = OpConstantComposite %row %float_3 %float_1 %float_2
+        %data = OpConstantComposite %rows %low %high
+        %all = OpConstantComposite %both %float_1 %data
+        %whole = OpTypePointer Private %both
+        %part = OpTypePointer Private %float
+        %number = OpTypePointer Input %uint
+        %result = OpTypePointer Output %float
+        %values = OpVariable %whole Private %all
+        %lane = OpVariable %number Input
+        %o = OpVariable %result Output""",
+        """%mine = OpLoad %uint %lane
+        %gone = OpIEqual %bool %mine %uint_3
+        OpSelectionMerge %behind None
+        OpBranchConditional %gone %discarded %other
+        %discarded = OpLabel
+        OpKill
+        %other = OpLabel
+        %odd = OpBitwiseAnd %uint %mine %uint_1
+        %p = OpAccessChain %part %values %uint_1 %odd %mine
+        %q = OpAccessChain %part %values %uint_1 %odd %uint_2
+        OpBranch %behind
+        %behind = OpLabel
+        %one = OpLoad %float %p
+        %two = OpLoad %float %q
+        %sum = OpFAdd %float %one %two
+        OpStore %o %sum
+        OpReturn""",
+        model="Fragment",
+        interface="%lane %o",
+        modes="OpExecutionMode %main OriginUpperLeft",
+        decorations="""OpDecorate %lane Location 0
+        OpDecorate %lane Flat
+        OpDecorate %o Location 0""",
+    )
+    run_passes(shader, ["lower_vars_to_ssa", "lower_io"])
+    lanes = np.array([0, 1, 2], np.uint32)
+    environment = Environment(3, inputs={(VaryingSlot.VAR0, 0): lanes})
+    (found,) = interpret(shader, environment).outputs.values()
+    shader.unref()
+    assert np.asarray(found).view(np.float32).tolist() == [1 + 3, 1 + 2, 3 + 3]
