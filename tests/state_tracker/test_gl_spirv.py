@@ -277,3 +277,74 @@ def test_a_module_runs_in_groups_of_the_size_it_says(size: tuple[int, int, int])
     assert counted == 2 * size[0] * size[1] * size[2]
     assert gl.get_error() == 0
     gl.release()
+
+
+COUNTED = """#version 450
+layout(local_size_x = 1) in;
+layout(binding = 1, offset = 8) uniform atomic_uint some[3];
+layout(binding = 1, offset = 4) uniform atomic_uint one;
+layout(binding = 0) uniform atomic_uint other;
+void main() {
+    atomicCounterIncrement(some[1]); atomicCounterIncrement(one); atomicCounterIncrement(other);
+}
+"""
+RESOURCES = {
+    GL.UNIFORM: (
+        *(GL.TYPE, GL.ARRAY_SIZE, GL.OFFSET, GL.BLOCK_INDEX, GL.ARRAY_STRIDE, GL.MATRIX_STRIDE),
+        *(GL.IS_ROW_MAJOR, GL.ATOMIC_COUNTER_BUFFER_INDEX, GL.LOCATION),
+        *(GL.REFERENCED_BY_COMPUTE_SHADER, GL.REFERENCED_BY_FRAGMENT_SHADER),
+    ),
+    GL.ATOMIC_COUNTER_BUFFER: (
+        *(GL.BUFFER_BINDING, GL.BUFFER_DATA_SIZE, GL.NUM_ACTIVE_VARIABLES),
+        *(GL.REFERENCED_BY_COMPUTE_SHADER, GL.REFERENCED_BY_FRAGMENT_SHADER),
+    ),
+}
+
+
+def test_counters_of_a_module_are_described_as_those_of_glsl() -> None:
+    gl = create_context("numpipe", profile="core", version=(4, 5), size=(8, 8))
+    counting = stage(
+        "AtomicStorage",
+        "GLCompute",
+        ["LocalSize 1 1 1"],
+        decorations="""OpDecorate %some Binding 1
+        OpDecorate %some Offset 8
+        OpDecorate %one Binding 1
+        OpDecorate %one Offset 4
+        OpDecorate %other Binding 0
+        OpDecorate %other Offset 0""",
+        globals="""%uint_0 = OpConstant %uint 0
+        %uint_1 = OpConstant %uint 1
+        %uint_3 = OpConstant %uint 3
+        %row = OpTypeArray %uint %uint_3
+        %counters = OpTypePointer AtomicCounter %row
+        %counter = OpTypePointer AtomicCounter %uint
+        %some = OpVariable %counters AtomicCounter
+        %one = OpVariable %counter AtomicCounter
+        %other = OpVariable %counter AtomicCounter""",
+        code="""%p = OpAccessChain %counter %some %uint_1
+        %a = OpAtomicIIncrement %uint %p %uint_1 %uint_0
+        %b = OpAtomicIIncrement %uint %one %uint_1 %uint_0
+        %c = OpAtomicIIncrement %uint %other %uint_1 %uint_0""",
+    )
+    from_module = linked(gl, (GL.COMPUTE_SHADER, counting))
+    shader, from_text = gl.create_shader(GL.COMPUTE_SHADER), gl.create_program()
+    gl.shader_source(shader, COUNTED)
+    gl.compile_shader(shader)
+    gl.attach_shader(from_text, shader)
+    gl.link_program(from_text)
+
+    def described(program: int, interface: int) -> list[list[int]]:
+        properties = RESOURCES[interface]
+        count = gl.get_program_interfaceiv(program, interface, GL.ACTIVE_RESOURCES)[0]
+        return sorted(
+            gl.get_program_resourceiv(program, interface, i, len(properties), properties)
+            for i in range(count)
+        )
+
+    for interface, number in ((GL.UNIFORM, 3), (GL.ATOMIC_COUNTER_BUFFER, 2)):
+        wanted = described(from_text, interface)
+        assert len(wanted) == number
+        assert described(from_module, interface) == wanted
+    assert gl.get_error() == 0
+    gl.release()
