@@ -160,6 +160,29 @@ def draw_in_turns(target: Canvas, places: list[tuple[float, float]]) -> None:
     context.bind_blend_state(None)
 
 
+def test_draws_close_together_share_a_batch_unless_there_are_many_tiles(
+    canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fine tiles tell that they do not meet; coarse ones leave it open, which changes no pixel."""
+    taken: list[int] = []
+    monkeypatch.setattr(dealing, "MOST_ROWS", -1)
+
+    def watched(groups: Sequence[grouping.Group]) -> list[tuple[grouping.Group, list[int]]]:
+        found = grouping.batches(groups)
+        taken.append(len(found))
+        return found
+
+    monkeypatch.setattr(execution, "batches", watched)
+    pictures = []
+    for most in (1 << 22, 0):
+        monkeypatch.setattr(grouping, "_MANY_TILES", most)
+        target = canvas(128, 128)
+        draw_in_turns(target, [(n % 7 / 8 + 0.1, n // 7 / 8 + 0.1) for n in range(49)])
+        pictures.append(target.pixels())
+    assert taken[0] == 2 < taken[1]
+    assert (pictures[0] == pictures[1]).all() and pictures[0].any()
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_batches_of_some_draws_change_contents_too(
     again: bool, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
