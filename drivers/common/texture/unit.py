@@ -86,7 +86,7 @@ class Unit:
         moved = _NO_OFFSET if offset is None else (*map(_plain_offset, offset), 0, 0)
         if op in ("txf", "txf_ms"):
             found = fetch(self.image, spread, lod, moved, sample_index)
-            return [p[0] for p in found] if uniform else found
+            return _of_one_lane(found) if uniform else found
         with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
             place, direction = self._place(spread, moved, compare)
             if op == "lod":
@@ -100,9 +100,7 @@ class Unit:
                         op, spread, direction, lod, bias, ddx, ddy, quads and not uniform, min_lod
                     )
                 found = self._filtered(place, level_of_detail, op)
-        if uniform:
-            return [p if p.ndim == 0 else p[0] for p in map(np.asarray, found)]
-        return found
+        return _of_one_lane(found) if uniform else found
 
     # -- where ---------------------------------------------------------------------------------
 
@@ -259,6 +257,11 @@ class Unit:
         upper = self._level(kit, filter, place)
         weight = _spread(fraction, lanes)
         return kit.mix(lower, upper, weight)
+
+
+def _of_one_lane(planes: Planes) -> Planes:
+    """Planes of a single lane as numbers; constant ones are that already."""
+    return [plane if plane.ndim == 0 else plane[0] for plane in map(np.asarray, planes)]
 
 
 def _plain_offset(offset: Array) -> Array | int:

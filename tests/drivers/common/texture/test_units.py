@@ -74,13 +74,23 @@ def test_a_write_shows_in_units_made_before() -> None:
         assert not after[:3].any()
 
 
-def test_uniform_coordinates_give_uniform_results() -> None:
-    unit = texture_unit(view_of(texture()), LINEAR)
-    single = unit.sample("tex", [np.asarray(F32(0.4)), np.asarray(F32(0.1))], 64)
-    many = unit.sample("tex", [np.full(64, 0.4, F32), np.full(64, 0.1, F32)], 64)
-    for one, spread in zip(single, many, strict=True):
-        assert np.ndim(one) == 0
-        assert (spread == one).all()
+@pytest.mark.parametrize("format", ["R8G8B8A8_UNORM", "R8_UNORM", "L8_UNORM", "R32G32_FLOAT"])
+@pytest.mark.parametrize("sampler", [NEAREST, LINEAR], ids=["nearest", "linear"])
+@pytest.mark.parametrize("op", ["tex", "txl", "tg4", "txf"])
+def test_uniform_coordinates_give_uniform_results(
+    op: str, sampler: SamplerState, format: str
+) -> None:
+    """Of channels that are there and of constants."""
+    at: list[Any] = [3, 1] if op == "txf" else [F32(0.4), F32(0.1)]
+    more = {"lod": np.asarray(F32(0))} if op == "txl" else {}
+    for swizzle in ((Swizzle.X, Swizzle.Y, Swizzle.Z, Swizzle.W), (Swizzle.ONE, Swizzle.ZERO) * 2):
+        unit = texture_unit(view_of(texture(format), swizzle=swizzle), sampler)
+        single = unit.sample(op, [np.asarray(c) for c in at], 64, **more)
+        many = unit.sample(op, [np.full(64, c) for c in at], 64, **more)
+        assert len(single) == 4
+        for one, spread in zip(single, many, strict=True):
+            assert np.ndim(one) == 0
+            assert (spread == one).all()
 
 
 def test_mixed_uniform_and_varying_coordinates() -> None:
