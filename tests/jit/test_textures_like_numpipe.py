@@ -265,6 +265,29 @@ def test_derivatives_of_directions(monkeypatch: pytest.MonkeyPatch) -> None:
     natively(draw, monkeypatch)
 
 
+@pytest.mark.parametrize(
+    "lookup",
+    [
+        "texture(t, at)",
+        "texture(t, at, 0.7)",
+        "textureGrad(t, at, v * 0.4, vec3(0.02, v.xy * 0.1))",
+        "vec4(textureQueryLod(t, at.xyz) * 0.1 + 0.4, v.z, 1.0)",
+    ],
+)
+def test_levels_of_arrays_of_cubes(lookup: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        gl = context.extra
+        data = np.random.default_rng(8).integers(0, 256, 16 * 16 * 4 * 12, np.uint8)
+        gl.bind_texture(GL.TEXTURE_CUBE_MAP_ARRAY, gl.gen_textures(1)[0])
+        where = GL.TEXTURE_CUBE_MAP_ARRAY, 0, GL.RGBA8, 16, 16, 12
+        gl.tex_image3d(*where, 0, GL.RGBA, GL.UNSIGNED_BYTE, data)
+        gl.generate_mipmap(GL.TEXTURE_CUBE_MAP_ARRAY)
+        body = "vec4 at = vec4(uv * 9.0 - 3.0, v.z * 5.0 - 2.5, floor(v.x * 2.0));"
+        return _drawn(context, "uniform samplerCubeArray t;", f"{body} o = {lookup};")
+
+    natively(draw, monkeypatch)
+
+
 def test_images_are_read_in_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(context: moderngl.Context) -> bytes:
         data = np.random.default_rng(8).integers(0, 256, 32 * 32 * 4, np.uint8)

@@ -88,9 +88,10 @@ class Unit:
             found = fetch(self.image, spread, lod, moved, sample_index)
             return _of_one_lane(found) if uniform else found
         with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
-            place, direction = self._place(spread, moved, compare)
-            if op == "lod":
+            if op == "lod":  # its coordinates have no layer
+                direction = spread[:3] if self.image.target.is_cube else None
                 return self._lod_query(spread, direction, quads and not uniform, bias)
+            place, direction = self._place(spread, moved, compare)
             if op == "tg4":
                 found = self.floats.gather(place, gather_component)
             else:

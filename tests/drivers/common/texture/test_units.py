@@ -276,6 +276,34 @@ def test_needs_lod_says_whether_derivatives_matter() -> None:
     assert Unit(view_of(resource), different).needs_lod
 
 
+@pytest.mark.parametrize(
+    ("array", "plain", "size"),
+    [
+        (Target.TEXTURE_1D_ARRAY, Target.TEXTURE_1D, (16, 1)),
+        (Target.TEXTURE_2D_ARRAY, Target.TEXTURE_2D, (16, 8)),
+        (Target.TEXTURE_CUBE_ARRAY, Target.TEXTURE_CUBE, (16, 16)),
+    ],
+)
+@pytest.mark.parametrize("mipmap", MipFilter)
+def test_queried_levels_have_no_layer(
+    mipmap: MipFilter, array: Target, plain: Target, size: tuple[int, int]
+) -> None:
+    faces = 6 if plain.is_cube else 1
+    units = [
+        texture_unit(
+            view_of(texture("R8_UNORM", *size, target, array_size=layers, last_level=3)),
+            replace(LINEAR, min_mip_filter=mipmap),
+        )
+        for target, layers in ((array, 2 * faces), (plain, faces))
+    ]
+    rng = np.random.default_rng(4)
+    axes = 3 if faces == 6 else 2 if plain is Target.TEXTURE_2D else 1
+    coords = [rng.uniform(-1, 1, 64).astype(F32) for _ in range(axes)]
+    of_array, wanted = (unit.sample("lod", coords, 64, quads=True) for unit in units)
+    assert len(np.unique(wanted[1])) > 9
+    np.testing.assert_array_equal(of_array, wanted)
+
+
 def test_depth_comparison_comes_before_the_swizzle() -> None:
     resource = texture("Z32_FLOAT")
     resource.view(0, F32)[...] = 0.5
