@@ -69,6 +69,24 @@ def test_samples_are_covered_one_by_one(canvas: Callable[..., Any]) -> None:
         np.testing.assert_array_equal(row, [1, 1, 1, covered, 0, 0, 0, 0])
 
 
+@pytest.mark.parametrize("upright", [False, True])
+def test_samples_on_an_edge_belong_to_one_side(upright: bool, canvas: Callable[..., Any]) -> None:
+    """Edges along rows and columns, through each of the samples."""
+    for at in 3 + sample_pattern(4).positions[:, 0 if upright else 1]:
+        covered = []
+        for far in (-99, 99):
+            corners = [[-99, at / 4 - 1], [99, at / 4 - 1], [0, far]]
+            target = canvas_of(canvas, 8)
+            target.draw(T, [[*(c[::-1] if upright else c), 0, 1] for c in corners])
+            red = target.resolved()[..., 0]
+            covered.append(red[4] if upright else red[:, 4])
+        before, behind = covered
+        np.testing.assert_array_equal(before + behind, np.ones(8))
+        assert (before[:3] == 1).all() and not before[4:].any()
+        inside = np.count_nonzero(sample_pattern(4).positions[:, 0 if upright else 1] < at - 3)
+        assert before[3] * 4 in (inside, inside + 1)
+
+
 def test_without_multisampling_all_samples_go_together(canvas: Callable[..., Any]) -> None:
     target = canvas_of(canvas, 8)
     target.set_rasterizer(multisample=False)
