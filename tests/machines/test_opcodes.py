@@ -1,0 +1,85 @@
+"""The machines' opcodes: as many operands as they compute from, in code as in assembly."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.ir.slots import FragResult
+from gallette.compiler.nir.ir.types import Dim
+from gallette.drivers.simd.isa import assembly as simd_assembly
+from gallette.drivers.simd.isa import encoding as simd_encoding
+from gallette.drivers.simd.isa.instruction import Instruction, Region
+from gallette.drivers.simd.isa.opcodes import OPCODES as SIMD
+from gallette.drivers.simd.isa.types import TYPES
+from gallette.drivers.tiler.isa import assembly as tiler_assembly
+from gallette.drivers.tiler.isa import encoding as tiler_encoding
+from gallette.drivers.tiler.isa.opcodes import OPCODES as TILER
+from tests.machines.test_results import MACHINES
+from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
+
+# Rows without a function: what the instruction does depends on more than its operands.
+OPERANDS = {"mov": 1, "sel": 2, "cmp": 2, "bfe": 3, "sel.b": 3}
+OPERANDS |= dict.fromkeys(("dsx", "dsy", "dsx.c", "dsy.c"), 1)
+
+
+def operands(op: Any) -> int | None:
+    """How many numbers an opcode computes from, if it computes something."""
+    if isinstance(op.semantics, np.ufunc):
+        return int(op.semantics.nin)
+    if op.semantics is None:
+        return OPERANDS.get(op.name)
+    given = inspect.signature(op.semantics).parameters.values()
+    return sum(parameter.default is inspect.Parameter.empty for parameter in given)
+
+
+def test_instructions_of_simd_have_the_operands_they_compute_from() -> None:
+    registers = [Region("g", 3 + k, TYPES["UD"]) for k in range(4)]
+    for name, op in SIMD.items():
+        count = operands(op)
+        if count is not None:
+            instr = Instruction(name, 8, registers[3], tuple(registers[:count]))
+            line = simd_assembly.line_of(instr)
+            again = simd_assembly.assemble_line(line)
+            assert simd_assembly.line_of(again) == line
+            assert simd_encoding.decode(simd_encoding.encode(again)).key() == instr.key(), name
+
+
+def test_instructions_of_the_tiler_have_the_operands_they_compute_from() -> None:
+    for name, op in TILER.items():
+        count = operands(op)
+        if count is not None:
+            line = ", ".join([f"{name} r0.x", *[f"r{k + 1}.x" for k in range(count)]])
+            again = tiler_assembly.assemble_line(line)
+            assert tiler_assembly.line_of(again) == line
+            again = tiler_encoding.decode(tiler_encoding.encode(again))
+            assert tiler_assembly.line_of(again) == line
+
+
+def unpacked(name: str, component: int) -> Shader:
+    """A part of one component of a texel: of a register that others lie before."""
+    b = Builder.shader_main(Stage.FRAGMENT, "unpacked")
+    coord = b.vec([b.imm_float(0.25), b.imm_float(3.5)])
+    texel = b.tex("txl", [("coord", coord), ("lod", b.imm_float(0.0))], Dim.D2, texture_index=1)
+    value = b.alu(name, b.channel(texel, component))
+    b.intrinsic(
+        "store_output",
+        [value, b.imm_int(0)],
+        location=FragResult.DATA0,
+        write_mask=(1 << value.num_components) - 1,
+    )
+    return b.shader
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_any_component_of_a_texel_is_unpacked(machine: str) -> None:
+    lower, compiled = MACHINES[machine]
+    for name in ("unpack_half_2x16_split_x", "unpack_half_2x16_split_y", "unpack_half_2x16"):
+        for component in range(4):
+            shader = lower(unpacked(name, component))
+            compare(shader, PictureEnvironment(9), compiler=compiled)
