@@ -23,8 +23,9 @@ from tests.reference import missing
 from tests.remembered import Watch
 
 # What an earlier run left in the user's cache must not decide a test; those about it name their
-# own.
+# own. (Mesa's knows that a shader was compiled for some version, and takes it for others.)
 os.environ["GALLETTE_CACHE"] = "off"
+os.environ["MESA_SHADER_CACHE_DISABLE"] = "true"
 # Every pass that changes a shader, in this process and in those it starts, must leave a valid one;
 # what LLVM is given must be valid, too, for it may end the process otherwise.
 os.environ.setdefault("GALLETTE_DEBUG", "nir:validate,driver:verify")
