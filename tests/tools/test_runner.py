@@ -292,8 +292,13 @@ NOT_IN_MESA = frozenset(
 )
 
 
-def test_bundled_tests_pass_on_the_native_gl(native: str) -> None:
+def test_bundled_tests_pass_on_the_native_gl(
+    native: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert len(find_tests([])) >= 700
+    # Without its cache Mesa has no binaries of programs.
+    monkeypatch.setenv("MESA_SHADER_CACHE_DISABLE", "false")
+    monkeypatch.setenv("MESA_SHADER_CACHE_DIR", str(tmp_path))
     reports = list(run_all(some_bundled(step=20), native, jobs=2, timeout=60))
     expected = known_failures("native")
     bad = {r.name: r.reason for r in reports if r.result != "pass"}
