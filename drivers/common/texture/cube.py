@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Projection", "across_the_seam", "face_derivatives", "project"]
+__all__ = ["Projection", "across_the_seam", "project"]
 
 Array = npt.NDArray[Any]
 F32 = np.float32
@@ -22,9 +22,10 @@ HALF = F32(0.5)
 class Projection:
     """Directions projected onto their faces; keeps what derivatives need."""
 
-    __slots__ = ("face", "is_x", "is_z", "major", "s", "sc", "sign", "t", "tc")
+    __slots__ = ("direction", "face", "is_x", "is_z", "major", "s", "sc", "sign", "t", "tc")
 
     def __init__(self, x: Array, y: Array, z: Array) -> None:
+        self.direction = x, y, z
         ax, ay, az = np.abs(x), np.abs(y), np.abs(z)
         self.is_z = az >= np.maximum(ax, ay)
         self.is_x = ~self.is_z & (ax >= ay)
@@ -64,14 +65,6 @@ def project(direction: Sequence[Array]) -> Projection:
     """Choose faces for directions."""
     x, y, z = np.broadcast_arrays(*direction[:3])
     return Projection(x, y, z)
-
-
-def face_derivatives(
-    direction: Sequence[Array], ddx: Sequence[Array], ddy: Sequence[Array]
-) -> tuple[list[Array], list[Array]]:
-    """Derivatives of face coordinates from those of directions."""
-    at = project(direction)
-    return list(at.derivative(*ddx[:3])), list(at.derivative(*ddy[:3]))
 
 
 def across_the_seam(face: Array, i: Array, j: Array, n: Any) -> tuple[Array, Array, Array]:

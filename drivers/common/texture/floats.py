@@ -261,34 +261,42 @@ class FloatFilter:
         u = np.minimum(np.maximum(place.coords[0], F32(0.0)), F32(1.0)) * nf - F32(0.5)
         v = np.minimum(np.maximum(place.coords[1], F32(0.0)), F32(1.0)) * nf - F32(0.5)
         fu, fv = np.floor(u), np.floor(v)
-        i0, j0 = fu.astype(np.int32), fv.astype(np.int32)
+        i, j = fu.astype(np.int32), fv.astype(np.int32)
         wx, wy = u - fu, v - fv  # floats minus int32 would be doubles
-        z = np.broadcast_to(np.asarray(place.z, np.int32), i0.shape)
-        at = [(z, i0 + di, j0 + dj) for dj in (0, 1) for di in (0, 1)]
-        out = [((i < 0) | (i >= n), (j < 0) | (j >= n)) for _, i, j in at]
-        at = _over_the_seams(at, [out_i ^ out_j for out_i, out_j in out], n)
+        z = np.broadcast_to(np.asarray(place.z, np.int32), i.shape)
+        image, level = self.image, place.level
+        width, stride, base = image.width[level], image.layer_stride[level], image.base[level]
+        index = i + (j * width + z * stride + base)
+        last = np.asarray(n - 1, np.int32)
+        seams = np.flatnonzero((i < 0) | (i >= last) | (j < 0) | (j >= last))
+        indices = [index, index + 1, index + width, index + (width + 1)]
+        lone: list[Array] = []
+        if len(seams):
+            some = [
+                part.take(seams) if isinstance(part, np.ndarray) and part.ndim else part
+                for part in (z, i, j, n, width, stride, base)
+            ]
+            over, lone = _around_seams(*some)
+            for corner, there in zip(indices, over, strict=True):
+                corner[seams] = there
+        compares = self._compares(place)
         corners = [
-            self._compared(place, self._gather(place, clamp(i, n), clamp(j, n), face))
-            for face, i, j in at
+            self._compared(place, (self.depths if compares else image).gather(corner))
+            for corner in indices
         ]
-        lone = [out_i & out_j for out_i, out_j in out]
-        if any(mask.any() for mask in lone):
-            self._average_cube_corners(corners, lone)
+        for k, alone in enumerate(lone):
+            if alone.any():
+                self._average_others(corners, k, seams[alone])
         return corners, wx, wy
 
     @staticmethod
-    def _average_cube_corners(corners: list[Planes], lone: list[Array]) -> None:
+    def _average_others(corners: list[Planes], k: int, lanes: Array) -> None:
         """Where three faces meet there is no fourth texel: it becomes the others' mean."""
-        originals = [list(planes) for planes in corners]
-        for k, mask in enumerate(lone):
-            if not mask.any():
-                continue
-            others = [originals[m] for m in range(4) if m != k]
-            for c in range(4):
-                if others[0][c].dtype.kind != "f":
-                    continue  # gathered integers have no mean
-                mean = (others[0][c] + others[1][c] + others[2][c]) / F32(3.0)
-                corners[k][c] = np.where(mask, mean, corners[k][c])
+        others = [corners[m] for m in range(4) if m != k]
+        for plane, first, second, third in zip(corners[k], *others, strict=True):
+            if plane.ndim and plane.dtype.kind == "f":  # gathered integers have no mean
+                total = first[lanes] + second[lanes] + third[lanes]
+                plane[lanes] = total / F32(3.0)
 
     def gather(self, place: Place, component: int) -> Planes:
         """One component of the four texels a linear filter would use, counter-clockwise."""
@@ -299,29 +307,32 @@ class FloatFilter:
         return [corners[k][component] for k in (2, 3, 1, 0)]
 
 
-def _over_the_seams(
-    texels: list[tuple[Array, Array, Array]], over: list[Array], n: Any
-) -> list[tuple[Array, Array, Array]]:
-    """Texels of cube maps by face (and cube), i and j; those over an edge are elsewhere."""
-    lanes = [np.flatnonzero(mask) for mask in over]
-    if not any(map(len, lanes)):
-        return texels
-    z, i, j = (
-        np.concatenate([each[k].take(some) for each, some in zip(texels, lanes, strict=True)])
-        for k in range(3)
+def _around_seams(
+    z: Array, i: Array, j: Array, n: Any, width: Any, stride: Any, base: Any
+) -> tuple[list[Array], list[Array]]:
+    """Where the texels (0,0) (1,0) (0,1) (1,1) from i and j of face (and cube) z lie, over whose
+    edges some of them are; and in which lanes each of them is over two."""
+    low = [(i + d, (i + d < 0) | (i + d >= n)) for d in (0, 1)]
+    high = [(j + d, (j + d < 0) | (j + d >= n)) for d in (0, 1)]
+    pairs = [(column, row) for row in high for column in low]
+    lanes = [np.flatnonzero(out_i ^ out_j) for (_, out_i), (_, out_j) in pairs]
+    every = np.concatenate(lanes)
+    columns, rows = (
+        np.concatenate([pair[axis][0].take(some) for pair, some in zip(pairs, lanes, strict=True)])
+        for axis in (0, 1)
     )
-    size = n.take(np.concatenate(lanes)) if isinstance(n, np.ndarray) else n
-    face, i, j = across_the_seam(z % 6, i, j, size)
-    moved = z // 6 * 6 + face, i, j
+    cube, face = np.divmod(z.take(every), 6)
+    size = n.take(every) if isinstance(n, np.ndarray) else n
+    face, columns, rows = across_the_seam(face, columns, rows, size)
+    face += cube * 6
     found, end = [], 0
-    for texel, some in zip(texels, lanes, strict=True):
+    for ((column, _), (row, _)), some in zip(pairs, lanes, strict=True):
         start, end = end, end + len(some)
-        if len(some):
-            z, i, j = (part.copy() for part in texel)
-            z[some], i[some], j[some] = (part[start:end] for part in moved)
-            texel = z, i, j
-        found.append(texel)
-    return found
+        layer, column, row = z.copy(), clamp(column, n), clamp(row, n)
+        for part, moved in ((layer, face), (column, columns), (row, rows)):
+            part[some] = moved[start:end]
+        found.append(column + (row * width + layer * stride + base))
+    return found, [out_i & out_j for (_, out_i), (_, out_j) in pairs]
 
 
 def _in_range(value: Any, channel: Channel) -> Any:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gallette.pipe.enums import Filter, MipFilter, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
-from .cube import face_derivatives, project
+from .cube import Projection, project
 from .fetch import fetch, size_of
 from .floats import FloatFilter, Level, Place
 from .image import Image, Planes, image_of_view
@@ -89,16 +89,16 @@ class Unit:
             return _of_one_lane(found) if uniform else found
         with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
             if op == "lod":  # its coordinates have no layer
-                direction = spread[:3] if self.image.target.is_cube else None
-                return self._lod_query(spread, direction, quads and not uniform, bias)
-            place, direction = self._place(spread, moved, compare)
+                at = project(spread) if self.image.target.is_cube else None
+                return self._lod_query(spread, at, quads and not uniform, bias)
+            place, at = self._place(spread, moved, compare)
             if op == "tg4":
                 found = self.floats.gather(place, gather_component)
             else:
                 level_of_detail = None
                 if self.needs_lod:
                     level_of_detail = self._lod(
-                        op, spread, direction, lod, bias, ddx, ddy, quads and not uniform, min_lod
+                        op, spread, at, lod, bias, ddx, ddy, quads and not uniform, min_lod
                     )
                 found = self._filtered(place, level_of_detail, op)
         return _of_one_lane(found) if uniform else found
@@ -107,17 +107,16 @@ class Unit:
 
     def _place(
         self, coords: list[Array], offset: Sequence[Array | int], compare: Array | None
-    ) -> tuple[Place, list[Array] | None]:
+    ) -> tuple[Place, Projection | None]:
         """Split coordinates into filtered ones and a layer; directions become face coordinates."""
         target = self.image.target
         if target.is_cube:
-            direction = coords[:3]
-            at = project(direction)
+            at = project(coords)
             z: Array = at.face
             if target is Target.TEXTURE_CUBE_ARRAY:
                 cubes = int(self.image.depth[0]) // 6
                 z = z + 6 * _layer(coords[3], cubes)
-            return Place([at.s, at.t], z, 0, offset, compare), direction
+            return Place([at.s, at.t], z, 0, offset, compare), at
         if target.is_array:
             z = _layer(coords[self.axes], int(self.image.depth[0]))
             return Place(coords[: self.axes], z, 0, offset, compare), None
@@ -131,28 +130,25 @@ class Unit:
         image = self.image
         return [int(t[0]) for t in (image.width, image.height, image.depth)][: self.axes]
 
-    def _base_lod(
-        self, direction: list[Array] | None, ddx: Sequence[Array], ddy: Sequence[Array]
-    ) -> Array:
+    def _base_lod(self, at: Projection | None, ddx: Sequence[Array], ddy: Sequence[Array]) -> Array:
         """The level of detail of coordinate derivatives."""
-        if direction is not None:
-            ddx, ddy = face_derivatives(direction, ddx, ddy)
+        if at is not None:
+            ddx, ddy = at.derivative(*ddx[:3]), at.derivative(*ddy[:3])
         return lod_of_derivatives(ddx[: self.axes], ddy[: self.axes], self._sizes())
 
-    def _implicit_lod(self, coords: list[Array], direction: list[Array] | None) -> Array:
+    def _implicit_lod(self, coords: list[Array], at: Projection | None) -> Array:
         """One value per quad; of cube maps one per lane, since each lane is on its own face."""
-        if direction is None:
+        if at is None:
             ddx, ddy = quad_derivatives(coords[: self.axes])
         else:
-            spread = [np.broadcast_to(d, coords[0].shape) for d in direction]
-            ddx, ddy = lane_derivatives(spread)
-        return np.atleast_1d(self._base_lod(direction, ddx, ddy))
+            ddx, ddy = lane_derivatives(at.direction)
+        return np.atleast_1d(self._base_lod(at, ddx, ddy))
 
     def _lod(
         self,
         op: str,
         coords: list[Array],
-        direction: list[Array] | None,
+        at: Projection | None,
         lod: Array | None,
         bias: Array | None,
         ddx: Sequence[Array] | None,
@@ -165,9 +161,9 @@ class Unit:
         if op == "txl" and lod is not None:
             value = np.asarray(lod, F32)
         elif op == "txd" and ddx is not None and ddy is not None:
-            value = np.asarray(self._base_lod(direction, ddx, ddy))
+            value = np.asarray(self._base_lod(at, ddx, ddy))
         elif quads:
-            value = self._implicit_lod(coords, direction)
+            value = self._implicit_lod(coords, at)
         else:
             value = np.zeros((), F32)
         if bias is not None:
@@ -179,10 +175,10 @@ class Unit:
         return value if min_lod is None else np.maximum(_by_lane(value, min_lod), min_lod)
 
     def _lod_query(
-        self, coords: list[Array], direction: list[Array] | None, quads: bool, bias: Array | None
+        self, coords: list[Array], at: Projection | None, quads: bool, bias: Array | None
     ) -> Planes:
         """The level that would be accessed, and the level of detail before clamping."""
-        raw = self._implicit_lod(coords, direction) if quads else np.zeros(1, F32)
+        raw = self._implicit_lod(coords, at) if quads else np.zeros(1, F32)
         raw = raw + F32(self.sampler.lod_bias)
         sampler = self.sampler
         clamped = np.minimum(np.maximum(raw, F32(sampler.min_lod)), F32(sampler.max_lod))

@@ -21,6 +21,7 @@ from gallette.pipe.enums import Target
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .anisotropic import is_anisotropic
+from .cube import Projection
 from .floats import Place
 from .image import Image, has_plain_texels
 from .minmax import reduces
@@ -120,6 +121,6 @@ class VersionedUnit(Unit):
 
     def _place(
         self, coords: list[Array], offset: Sequence[Array | int], compare: Array | None
-    ) -> tuple[Place, list[Array] | None]:
+    ) -> tuple[Place, Projection | None]:
         version = coords[self.axes] if len(coords) > self.axes else 0
         return Place(coords[: self.axes], version, 0, offset, compare), None

@@ -234,6 +234,22 @@ def test_multisampled_textures_are_fetched_by_sample() -> None:
     assert found.tolist() == [int(words[0, 2, 1]), int(words[3, 2, 1]), 0]
 
 
+@pytest.mark.parametrize("format", ["R32G32_FLOAT", "R8G8B8A8_UNORM"])
+def test_a_lane_of_a_cube_map_does_not_know_its_neighbours(format: str) -> None:
+    """Corners, where three faces meet, and directions that are no numbers change no other lane."""
+    cube = texture(format, 4, 4, target=Target.TEXTURE_CUBE, array_size=6)
+    sampler = replace(LINEAR, seamless_cube_map=True)
+    unit = texture_unit(view_of(cube), sampler)
+    directions = [(1, 1, 1), (1, 0.9, 0), (np.nan, 1, 0), (0, 0, 0), (0.1, 0.2, -1), (-1, -1, 1)]
+    together = [np.array(part, F32) for part in zip(*directions, strict=True)]
+    found = unit.sample("tex", together, len(directions))
+    for lane in range(len(directions)):
+        alone = unit.sample("tex", [part[lane : lane + 1] for part in together], 1)
+        for plane, other in zip(found, alone, strict=True):
+            one = np.broadcast_to(plane, (len(directions),))[lane]
+            assert one.tobytes() == np.broadcast_to(other, (1,))[0].tobytes(), directions[lane]
+
+
 def test_cube_arrays_select_a_cube() -> None:
     resource = texture("R8_UNORM", 4, 4, Target.TEXTURE_CUBE_ARRAY, array_size=12)
     for layer in range(12):
