@@ -26,6 +26,7 @@ from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.output.smooth import SMOOTH, SmoothEngine
 from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.queries import Counters
+from gallette.drivers.common.raster.few import FewTriangles
 from gallette.drivers.common.raster.primitives import Batch, FragmentSink, RasterContext
 from gallette.drivers.common.raster.samples import sample_pattern
 from gallette.drivers.common.raster.setup import Rect
@@ -218,6 +219,7 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
     pattern = None
     if state.multisample and samples > 1:
         pattern = sample_pattern(samples, bound.sample_locations)
+    smooth = SMOOTH if samples == 1 and _is_smooth(state) else None
     return RasterContext(
         state=state,
         target=Rect.of(bound.framebuffer, bound.scissors[0] if state.scissor else None),
@@ -229,8 +231,9 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
         cull_distances=culls,
         screen=polygon_screen(bound.polygon_stipple) if state.poly_stipple_enable else None,
         multisampled=pattern,
-        smooth=SMOOTH if samples == 1 and _is_smooth(state) else None,
+        smooth=smooth,
         viewports=viewports,
+        few=None if pattern or smooth else FewTriangles.of(state),
     )
 
 

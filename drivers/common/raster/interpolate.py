@@ -10,11 +10,12 @@ Planes are made lazily, one component at a time, when a shader asks for it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.vertex.masks import every
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 
 __all__ = ["Plane", "PlaneSource", "fused"]
@@ -22,8 +23,11 @@ __all__ = ["Plane", "PlaneSource", "fused"]
 Doubles = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Plane:
+_FEW = 1 << 10
+"""Of so many corners all that windows hold is looked up at once."""
+
+
+class Plane(NamedTuple):
     """Coefficients of every primitive, float32 values held as float64.
 
     Where nothing changes across primitives there are no slopes, and `a0` is float32 (or a scalar).
@@ -59,15 +63,16 @@ class PlaneSource:
     _planes: dict[tuple[int, int, bool], Plane] = field(default_factory=dict)
     _flats: dict[tuple[int, int], npt.NDArray[Any]] = field(default_factory=dict)
     _weights: tuple[Floats, ...] | None = None
-    _place: tuple[Floats, Floats] | None = None
-    _inverse_w: list[Floats] | None = None
+    _place: Floats | None = None
+    _inverse_w: Floats | None = None
+    _window: Floats | None = None  # at the corners, if they are few: `[4, k, n]`
     _affine: bool | None = None
 
     @property
     def affine(self) -> bool:
         """Every vertex has w = 1: perspective makes no difference."""
         if self._affine is None:
-            self._affine = bool((self.vertices.window[3] == 1.0).all())
+            self._affine = every(self.vertices.window[3] == 1.0)
         return self._affine
 
     def plane(self, slot: int, component: int, perspective: bool) -> Plane:
@@ -85,11 +90,10 @@ class PlaneSource:
         key = (-1, component, False)
         found = self._planes.get(key)
         if found is None:
-            if component == 2 and self.depth is not None:
-                found = self._through(list(self.depth))
-            else:
-                found = self._of(self.vertices.window[component], False)
-            self._planes[key] = found
+            moved = component == 2 and self.depth is not None
+            at = self.depth if moved else self._at_corners(component)
+            assert at is not None
+            found = self._planes[key] = self._through(at)
         return found
 
     def flat(self, slot: int, component: int) -> npt.NDArray[Any]:
@@ -106,70 +110,99 @@ class PlaneSource:
         if not value.ndim and not perspective:
             return Plane(np.asarray(value, np.float32), None, None)
         corners = self.corners
-        at = (
-            [value.take(c) for c in corners]
-            if value.ndim
-            else [np.full(corners.shape[1], value, np.float32)] * len(corners)
-        )
-        at = [a.view(np.float32) for a in at]
+        at: Floats
+        if value.ndim:
+            at = value.take(corners).view(np.float32)
+        else:
+            at = np.full(corners.shape, value, np.float32)
         if perspective:
             if self._inverse_w is None:
-                self._inverse_w = [self.vertices.window[3].take(c) for c in corners]
-            at = [a * w for a, w in zip(at, self._inverse_w, strict=True)]
+                self._inverse_w = self._at_corners(3)
+            at = at * self._inverse_w
         return self._through(at)
 
-    def _through(self, at: list[Floats]) -> Plane:
-        """The planes through values at the corners."""
-        if len(at) == 1:
-            return Plane(at[0], None, None)
-        if _level(at):
-            return Plane(at[0] + np.float32(0.0), None, None)
-        dx, dy = self._slopes(at)
-        x0, y0 = self._anchor()
-        a0 = at[0] - (dx * x0 + dy * y0)
-        return Plane(a0.astype(np.float64), dx.astype(np.float64), dy.astype(np.float64))
+    def _at_corners(self, component: int) -> Floats:
+        """A component of the window positions of all corners, `[k, n]`."""
+        if self._window is None:
+            window, corners = self.vertices.window, self.corners
+            if corners.size > _FEW:
+                return np.asarray(window[component].take(corners))
+            self._window = window.take(corners, axis=1)
+        return np.asarray(self._window[component])
 
-    def _anchor(self) -> tuple[Floats, Floats]:
+    def _through(self, at: Floats) -> Plane:
+        """The planes through values at the corners, `[k, n]`."""
+        first = at[0]
+        if len(at) == 1:
+            return Plane(first, None, None)
+        if _level(at):
+            return Plane(first + np.float32(0.0), None, None)
+        slopes = self._slopes(at)
+        moved = slopes * self._anchor()
+        plane = np.empty((3, len(first)))
+        np.subtract(first, moved[0] + moved[1], out=plane[0], dtype=np.float32)
+        plane[1:] = slopes
+        return Plane(plane[0], plane[1], plane[2])
+
+    def _anchor(self) -> Floats:
+        """Window x and y of corner 0, `[2, n]`."""
         if self._place is None:
-            window, first = self.vertices.window, self.corners[0]
             half = np.float32(0.5 if self.pixel_center else 0.0)
-            self._place = window[0].take(first) - half, window[1].take(first) - half
+            if self._window is not None:
+                self._place = self._window[:2, 0] - half
+            else:
+                self._place = self.vertices.window[:2].take(self.corners[0], axis=1) - half
         return self._place
 
-    def _slopes(self, at: list[Floats]) -> tuple[Floats, Floats]:
+    def _slopes(self, at: Floats) -> Floats:
+        """How values change with x and with y, `[2, n]`."""
         weights = self._weights
         if weights is None:
             weights = self._weights = self._make_weights()
         if len(at) == 2:
-            step, (dx, dy, inverse) = at[0] - at[1], weights
-            return step * dx * inverse, step * dy * inverse
-        d01, d20 = at[0] - at[1], at[2] - at[0]
-        dy20, dy01, dx01, dx20 = weights
-        return d01 * dy20 - d20 * dy01, d20 * dx01 - d01 * dx20
+            along, inverse = weights
+            slopes: Floats = (at[0] - at[1]) * along
+            slopes *= inverse
+            return slopes
+        w20, w01 = weights
+        slopes = (at[0] - at[1]) * w20
+        slopes -= (at[2] - at[0]) * w01
+        return slopes
 
     def _make_weights(self) -> tuple[Floats, ...]:
-        x = self.vertices.window[0].take(self.corners)
-        y = self.vertices.window[1].take(self.corners)
+        """Of lines: along them, and what that is divided by. Of triangles what the first and the
+        last step round them weigh: `dx = d01 dy20 - d20 dy01` over the area, and `dy` is the same
+        of x, with other signs.
+        """
+        x, y = self._at_corners(0), self._at_corners(1)
         dx01, dy01 = x[0] - x[1], y[0] - y[1]
         if len(x) == 2:
             if not self.rectangular:
                 # Values change along the longer axis only: the line has no extent across it.
                 wide = np.abs(dx01) >= np.abs(dy01)
                 dx01, dy01 = np.where(wide, dx01, 0), np.where(wide, 0, dy01)
-            return dx01, dy01, np.float32(1.0) / (dx01 * dx01 + dy01 * dy01)
+            return np.stack((dx01, dy01)), np.float32(1.0) / (dx01 * dx01 + dy01 * dy01)
         dx20, dy20 = x[2] - x[0], y[2] - y[0]
         inverse = np.float32(1.0) / (dx01 * dy20 - dx20 * dy01)
-        return dy20 * inverse, dy01 * inverse, dx01 * inverse, dx20 * inverse
+        w20, w01 = np.empty((2, 2, len(inverse)), np.float32)
+        np.multiply(dy20, inverse, out=w20[0])
+        np.multiply(dy01, inverse, out=w01[0])
+        np.negative(inverse, out=inverse)
+        np.multiply(dx20, inverse, out=w20[1])
+        np.multiply(dx01, inverse, out=w01[1])
+        return w20, w01
 
 
-def _level(at: list[Floats]) -> bool:
+def _level(at: Floats) -> bool:
     """Has every primitive one finite value at all its corners? Then no slope is needed, and the
     sums are the same: `0 x + (a0 + 0 y)`, where only a negative zero turns positive.
     """
     first = at[0]
-    if len(first) and any(other[0] != first[0] for other in at[1:]):
-        return False
-    return all(bool((first == other).all()) for other in at[1:]) and bool(np.isfinite(first).all())
+    if len(first):
+        begin = at[:, 0].tolist()
+        if begin.count(begin[0]) < len(begin):
+            return False
+    return every(at[1:] == first) and every(np.isfinite(first))
 
 
 def _raw(value: npt.NDArray[Any]) -> Floats:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.queries import Counters
+from gallette.drivers.common.raster.few import FEW, FewTriangles
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.lines import rasterize_lines
@@ -20,6 +21,7 @@ from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.raster.stipple import dashes
 from gallette.drivers.common.raster.triangles import (
+    MOST_ROWS,
     DepthOffset,
     Faced,
     face_triangles,
@@ -109,6 +111,7 @@ class RasterContext:
     smooth: SamplePattern | None = None  # how the coverage of smooth primitives is counted
     screen: Bools | None = None  # polygon stipple
     viewports: Viewports | None = None  # where primitives choose theirs
+    few: FewTriangles | None = None  # how a few triangles are made quickly, if they may be
 
     def pattern(self, smooth: bool) -> SamplePattern | None:
         """The samples whose coverage matters, of primitives that are `smooth` or not."""
@@ -132,10 +135,10 @@ def rasterize(
     context.counters.clipper_out += len(batch.corners)
     if context.target.empty or not len(batch.corners):
         return
-    size = batch.corners.shape[1]
+    count, size = batch.corners.shape
     step = LARGEST_BATCH[size]
-    for start in range(0, len(batch.corners), step):
-        part = batch.take(slice(start, start + step))
+    for start in range(0, count, step):
+        part = batch if count <= step else batch.take(slice(start, start + step))
         if size == 3:
             _triangles(context, sink, vertices, part)
         elif size == 2:
@@ -253,7 +256,14 @@ def _triangles(
     fill = getattr(sink, "fill", None)
     if fill is not None and fill(context, vertices, batch):
         return
-    state = context.state
+    state, target, few = context.state, context.target, context.few
+    count = len(batch.corners)
+    if few is not None and count <= FEW and count * (target.y1 - target.y0) <= MOST_ROWS:
+        found = few.rasterize(vertices, batch.corners, batch.provoking, batch.identity, target)
+        if found is not None:
+            found[2].screen = context.screen
+            sink.draw(*found)
+        return
     faced = face_triangles(
         vertices, batch.corners, batch.provoking, state, context.pattern(state.poly_smooth)
     )

@@ -37,7 +37,7 @@ Box = tuple[Doubles, Doubles, Doubles, Doubles]
 """Of primitives: the first and last column, the first and last row."""
 
 SUBPIXELS = 256.0
-_FAR = 2.0**60  # no two corners are so many of them apart
+FAR = 2.0**60  # no two corners are so many of them apart
 _FOLLOWING = {k: np.arange(1, k + 1) % k for k in (3, 4)}
 
 
@@ -147,7 +147,7 @@ def polygon_edges(
     c = dy * x
     c -= dx * y
     # An edge that falls is inside, and of level ones those that go one way: dy decides, then dx.
-    mostly = dy * (_FAR if bottom_edge_rule else -_FAR)
+    mostly = dy * (FAR if bottom_edge_rule else -FAR)
     c += dx > mostly if bottom_edge_rule else dx < mostly
     a = dy
     a *= -SUBPIXELS

@@ -27,9 +27,16 @@ from .setup import (
 )
 from .spans import Spans, spans_of
 
-__all__ = ["DepthOffset", "Faced", "face_triangles", "offset_depth", "rasterize_triangles"]
+__all__ = [
+    "MOST_ROWS",
+    "DepthOffset",
+    "Faced",
+    "face_triangles",
+    "offset_depth",
+    "rasterize_triangles",
+]
 
-_MOST_ROWS = 1 << 19
+MOST_ROWS = 1 << 19
 """Rows of triangles rasterized at a time."""
 
 _WORTH_COUNTING = 512
@@ -79,13 +86,13 @@ class Faced:
 
     def parts(self, target: Rect) -> list[slice]:
         """Cut the batch so that no part has too many rows: they bound the memory it takes."""
-        if self.count * (target.y1 - target.y0) <= _MOST_ROWS:
+        if self.count * (target.y1 - target.y0) <= MOST_ROWS:
             return [slice(0, self.count)]
         low, high = (np.clip(side, target.y0, target.y1) for side in self.box[2:])
         ends = np.cumsum(high - low + 1)
-        if ends[-1] <= _MOST_ROWS:
+        if ends[-1] <= MOST_ROWS:
             return [slice(0, self.count)]
-        cuts = np.unique(np.searchsorted(ends, np.arange(_MOST_ROWS, ends[-1], _MOST_ROWS)) + 1)
+        cuts = np.unique(np.searchsorted(ends, np.arange(MOST_ROWS, ends[-1], MOST_ROWS)) + 1)
         bounds = [0, *(int(cut) for cut in cuts if cut < self.count), self.count]
         return [slice(a, b) for a, b in itertools.pairwise(bounds)]
 

@@ -182,7 +182,7 @@ def test_many_rows_are_rasterized_in_parts(
 ) -> None:
     images = []
     for most in (100, 1 << 19):
-        monkeypatch.setattr(triangles, "_MOST_ROWS", most)
+        monkeypatch.setattr(triangles, "MOST_ROWS", most)
         target = canvas(64, 64, depth="Z24_UNORM_S8_UINT")
         target.set_rasterizer(offset_tri=True, offset_scale=0.5)
         images.append(run(target, True, SETUPS["depth LESS"], seed=7)[0])
