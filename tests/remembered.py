@@ -27,6 +27,7 @@ from gallette.drivers.common.binding import _TOLD
 from gallette.drivers.common.bound import Bound, StageBindings
 from gallette.drivers.common.draw import execution, finding, programs, queue
 from gallette.drivers.common.draw import families as gathering
+from gallette.drivers.common.draw.programs import Joiner
 from gallette.drivers.common.draw.state import fixed_state
 from gallette.drivers.common.draw.waiting import MERGED_STAGES, Given, Memory
 from gallette.drivers.common.memory.resource import HostResource
@@ -50,6 +51,7 @@ _OF_THEN = frozenset({"blend", "rasterizer", "depth_stencil_alpha", "elements", 
 
 _MAKERS: dict[tuple[Any, str], tuple[str, ...]] = {
     (finding, "fixed_state"): ("fixed",),
+    (finding.DrawStates, "_state"): ("of",),
     (programs, "_select"): ("_find",),
     (programs, "_resources"): ("resources", "join"),
     (Given, "__init__"): ("given", "submit"),
@@ -88,6 +90,7 @@ class Watch:
         """Put the looking in place."""
         places = (
             (finding.DrawStates, "_find", self._state),
+            (finding.DrawStates, "of", self._drawn),
             (programs.Joiner, "resources", self._resources),
             (programs.Joiner, "join", self._joined),
             (Memory, "given", self._given),
@@ -172,6 +175,27 @@ class Watch:
             return
         again = fixed_state(bound, found.selection, states.scratch, states.counters, states.work)
         self.same("fixed state of a draw", found, again)
+
+    def _drawn(self, found: Any, states: finding.DrawStates, mode: Primitive) -> None:
+        bound, joiner = states.bound, states.joiner
+        there = all(_all_there(bindings) for bindings in bound.stages.values())
+        if found is None or not there or not self.may_look(states.scratch, Joiner):
+            return
+        selection = found.fixed.selection
+        again = {stage: joiner.program(stage, code) for stage, code in selection.stages.items()}
+        fragment = finding._NO_FRAGMENTS
+        if selection.fragment is not None:
+            fragment = joiner.join(Stage.FRAGMENT, selection.fragment)
+        self.same("state of a draw", found, states._state(found.fixed, again, fragment))
+        for stage, program in (*found.programs.items(), (Stage.FRAGMENT, found.fragment.program)):
+            if program is None:
+                continue
+            resources, remembered = _read(joiner, stage), joiner._resources.get(stage)
+            self.same(f"what a {stage.value} program reads", remembered, resources)
+            views_of = getattr(getattr(program, "program", None), "views_of", None)
+            if views_of is not None:
+                views = views_of(resources)
+                self.same(f"constants of a {stage.value} program", program.views, views)
 
     def _resources(self, found: Any, joiner: programs.Joiner, stage: Stage) -> None:
         bindings = joiner._bound.stages[stage]

@@ -67,6 +67,10 @@ def _nobody_hears(owner: Any, name: str) -> Plant:
     return lambda patch, _: patch.setattr(owner, name, lambda *given: None)
 
 
+def _always(owner: Any, name: str) -> Plant:
+    return lambda patch, _: patch.setattr(owner, name, lambda *given: True)
+
+
 def _selections(field: int) -> Plant:
     return lambda patch, states: patch.setattr(states, "_selections", Shorter(field))
 
@@ -176,6 +180,8 @@ PLANTED: dict[str, tuple[str, Plant]] = {
     "a write nobody hears of": (_BLOCKS, _nobody_hears(HostResource, "touch")),
     "states that keep all": ("fixed", _nobody_hears(DrawStates, "forget")),
     "a joiner that keeps all": (_BLOCKS, _nobody_hears(Joiner, "forget")),
+    "a joiner that keeps constants": (_BLOCKS, _nobody_hears(Joiner, "rebind")),
+    "a state that keeps its buffers": ("vertices", _always(DrawStates, "_is_now")),
     "a queue that keeps what is given": ("fixed", _nobody_hears(DrawQueue, "rebinding")),
     **{f"a draw's key without field {n}": (part, _found(n)) for n, part in enumerate(_KEYS)},
     **{

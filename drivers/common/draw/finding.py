@@ -31,6 +31,7 @@ class DrawStates:
 
     __slots__ = (
         "_fixed",
+        "_last",
         "_selections",
         "bound",
         "counters",
@@ -51,6 +52,8 @@ class DrawStates:
         self.joiner = Joiner(bound, work)
         self._selections: dict[Any, Selection] = {}
         self._fixed: dict[Any, FixedState] = {}
+        # Of each mode the last state, and how often programs had been joined then.
+        self._last: dict[Primitive, tuple[int, DrawState]] = {}
 
     def remembering(self, bound: Bound, kin: DrawStates | None = None) -> DrawStates:
         """The states of draws that were given `bound`, which nobody changes.
@@ -68,11 +71,13 @@ class DrawStates:
     def forget(self) -> None:
         """Something that draws derive state from was bound anew."""
         self._fixed.clear()
+        self._last.clear()
 
     def forget_shaders(self) -> None:
         """A shader is gone."""
         self._selections.clear()
         self._fixed.clear()
+        self._last.clear()
         for stage in Stage:
             self.joiner.forget(stage)
 
@@ -81,13 +86,29 @@ class DrawStates:
         fixed = self._find(mode)
         if fixed is None:
             return None
-        join = self.joiner
+        join, last = self.joiner, self._last.get(mode)
+        if last is not None and last[0] == join.changes and self._is_now(last[1], fixed):
+            return last[1]
         selection = fixed.selection
         programs = {stage: join.program(stage, code) for stage, code in selection.stages.items()}
         fragment = _NO_FRAGMENTS
         if selection.fragment is not None:
             fragment = join.join(Stage.FRAGMENT, selection.fragment)
-        return self._state(fixed, programs, fragment)
+        state = self._state(fixed, programs, fragment)
+        self._last[mode] = join.changes, state
+        return state
+
+    def _is_now(self, state: DrawState, fixed: FixedState) -> bool:
+        """Is a state, whose programs are those of now, made of what is bound?"""
+        bound = self.bound
+        return (
+            state.fixed is fixed
+            and state.elements is bound.elements.state
+            and state.buffers is bound.vertex_buffers
+            and state.targets is bound.stream_targets
+            and state.witness is self.witness
+            and state.recorder is self.recorder
+        )
 
     def merged(self, mode: Primitive, tables: dict[Stage, DrawTables]) -> DrawState | None:
         """The same for many draws at once, with tables of what each reads."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,9 @@ MOST_LANES = 1 << 20
 _PART_BYTES = 1 << 27
 _LEAST_LANES = 1 << 16
 
+_FEW = 1 << 10
+"""Up to so many primitives their numbers are kept."""
+
 
 @dataclass(slots=True)
 class Primitives:
@@ -72,8 +76,11 @@ def lanes_at_once(facts: ProgramFacts) -> int:
 
 def parts(draw: DrawState, info: DrawInfo, merged: bool) -> Iterator[Primitives]:
     """The assembled primitives of a draw, shaded vertices and all."""
-    limit = lanes_at_once(draw.fixed.selection.stages[Stage.VERTEX].facts)
     instances = info.instance_count
+    if info.count * instances <= _LEAST_LANES:
+        yield from _instances(draw, info, 0, merged)
+        return
+    limit = lanes_at_once(draw.fixed.selection.stages[Stage.VERTEX].facts)
     if info.count * instances <= limit:
         yield from _instances(draw, info, 0, merged)
     elif info.count <= limit:
@@ -103,8 +110,10 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
     vertices = _shade(draw, source)
     assembler = _Assembler(draw, info, runs)
     positions, provoking, edges = assembler.make(vertices)
-    corners, provoking = stream[positions], stream[provoking]
-    identity = np.arange(len(corners), dtype=np.int32) // np.int32(assembler.pieces)
+    corners = positions
+    if info.index_size:  # otherwise the stream counts
+        corners, provoking = stream.take(positions), stream.take(provoking)
+    identity = _numbers(len(corners), assembler.pieces)
     if source.instances > 1:
         instance = np.repeat(np.arange(source.instances), len(corners))
         shift = instance * source.count
@@ -118,6 +127,20 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
     elif merged:
         identity = np.full(len(corners), first, np.int32)
     yield Primitives(vertices, corners, provoking, identity, edges, source=source)
+
+
+def _numbers(count: int, pieces: int) -> npt.NDArray[np.int32]:
+    """The numbers of primitives that are in so many pieces; not to be written."""
+    if count <= _FEW:
+        return _few_numbers(count, pieces)
+    return np.arange(count, dtype=np.int32) // np.int32(pieces)
+
+
+@lru_cache(maxsize=256)
+def _few_numbers(count: int, pieces: int) -> npt.NDArray[np.int32]:
+    numbers: npt.NDArray[np.int32] = np.arange(count, dtype=np.int32) // np.int32(pieces)
+    numbers.flags.writeable = False
+    return numbers
 
 
 # -- several draws, one after the other ------------------------------------------------------------
@@ -316,9 +339,8 @@ def _shade(draw: DrawState, source: VertexSource) -> VertexSet:
             draws = np.arange(source.first_instance, source.first_instance + source.instances)
             draws = draws.repeat(source.count)
         viewport = draw.viewports.take(draws)
-    return VertexSet.from_outputs(
-        lanes, {slot: list(values) for slot, values in outputs.items()}, viewport
-    )
+    own = {slot: list(values) for slot, values in outputs.items()}
+    return VertexSet.from_outputs(lanes, own, viewport)
 
 
 def _fetching(draw: DrawState, source: VertexSource) -> Callable[[int, int], VertexLanes]:

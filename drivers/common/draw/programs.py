@@ -219,20 +219,48 @@ def _select(
 
 
 class Joiner:
-    """Programs joined with what is bound to their stage, kept until that is forgotten."""
+    """Programs joined with what is bound to their stage, kept until that is forgotten.
 
-    __slots__ = ("_bound", "_joined", "_resources", "_work")
+    `changes` counts how often a program was joined or forgotten: in between, programs are the same.
+    """
+
+    __slots__ = ("_bound", "_joined", "_resources", "_work", "changes")
 
     def __init__(self, bound: Bound, work: Work) -> None:
         self._bound = bound
         self._work = work
         self._resources: dict[Stage, ShaderResources] = {}
         self._joined: dict[Stage, tuple[Program, FragmentShader]] = {}
+        self.changes = 0
 
     def forget(self, stage: Stage) -> None:
         """What the stage can reach has changed."""
+        self.changes += 1
         self._resources.pop(stage, None)
         self._joined.pop(stage, None)
+
+    def rebind(self, stage: Stage) -> None:
+        """Constant block 0 of the stage is another, and nothing else: programs that can go on with
+        that do, which takes much less than to join them anew.
+        """
+        found, resources = self._joined.get(stage), self._resources.get(stage)
+        rebind: Any = found and getattr(found[1].program, "rebind", None)
+        if rebind is None or resources is None:
+            self.forget(stage)
+            return
+        block = self._bound.stages[stage].constants[0]
+        resources.constants[0] = None if block is None else block.data
+        rebind()
+
+    def release(self, stage: Stage) -> None:
+        """Constant block 0 is gone, and nothing is drawn for a while: what the programs reach is
+        not to be kept, so that they go on only if there was nothing else.
+        """
+        resources = self._resources.get(stage)
+        if resources is None or resources.textures or resources.images or resources.buffers:
+            self.forget(stage)
+            return
+        self.rebind(stage)
 
     def resources(self, stage: Stage) -> ShaderResources:
         """What a stage can reach."""
@@ -250,6 +278,7 @@ class Joiner:
             resources = self.resources(stage)
             quads = stage is Stage.FRAGMENT and compiled.facts.needs_quads(resources)
             joined = FragmentShader(compiled.bind(resources), quads)
+            self.changes += 1
             found = self._joined[stage] = compiled, joined
         return found[1]
 

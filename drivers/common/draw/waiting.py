@@ -247,11 +247,13 @@ class Given:
 
     def bind(self, row: Row) -> None:
         """Make a draw's constants those that are bound."""
+        states = self.alone
+        stages, joiner = states.bound.stages, states.joiner
         for stage, block in zip(MERGED_STAGES, row, strict=True):
-            constants = self.alone.bound.stages[stage].constants
+            constants = stages[stage].constants
             if constants and constants[0] is not block:
                 constants[0] = block
-                self.alone.joiner.forget(stage)
+                joiner.rebind(stage)
 
     def plan(self, mode: Primitive) -> Plan | None:
         """What makes single small draws quickly, if the programs have such a way."""
@@ -366,7 +368,12 @@ class Given:
         """They wait no longer; constants of the last one are not kept."""
         if self.held:
             self.held = False
-            self.bind((None, None))
+            states = self.alone
+            for stage in MERGED_STAGES:
+                constants = states.bound.stages[stage].constants
+                if constants and constants[0] is not None:
+                    constants[0] = None
+                    states.joiner.release(stage)
             for resource in self._resources:
                 resource.unref()
 

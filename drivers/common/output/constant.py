@@ -13,15 +13,20 @@ from gallette.drivers.common.raster.fragments import Fragments
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.vertex.vertices import Ints
 
-__all__ = ["by_primitive", "same_within_primitives"]
+__all__ = ["Inputs", "by_primitive", "same_within_primitives", "varying_inputs"]
+
+Inputs = tuple[tuple[int, int, bool], ...]
+"""Slot, component, and whether perspective counts, of what may vary within a primitive."""
 
 _OF_A_PRIMITIVE = frozenset({"front_face", "primitive_id"})
 _WORTH = 4
 """Fragments per primitive from which finding out pays."""
 
 
-def same_within_primitives(facts: ProgramFacts, source: PlaneSource) -> bool:
-    """Does a shader without side effects read nothing that changes within these primitives?"""
+def varying_inputs(facts: ProgramFacts) -> Inputs | None:
+    """What a shader without side effects reads that may change within a primitive; None if it
+    reads what does.
+    """
     if (
         facts.has_side_effects
         or facts.in_order
@@ -30,14 +35,19 @@ def same_within_primitives(facts: ProgramFacts, source: PlaneSource) -> bool:
         or facts.uses_sample_shading
         or not facts.system_values <= _OF_A_PRIMITIVE
     ):
+        return None
+    uses = [use for use in facts.inputs if use.mode != "flat"]
+    if any(use.where != "pixel" for use in uses):
+        return None
+    return tuple([(use.slot, use.component, use.mode == "smooth") for use in uses])
+
+
+def same_within_primitives(inputs: Inputs | None, source: PlaneSource) -> bool:
+    """Does a shader that reads these inputs read nothing that changes within these primitives?"""
+    if inputs is None:
         return False
-    for use in facts.inputs:
-        if use.mode == "flat":
-            continue
-        if use.where != "pixel":
-            return False
-        perspective = use.mode == "smooth"
-        if source.plane(use.slot, use.component, perspective).dx is not None:
+    for slot, component, perspective in inputs:
+        if source.plane(slot, component, perspective).dx is not None:
             return False
         if perspective and not source.affine and source.window_plane(3).dx is not None:
             return False

@@ -36,12 +36,13 @@ from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.threads import in_order, thread_count
+from gallette.drivers.common.vertex.masks import where as where_set
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.resource import Resource
 
 from .color import ColorTarget, Prepared
-from .constant import by_primitive, same_within_primitives
+from .constant import by_primitive, same_within_primitives, varying_inputs
 from .depth import DepthTarget, References, compare, held
 from .fragment_state import FragmentShader, FragmentState
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
@@ -87,7 +88,7 @@ _MONOTONE = (CompareFunc.LESS, CompareFunc.LEQUAL, CompareFunc.GREATER, CompareF
 _EXACT = (*_MONOTONE, CompareFunc.EQUAL)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FragmentRun:
     """The fragments of one draw: an engine and the program to run (a `FragmentSink`)."""
 
@@ -161,6 +162,7 @@ class FragmentEngine:
             and not any(color.ordered for _, color in self._colors)
             and (not self._tests_depth or tests.depth_func in OPAQUE_FUNCS)
         )
+        self._inputs = None if facts is None else varying_inputs(facts)
         self._only_looks = not tests_write(tests, self._tests_depth, self._stencils)
         self.idle = not (self._shades or self._stencils or self._tests_depth or state.counting)
 
@@ -320,10 +322,10 @@ class FragmentEngine:
             )
         elif self._tests_first:
             passing = self._test(tested, codes, info)
-            self.counters.samples_passed += (
-                tested.count if passing is None else int(np.count_nonzero(passing))
-            )
-            self._tell(tested, info, None if passing is None else np.flatnonzero(passing))
+            passed = tested.count if passing is None else int(np.count_nonzero(passing))
+            self.counters.samples_passed += passed
+            if self.counters.tally is not None:
+                self._tell(tested, info, None if passing is None else where_set(passing))
         else:
             passing = self._surely_failing(tested, codes)
         if self._shades:
@@ -458,14 +460,21 @@ class FragmentEngine:
     # -- shading -------------------------------------------------------------------------------
 
     def _chunks(self, lanes: Fragments) -> Iterator[Fragments]:
+        if self._is_chunk(lanes.count):
+            yield lanes
+            return
         facts = self.state.facts
         assert facts is not None
         size = max(4, facts.chunk_lanes & ~3)
-        if lanes.count <= size + size // 4:
-            yield lanes
-            return
         for start in range(0, lanes.count, size):
             yield lanes.take(slice(start, start + size))
+
+    def _is_chunk(self, lanes: int) -> bool:
+        """So many lanes are shaded at once."""
+        facts = self.state.facts
+        assert facts is not None
+        size = max(4, facts.chunk_lanes & ~3)
+        return lanes <= size + size // 4
 
     def _shade(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
@@ -485,27 +494,40 @@ class FragmentEngine:
                 result = program.fragment(inputs)
                 return inputs, result, self._prepared(chunk, result)
 
-        for chunk, (inputs, result, colors) in in_order(
-            shaded, self._chunks(lanes), self._threads(lanes.count)
-        ):
-            self.counters.fs_invocations += chunk.count
-            self.state.work.spend(FRAGMENT * chunk.count)
-            if self._tests_first:
-                which = lanes_left(chunk.covered, result.alive)
-            else:
-                which = self._late_tests(chunk, inputs, result, source, info)
-            if which is None or len(which):
-                self._write(chunk, colors, which)
+        if self._is_chunk(lanes.count):
+            self._leave(lanes, *shaded(lanes), source, info)
+            return
+        for chunk, found in in_order(shaded, self._chunks(lanes), self._threads(lanes.count)):
+            self._leave(chunk, *found, source, info)
+
+    def _leave(
+        self,
+        chunk: Fragments,
+        inputs: ChunkLanes,
+        result: FragmentOutputs,
+        colors: PreparedColors,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+    ) -> None:
+        """Count and write what has been shaded."""
+        self.counters.fs_invocations += chunk.count
+        self.state.work.spend(FRAGMENT * chunk.count)
+        if self._tests_first:
+            which = lanes_left(chunk.covered, result.alive)
+        else:
+            which = self._late_tests(chunk, inputs, result, source, info)
+        if which is None or len(which):
+            self._write(chunk, colors, which)
 
     def _shade_primitives(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> bool:
         """Shade once per primitive if nobody can tell, and write that to all its pixels."""
-        facts, program = self.state.facts, shader.program
-        assert facts is not None and program is not None
+        program = shader.program
+        assert program is not None
         if not self._tests_first or shader.quads or getattr(program, "watched", False):
             return False  # who watches wants to see his own fragment run
-        found = by_primitive(lanes) if same_within_primitives(facts, source) else None
+        found = by_primitive(lanes) if same_within_primitives(self._inputs, source) else None
         if found is None:
             return False
         chunk, which = found

@@ -51,8 +51,8 @@ _COUNTING = np.arange(_MANY_ROWS, dtype=np.float64)
 _NUMBERS = np.arange(FEW)
 _FOLLOWING = np.array([1, 2, 0])
 _A, _B, _C = slice(0, 3), slice(3, 6), slice(6, 9)
-_LEFT, _RIGHT, _ROW = 9, 10, 11
-_RUN = slice(_LEFT, _ROW + 1)
+_LOW, _LENGTH, _ROW = 7, 8, 9
+_RUN = slice(_LOW, _ROW + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,8 +93,8 @@ class FewTriangles:
     ) -> tuple[Spans, PlaneSource, PrimitiveInfo] | None:
         """The spans of triangles, and where their fragments get values; None: there are none.
 
-        Culled are those without area, or that face the wrong way, or where no pixel's centre lies
-        between their corners; the rest are turned clockwise. Corner 0 or 2 provokes and stays.
+        Culled are those without area, or that face the wrong way; the rest are turned clockwise.
+        Corner 0 or 2 provokes and stays.
         """
         columns = corners.T
         snapped = vertices.window[:2] - (_HALF if self.pixel_center else _NO_HALF)
@@ -105,10 +105,7 @@ class FewTriangles:
         area = dx[0] * dy[2]
         area -= dx[2] * dy[0]
         clockwise = area > _ZERO
-        box = _box(x, y)
-        size = box[2:] - box[:2]
-        keep = np.minimum(size[0], size[1]) >= _ZERO
-        keep &= np.isfinite(area)
+        keep = np.isfinite(area)
         if np.count_nonzero(area) < len(area):
             keep &= area != _ZERO
         front = ~clockwise if self.front_ccw else clockwise
@@ -121,7 +118,7 @@ class FewTriangles:
             if not kept:
                 return None
             rows = where(keep)
-            columns, box = columns.take(rows, axis=1), box.take(rows, axis=1)
+            columns = columns.take(rows, axis=1)
             x, y, dx, dy = (each.take(rows, axis=1) for each in (x, y, dx, dy))
             front, clockwise = front.take(rows), clockwise.take(rows)
             provoking, identity = provoking.take(rows), identity.take(rows)
@@ -137,7 +134,7 @@ class FewTriangles:
                 columns = turned
                 np.negative(dx, dx)
                 np.negative(dy, dy)
-        spans = _spans(self._edges(x, y, dx, dy), box, target)
+        spans = _spans(self._edges(x, y, dx, dy), y, target)
         if spans is None:
             return None
         source = PlaneSource(vertices, columns, provoking, self.pixel_center)
@@ -145,7 +142,7 @@ class FewTriangles:
 
     def _edges(self, x: Doubles, y: Doubles, dx: Doubles, dy: Doubles) -> Doubles:
         """`a`, `b` and `c` of all three edges (see `setup`), and room for what rows need."""
-        edges = np.empty((12, x.shape[1]))
+        edges = np.empty((10, x.shape[1]))
         c = np.multiply(dy, x, edges[_C])
         c -= dx * y
         far = dy * _FAR
@@ -155,52 +152,36 @@ class FewTriangles:
         return edges
 
 
-def _box(x: Doubles, y: Doubles) -> Doubles:
-    """The first column and row whose centres are between the corners, and the last ones."""
-    box = np.empty((4, x.shape[1]))
-    for row, find, corners in (
-        (box[0], np.minimum, x),
-        (box[1], np.minimum, y),
-        (box[2], np.maximum, x),
-        (box[3], np.maximum, y),
-    ):
-        find(corners[0], corners[1], out=row)
-        find(row, corners[2], out=row)
-    np.multiply(box, _PIXELS, box)
-    np.ceil(box[:2], box[:2])
-    np.floor(box[2:], box[2:])
-    return box
-
-
 @lru_cache(maxsize=256)
 def _sides(x0: int, y0: int, x1: int, y1: int) -> tuple[Doubles, ...]:
     """The first column and row of a rectangle, and those past its last."""
     return _number(x0), _number(y0), _number(x1), _number(y1)
 
 
-def _spans(edges: Doubles, box: Doubles, target: Rect) -> Spans | None:
-    """The covered runs of pixels of all triangles, rows ascending (see `spans.spans_of`)."""
+def _spans(edges: Doubles, y: Doubles, target: Rect) -> Spans | None:
+    """The covered runs of pixels of all triangles, rows ascending (see `spans.spans_of`).
+
+    Rows are those with a pixel's centre between the corners; how far they go, edges say.
+    """
     x0, y0, x1, y1 = _sides(target.x0, target.y0, target.x1, target.y1)
-    left, top, right, bottom = box[0], box[1], box[2], box[3]
-    np.add(box[2:], _ONE, box[2:])
-    np.maximum(left, x0, out=left)
+    top, bottom = np.minimum(y[0], y[1]), np.maximum(y[0], y[1])
+    np.minimum(top, y[2], out=top)
+    np.maximum(bottom, y[2], out=bottom)
+    np.ceil(np.multiply(top, _PIXELS, top), top)
+    np.floor(np.multiply(bottom, _PIXELS, bottom), bottom)
+    np.add(bottom, _ONE, bottom)
     np.maximum(top, y0, out=top)
-    np.minimum(right, x1, out=right)
     np.minimum(bottom, y1, out=bottom)
-    size = box[2:] - box[:2]
-    np.maximum(size, _ZERO, out=size)
-    heights = size[1].astype(_INT)
-    if np.count_nonzero(size[0]) < len(heights):
-        heights[size[0] == _ZERO] = 0
+    size = bottom - top
+    heights = np.maximum(size, _ZERO, out=size).astype(_INT)
     ends = ends_of(heights)
     count = int(ends[-1])
     if not count:
         return None
     if count > _MANY_ROWS:
-        sides = box.astype(_INT)
-        whole = Edges(edges[_A], edges[_B], edges[_C], sides[0], sides[2], sides[1], sides[3])
-        return spans_of(whole)
-    edges[_LEFT], edges[_RIGHT] = left, right
+        first = top.astype(_INT)
+        left, right = np.full((2, len(first)), ((target.x0,), (target.x1,)))
+        return spans_of(Edges(edges[_A], edges[_B], edges[_C], left, right, first, first + heights))
     ends -= heights
     np.subtract(top, ends, edges[_ROW])
     primitive = _NUMBERS[: len(ends)].repeat(heights)
@@ -219,21 +200,24 @@ def _spans(edges: Doubles, box: Doubles, target: Rect) -> Spans | None:
     np.minimum(lows, side, out=lows)
     np.ceil(crossing, crossing)
     np.maximum(crossing, side, out=crossing)
-    low, length = each[_LEFT], each[_RIGHT]
-    for edge in range(3):
-        np.maximum(low, lows[edge], out=low)
-        np.minimum(length, crossing[edge], out=length)
-    np.subtract(length, low, length)
+    low, high = lows[0], crossing[0]
+    np.minimum(high, crossing[1], out=high)
+    np.minimum(high, crossing[2], out=high)
+    np.minimum(high, x1, out=high)
+    np.maximum(low, lows[1], out=low)
+    np.maximum(low, lows[2], out=low)
+    length = np.subtract(high, np.maximum(low, x0, out=each[_LOW]), each[_LENGTH])
+    covered = length > _ZERO
     if np.count_nonzero(edges[_A]) < edges[_A].size:
         level = slope == _ZERO
-        level &= value <= _ZERO
-        length[level.any(axis=0)] = 0.0  # outside a level edge: there may be no numbers either
-    covered = length > _ZERO
+        level &= value <= _ZERO  # outside a level edge: there may be no numbers either
+        if np.count_nonzero(level):
+            covered &= ~level.any(axis=0)
     run = each[_RUN]
     if not every(covered):
         kept = where(covered)
         if not len(kept):
             return None
         primitive, run = primitive.take(kept), run.take(kept, axis=1)
-    whole_run = run.astype(_INT)
-    return Spans(primitive, whole_run[2], whole_run[0], whole_run[1])
+    whole = run.astype(_INT)
+    return Spans(primitive, whole[2], whole[0], whole[1])

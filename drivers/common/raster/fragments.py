@@ -131,9 +131,11 @@ def lanes_of_quads(quads: Ints) -> Ints:
 
 def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
     """Cut spans, in order, into pieces of about `limit` fragments (a longer span stays whole)."""
-    ends = np.cumsum(spans.length, dtype=np.int64)
-    total = int(ends[-1]) if len(ends) else 0
+    ends, total = spans.ends, spans.fragments
     if not total:
+        return
+    if total < _LARGE and total <= limit + limit // 2:
+        yield spans
         return
     cuts = {spans.count}
     if total > limit + limit // 2:
@@ -160,20 +162,27 @@ def _around_large(spans: Spans, ends: Ints) -> list[int]:
 
 def expand_pixels(spans: Spans, stride: int) -> Fragments:
     """One lane per covered pixel; `stride` is the render target's width."""
-    ends = np.cumsum(spans.length)
+    ends, length, row = spans.ends, spans.length, spans.y
     total = int(ends[-1])
-    column = spans.x - (ends - spans.length)
+    column = spans.x - ends
+    column += length
     running = np.arange(total)
-    pixel = (spans.y * stride + column).repeat(spans.length)
+    pixel = row * np.array(stride)
+    pixel += column
+    pixel = pixel.repeat(length)
     pixel += running
-    x = column.astype(np.float64).repeat(spans.length)
+    x = column.repeat(length)
     x += running
-    y = spans.y.astype(np.float64).repeat(spans.length)
-    if spans.primitive[0] == spans.primitive[-1]:
-        primitive = np.broadcast_to(spans.primitive[0], total)
+    y = row.astype(_DOUBLE).repeat(length)
+    first = spans.primitive[0]
+    if first == spans.primitive[-1]:
+        primitive = np.broadcast_to(first, total)
     else:
-        primitive = spans.primitive.repeat(spans.length)
-    return Fragments(pixel, x, y, primitive)
+        primitive = spans.primitive.repeat(length)
+    return Fragments(pixel, x.astype(_DOUBLE), y, primitive)
+
+
+_DOUBLE = np.dtype(np.float64)
 
 
 _LANE_X = np.array([0, 1, 0, 1], np.int64)

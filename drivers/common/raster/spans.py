@@ -7,11 +7,13 @@ proportional to rows plus fragments, never to bounding boxes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from gallette.drivers.common.vertex.masks import ends_of
 
 from .setup import Edges
 
@@ -29,14 +31,22 @@ class Spans:
     x: Ints
     length: Ints
     bounds: Ints | None = None  # multisampled: [first or past-the-last, sample, run]
+    _ends: Ints | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def count(self) -> int:
         return len(self.y)
 
     @property
+    def ends(self) -> Ints:
+        """Where each ends, if they are laid end to end."""
+        if self._ends is None:
+            self._ends = ends_of(self.length)
+        return self._ends
+
+    @property
     def fragments(self) -> int:
-        return int(self.length.sum(dtype=np.int64))
+        return int(self.ends[-1]) if len(self.length) else 0
 
     def take(self, which: Any) -> Spans:
         return Spans(
@@ -50,7 +60,7 @@ class Spans:
 
 def numbered(lengths: npt.NDArray[np.int64]) -> tuple[Ints, Ints]:
     """For runs of these lengths laid end to end: each item's run, and where the runs end."""
-    ends = np.cumsum(lengths, dtype=np.int64)
+    ends = ends_of(lengths)
     return np.arange(len(lengths)).repeat(lengths), ends
 
 

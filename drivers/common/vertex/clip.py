@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from gallette.pipe.state import RasterizerState
 
+from .masks import every, where
 from .vertices import Floats, Ints, VertexSet
 
 __all__ = ["ClipContext", "ClipPlanes", "EdgeMasks", "clip_codes", "clip_lines", "clip_polygons"]
@@ -80,10 +81,11 @@ def clip_codes(vertices: VertexSet, planes: ClipPlanes, sides: bool = True) -> C
     which: Ints | slice = slice(None)
     if planes.near and planes.far and not planes.halfz and not planes.distances:
         extent = np.abs(clip[:3])
-        inside = extent <= clip[3]
-        if inside.all():
+        furthest = np.maximum(extent[0], extent[1], out=extent[0])
+        inside = np.maximum(furthest, extent[2], out=furthest) <= clip[3]
+        if every(inside):
             return None
-        which = np.flatnonzero(~inside.all(axis=0))  # mostly few
+        which = where(~inside)  # mostly few
     codes: Codes | None = None
     for plane in planes.numbers():
         if plane < 4 and not sides:
@@ -97,9 +99,9 @@ def clip_codes(vertices: VertexSet, planes: ClipPlanes, sides: bool = True) -> C
         codes |= outside.astype(np.uint32) << np.uint32(plane)
     if codes is None or isinstance(which, slice):
         return codes
-    every = np.zeros(clip.shape[1], np.uint32)
-    every[which] = codes
-    return every
+    of_all = np.zeros(clip.shape[1], np.uint32)
+    of_all[which] = codes
+    return of_all
 
 
 @dataclass(slots=True)

@@ -178,6 +178,34 @@ class FetchedVertices:
         buffer = self._buffers[slot] if slot < len(self._buffers) else None
         if buffer is None:
             return list(_MISSING)
+        resource = buffer.buffer
+        assert isinstance(resource, HostResource)
+        if self.count > _FEW or resource.live or not self._is_run:
+            return self._planes_of(element, buffer)
+        first = self._source.first + self._start
+        offset, format = buffer.offset + element.src_offset, element.src_format
+        if element.instance_divisor:
+            return self._planes_of(element, buffer)
+        key = "vertices", format, offset, buffer.stride, first, self.count
+        seen, derived = ("seen", *key), resource.derived
+        found = derived.get(seen)
+        if found is None or found[0] != resource.writes:  # perhaps nobody asks again
+            if len(derived) >= _MOST:
+                derived.clear()
+            derived[seen] = resource.writes, None
+            derived.pop(key, None)
+            return self._planes_of(element, buffer)
+        planes: list[Value] = resource.derive(key, lambda: self._planes_of(element, buffer))
+        return planes
+
+    @property
+    def _is_run(self) -> bool:
+        """The lanes are vertices one after the other, of one draw."""
+        source = self._source
+        return source.ids is None and source.instances == 1 and source.firsts is None
+
+    def _planes_of(self, element: VertexElement, buffer: VertexBuffer) -> list[Value]:
+        """The components of an element."""
         texels = self._texels(element, buffer)
         planes = unpack_planes(element.src_format, texels)
         if texels.shape[0] == 1:
@@ -402,6 +430,9 @@ def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:
     found[~inside] = 0
     return found
 
+
+_FEW, _MOST = 1 << 10, 64
+"""So few vertices are kept unpacked while their buffer is not written, of so many draws."""
 
 _MANY_BUFFERS = 4  # from so many on looking at all first is worth while
 

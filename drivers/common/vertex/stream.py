@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from .fetch import VertexSource
 from .vertices import Ints
 
 __all__ = ["IndexStream", "indices_of", "resolved", "restarts", "vertex_stream"]
+
+_REMEMBERED = 1024
+"""Streams of up to so many vertices without indices are made once."""
 
 _SPARSE = 4
 """Index ranges up to this many times the number of indices are shaded whole."""
@@ -77,14 +81,12 @@ def _words(resource: Any, offset: int, count: int) -> npt.NDArray[np.uint32]:
 
 def vertex_stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
     """The stream of vertex lanes, its runs, and the vertices behind the lanes."""
-    common: dict[str, Any] = {
-        "instances": info.instance_count,
-        "start_instance": info.start_instance,
-        "draw_id": info.draw_id,
-    }
+    start, count = info.start, info.count
+    many, first = info.instance_count, info.start_instance
     if not info.index_size:
-        source = VertexSource(info.start, info.count, None, base_vertex=info.start, **common)
-        return np.arange(info.count), Runs.whole(info.count), source
+        source = VertexSource(start, count, None, many, first, start, info.draw_id)
+        return *_whole(count), source
+    common: dict[str, Any] = {"instances": many, "start_instance": first, "draw_id": info.draw_id}
     indices = indices_of(info)
     runs = Runs.whole(len(indices))
     if info.primitive_restart:
@@ -106,6 +108,18 @@ def vertex_stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
         low + bias, len(unique), unique + (low + bias), base_vertex=bias, **common
     )
     return inverse.astype(np.int64, copy=False), runs, source
+
+
+def _whole(count: int) -> tuple[Ints, Runs]:
+    """A stream of so many vertices, one after the other; what is short is not to be written."""
+    return _short(count) if count <= _REMEMBERED else (np.arange(count), Runs.whole(count))
+
+
+@lru_cache(maxsize=256)
+def _short(count: int) -> tuple[Ints, Runs]:
+    numbers = np.arange(count)
+    numbers.flags.writeable = False
+    return numbers, Runs.whole(count)
 
 
 class IndexStream:

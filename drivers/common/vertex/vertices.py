@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,10 @@ Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Components = list[npt.NDArray[Any] | None]
 
-_ZERO = np.zeros((), np.float32)
+_FLOAT = np.dtype(np.float32)
+_ZERO, _ONE = np.zeros((), _FLOAT), np.ones((), _FLOAT)
 INTEGERS = frozenset({VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.PRIMITIVE_ID})
-_DEFAULTS = (_ZERO, _ZERO, _ZERO, np.ones((), np.float32))
+_DEFAULTS = (_ZERO, _ZERO, _ZERO, _ONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,8 @@ class VertexSet:
         viewport: ViewportState | OwnViewports,
     ) -> VertexSet:
         """From what the vertex shader wrote; an unwritten position is (0, 0, 0, 1)."""
-        clip = np.empty((4, count), np.float32)
-        position = outputs.get(VaryingSlot.POS, [None] * 4)
+        clip = np.empty((4, count), _FLOAT)
+        position = outputs.get(VaryingSlot.POS, _DEFAULTS)
         for i in range(4):
             value = position[i]
             clip[i] = _DEFAULTS[i] if value is None else value
@@ -201,13 +203,22 @@ def _window_parameter(new: Floats, outside: Floats, inside: Floats, t: Floats) -
 
 def project(clip: Floats, viewport: ViewportState | OwnViewports) -> Floats:
     """Window x, y, z and 1/w of clip positions, rounded step by step in float32."""
-    window = np.empty_like(clip)
-    inverse = np.divide(np.float32(1.0), clip[3], out=window[3])
+    window = np.empty(clip.shape, _FLOAT)
+    inverse = np.divide(_ONE, clip[3], window[3])
+    own = isinstance(viewport, OwnViewports)
+    scale, translate = (viewport.scale, viewport.translate) if own else _operands(viewport)
     for i in range(3):
-        out = np.multiply(clip[i], inverse, out=window[i])
-        out *= np.asarray(viewport.scale[i], np.float32)
-        out += np.asarray(viewport.translate[i], np.float32)
+        out = np.multiply(clip[i], inverse, window[i])
+        np.multiply(out, scale[i], out)
+        np.add(out, translate[i], out)
     return window
+
+
+@lru_cache(maxsize=256)
+def _operands(viewport: ViewportState) -> tuple[Sequence[Floats], Sequence[Floats]]:
+    """Its numbers as NumPy takes them at once."""
+    scale, translate = viewport.scale, viewport.translate
+    return [np.array(s, _FLOAT) for s in scale], [np.array(t, _FLOAT) for t in translate]
 
 
 def as_sequence(components: Sequence[npt.NDArray[Any] | None]) -> Components:

@@ -142,14 +142,19 @@ class CompiledShader:
 
     def bind(self, resources: ShaderResources) -> BoundShader:
         """Fix the resources of a draw."""
+        return BoundShader(self, self.views_of(resources), resources)
+
+    def views_of(self, resources: ShaderResources) -> tuple[Any, ...]:
+        """Constant blocks as the code reads them."""
         views = []
+        constants = resources.constants
         for block, kind, least in self.views:
             if block < 0:
-                views.append([_view(b, kind, 0) for b in resources.constants])
+                views.append([_view(b, kind, 0) for b in constants])
             else:
-                inside = block < len(resources.constants)
-                views.append(_view(resources.constants[block] if inside else None, kind, least))
-        return BoundShader(self, tuple(views), resources)
+                inside = block < len(constants)
+                views.append(_view(constants[block] if inside else None, kind, least))
+        return tuple(views)
 
 
 def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
@@ -170,13 +175,18 @@ def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
 class BoundShader:
     """The `BoundProgram` of the API."""
 
-    __slots__ = ("run", "spend", "state", "views")
+    __slots__ = ("program", "run", "spend", "state", "views")
 
     def __init__(self, program: CompiledShader, views: tuple[Any, ...], resources: ShaderResources):
+        self.program = program
         self.run = program.run
         self.spend = resources.work.round
         self.views = views
         self.state = resources
+
+    def rebind(self) -> None:
+        """Constant blocks of the resources are others now."""
+        self.views = self.program.views_of(self.state)
 
     def vertex(self, lanes: VertexLanes) -> Outputs:
         """Run one chunk of vertices."""
