@@ -129,26 +129,22 @@ class _Samples:
 class Mark:
     """A moment behind so many of the draws that wait: known when they have been executed."""
 
-    __slots__ = ("_moments", "draws", "samples_passed")
+    __slots__ = ("draws", "moments", "samples_passed")
 
     def __init__(self, draws: int) -> None:
         self.draws = draws
         self.samples_passed = 0
-        self._moments: Moments | None = None
-
-    def know(self, moments: Moments, samples: int) -> None:
-        """They have been."""
-        self._moments, self.samples_passed = moments, samples
+        self.moments: Moments | None = None  # when they have been
 
     @property
     def streams(self) -> tuple[StreamCounters, ...]:
         """The primitives of each stream."""
-        return () if self._moments is None else self._moments.streams(self.draws)
+        return () if self.moments is None else self.moments.streams(self.draws)
 
     @property
     def nanoseconds(self) -> int:
         """When it would have been: each draw took as long as the others."""
-        return 0 if self._moments is None else self._moments.nanoseconds(self.draws)
+        return 0 if self.moments is None else self.moments.nanoseconds(self.draws)
 
 
 class Tally:
@@ -218,7 +214,7 @@ class Moments:
         self._primitives = dict(zip(ends, np.cumsum(tally.primitives)[last].tolist(), strict=True))
         samples = np.cumsum(tally.samples) + self._before.samples_passed
         for mark, passed in zip(marks, samples[last].tolist(), strict=True):
-            mark.know(self, passed)
+            mark.moments, mark.samples_passed = self, passed
         # What no query asked for was not counted one by one, and what is counted is never less.
         counters.samples_passed = int(samples[-1])
 

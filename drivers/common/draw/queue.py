@@ -162,14 +162,18 @@ class DrawQueue:
     def _wait(self, given: Given, info: DrawInfo, row: Constants) -> None:
         """A draw waits from now on, and with it what it was given."""
         if not given.held:
-            given.hold()
-            self._writes.note(given)
-            self._targets.note(given)
+            self._hold(given)
         if info.index_buffer is not None:
             info.index_buffer.ref()
             self._writes.note_indices(info.index_buffer)
         self._entries.append((given, info, row))
         self._lanes += info.count * info.instance_count
+
+    def _hold(self, given: Given) -> None:
+        """What draws were given stays from now on: somebody is about to wait with it."""
+        given.hold()
+        self._writes.note(given)
+        self._targets.note(given)
 
     def _at_once(self, info: DrawInfo) -> bool:
         """Draw now, the quick way; false if there is none."""
@@ -230,39 +234,78 @@ class DrawQueue:
         return self._more_that_wait(like, series, first) if like.waits else 0
 
     def _more_that_wait(self, like: Repeatable, series: Series, first: int) -> int:
-        """The same where draws wait."""
+        """The same where draws wait.
+
+        Nobody looks at what is bound in between, so how many queries count samples is told before
+        draws, and that it is another number in the end: where one query ends and the next begins,
+        nothing has changed.
+        """
         draws, data, starts = series.entries, series.data, series.firsts
         entries, bound = self._entries, self._states.bound
-        good: set[int] = set()  # the draws that are known to wait, by identity
-        done = looked = first
-        for number in range(first, len(draws)):
-            if number < done:
-                continue
-            draw = draws[number]
-            if not isinstance(draw, Repeatable):
-                if number >= looked:
-                    looked, some = self._in_turn(series, number)
-                    done = number + some
-                    if some:
-                        continue
-                if not self._happens(draw, starts[number], data[number]):
-                    return number - first
-                continue
-            if id(draw) not in good:
-                if not (draw.waits and draw.given.held and draw.target is like.target):
-                    return number - first
-                good.add(id(draw))
-            if draw.epoch != bound.epoch or self._lanes >= MOST_LANES or len(entries) >= MOST:
-                return number - first
-            info, start = draw.info, starts[number]
-            if start != info.start:
-                info = draw.call(start)
-            if info.index_buffer is not None:
-                info.index_buffer.ref()
-                self._writes.note_indices(info.index_buffer)
-            entries.append((draw.given, info, data[number]))
-            self._lanes += draw.lanes
-        return len(draws) - first
+        good: set[Repeatable] = set()  # the draws that are known to wait
+        number, looked, last = first, first, len(draws)
+        more, changed = 0, False  # (no clear comes to wait once there are marks)
+        mark: Mark | None = None  # the moment between what waits and what comes
+        try:
+            while number < last:
+                draw = draws[number]
+                if type(draw) is QueryChange:
+                    if not changed:
+                        if not self._counts or self.unordered:
+                            break
+                        changed = True
+                    query, begins = draw.query, draw.begins
+                    if query.counts_samples and (begins or query.active):
+                        more += 1 if begins else -1
+                    if mark is None:
+                        mark = self._mark()
+                    query.active = begins
+                    if begins:
+                        query.begin, query.end = mark, None
+                    else:
+                        query.end = mark
+                    number += 1
+                    continue
+                if more:
+                    bound.count_samples(more)
+                    more = 0
+                if type(draw) is not Repeatable:
+                    if number >= looked:
+                        looked, some = self._in_turn(series, number)
+                        number += some
+                        if some:
+                            continue
+                    if not self._happens(draw, starts[number], data[number]):
+                        break
+                    number += 1
+                    continue
+                if draw.epoch != bound.epoch or self._lanes >= MOST_LANES or len(entries) >= MOST:
+                    break
+                if draw not in good:
+                    given = draw.given
+                    if not draw.waits or draw.target is not like.target:
+                        break
+                    if not given.held:
+                        if not (given.alive and self._targets.admits(given)):
+                            break
+                        self._hold(given)
+                    good.add(draw)
+                info, start = draw.info, starts[number]
+                if start != info.start:
+                    info = draw.call(start)
+                if info.index_buffer is not None:
+                    info.index_buffer.ref()
+                    self._writes.note_indices(info.index_buffer)
+                entries.append((draw.given, info, data[number]))
+                self._lanes += draw.lanes
+                mark = None
+                number += 1
+        finally:
+            if more:
+                bound.count_samples(more)
+            if changed:
+                self._recount()
+        return number - first
 
     def _in_turn(self, series: Series, first: int) -> tuple[int, int]:
         """A write of one place and the draw that was repeated last, in turn from `first` on: where
@@ -290,54 +333,66 @@ class DrawQueue:
     def _more_at_once(self, like: Repeatable, series: Series, first: int) -> int:
         """The same where none wait: those that have a plan."""
         plan, bound, target = like.made_plan(), self._states.bound, like.target
+        if plan is None:
+            return 0
+        looked = bound.epoch  # what was bound when runs were looked for
 
         def planned(draw: Repeatable) -> Plan | None:
             if draw.target is not target or not draw.given.alive or draw.epoch != bound.epoch:
                 return None
             return draw.made_plan()
 
-        if plan is None:
-            return 0
-        runs, known, number = plan.runs(series, planned), like, first
+        def in_runs(draw: Repeatable) -> Plan | None:
+            nonlocal looked
+            looked = bound.epoch
+            return planned(draw)
+
+        runs, known, number = plan.runs(series, in_runs), like, first
         begin = end = first + _ALONE  # of the next run: what comes before is made one by one
-        draws, pieces, starts = series.entries, series.data, series.firsts
-        while number < len(draws):
-            if number >= end:
-                begin, end = runs.next(number)
-            if begin <= number < end:
-                number += runs.make(number, end)
-                begin = end = number + 1
-                continue
-            draw = draws[number]
-            if draw is known:
-                if draw.epoch != bound.epoch:
+        draws, pieces, starts = series.entries, series.pieces, series.firsts
+        moment: Moment | None = None  # this one, as long as nothing is drawn
+        changed = False
+        try:
+            while number < len(draws):
+                if number >= end:
+                    begin, end = runs.next(number)
+                if begin <= number < end and looked == bound.epoch:
+                    number += runs.make(number, end)
+                    begin = end = number + 1
+                    moment = None
+                    continue
+                draw = draws[number]
+                if type(draw) is QueryChange:
+                    moment, changed = self._change(draw.query, draw.begins, moment), True
+                    number += 1
+                    continue
+                moment = None
+                if draw is known:
+                    if draw.epoch != bound.epoch:
+                        break
+                elif type(draw) is BufferWrite:
+                    write_now(draw, starts[number], pieces[number])
+                    number += 1
+                    continue
+                elif not isinstance(draw, Repeatable):
+                    if not self._happens(draw, starts[number], pieces[number]):
+                        break
+                    number += 1
+                    continue
+                else:
+                    plan, known = planned(draw), draw
+                    if plan is None:
+                        break
+                if not plan.repeat(draw.info, pieces[number], starts[number]):
                     break
-            elif type(draw) is BufferWrite:
-                write_now(draw, starts[number], pieces[number])
                 number += 1
-                continue
-            elif not isinstance(draw, Repeatable):
-                if not self._happens(draw, starts[number], pieces[number]):
-                    break
-                number += 1
-                continue
-            else:
-                plan, known = planned(draw), draw
-                if plan is None:
-                    break
-            if not plan.repeat(draw.info, pieces[number], starts[number]):
-                break
-            number += 1
+        finally:
+            if changed:
+                self._recount()
         return number - first
 
     def _happens(self, what: Between, start: int, data: bytes) -> bool:
         """Between draws something happens, if that can be without executing those that wait."""
-        if type(what) is QueryChange:
-            if self._entries and (not self._counts or self.unordered):
-                return False
-            self._change(what.query, what.begins)
-            self._recount()
-            return True
         if type(what) is ClearCall:
             values = ClearValues(what.color, what.depth, what.stencil)
             if self._entries:
@@ -391,25 +446,31 @@ class DrawQueue:
         self._change(query, False)
         self._recount()
 
-    def _change(self, query: Query, begins: bool) -> None:
-        """A query begins or ends now: when the draws that wait have been executed."""
-        counts, entries = query.counts_samples, self._entries
+    def _change(self, query: Query, begins: bool, moment: Moment | None = None) -> Moment | None:
+        """A query begins or ends now: when the draws that wait have been executed. `moment` is
+        this one, if that is known; answers the same for the next query.
+        """
+        counts = query.counts_samples
         if counts and (begins or query.active):
             self._states.bound.count_samples(1 if begins else -1)
-        moment: Moment
-        if entries:
-            marks, draws = self._marks, len(entries)
-            if marks and marks[-1].draws == draws:
-                moment = marks[-1]
-            else:
-                moment = Mark(draws)
-                marks.append(moment)
-        else:
+        if self._entries:
+            moment = self._mark()
+        elif moment is None or not counts:
             moment = self._states.counters.moment(counts)
         query.active = begins
         if begins:
             query.begin = moment
         query.end = None if begins else moment
+        return moment if counts else None
+
+    def _mark(self) -> Mark:
+        """The moment behind all that waits."""
+        marks, draws = self._marks, len(self._entries)
+        if marks and marks[-1].draws == draws:
+            return marks[-1]
+        mark = Mark(draws)
+        marks.append(mark)
+        return mark
 
     def _recount(self) -> None:
         """How many queries count samples is another number for draws that come now."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gallette.pipe.state import BufferWrite, ClearCall, DrawInfo, FramebufferState, QueryChange
+from gallette.pipe.state import BufferWrite, ClearCall, DrawInfo, FramebufferState
 
 from .waiting import Given, Plan
 
 __all__ = ["WORTH_A_RUN", "Between", "Repeatable", "write_now"]
 
-Between = BufferWrite | QueryChange | ClearCall
-"""What may happen between draws that are repeated together."""
+Between = BufferWrite | ClearCall
+"""What may happen between draws that are repeated together, but for queries."""
 
 WORTH_A_RUN = 4
 """So many writes and draws in turn are worth to be looked at together."""

@@ -1,0 +1,137 @@
+"""A series of draws, and of queries between them, is what it would be one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.drivers.common.context import HostContext
+from gallette.drivers.common.draw.repeating import Repeatable
+from gallette.pipe.enums import QueryType
+from gallette.pipe.series import Pieces, Series
+from gallette.pipe.state import QueryChange
+from gallette.state_tracker import GL
+from tests.state_tracker.test_repeats import SIZE, World
+
+
+class Repeating:
+    """Draws to the window, to a texture, and one that samples this; the second is there once more
+    in another color."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.found: list[tuple[Repeatable, bytes]] = []
+        repeatable = HostContext.repeatable
+
+        def noted(context: HostContext, info: Any) -> Repeatable | None:
+            token = repeatable(context, info)
+            assert token is not None
+            self.found.append((token, bytes(self.world.gl.programs.executable.uniforms.data)))
+            return token
+
+        monkeypatch.setattr(HostContext, "repeatable", noted)
+        self.world = world = World("numpipe", 5, True)
+        gl = world.gl
+        gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 1], np.float32))
+        self.draw(0, world.textures[0], 0.3)
+        self.draw(0, world.images[0], 1)  # while the same framebuffer is bound
+        self.draw(world.targets[0], world.textures[0], 0.6)
+        self.found.insert(1, self.found.pop())
+        token, data = self.found[1]
+        self.found.append((token, data.replace(np.float32(0.6).tobytes(), bytes(4))))
+        gl.finish()
+        self.pipe, self.query = gl.pipe, gl.pipe.create_query(QueryType.OCCLUSION_COUNTER)
+
+    def draw(self, target: int, texture: int, tint: float) -> None:
+        gl = self.world.gl
+        gl.bind_framebuffer(GL.FRAMEBUFFER, target)
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        gl.uniform4fv(self.world.tint, 1, np.full(4, tint, np.float32))
+        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+
+    def series(self, *entries: int | bool) -> Series:
+        """Of draws, by number, and a query: whether that begins."""
+        changes = [QueryChange(self.query, True), QueryChange(self.query, False)]
+        kinds = [*(token for token, _ in self.found), *changes]
+        data = [*(data for _, data in self.found), b"", b""]
+        which = [len(kinds) - 1 - entry if isinstance(entry, bool) else entry for entry in entries]
+        sizes = np.array([len(data[kind]) for kind in which], np.int64)
+        log = b"".join(data[kind] for kind in which)
+        none = np.zeros(len(which), np.int64)
+        pieces = Pieces.of((log,), none, np.cumsum(sizes) - sizes, sizes)
+        return Series(kinds, np.array(which, np.int64), pieces, none)
+
+
+@pytest.fixture
+def repeating(monkeypatch: pytest.MonkeyPatch) -> Repeating:
+    return Repeating(monkeypatch)
+
+
+def test_a_draw_that_samples_what_is_drawn_does_not_come_to_wait(repeating: Repeating) -> None:
+    pipe, world = repeating.pipe, repeating.world
+    world.gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
+    pictures = []
+    for together in (False, True):
+        series, done = repeating.series(0, 1, 0, 0, 2, 3), 0
+        world.gl.clear(GL.COLOR_BUFFER_BIT)
+        while done < len(series):
+            if together:
+                done += pipe.repeat_all(series) if not done else 0
+            if done < len(series):
+                draw, data = series.entries[done], series.data[done]
+                if not pipe.repeat(draw, data, 0):
+                    pipe.settle()
+                    assert pipe.repeat(draw, data, 0)
+                done += 1
+            if not together:
+                pipe.settle()
+        pipe.settle()
+        pictures.append(world.read(0))
+    assert pictures[0] == pictures[1]
+    assert any(pictures[0])
+
+
+def test_no_other_target_comes_to_wait_behind_a_query(repeating: Repeating) -> None:
+    assert repeating.pipe.repeat_all(repeating.series(0, 1, 0)) == 3
+    assert repeating.pipe._queue._targets.several
+    repeating.pipe.settle()
+    assert repeating.pipe.repeat_all(repeating.series(0, 0, True, False, 1, 1)) == 6
+    assert not repeating.pipe._queue._targets.several
+
+
+def test_a_query_that_begins_behind_several_targets_counts_what_follows(
+    repeating: Repeating,
+) -> None:
+    pipe, query, world = repeating.pipe, repeating.query, repeating.world
+    series = repeating.series(0, 1, 0, 1, 0, 0, True, 0, 0, False, 0)
+    epoch = pipe.bound.epoch
+    assert pipe.repeat_all(series) == 7  # draws are others while somebody counts
+    assert pipe.bound.counting_samples == 1
+    assert query.active
+    assert not pipe._queue.unordered  # what waited has been executed
+    pipe.end_query(query)
+    assert pipe.bound.epoch == epoch
+    assert pipe.repeat_all(repeating.series(0, 1, 0, 1, 0, 0, True)) == 7
+    repeating.draw(world.targets[0], world.textures[0], 0.3)
+    pipe.end_query(query)
+    assert pipe.get_query_result(query, True) == 16 * 16
+
+
+def test_what_a_query_counts_is_told_when_it_has_ended(repeating: Repeating) -> None:
+    pipe, query, world = repeating.pipe, repeating.query, repeating.world
+    world.gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
+    epoch = pipe.bound.epoch
+    assert pipe.repeat_all(repeating.series(0, 0, True, False, 0, True, False, True)) == 8
+    assert pipe.bound.counting_samples == 1
+    assert query.end is None
+    assert pipe.bound.epoch > epoch
+    assert pipe.repeat_all(repeating.series(False, 0, 0, False, False, 0)) == 6
+    assert (pipe.bound.counting_samples, pipe.bound.epoch) == (0, epoch)
+    assert not query.active
+    assert pipe.get_query_result(query, True) == 0  # not counted: nobody asked what they draw
+    with_more = repeating.series(0, 0, True)
+    assert pipe.repeat_all(with_more) == 3
+    repeating.draw(0, world.textures[0], 0.3)
+    assert pipe.repeat_all(repeating.series(False)) == 1
+    assert pipe.get_query_result(query, True) == SIZE * SIZE
