@@ -31,6 +31,7 @@ class DrawStates:
 
     __slots__ = (
         "_fixed",
+        "_known",
         "_last",
         "_selections",
         "bound",
@@ -52,6 +53,8 @@ class DrawStates:
         self.joiner = Joiner(bound, work)
         self._selections: dict[Any, Selection] = {}
         self._fixed: dict[Any, FixedState] = {}
+        # The same by mode, where no value of a uniform decides.
+        self._known: dict[Primitive, FixedState] = {}
         # Of each mode the last state, and how often programs had been joined then.
         self._last: dict[Primitive, tuple[int, DrawState]] = {}
 
@@ -71,12 +74,14 @@ class DrawStates:
     def forget(self) -> None:
         """Something that draws derive state from was bound anew."""
         self._fixed.clear()
+        self._known.clear()
         self._last.clear()
 
     def forget_shaders(self) -> None:
         """A shader is gone."""
         self._selections.clear()
         self._fixed.clear()
+        self._known.clear()
         self._last.clear()
         for stage in Stage:
             self.joiner.forget(stage)
@@ -154,6 +159,9 @@ class DrawStates:
         )
 
     def _find(self, mode: Primitive) -> FixedState | None:
+        known = self._known.get(mode)
+        if known is not None:
+            return known
         bound = self.bound
         points = _draws_points(_emitted_mode(bound, mode), bound.rasterizer.state)
         values = inlined(bound)
@@ -168,6 +176,8 @@ class DrawStates:
             if len(self._fixed) >= _MOST_FIXED:
                 self._fixed.clear()
             self._fixed[key] = found
+        if not any(shader.reads.deciding for shader in bound.shaders.values() if shader):
+            self._known[mode] = found
         return found
 
 

@@ -490,14 +490,17 @@ class FragmentEngine:
 
         def shaded(chunk: Fragments) -> _Shaded:
             inputs = ChunkLanes(source, info, chunk, None, self.framebuffer)
-            with np.errstate(all="ignore"):
-                result = program.fragment(inputs)
-                return inputs, result, self._prepared(chunk, result)
+            result = program.fragment(inputs)
+            return inputs, result, self._prepared(chunk, result)
+
+        def apart(chunk: Fragments) -> _Shaded:
+            with np.errstate(all="ignore"):  # each thread has a state of its own
+                return shaded(chunk)
 
         if self._is_chunk(lanes.count):
             self._leave(lanes, *shaded(lanes), source, info)
             return
-        for chunk, found in in_order(shaded, self._chunks(lanes), self._threads(lanes.count)):
+        for chunk, found in in_order(apart, self._chunks(lanes), self._threads(lanes.count)):
             self._leave(chunk, *found, source, info)
 
     def _leave(
@@ -531,8 +534,7 @@ class FragmentEngine:
         if found is None:
             return False
         chunk, which = found
-        with np.errstate(all="ignore"):
-            result = program.fragment(ChunkLanes(source, info, chunk, None, self.framebuffer))
+        result = program.fragment(ChunkLanes(source, info, chunk, None, self.framebuffer))
         self.counters.fs_invocations += lanes.count
         self.state.work.spend(FRAGMENT * lanes.count)
         for color, prepared in self._prepared(chunk, result):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.vertex.masks import ends_of, every, where
+from gallette.drivers.common.vertex.masks import every, where
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
@@ -146,7 +146,8 @@ class FewTriangles:
         c = np.multiply(dy, x, edges[_C])
         c -= dx * y
         far = dy * _FAR
-        c += dx > far if self.bottom_edge_rule else dx < np.negative(far, far)
+        inside = dx > far if self.bottom_edge_rule else dx < np.negative(far, far)
+        c += inside.astype(_DOUBLE)
         np.multiply(dy, _BACK, edges[_A])
         np.multiply(dx, _STEPS, edges[_B])
         return edges
@@ -174,7 +175,7 @@ def _spans(edges: Doubles, y: Doubles, target: Rect) -> Spans | None:
     np.minimum(bottom, y1, out=bottom)
     size = bottom - top
     heights = np.maximum(size, _ZERO, out=size).astype(_INT)
-    ends = ends_of(heights)
+    ends = np.add.accumulate(size)
     count = int(ends[-1])
     if not count:
         return None
@@ -182,8 +183,8 @@ def _spans(edges: Doubles, y: Doubles, target: Rect) -> Spans | None:
         first = top.astype(_INT)
         left, right = np.full((2, len(first)), ((target.x0,), (target.x1,)))
         return spans_of(Edges(edges[_A], edges[_B], edges[_C], left, right, first, first + heights))
-    ends -= heights
-    np.subtract(top, ends, edges[_ROW])
+    before = np.subtract(ends, size, ends)
+    np.subtract(top, before, edges[_ROW])
     primitive = _NUMBERS[: len(ends)].repeat(heights)
     each = edges.take(primitive, axis=1)
     row, slope, value, crossing = each[_ROW], each[_A], each[_B], each[_C]

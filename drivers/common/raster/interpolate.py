@@ -23,6 +23,9 @@ __all__ = ["Plane", "PlaneSource", "fused"]
 Doubles = npt.NDArray[np.float64]
 
 
+_FLOAT = np.dtype(np.float32)
+_HALF, _NO_HALF, _ZERO, _ONE = (np.array(v, _FLOAT) for v in (0.5, 0.0, 0.0, 1.0))
+
 _FEW = 1 << 10
 """Of so many corners all that windows hold is looked up at once."""
 
@@ -63,7 +66,7 @@ class PlaneSource:
     _planes: dict[tuple[int, int, bool], Plane] = field(default_factory=dict)
     _flats: dict[tuple[int, int], npt.NDArray[Any]] = field(default_factory=dict)
     _weights: tuple[Floats, ...] | None = None
-    _place: Floats | None = None
+    _place: tuple[Floats, Floats] | None = None
     _inverse_w: Floats | None = None
     _window: Floats | None = None  # at the corners, if they are few: `[4, k, n]`
     _affine: bool | None = None
@@ -72,7 +75,7 @@ class PlaneSource:
     def affine(self) -> bool:
         """Every vertex has w = 1: perspective makes no difference."""
         if self._affine is None:
-            self._affine = every(self.vertices.window[3] == 1.0)
+            self._affine = every(self.vertices.window[3] == _ONE)
         return self._affine
 
     def plane(self, slot: int, component: int, perspective: bool) -> Plane:
@@ -112,7 +115,9 @@ class PlaneSource:
         corners = self.corners
         at: Floats
         if value.ndim:
-            at = value.take(corners).view(np.float32)
+            at = value.take(corners)
+            if at.dtype != _FLOAT:
+                at = at.view(_FLOAT)
         else:
             at = np.full(corners.shape, value, np.float32)
         if perspective:
@@ -136,44 +141,49 @@ class PlaneSource:
         if len(at) == 1:
             return Plane(first, None, None)
         if _level(at):
-            return Plane(first + np.float32(0.0), None, None)
-        slopes = self._slopes(at)
-        moved = slopes * self._anchor()
+            return Plane(first + _ZERO, None, None)
+        dx, dy = self._slopes(at)
+        x0, y0 = self._anchor()
+        moved = dx * x0
+        moved += dy * y0
         plane = np.empty((3, len(first)))
-        np.subtract(first, moved[0] + moved[1], out=plane[0], dtype=np.float32)
-        plane[1:] = slopes
+        plane[0], plane[1], plane[2] = first - moved, dx, dy
         return Plane(plane[0], plane[1], plane[2])
 
-    def _anchor(self) -> Floats:
-        """Window x and y of corner 0, `[2, n]`."""
+    def _anchor(self) -> tuple[Floats, Floats]:
+        """Window x and y of corner 0."""
         if self._place is None:
-            half = np.float32(0.5 if self.pixel_center else 0.0)
+            half = _HALF if self.pixel_center else _NO_HALF
             if self._window is not None:
-                self._place = self._window[:2, 0] - half
+                x, y = self._window[0, 0], self._window[1, 0]
             else:
-                self._place = self.vertices.window[:2].take(self.corners[0], axis=1) - half
+                window, first = self.vertices.window, self.corners[0]
+                x, y = window[0].take(first), window[1].take(first)
+            self._place = x - half, y - half
         return self._place
 
-    def _slopes(self, at: Floats) -> Floats:
-        """How values change with x and with y, `[2, n]`."""
+    def _slopes(self, at: Floats) -> tuple[Floats, Floats]:
+        """How values change with x and with y."""
         weights = self._weights
         if weights is None:
             weights = self._weights = self._make_weights()
+        dx: Floats
+        dy: Floats
         if len(at) == 2:
-            along, inverse = weights
-            slopes: Floats = (at[0] - at[1]) * along
-            slopes *= inverse
-            return slopes
-        w20, w01 = weights
-        slopes = (at[0] - at[1]) * w20
-        slopes -= (at[2] - at[0]) * w01
-        return slopes
+            step, (along_x, along_y, inverse) = at[0] - at[1], weights
+            dx, dy = step * along_x, step * along_y
+            dx *= inverse
+            dy *= inverse
+            return dx, dy
+        d01, d20 = at[0] - at[1], at[2] - at[0]
+        dy20, dy01, dx01, dx20 = weights
+        dx, dy = d01 * dy20, d20 * dx01
+        dx -= d20 * dy01
+        dy -= d01 * dx20
+        return dx, dy
 
     def _make_weights(self) -> tuple[Floats, ...]:
-        """Of lines: along them, and what that is divided by. Of triangles what the first and the
-        last step round them weigh: `dx = d01 dy20 - d20 dy01` over the area, and `dy` is the same
-        of x, with other signs.
-        """
+        """Of lines: along them, and what that is divided by; of triangles from corner to corner."""
         x, y = self._at_corners(0), self._at_corners(1)
         dx01, dy01 = x[0] - x[1], y[0] - y[1]
         if len(x) == 2:
@@ -181,16 +191,12 @@ class PlaneSource:
                 # Values change along the longer axis only: the line has no extent across it.
                 wide = np.abs(dx01) >= np.abs(dy01)
                 dx01, dy01 = np.where(wide, dx01, 0), np.where(wide, 0, dy01)
-            return np.stack((dx01, dy01)), np.float32(1.0) / (dx01 * dx01 + dy01 * dy01)
+            return dx01, dy01, np.float32(1.0) / (dx01 * dx01 + dy01 * dy01)
         dx20, dy20 = x[2] - x[0], y[2] - y[0]
-        inverse = np.float32(1.0) / (dx01 * dy20 - dx20 * dy01)
-        w20, w01 = np.empty((2, 2, len(inverse)), np.float32)
-        np.multiply(dy20, inverse, out=w20[0])
-        np.multiply(dy01, inverse, out=w01[0])
-        np.negative(inverse, out=inverse)
-        np.multiply(dx20, inverse, out=w20[1])
-        np.multiply(dx01, inverse, out=w01[1])
-        return w20, w01
+        area = dx01 * dy20
+        area -= dx20 * dy01
+        inverse = np.divide(_ONE, area, area)
+        return dy20 * inverse, dy01 * inverse, dx01 * inverse, dx20 * inverse
 
 
 def _level(at: Floats) -> bool:

@@ -2,8 +2,8 @@
 
 Planes are numbered right, left, top, bottom, near, far, then clip distances; polygons meet them in
 that order. Only primitives with a vertex outside some plane come here, and every step is done for
-all of them at once: polygons are rows of a padded array of vertex numbers, and one plane turns each
-row into another, of at most one vertex more.
+all of them at once: the corners of polygons are laid end to end, and one plane makes of each corner
+none, one or two.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gallette.pipe.state import RasterizerState
 
-from .masks import every, where
+from .masks import ends_of, every, some, where
 from .vertices import Floats, Ints, VertexSet
 
 __all__ = ["ClipContext", "ClipPlanes", "EdgeMasks", "clip_codes", "clip_lines", "clip_polygons"]
@@ -115,6 +115,25 @@ class ClipContext:
     outlined: bool = False  # polygons are drawn as lines or points
 
 
+@dataclass(slots=True)
+class _Polygons:
+    """Polygons whose corners are laid end to end: what is known of each corner, and of each."""
+
+    corners: Ints
+    real: Bools  # the edges that start at each corner
+    counts: Ints  # corners of each, three at least
+    rows: Ints  # which of the triangles given each was
+    codes: Codes
+    provoking: Ints
+
+    def keep(self, kept: Bools) -> None:
+        """Some of them."""
+        corners = kept.repeat(self.counts)
+        self.corners, self.real = self.corners.compress(corners), self.real.compress(corners)
+        self.counts, self.rows = self.counts.compress(kept), self.rows.compress(kept)
+        self.codes, self.provoking = self.codes.compress(kept), self.provoking.compress(kept)
+
+
 def clip_polygons(
     context: ClipContext, corners: Ints, provoking: Ints, codes: Codes, edges: EdgeMasks
 ) -> tuple[Ints, Ints, EdgeMasks]:
@@ -125,99 +144,96 @@ def clip_polygons(
     edge from corner i to the next is one to draw an outline along; cuts and the fan's inner edges
     are not.
     """
-    rows = np.arange(len(corners))
-    polygons = corners
-    counts = np.full(len(corners), corners.shape[1])
-    real = ((edges[:, None] >> np.arange(corners.shape[1], dtype=np.uint8)) & 1).astype(np.bool_)
+    count, size = corners.shape
+    real = ((edges[:, None] >> np.arange(size, dtype=np.uint8)) & np.uint8(1)).astype(np.bool_)
+    found = _Polygons(
+        corners.reshape(-1),
+        real.reshape(-1),
+        np.full(count, size),
+        np.arange(count),
+        codes,
+        provoking,
+    )
     for plane in context.planes.numbers():
-        crossing = (codes & np.uint32(1 << plane)) != 0
-        if crossing.any():
-            polygons, counts, real = _clip_plane(
-                context, plane, polygons, counts, crossing, provoking, real
-            )
-            keep = counts >= 3
-            if not keep.all():
-                polygons, counts, rows = polygons[keep], counts[keep], rows[keep]
-                codes, provoking, real = codes[keep], provoking[keep], real[keep]
-    return _fan(polygons, counts, rows, real)
+        crossing = (found.codes & np.uint32(1 << plane)) != 0
+        if some(crossing):
+            _clip_plane(context, plane, found, crossing)
+    return _fan(found)
 
 
-def _clip_plane(
-    context: ClipContext,
-    plane: int,
-    polygons: Ints,
-    counts: Ints,
-    crossing: Bools,
-    provoking: Ints,
-    real: Bools,
-) -> tuple[Ints, Ints, Bools]:
-    """Cut the `crossing` rows by one plane; `real` marks the edges that start at each slot."""
-    where = np.flatnonzero(crossing)
-    inlist, n = polygons[where], counts[where]
-    width = inlist.shape[1]
-    slots = np.arange(width)
-    used = slots < n[:, None]
-    following = slots + 1
-    following = np.where(following == n[:, None], 0, np.minimum(following, width - 1))
-    following += np.arange(0, inlist.size, width)[:, None]
-    ahead = inlist.ravel().take(following)
-    here = context.planes.distance(context.vertices, plane, inlist)
-    there = here.ravel().take(following)
-    bad = (used & ~np.isfinite(here)).any(axis=1)
-    within = here >= 0
-    inside = within & used
-    crossed = used & (within != (there >= 0))
+def _clip_plane(context: ClipContext, plane: int, found: _Polygons, crossing: Bools) -> None:
+    """Cut the `crossing` polygons by one plane."""
+    corners, counts, real = found.corners, found.counts, found.real
+    owner = np.arange(len(counts)).repeat(counts)
+    last = ends_of(counts)
+    following = np.arange(1, len(corners) + 1)
+    following[last - 1] = last - counts
+    here = context.planes.distance(context.vertices, plane, corners)
+    inside = here >= 0
+    crossed = inside != inside.take(following)
     if not context.outlined:
         # A vertex on the plane is its own cut: one more would make a piece without area. Only its
         # edges are to be seen: of a polygon that touches the plane from outside they are all.
-        crossed &= (here != 0) & (there != 0)
-    row, slot = np.nonzero(crossed)
-    first_new = _cut(context, here, there, inlist, ahead, provoking[where], row, slot)
-    # Each slot emits itself if inside, then the cut of the edge it starts.
-    emitted = inside.astype(np.intp) + crossed
-    ends = np.cumsum(emitted, axis=1)
-    totals = ends[:, -1]
-    out = np.zeros((len(where), max(width, int(totals.max(initial=0)))), np.int64)
-    starts = ends - emitted
-    r, s = np.nonzero(inside)
-    out[r, starts[r, s]] = inlist[r, s]
-    out[row, ends[row, slot] - 1] = first_new + np.arange(len(row))
-    totals[bad] = 0
+        apart = here != 0
+        crossed &= apart
+        crossed &= apart.take(following)
+    bad = ~np.isfinite(here)
+    if not every(crossing):
+        touched = crossing.take(owner)
+        crossed &= touched
+        bad &= touched
+        inside |= ~touched
+    at = where(crossed)
+    after = following.take(at)
+    first = _cut(
+        context,
+        here.take(at),
+        here.take(after),
+        corners.take(at),
+        corners.take(after),
+        found.provoking.take(owner.take(at)),
+    )
+    new = np.arange(first, first + len(at))
+    if some(bad):
+        good = (np.bincount(owner, bad, len(counts)) == 0).take(owner)
+        inside &= good
+        crossed &= good
+        kept = good.take(at)
+        at, new = at.compress(kept), new.compress(kept)
+    # Each corner emits itself if inside, then the cut of the edge it starts.
+    emitted = np.add(inside, crossed, dtype=np.int64)
+    ends = ends_of(emitted)
+    out = np.empty(int(ends[-1]), np.int64)
+    marks = np.empty(len(out), np.bool_)
+    stay = where(inside)
+    place = (ends - emitted).take(stay)
+    out[place] = corners.take(stay)
     # A vertex keeps the edge it starts, and so does a cut where the polygon comes back in. Where it
     # leaves, the edge along the plane is drawn only if the application asked for that plane.
-    marks = np.zeros(out.shape, np.bool_)
-    drawn, leaving = real[where], inside[row, slot]
-    marks[r, starts[r, s]] = drawn[r, s]
-    marks[row, ends[row, slot] - 1] = np.where(leaving, plane >= 6, drawn[row, slot])
-    counts = counts.copy()
-    counts[where] = totals
-    return _widened(polygons, where, out), counts, _widened(real, where, marks)
-
-
-def _widened(rows: Array, where: Ints, new: Array) -> Array:
-    """A copy of rows, some of them replaced by others that may be longer."""
-    wide = np.zeros((len(rows), new.shape[1]), rows.dtype)
-    wide[:, : rows.shape[1]] = rows
-    wide[where] = new
-    return wide
+    marks[place] = real.take(stay)
+    place = ends.take(at)
+    place -= 1
+    out[place] = new
+    marks[place] = np.where(inside.take(at), plane >= 6, real.take(at))
+    found.corners, found.real = out, marks
+    found.counts = np.add.reduceat(emitted, last - counts)
+    enough = found.counts >= 3
+    if not every(enough):
+        found.keep(enough)
 
 
 def _cut(
-    context: ClipContext,
-    here: Floats,
-    there: Floats,
-    inlist: Ints,
-    ahead: Ints,
-    provoking: Ints,
-    row: Ints,
-    slot: Ints,
+    context: ClipContext, a: Floats, b: Floats, start: Ints, end: Ints, provoking: Ints
 ) -> int:
-    """Make the vertices where edges cross the plane, measured from the end nearer to it."""
-    a, b = here[row, slot], there[row, slot]
-    start, end = inlist[row, slot], ahead[row, slot]
-    nearer = np.abs(b) < np.abs(a)
-    exact = np.abs(b) == np.abs(a)
-    nearer |= exact & (a < 0)  # of equal distances the inner end counts
+    """Make the vertices where edges cross the plane, measured from the end nearer to it.
+
+    `a` and `b` are the distances of where they start and end.
+    """
+    far, near = np.abs(a), np.abs(b)
+    nearer = near < far
+    exact = near == far
+    if some(exact):
+        nearer |= exact & (a < 0)  # of equal distances the inner end counts
     near_distance = np.where(nearer, b, a)
     far_distance = np.where(nearer, a, b)
     t = near_distance / (near_distance - far_distance)
@@ -225,26 +241,34 @@ def _cut(
         t.astype(np.float32, copy=False),
         np.where(nearer, end, start),
         np.where(nearer, start, end),
-        provoking[row],
+        provoking,
         context.flat,
         context.linear,
     )
 
 
-def _fan(polygons: Ints, counts: Ints, rows: Ints, real: Bools) -> tuple[Ints, Ints, EdgeMasks]:
+def _fan(found: _Polygons) -> tuple[Ints, Ints, EdgeMasks]:
     """Triangles (first, i - 1, i) of every polygon, polygon by polygon."""
-    triangles = np.maximum(counts - 2, 0)
-    owner = np.repeat(np.arange(len(polygons)), triangles)
-    within = np.arange(len(owner)) - np.repeat(np.cumsum(triangles) - triangles, triangles)
-    if not len(owner):
+    counts, vertices, real = found.counts, found.corners, found.real
+    if not len(counts):
         return np.zeros((0, 3), np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8)
-    corners = np.stack(
-        (polygons[owner, 0], polygons[owner, within + 1], polygons[owner, within + 2]), axis=1
-    )
-    leaving = real[owner, 0] & (within == 0)
-    closing = real[owner, within + 2] & (within + 3 == counts[owner])
-    edges = leaving | (real[owner, within + 1] << np.uint8(1)) | (closing << np.uint8(2))
-    return corners, rows[owner], edges.astype(np.uint8)
+    triangles = counts - 2
+    ends = ends_of(triangles)
+    owner = np.arange(len(counts)).repeat(triangles)
+    within = np.arange(len(owner))
+    within -= (ends - triangles).take(owner)
+    first = (ends_of(counts) - counts).take(owner)
+    second = first + within
+    second += 1
+    third = second + 1
+    corners = np.empty((len(owner), 3), np.int64)
+    corners[:, 0] = vertices.take(first)
+    corners[:, 1], corners[:, 2] = vertices.take(second), vertices.take(third)
+    edges = real.take(second).view(np.uint8) << np.uint8(1)
+    edges |= (real.take(first) & (within == 0)).view(np.uint8)
+    closing = real.take(third) & (within + 3 == counts.take(owner))
+    edges |= closing.view(np.uint8) << np.uint8(2)
+    return corners, found.rows.take(owner), edges
 
 
 def clip_lines(

@@ -132,7 +132,8 @@ class VertexSet:
         `flat` slots are copied from the vertices `constant`; `linear` slots (noperspective) are
         interpolated in window space.
         """
-        clip, before = _lerp(t, self.clip[:, outside], self.clip[:, inside]), self.window
+        ends = self.clip.take(outside, axis=1), self.clip.take(inside, axis=1)
+        clip, before = _lerp(t, *ends), self.window
         window = project(clip, self._viewport_of_new(outside))
         screen_t = t
         if linear:
@@ -173,11 +174,12 @@ class VertexSet:
                 if value is None or not value.ndim:
                     continue
                 if (slot in flat or slot in INTEGERS) and constant is not None:
-                    new = value[constant]
+                    new = value.take(constant)
                 else:
-                    raw = value.view(np.float32)
+                    raw = value if value.dtype == _FLOAT else value.view(_FLOAT)
                     at = screen_t if slot in linear else t
-                    new = _lerp(at, raw[outside], raw[inside]).view(value.dtype)
+                    new = _lerp(at, raw.take(outside), raw.take(inside))
+                    new = new if value.dtype == _FLOAT else new.view(value.dtype)
                 components[i] = np.concatenate((value, new))
 
     def _append_places(self, clip: Floats, window: Floats) -> int:
@@ -189,7 +191,10 @@ class VertexSet:
 
 
 def _lerp(t: Floats, outside: Floats, inside: Floats) -> Floats:
-    return outside + t * (inside - outside)
+    step = inside - outside
+    step *= t
+    step += outside
+    return step
 
 
 def _window_parameter(new: Floats, outside: Floats, inside: Floats, t: Floats) -> Floats:

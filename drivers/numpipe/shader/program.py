@@ -142,7 +142,7 @@ class CompiledShader:
 
     def bind(self, resources: ShaderResources) -> BoundShader:
         """Fix the resources of a draw."""
-        return BoundShader(self, self.views_of(resources), resources)
+        return BoundShader(self, resources)
 
     def views_of(self, resources: ShaderResources) -> tuple[Any, ...]:
         """Constant blocks as the code reads them."""
@@ -175,25 +175,31 @@ def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
 class BoundShader:
     """The `BoundProgram` of the API."""
 
-    __slots__ = ("program", "run", "spend", "state", "views")
+    __slots__ = ("_views", "program", "run", "spend", "state")
 
-    def __init__(self, program: CompiledShader, views: tuple[Any, ...], resources: ShaderResources):
+    def __init__(self, program: CompiledShader, resources: ShaderResources):
         self.program = program
         self.run = program.run
         self.spend = resources.work.round
-        self.views = views
         self.state = resources
+        self._views: tuple[Any, ...] | None = None
+
+    @property
+    def views(self) -> tuple[Any, ...]:
+        """Constant blocks as the code reads them, looked at when it runs."""
+        if self._views is None:
+            self._views = self.program.views_of(self.state)
+        return self._views
 
     def rebind(self) -> None:
-        """Constant blocks of the resources are others now."""
-        self.views = self.program.views_of(self.state)
+        """Constant blocks of the resources are others from now on."""
+        self._views = None
 
     def vertex(self, lanes: VertexLanes) -> Outputs:
-        """Run one chunk of vertices."""
-        with np.errstate(all="ignore"):
-            outputs: Outputs = self.run(
-                lanes, lanes.count, self.views, self.state, self.spend, None, False
-            )[0]
+        """Run one chunk of vertices. (Whoever draws ignores what NumPy finds strange.)"""
+        outputs: Outputs = self.run(
+            lanes, lanes.count, self.views, self.state, self.spend, None, False
+        )[0]
         return outputs
 
     def geometry(self, lanes: GeometryLanes) -> list[Emission]:
@@ -227,14 +233,7 @@ class BoundShader:
 
     def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:
         """Run one chunk of fragments."""
-        with np.errstate(all="ignore"):
-            outputs, alive, dual = self.run(
-                lanes,
-                lanes.count,
-                self.views,
-                self.state,
-                self.spend,
-                lanes.helper,
-                lanes.quads,
-            )
+        outputs, alive, dual = self.run(
+            lanes, lanes.count, self.views, self.state, self.spend, lanes.helper, lanes.quads
+        )
         return FragmentOutputs(outputs, alive, dual)

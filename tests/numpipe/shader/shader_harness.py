@@ -107,12 +107,13 @@ def run_compiled(
     step = chunk or env.lanes
     for start in range(0, env.lanes, step):
         lanes = Lanes(env, np.arange(start, min(start + step, env.lanes)), quads)
-        if shader.stage is Stage.VERTEX:
-            result = bound.vertex(lanes)
-            mask = None
-        else:
-            fragment = bound.fragment(lanes)
-            result, mask = fragment.outputs, fragment.alive
+        with np.errstate(all="ignore"):  # as whoever draws does
+            if shader.stage is Stage.VERTEX:
+                result = bound.vertex(lanes)
+                mask = None
+            else:
+                fragment = bound.fragment(lanes)
+                result, mask = fragment.outputs, fragment.alive
         alive.append(np.ones(lanes.count, np.bool_) if mask is None else mask)
         for slot, components in result.items():
             for c, value in enumerate(components):

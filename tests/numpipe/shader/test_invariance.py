@@ -67,7 +67,8 @@ def program(name: str, uniform: int) -> CompiledShader:
 def run(name: str, columns: list[Array], uniform: int = 0, values: Array | None = None) -> Array:
     block = np.zeros(4, np.uint32) if values is None else np.resize(values, 4)
     resources = ShaderResources(constants=[block.astype(np.uint32).view(np.uint8)])
-    (out, *_) = program(name, uniform).bind(resources).vertex(Columns(columns))[32]
+    with np.errstate(all="ignore"):
+        (out, *_) = program(name, uniform).bind(resources).vertex(Columns(columns))[32]
     assert out is not None
     full = np.ascontiguousarray(np.broadcast_to(out, columns[0].size))
     return full.view(np.uint32)
