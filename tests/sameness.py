@@ -27,9 +27,13 @@ __all__ = ["difference"]
 
 _THEMSELVES = (Resource, Shader, ShaderObject, Cso, Counters, Work, Scratch, Screen, type)
 _NOTES = frozenset(
-    {"derived", "hits", "misses", "revision", "_sampled", "_looked", "_writes", "_remembered"}
+    {
+        *("derived", "hits", "misses", "revision", "_sampled", "_looked", "_writes", "_remembered"),
+        *("_enough", "_few", "_waits"),
+    }
 )
-"""fields that say how often something was asked for, or keep what follows from the others"""
+"""fields that say how often something was asked for, or keep what follows from the others, or what
+seems worth it"""
 
 
 def difference(one: Any, other: Any, place: str = "", seen: set[Any] | None = None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from gallette.compiler.nir.ir import Stage
@@ -14,6 +15,7 @@ from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
 from .geometry import OUTPUT_MODES
+from .positions import PlacedFirst
 from .programs import DrawTables, Joiner, Selection, inlined, select
 from .state import DrawState, FixedState, Recorder, Witness, fixed_state
 
@@ -99,7 +101,11 @@ class DrawStates:
         fragment = _NO_FRAGMENTS
         if selection.fragment is not None:
             fragment = join.join(Stage.FRAGMENT, selection.fragment)
-        state = self._state(fixed, programs, fragment)
+        positions: PlacedFirst | None = None
+        if selection.positions is not None and self.witness is None:
+            begin = selection.positions.begin
+            positions = partial(begin, mode, join.resources(Stage.VERTEX))
+        state = self._state(fixed, programs, fragment, positions)
         self._last[mode] = join.changes, state
         return state
 
@@ -142,7 +148,13 @@ class DrawStates:
         fixed = self._find(mode)
         return None if fixed is None else fixed.selection
 
-    def _state(self, fixed: FixedState, programs: Any, fragment: FragmentShader) -> DrawState:
+    def _state(
+        self,
+        fixed: FixedState,
+        programs: Any,
+        fragment: FragmentShader,
+        positions: PlacedFirst | None = None,
+    ) -> DrawState:
         bound = self.bound
         return DrawState(
             fixed,
@@ -156,6 +168,7 @@ class DrawStates:
             self.witness,
             bound=bound,
             recorder=self.recorder,
+            positions=positions,
         )
 
     def _find(self, mode: Primitive) -> FixedState | None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.lanes import VertexLanes
-from gallette.drivers.common.program import Outputs, ProgramFacts
+from gallette.drivers.common.program import BoundProgram, Outputs, ProgramFacts
 from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.vertex.assembly import Part, Runs, assemble, assembled_units
 from gallette.drivers.common.vertex.clip import clip_codes
@@ -107,7 +107,7 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
             source.firsts = draw.firsts[first : first + source.instances]
         else:
             source.first = int(draw.firsts[first])
-    vertices = _shade(draw, source)
+    vertices = _placed(draw, source) or _shade(draw, source)
     assembler = _Assembler(draw, info, runs)
     positions, provoking, edges = assembler.make(vertices)
     corners = positions
@@ -239,7 +239,7 @@ def _one_instance(
         part = start, min(start + step, assembler.units)
         positions, provoking, edges = assembler.make(None, part)
         source, lane_of = stream.source(positions, instance)
-        vertices = _shade(draw, source)
+        vertices = _placed(draw, source) or _shade(draw, source)
         if assembler.may_be_plain:
             positions, provoking, edges = assembler.make(vertices, part)
         identity = np.arange(len(positions), dtype=np.int32) // np.int32(assembler.pieces)
@@ -319,19 +319,45 @@ def _needs_only_filling(raster: RasterContext, vertices: VertexSet) -> bool:
 
 def _shade(draw: DrawState, source: VertexSource) -> VertexSet:
     """Run the vertex shader once per unique vertex and instance."""
+    draw.counters.vs_invocations += source.lanes
+    return _set_of(draw, source, _outputs(draw, draw.programs[Stage.VERTEX], source))
+
+
+def _placed(draw: DrawState, source: VertexSource) -> VertexSet | None:
+    """Vertices that are shaded when primitives turn out to need them; None: shade them now."""
+    if draw.positions is None:
+        return None
+    found = draw.positions(source.lanes)
+    if found is None:
+        return None
+    program, few = found
+    draw.counters.vs_invocations += source.lanes
+    vertices = _set_of(draw, source, _outputs(draw, program, source))
+    whole = draw.programs[Stage.VERTEX]
+
+    def shade(lanes: Ints | None) -> Outputs:
+        return _outputs(draw, whole, source if lanes is None else source.taking(lanes))
+
+    vertices.later = few.shading(shade)
+    return vertices
+
+
+def _outputs(draw: DrawState, program: BoundProgram, source: VertexSource) -> Outputs:
+    """What a vertex program makes of some vertices, as many at a time as its chunks have."""
     lanes = source.lanes
-    draw.counters.vs_invocations += lanes
     fetched = _fetching(draw, source)
-    program = draw.programs[Stage.VERTEX]
     size = draw.fixed.selection.stages[Stage.VERTEX].facts.chunk_lanes
     if lanes <= size + size // 4:
-        outputs = program.vertex(fetched(0, lanes))
-    else:
-        pieces = []
-        for start in range(0, lanes, size):
-            stop = min(start + size, lanes)
-            pieces.append((program.vertex(fetched(start, stop)), stop - start))
-        outputs = joined_outputs(pieces)
+        return program.vertex(fetched(0, lanes))
+    pieces = []
+    for start in range(0, lanes, size):
+        stop = min(start + size, lanes)
+        pieces.append((program.vertex(fetched(start, stop)), stop - start))
+    return joined_outputs(pieces)
+
+
+def _set_of(draw: DrawState, source: VertexSource, outputs: Outputs) -> VertexSet:
+    """Vertices, of what their shader wrote."""
     viewport: ViewportState | OwnViewports = draw.fixed.viewport
     if draw.viewports is not None:
         draws = source.draws
@@ -340,7 +366,7 @@ def _shade(draw: DrawState, source: VertexSource) -> VertexSet:
             draws = draws.repeat(source.count)
         viewport = draw.viewports.take(draws)
     own = {slot: list(values) for slot, values in outputs.items()}
-    return VertexSet.from_outputs(lanes, own, viewport)
+    return VertexSet.from_outputs(source.lanes, own, viewport)
 
 
 def _fetching(draw: DrawState, source: VertexSource) -> Callable[[int, int], VertexLanes]:

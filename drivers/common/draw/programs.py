@@ -7,7 +7,7 @@ and a program's joining with its resources until its stage's bindings change.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ from gallette.drivers.common.variants.standard import saturated
 from gallette.drivers.common.work import Work
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import SamplerState, StreamOutputInfo
+
+from .positions import PositionsFirst
 
 __all__ = [
     "ConstantTables",
@@ -65,6 +67,7 @@ class Selection:
     stream_output: StreamOutputInfo | None
     origin: tuple[tuple[DriverShader, VariantKey], ...]  # (vertex, fragment): variants of what
     mergeable: bool
+    positions: PositionsFirst | None = field(default=None, compare=False)
 
     @property
     def last(self) -> Program:
@@ -212,6 +215,9 @@ def _select(
         mergeable=last is vertex
         and not any(shader.reads.deciding for shader, _ in origin)
         and all(shader.variant_for(key).mergeable for shader, key in origin),
+        positions=PositionsFirst.of(last, keys[last], rasterizer, last.stream_output is not None)
+        if last is vertex and inputs
+        else None,
     )
 
 

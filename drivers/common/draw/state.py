@@ -48,6 +48,7 @@ from gallette.pipe.state import (
     ViewportState,
 )
 
+from .positions import PlacedFirst
 from .programs import Selection
 
 __all__ = [
@@ -108,6 +109,7 @@ class DrawState:
     viewports: OwnViewports | None = None  # of each draw, if they differ
     bound: Bound | None = None  # what all this was derived from, while nothing is bound anew
     recorder: Recorder | None = None
+    positions: PlacedFirst | None = None  # where vertices may be placed before they are shaded
 
 
 def fixed_state(

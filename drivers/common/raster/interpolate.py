@@ -84,9 +84,15 @@ class PlaneSource:
         key = (slot, component, perspective)
         found = self._planes.get(key)
         if found is None:
-            value = self.vertices.component(slot, component)
+            value = self._varying(slot, component)
             found = self._planes[key] = self._of(value, perspective)
         return found
+
+    def _varying(self, slot: int, component: int) -> npt.NDArray[Any]:
+        """A varying of all vertices, or of these at least: they may be shaded late."""
+        if self.vertices.later is not None:
+            self.vertices.complete(self.corners, self.provoking)
+        return self.vertices.component(slot, component)
 
     def window_plane(self, component: int) -> Plane:
         """The plane of window z (2) or 1/w (3)."""
@@ -104,7 +110,7 @@ class PlaneSource:
         key = (slot, component)
         found = self._flats.get(key)
         if found is None:
-            value = self.vertices.component(slot, component)
+            value = self._varying(slot, component)
             found = value[self.provoking] if value.ndim else value
             found = self._flats[key] = found.view(np.float32) if found.ndim else _raw(found)
         return found

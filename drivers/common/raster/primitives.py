@@ -155,6 +155,7 @@ def _windowed(
     batch: Batch,
 ) -> tuple[RasterContext, FragmentSink, VertexSet, Batch]:
     """The batch in the viewports its primitives name."""
+    vertices.complete_all()
     index = viewports.indices(vertices, batch.provoking)
     first = int(index[0])
     if (index == first).all():

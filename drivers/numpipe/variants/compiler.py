@@ -20,6 +20,7 @@ class ShaderCompiler(VariantCompiler[VariantKey, CompiledShader]):
     home = "drivers/numpipe"
     tells_time = True
     layers_textures = True
+    positions_first = True
 
     def null_key(self, stage: Stage) -> VariantKey:
         return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()

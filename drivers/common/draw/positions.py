@@ -1,0 +1,126 @@
+"""Positions first: the rest of a vertex is computed if some primitive is left that needs it.
+
+Where a vertex shader computes much besides the position, the variant `depth_only` says where the
+vertices of a draw are. Primitives are clipped, culled and rasterized by that, and then the whole
+variant runs for the vertices of those that cover something. Both variants put a vertex at the same
+place, bit for bit: that is what invariance of positions means (docs/lessons, `is_used_once`).
+
+What decides is known before anything runs (how much code there is besides the position, how many
+vertices there are) or was seen in the draw before (how many were shaded after all), so that no
+picture depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gallette.drivers.common.lanes import ShaderResources
+from gallette.drivers.common.program import BoundProgram, DriverShader
+from gallette.drivers.common.variants.keys import VertexKey
+from gallette.drivers.common.vertex.vertices import Ints
+from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.state import RasterizerState
+
+__all__ = ["FewVertices", "PlacedFirst", "PositionsFirst"]
+
+_LEAST_LANES = 4096
+"""Of fewer vertices nothing is to be saved."""
+
+_LEAST_CODE = 32
+"""Instructions there must be besides those that the position takes, twice over."""
+
+_WORTH = 0.7
+"""If more than this share of a draw's vertices were shaded after all, the next ones are shaded at
+once."""
+
+_AGAIN = 32
+"""After so many draws it is tried again."""
+
+_NO_POLYGONS = frozenset(
+    {
+        Primitive.POINTS,
+        Primitive.LINES,
+        Primitive.LINE_STRIP,
+        Primitive.LINE_LOOP,
+        Primitive.LINES_ADJACENCY,
+        Primitive.LINE_STRIP_ADJACENCY,
+        Primitive.PATCHES,
+    }
+)
+
+
+@dataclass(slots=True, eq=False)
+class PositionsFirst:
+    """The variant that says where vertices are, of one selection; and whether it is worth it."""
+
+    shader: DriverShader
+    key: VertexKey
+    _enough: bool | None = None  # is there enough besides the position? None: not looked at
+    _waits: int = field(default=0)  # draws until it is tried again
+    _few: FewVertices | None = None  # of the draw before
+
+    @classmethod
+    def of(
+        cls, shader: DriverShader, key: Any, state: RasterizerState, captures: bool
+    ) -> PositionsFirst | None:
+        """For a vertex shader whose outputs are rasterized; None if it cannot be."""
+        filled = state.fill_front is state.fill_back is PolygonMode.FILL
+        if captures or not filled or not shader.compiler.positions_first:
+            return None
+        if key.depth_only or not shader.reads.has_varyings:
+            return None
+        return cls(shader, key)
+
+    def begin(
+        self, mode: Primitive, resources: ShaderResources, lanes: int
+    ) -> tuple[BoundProgram, FewVertices] | None:
+        """What places so many vertices, and who is to be told which of them are shaded; None: all
+        of them are to be shaded at once."""
+        if lanes < _LEAST_LANES or mode in _NO_POLYGONS or not self._has_enough():
+            return None
+        before, self._few = self._few, None
+        if before is not None and before.shaded > _WORTH * before.lanes:
+            self._waits = _AGAIN
+        if self._waits:
+            self._waits -= 1
+            return None
+        self._few = few = FewVertices(lanes)
+        return self._variant().program.bind(resources), few
+
+    def _variant(self) -> Any:
+        return self.shader.variant_for(replace(self.key, depth_only=True))
+
+    def _has_enough(self) -> bool:
+        """Is there much to compute besides the position, that nobody can tell?"""
+        if self._enough is None:
+            whole = self.shader.variant_for(self.key)
+            self._enough = not whole.program.facts.has_side_effects
+            code = whole.shader.count_instrs()
+            if self._enough and code > _LEAST_CODE:
+                self._enough = code >= 2 * self._variant().shader.count_instrs() + _LEAST_CODE
+            else:
+                self._enough = False
+        return self._enough
+
+
+@dataclass(slots=True, eq=False)
+class FewVertices:
+    """How many vertices of a draw have been shaded."""
+
+    lanes: int
+    shaded: int = 0
+
+    def shading(self, shade: Callable[[Ints | None], Any]) -> Callable[[Ints | None], Any]:
+        """The same that shades, and it is counted."""
+
+        def counted(which: Ints | None) -> Any:
+            self.shaded += self.lanes if which is None else len(which)
+            return shade(which)
+
+        return counted
+
+
+PlacedFirst = Callable[[int], tuple[BoundProgram, FewVertices] | None]
+"""`PositionsFirst.begin` of a draw, but for how many vertices there are."""
