@@ -101,11 +101,7 @@ class DrawStates:
         fragment = _NO_FRAGMENTS
         if selection.fragment is not None:
             fragment = join.join(Stage.FRAGMENT, selection.fragment)
-        positions: PlacedFirst | None = None
-        if selection.positions is not None and self.witness is None:
-            begin = selection.positions.begin
-            positions = partial(begin, mode, join.resources(Stage.VERTEX))
-        state = self._state(fixed, programs, fragment, positions)
+        state = self._state(fixed, programs, fragment)
         self._last[mode] = join.changes, state
         return state
 
@@ -130,7 +126,7 @@ class DrawStates:
         fragment = _NO_FRAGMENTS
         if len(programs) > 1:
             fragment = FragmentShader(programs[1], self._needs_quads(fixed))
-        return self._state(fixed, {Stage.VERTEX: programs[0]}, fragment)
+        return self._state(fixed, {Stage.VERTEX: programs[0]}, fragment, merged=True)
 
     def merged_fragment(self, mode: Primitive, tables: DrawTables) -> FragmentShader:
         """The fragment program of `merged` alone."""
@@ -153,9 +149,12 @@ class DrawStates:
         fixed: FixedState,
         programs: Any,
         fragment: FragmentShader,
-        positions: PlacedFirst | None = None,
+        merged: bool = False,
     ) -> DrawState:
-        bound = self.bound
+        bound, first = self.bound, fixed.selection.positions
+        positions: PlacedFirst | None = None
+        if first is not None and self.witness is None and not merged:
+            positions = partial(first.begin, self.joiner.resources(Stage.VERTEX))
         return DrawState(
             fixed,
             programs,

@@ -107,7 +107,7 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
             source.firsts = draw.firsts[first : first + source.instances]
         else:
             source.first = int(draw.firsts[first])
-    vertices = _placed(draw, source) or _shade(draw, source)
+    vertices = _placed(draw, info.mode, source) or _shade(draw, source)
     assembler = _Assembler(draw, info, runs)
     positions, provoking, edges = assembler.make(vertices)
     corners = positions
@@ -239,7 +239,7 @@ def _one_instance(
         part = start, min(start + step, assembler.units)
         positions, provoking, edges = assembler.make(None, part)
         source, lane_of = stream.source(positions, instance)
-        vertices = _placed(draw, source) or _shade(draw, source)
+        vertices = _placed(draw, info.mode, source) or _shade(draw, source)
         if assembler.may_be_plain:
             positions, provoking, edges = assembler.make(vertices, part)
         identity = np.arange(len(positions), dtype=np.int32) // np.int32(assembler.pieces)
@@ -323,11 +323,11 @@ def _shade(draw: DrawState, source: VertexSource) -> VertexSet:
     return _set_of(draw, source, _outputs(draw, draw.programs[Stage.VERTEX], source))
 
 
-def _placed(draw: DrawState, source: VertexSource) -> VertexSet | None:
+def _placed(draw: DrawState, mode: Primitive, source: VertexSource) -> VertexSet | None:
     """Vertices that are shaded when primitives turn out to need them; None: shade them now."""
     if draw.positions is None:
         return None
-    found = draw.positions(source.lanes)
+    found = draw.positions(mode, source.lanes)
     if found is None:
         return None
     program, few = found

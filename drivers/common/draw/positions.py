@@ -74,7 +74,7 @@ class PositionsFirst:
         return cls(shader, key)
 
     def begin(
-        self, mode: Primitive, resources: ShaderResources, lanes: int
+        self, resources: ShaderResources, mode: Primitive, lanes: int
     ) -> tuple[BoundProgram, FewVertices] | None:
         """What places so many vertices, and who is to be told which of them are shaded; None: all
         of them are to be shaded at once."""
@@ -122,5 +122,5 @@ class FewVertices:
         return counted
 
 
-PlacedFirst = Callable[[int], tuple[BoundProgram, FewVertices] | None]
-"""`PositionsFirst.begin` of a draw, but for how many vertices there are."""
+PlacedFirst = Callable[[Primitive, int], tuple[BoundProgram, FewVertices] | None]
+"""`PositionsFirst.begin` in a state, for primitives of so many vertices."""

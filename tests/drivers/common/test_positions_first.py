@@ -232,11 +232,23 @@ def test_what_nobody_sees_is_not_shaded(few: list[FewVertices]) -> None:
     assert few[0].lanes == 3 * COUNT and few[0].shaded < 0.1 * few[0].lanes
 
 
+def test_what_is_hidden_is_not_shaded(few: list[FewVertices]) -> None:
+    scene = Scene(vertex())
+
+    def draw(gl: GLInterface) -> None:
+        culled(gl)
+        culled(gl)
+
+    scene.look(draw)
+    assert 0 < few[1].shaded < 0.5 * few[0].shaded  # those that are cut
+
+
 def test_draws_whose_vertices_are_all_seen_are_shaded_at_once(few: list[FewVertices]) -> None:
     """And after a while it is tried again."""
     scene = Scene(vertex(), spread=0.2)
 
     def draw(gl: GLInterface) -> None:
+        gl.disable(GL.DEPTH_TEST)  # what is hidden is not shaded either
         for _ in range(70):
             gl.draw_arrays(GL.TRIANGLES, 0, 3 * COUNT)
 
