@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from gallette.state_tracker.vertices.buffers import BufferObject
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["QueryObject", "QueryState"]
+__all__ = ["QueryObject", "QueryState", "have_changed"]
 
 TARGETS: dict[int, QueryType] = {
     GL.SAMPLES_PASSED: QueryType.OCCLUSION_COUNTER,
@@ -98,12 +99,8 @@ class QueryObject(GLObject):
     def begin(self, target: int, index: int = 0) -> None:
         self.prepare(target, index)
         self.ctx.pipe.begin_query(self.handle)
-        self.begun()
-
-    def begun(self) -> None:
-        """The driver counts."""
         self.active, self.result = True, None
-        self.ctx.queries.active[self.target, self.index] = self
+        self.ctx.queries.active[target, index] = self
 
     def prepare(self, target: int, index: int = 0) -> None:
         if self.handle is not None and (self.target, self.index) == (target, index):
@@ -145,6 +142,17 @@ class QueryState:
     def release_all(self) -> None:
         self.active.clear()
         self.names.clear()
+
+
+def have_changed(ctx: Context, queries: Sequence[QueryObject], begun: bool) -> None:
+    """The driver has begun and ended these queries of samples, one after the other: has the last
+    one only begun?"""
+    for query in queries:
+        query.active, query.result = False, None
+    active, place = ctx.queries.active, (GL.SAMPLES_PASSED, 0)
+    active.pop(place, None)
+    if begun:
+        queries[-1].active, active[place] = True, queries[-1]
 
 
 @entry

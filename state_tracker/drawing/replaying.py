@@ -8,9 +8,10 @@ token is done the long way, in its turn.
 
 from __future__ import annotations
 
-import itertools
 import struct
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from gallette.state_tracker.entry_points.recording.words import (
     SAMPLES_PASSED,
     Word,
 )
-from gallette.state_tracker.queries import QueryObject, begin_query, end_query
+from gallette.state_tracker.queries import QueryObject, begin_query, end_query, have_changed
 from gallette.state_tracker.targets import clears
 from gallette.state_tracker.vertices.buffer_objects import sub_data
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.drawing.replays import Replays
     from gallette.state_tracker.shading.programs import Executable
 
-__all__ = ["Replay"]
+__all__ = ["Replay", "Tokens"]
 
 _WRITE, _BEGIN, _END, _CLEAR = map(
     RECORDS.index, ("BufferSubData", "BeginQuery", "EndQuery", "Clear")
@@ -64,9 +65,53 @@ _MANY = 64
 """So many records are quicker told apart all at once."""
 
 _FACTORS = np.array([pow(3, 5 * word + 7, 1 << 62) for word in range(HEADER + COPIED)])
-_LOG, _COPIES = 0, 1  # where bytes lie that go with records
+_COPIES = 1  # where bytes lie that are written: behind the log
 
 Ints = npt.NDArray[np.int64]
+
+_Draws = tuple[Ints, Ints, bytes, Sequence[Any]]
+"""Where each kind is first, the kind of each, the keys of the kinds, what is known of them."""
+
+
+_MOST_TOKENS = 4096
+_REMEMBERED = 1 << 10
+"""Draws whose kinds are remembered until the next time."""
+
+
+class Tokens:
+    """What the driver knows kinds of draws by, in one situation: programs draw the same things in
+    every frame, so it is quickly seen that all keys are those of last time."""
+
+    __slots__ = ("_last", "known")
+
+    def __init__(self) -> None:
+        self.known: dict[bytes, Any] = {}  # by their keys
+        self._last: tuple[bytes, _Draws] | None = None
+
+    def of_all(self, keys: Ints) -> _Draws:
+        """The kinds of draws with such keys."""
+        if len(self.known) >= _MOST_TOKENS:
+            self.known.clear()
+            self._last = None
+        get = self.known.get
+        if (keys[0] == keys[-1]).all() and (keys == keys[0]).all():
+            key = keys[0].tobytes()
+            return np.zeros(1, np.int64), np.zeros(len(keys), np.int64), key, [get(key)]
+        data = keys.tobytes()
+        if self._last is not None and self._last[0] == data:
+            return self._last[1]
+        first, which = _kinds_of(keys, data)
+        each = keys[first].tobytes()
+        tokens = [get(each[at : at + _KEY]) for at in range(0, len(each), _KEY)]
+        found = first, which, each, tokens
+        if len(keys) <= _REMEMBERED and None not in tokens:
+            self._last = data, found
+        return found
+
+    def forget(self, key: bytes) -> None:
+        """The driver may want another one."""
+        self.known.pop(key, None)
+        self._last = None
 
 
 class Replay:
@@ -78,24 +123,23 @@ class Replay:
         self._records = np.frombuffer(noted.log, np.int64).reshape(-1, self._stride // 8)
         numbers = self._records[:, 0]  # in `RECORDS`
         self._numbers: list[int] = numbers.tolist()
-        keys = self._records[:, : HEADER + COPIED].copy()
-        arrays = keys[:, 0] < _ELEMENTS
-        anywhere = arrays | (numbers == _WRITE)
-        self._starts = np.where(anywhere, keys[:, 2], 0)
-        keys[arrays, 2] = 0
-        self._keys = keys.tobytes()
         self._size = len(executable.uniforms.data)
         self._copies, self._copied_at = noted.written, recording.written()
         self._tokens = replays.tokens(executable)
         self._active = self._ctx.queries.active.get((SAMPLES_PASSED, 0))
         self._clears: dict[tuple[int, int], _Cleared] = {}  # by framebuffer, and what is cleared
-        self._which, self._seen_at = self._told_apart(keys, numbers)
-        self._order: list[int] = self._seen_at.argsort().tolist()  # of kinds, as they come
+        self._asked: list[int] = []  # records where a query the driver knows begins or ends
+        self._changes: list[QueryObject] = []  # and these
+        self._starts = np.zeros(len(numbers), np.int64)
+        self._which = np.empty(len(numbers), np.int64)
+        self._keys = b""  # of the kinds that are draws, which come first
+        self._kinds: list[Any] = []  # what the driver knows each by
+        self._seen: list[int] = []  # where it comes first
+        self._tell_apart(numbers)
+        self._order = [kind for kind, found in enumerate(self._kinds) if found is None]
+        self._order.sort(key=self._seen.__getitem__)
         self._looked = 0  # so many of these were looked at
-        self._kinds: list[Any] = [None] * len(self._order)  # what the driver knows each by
         self._unknown: dict[int, int] = {}  # kinds it does not know: where they come next
-        self._changes: dict[int, QueryObject] = {}  # records where a query begins or ends
-        self._pieces = self._where(numbers)
 
     def all(self) -> None:
         """Make the draws of the log, in order."""
@@ -105,50 +149,77 @@ class Replay:
 
     # -- kinds -------------------------------------------------------------------------------------
 
-    def _told_apart(self, keys: Ints, numbers: Ints) -> tuple[Ints, Ints]:
-        """The kind of each record, as a number, and where each kind is first seen.
+    def _tell_apart(self, numbers: Ints) -> None:
+        """Find the kind of each record, and of these what is known beforehand.
 
         Draws are of one kind if their keys are the same, writes if they are to one buffer; anything
         else is of a kind of its own.
         """
-        which = np.empty(len(keys), np.int64)
-        drawn, written = (np.flatnonzero(found) for found in (numbers < _WRITE, numbers == _WRITE))
-        seen, kinds = [], 0
-        buffers = _alike(keys[written, 1])
-        for places, (first, inverse) in ((drawn, self._like(keys, drawn)), (written, buffers)):
-            which[places] = inverse + kinds
-            seen.append(places[first])
-            kinds += len(first)
-        others = np.flatnonzero(numbers > _WRITE)
-        which[others] = kinds + np.arange(len(others))
-        return which, np.concatenate((*seen, others))
+        records, counts = self._records, np.bincount(numbers, minlength=len(RECORDS)).tolist()
+        if any(counts[:_WRITE]):
+            drawn = np.flatnonzero(numbers < _WRITE)
+            self._add_draws(drawn, records[drawn, : HEADER + COPIED])
+        if counts[_WRITE]:
+            written = np.flatnonzero(numbers == _WRITE)
+            self._starts[written] = records[written, 2]
+            self._add(written, *_alike(records[written, 1]))
+        if counts[_CLEAR]:
+            self._add(np.flatnonzero(numbers == _CLEAR), *[np.arange(counts[_CLEAR])] * 2)
+        if counts[_BEGIN] or counts[_END]:
+            asked = np.flatnonzero((numbers == _BEGIN) | (numbers == _END))
+            first = len(self._kinds)
+            self._add(asked, *[np.arange(len(asked))] * 2)
+            self._kinds[first:] = self._queries(asked, numbers[asked] == _BEGIN)
+        self._pieces = self._where(numbers, counts[_WRITE] > 0)
 
-    def _like(self, keys: Ints, drawn: Ints) -> tuple[Ints, Ints]:
-        """Where each kind of these draws is first among them, and the kind of each."""
-        if len(drawn) >= _MANY:
-            some = keys if len(drawn) == len(keys) else keys.take(drawn, axis=0)
-            sums = some @ _FACTORS  # equal ones seldom are of different kinds
-            first, which = _alike(sums)
-            if np.array_equal(some, some.take(first.take(which), axis=0)):
-                return first, which
-        numbers: dict[bytes, int] = {}
-        found = [numbers.setdefault(self._key(record), len(numbers)) for record in drawn.tolist()]
-        return _alike(np.array(found, np.int64))
+    def _add(self, records: Ints, first: Ints, which: Ints) -> None:
+        """These records are of new kinds: where each is first among them, and the kind of each."""
+        self._which[records] = which + len(self._kinds)
+        self._seen += records[first].tolist()
+        self._kinds += [None] * len(first)
 
-    def _key(self, number: int) -> bytes:
-        """What records of one kind have in common: the call, but for its first vertex, and the
-        state it is made in."""
-        return self._keys[number * _KEY : (number + 1) * _KEY]
+    def _add_draws(self, drawn: Ints, keys: Ints) -> None:
+        """Draws: a key is what those of one kind have in common, the call, but for its first
+        vertex, and the state it is made in."""
+        arrays = keys[:, 0] < _ELEMENTS
+        self._starts[drawn] = np.where(arrays, keys[:, 2], 0)
+        keys[arrays, 2] = 0
+        first, which, self._keys, found = self._tokens.of_all(keys)
+        self._add(drawn, first, which)
+        self._kinds = [*found]
 
-    def _where(self, numbers: Ints) -> Pieces:
-        """Uniforms, or what is written: where they lie."""
-        records = self._records
-        offsets = np.arange(len(records)) * self._stride + _KEY
-        sizes = np.where(numbers < _WRITE, self._size, 0)
-        written = numbers == _WRITE
-        offsets[written] = records[written, 4] - self._copied_at
-        sizes[written] = records[written, 3]
-        which = np.where(written, _COPIES, _LOG)
+    def _key(self, kind: int) -> bytes:
+        """That of draws of one kind."""
+        return self._keys[kind * _KEY : (kind + 1) * _KEY]
+
+    def _queries(self, asked: Ints, begins: npt.NDArray[np.bool_]) -> Sequence[Any]:
+        """What the driver knows the records by where queries begin and end: in turn, for no others
+        are noted. None where it does not know all of them, so that each is looked at in its turn.
+        """
+        names = self._records[asked[begins], 1].tolist()
+        queries: list[Any] = list(map(self._ctx.queries.names.get, names))
+        if not begins[0]:
+            queries.insert(0, self._active)
+        known: list[Any] = [None if query is None else query.changes for query in queries]
+        if None in known:
+            return [None] * len(asked)
+        first = int(not begins[0])
+        some = slice(first, first + len(asked))
+        self._asked = asked.tolist()
+        self._changes = [*chain.from_iterable(zip(queries, queries, strict=True))][some]
+        return [*chain.from_iterable(known)][some]
+
+    def _where(self, numbers: Ints, written: bool) -> Pieces:
+        """Uniforms, or what is written, if something is: where they lie."""
+        first, records = _KEY, self._records
+        offsets = np.arange(first, first + self._stride * len(records), self._stride)
+        sizes = (numbers < _WRITE) * self._size
+        which = np.zeros(len(records), np.int64)
+        if written:
+            those = numbers == _WRITE
+            offsets[those] = records[those, 4] - self._copied_at
+            sizes[those] = records[those, 3]
+            which[those] = _COPIES
         return Pieces.of((self._log, self._copies), which, offsets, sizes)
 
     def _known_until(self, at: int) -> int:
@@ -165,7 +236,7 @@ class Replay:
                 end = place
         while self._looked < len(self._order):
             kind = self._order[self._looked]
-            record = int(self._seen_at[kind])
+            record = self._seen[kind]
             if record >= end:
                 break
             self._looked += 1
@@ -175,14 +246,14 @@ class Replay:
 
     def _known(self, kind: int, record: int) -> bool:
         """Ask what the driver knows a kind by; false, and that is noted, if by nothing."""
-        found = self._kinds[kind] = self._find(record)
+        found = self._kinds[kind] = self._find(kind, record)
         if found is None:
             self._unknown[kind] = record
         else:
             self._unknown.pop(kind, None)
         return found is not None
 
-    def _find(self, record: int) -> Any:
+    def _find(self, kind: int, record: int) -> Any:
         """What the driver knows such records by; None: they go the long way."""
         number = self._numbers[record]
         if number == _WRITE:
@@ -193,11 +264,12 @@ class Replay:
             query = self._query(record) if number == _BEGIN else self._active
             if query is None or query.changes is None:
                 return None
-            self._changes[record] = query
+            self._asked.append(record)
+            self._changes.append(query)
             self._active = query if number == _BEGIN else None
             return query.changes[number == _END]
-        key = self._key(record)
-        return self._tokens.get(key) or self._token(key, record)
+        key = self._key(kind)
+        return self._tokens.known.get(key) or self._token(key, record)
 
     # -- replaying ---------------------------------------------------------------------------------
 
@@ -209,13 +281,13 @@ class Replay:
             pieces = self._pieces.part(at, end)
             series = Series(self._kinds, self._which[some], pieces, self._starts[some])
             done += self._ctx.repeats.drawn_together(series)
-        for record in [*itertools.takewhile(lambda record: record < done, self._changes)]:
-            self._changed(self._changes.pop(record), self._numbers[record] == _BEGIN)
+            if self._asked:
+                self._changed(done)
         if done < end:  # the driver may want another token
-            self._tokens.pop(self._key(done), None)
-            self._unknown[int(self._which[done])] = done
+            kind = int(self._which[done])
+            self._tokens.forget(self._key(kind))
+            self._unknown[kind] = done
         if done < len(self._numbers):
-            self._changes.pop(done, None)
             self._make(done)
             done += 1
         return done
@@ -272,13 +344,15 @@ class Replay:
         finally:
             self._active = ctx.queries.active.get((SAMPLES_PASSED, 0))
 
-    def _changed(self, query: QueryObject, begun: bool) -> None:
-        """The driver has begun or ended a query."""
-        if begun:
-            query.begun()
-        else:
-            query.active = False
-            del self._ctx.queries.active[SAMPLES_PASSED, 0]
+    def _changed(self, done: int) -> None:
+        """The driver has begun and ended the queries of all records before that one."""
+        asked, count = self._asked, len(self._asked)
+        if asked[-1] >= done:
+            count = bisect_left(asked, done)
+        if count:
+            begun = self._numbers[asked[count - 1]] == _BEGIN
+            have_changed(self._ctx, self._changes[:count], begun)
+            del asked[:count], self._changes[:count]
 
     def _token(self, key: bytes, record: int) -> Any:
         """The driver's token for such records, if it has one."""
@@ -290,7 +364,7 @@ class Replay:
             call = draws.indexed_call(ctx, mode, one, two, three or None, four if number > 2 else 1)
         token = None if call is None else ctx.repeats.token(call)
         if token is not None:
-            self._tokens[key] = token
+            self._tokens.known[key] = token
         return token
 
     def _shown(self, record: int) -> tuple[int, tuple[int, ...]]:
@@ -322,6 +396,19 @@ class Replay:
                 _MADE_BY[number](ctx, *arguments)
         except BaseException as error:
             abi.failed(FUNCTIONS[RECORDS[number]], error)
+
+
+def _kinds_of(keys: Ints, data: bytes) -> tuple[Ints, Ints]:
+    """Where each kind of draws is first among them, and the kind of each, by their keys."""
+    if len(keys) >= _MANY:
+        sums = keys @ _FACTORS  # equal ones seldom are of different kinds
+        first, which = _alike(sums)
+        if np.array_equal(keys, keys.take(first.take(which), axis=0)):
+            return first, which
+    numbers: dict[bytes, int] = {}
+    places = range(0, len(data), _KEY)
+    found = [numbers.setdefault(data[at : at + _KEY], len(numbers)) for at in places]
+    return _alike(np.array(found, np.int64))
 
 
 def _alike(values: Ints) -> tuple[Ints, Ints]:

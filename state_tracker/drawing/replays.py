@@ -22,7 +22,7 @@ from gallette.state_tracker.drawing.known_names import (
     Names,
     draw_buffers,
 )
-from gallette.state_tracker.drawing.replaying import Replay
+from gallette.state_tracker.drawing.replaying import Replay, Tokens
 from gallette.state_tracker.enables import is_enabled, set_enabled
 from gallette.state_tracker.entry_points import recording, shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
@@ -68,7 +68,7 @@ _CLEAR_VALUES = slice(Word.CLEAR_COLOR, Word.CLEAR_STENCIL + 1)
 _DRAW_BUFFERS = slice(Word.DRAW_BUFFERS, Word.DRAW_BUFFERS + FRAMEBUFFER_WORDS)
 _COLOR = (ctypes.c_float * 4).from_buffer(words, 8 * Word.CLEAR_COLOR)
 _CLEARED = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT
-_SITUATIONS, _MOST_TOKENS = 16, 4096
+_SITUATIONS = 16
 
 _State = tuple[int, ...]
 _UNIT_0, _POINT_0 = Word.UNIT_0 - FIRST_STATE, Word.POINT_0 - FIRST_STATE
@@ -92,7 +92,7 @@ class Replays:
         self._patience = _LEAST_PATIENCE
         self._replaying = False
         self._arrays, self._textures = Names(MOST_ARRAYS), Names(MOST_TEXTURES)
-        self._tokens: dict[Any, dict[bytes, Any]] = {}
+        self._tokens: dict[Any, Tokens] = {}
         self._queries, self._buffers = Names(MOST_QUERIES), Buffers()
         self._framebuffers = Framebuffers()
         self._target: Framebuffer = ctx.framebuffers.draw  # as it was
@@ -272,19 +272,15 @@ class Replays:
             if name != old:
                 bind_buffer(ctx, target, name)
 
-    def tokens(self, executable: Executable) -> dict[bytes, Any]:
-        """Those of kinds of records that are known in this situation: programs draw the same things
-        in every frame.
-        """
+    def tokens(self, executable: Executable) -> Tokens:
+        """Those of kinds of records that are known in this situation."""
         ctx = self.ctx
         situation = ctx.repeats.situation(executable), draws.restarts(ctx), self._shown
         found = self._tokens.get(situation)
         if found is None:
             if len(self._tokens) >= _SITUATIONS:
                 self._tokens.clear()
-            found = self._tokens[situation] = {}
-        elif len(found) >= _MOST_TOKENS:
-            found.clear()
+            found = self._tokens[situation] = Tokens()
         return found
 
     def show(self, state: _State) -> None:

@@ -10,6 +10,7 @@ import pytest
 from gallette.drivers.common.draw import queue
 from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.state_tracker import GL
+from gallette.state_tracker.drawing.replaying import Replay
 from gallette.state_tracker.drawing.replays import Replays
 from gallette.state_tracker.entry_points import machine_code
 from tests.state_tracker.recording.worlds import Recorded, draw, is_recorded
@@ -24,6 +25,34 @@ RARE = {"nothing": 1, "writes": 0.93, "clears": 0.93, "targets": 0.95}
 """At random numbers above comes something other than draws and queries."""
 
 
+@pytest.fixture
+def agreed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Whenever something is done the long way, and in the end, queries are active that are for the
+    driver: how often that was looked at."""
+    looked: list[int] = []
+
+    def look(self: Replay) -> None:
+        queries = [query for query in self._ctx.queries.names._objects.values() if query]
+        active = [query for query in queries if query.handle and query.handle.active]
+        assert [query for query in queries if query.active] == active
+        assert list(self._ctx.queries.active.values()) == active
+        looked.append(len(active))
+
+    make, every = Replay._make, Replay.all
+
+    def made(self: Replay, record: int) -> None:
+        look(self)
+        make(self, record)
+
+    def end(self: Replay) -> None:
+        every(self)
+        look(self)
+
+    monkeypatch.setattr(Replay, "_make", made)
+    monkeypatch.setattr(Replay, "all", end)
+    return looked
+
+
 class Asking:
     """Draws of a few states, most of them counted by a query."""
 
@@ -31,7 +60,8 @@ class Asking:
         self.world = Recorded(driver, 5)
         self.gl, self.random = self.world.gl, np.random.default_rng(seed)
         self.names = self.gl.gen_queries(30)
-        for name in self.names[:25]:  # the others are not known yet
+        self.names += self.gl.create_queries(GL.SAMPLES_PASSED, 5)
+        for name in self.names[:25]:  # the driver does not know the others yet
             self.gl.begin_query(GL.SAMPLES_PASSED, name)
             self.gl.end_query(GL.SAMPLES_PASSED)
         self.active = False
@@ -111,12 +141,17 @@ class Asking:
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 @pytest.mark.parametrize("other", ["nothing", "writes", "clears", "targets", "deletions", "errors"])
 def test_recorded_queries_answer_like_others(
-    other: str, driver: str, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+    other: str,
+    driver: str,
+    sizes: list[int],
+    agreed: list[int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     one = Asking(driver, 3)
     first = one.run(other)
     assert sum(sizes) > 300
     assert max(sizes) > 50
+    assert {*agreed} == {0, 1}
     states = one.world.plain.pipe._states
     assert not states.bound.counting_samples
     one.world.gl.release()
@@ -256,9 +291,34 @@ def test_who_samples_what_is_drawn_meanwhile_does_not_wait(
     assert len({*pictures}) == 4
 
 
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_driver_may_refuse_anything(every: int, world: Recorded, agreed: list[int]) -> None:
+    """All of a series, each time or often: then that is made the long way."""
+    gl, repeats, calls = world.gl, world.plain.repeats, 0
+    repeat_all = repeats._repeat_all
+
+    def some(series: Any) -> int:
+        nonlocal calls
+        calls += 1
+        return repeat_all(series) if calls % every else 0
+
+    gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 1], np.float32))
+    for _ in range(3):
+        draw(world, 10)
+        repeats._repeat_all = some
+        for number in range(20):
+            gl.begin_query(GL.SAMPLES_PASSED, world.queries[number % 4])
+            draw(world, number % 4)
+            gl.end_query(GL.SAMPLES_PASSED)
+        found = [gl.get_query_objectuiv(query, GL.QUERY_RESULT)[0] for query in world.queries]
+        assert found == [SIZE * SIZE * number for number in range(4)]
+    assert len(agreed) > 5
+    assert calls > 2
+
+
 @pytest.mark.parametrize("most", [7, 60, 4096])
 def test_what_a_series_holds_is_let_go(
-    most: int, world: Recorded, monkeypatch: pytest.MonkeyPatch
+    most: int, world: Recorded, agreed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However early it ends, because no more draws may wait."""
     monkeypatch.setattr(queue, "MOST", most)
@@ -274,6 +334,7 @@ def test_what_a_series_holds_is_let_go(
         assert is_recorded(world)
         told.append([gl.get_query_objectuiv(name, GL.QUERY_RESULT) for name in world.queries])
     assert told == [told[0]] * 4
+    assert len(agreed) > (4 if most > 100 else 8)
     assert told[0][0] != [0]
     memory = world.plain.pipe._queue._memory
     assert len(memory._found) >= 100
