@@ -27,11 +27,12 @@ from .spans import Spans, spans_of
 
 __all__ = ["FEW", "FewTriangles"]
 
-FEW = 256
+FEW = 512
 """Up to so many triangles are few."""
 
-_MANY_ROWS = 1 << 13
-"""More rows are no few: one edge after the other, then."""
+_MANY_ROWS = 1536
+"""More rows are not few: one edge after the other, then. What is known of so many rows is just what
+the C library takes from its heap; for more it asks the system, page by page."""
 
 Doubles = npt.NDArray[np.float64]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -189,39 +190,42 @@ class FetchedVertices:
         buffer = self._buffers[slot] if slot < len(self._buffers) else None
         if buffer is None:
             return list(_MISSING)
-        resource = buffer.buffer
-        assert isinstance(resource, HostResource)
-        if self.count > _FEW or resource.live or not self._is_run:
-            return self._planes_of(element, buffer)
-        first = self._source.first + self._start
-        offset, format = buffer.offset + element.src_offset, element.src_format
-        if element.instance_divisor:
-            return self._planes_of(element, buffer)
-        key = "vertices", format, offset, buffer.stride, first, self.count
-        seen, derived = ("seen", *key), resource.derived
-        found = derived.get(seen)
-        if found is None or found[0] != resource.writes:  # perhaps nobody asks again
-            if len(derived) >= _MOST:
-                derived.clear()
-            derived[seen] = resource.writes, None
-            derived.pop(key, None)
-            return self._planes_of(element, buffer)
-        planes: list[Value] = resource.derive(key, lambda: self._planes_of(element, buffer))
-        return planes
-
-    @property
-    def _is_run(self) -> bool:
-        """The lanes are vertices one after the other, of one draw."""
-        source = self._source
-        return source.ids is None and source.instances == 1 and source.firsts is None
-
-    def _planes_of(self, element: VertexElement, buffer: VertexBuffer) -> list[Value]:
-        """The components of an element."""
+        found = self._few_floats(element, buffer)
+        if found is not None:
+            return found
         texels = self._texels(element, buffer)
         planes = unpack_planes(element.src_format, texels)
         if texels.shape[0] == 1:
             return [np.asarray(plane).reshape(-1)[0:1].reshape(()) for plane in planes]
         return [np.ascontiguousarray(plane) if plane.ndim else plane for plane in planes]
+
+    def _few_floats(self, element: VertexElement, buffer: VertexBuffer) -> list[Value] | None:
+        """The same with fewer calls, which is what a few vertices cost: of numbers that are in
+        memory as they are wanted, vertex after vertex of one draw. None: it is something else.
+        """
+        source, count, stride = self._source, self.count, buffer.stride
+        if (
+            not 1 < count <= _FEW
+            or source.ids is not None
+            or element.instance_divisor
+            or not stride
+        ):
+            return None
+        if source.instances != 1 or source.firsts is not None:
+            return None
+        swizzle = _float_swizzle(element.src_format)
+        resource, first = buffer.buffer, source.first + self._start
+        offset = buffer.offset + element.src_offset
+        if swizzle is None or first < 0 or offset < 0:
+            return None
+        assert isinstance(resource, HostResource)
+        data, size = resource.storage[0][0, 0], element.src_format.block_bytes
+        begin = offset + first * stride
+        if begin + (count - 1) * stride + size > data.size:
+            return None
+        shape, steps = (count, size // 4), (stride, 4)
+        rows: npt.NDArray[Any] = np.ndarray(shape, np.float32, data, begin, steps)
+        return [_CONSTANTS[s] if isinstance(s, str) else rows[:, s].copy() for s in swizzle]
 
     def _texels(self, element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[Any]:
         """Raw texels of one element, for every lane or (if all are the same) for one."""
@@ -431,6 +435,14 @@ def is_words(format: Format) -> bool:
     )
 
 
+@cache
+def _float_swizzle(format: Format) -> Sequence[int | str] | None:
+    """Which of the floats in memory each component is; None if there is anything else."""
+    if is_words(format) and all(channel.type == "FLOAT" for channel in format.channels):
+        return format.swizzle
+    return None
+
+
 def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:
     """Rows by number; numbers outside read as zero."""
     low, high = int(ids.min()), int(ids.max())
@@ -442,13 +454,15 @@ def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:
     return found
 
 
-_FEW, _MOST = 1 << 10, 64
-"""So few vertices are kept unpacked while their buffer is not written, of so many draws."""
+_FEW = 1 << 10
+"""Up to so many vertices are few."""
 
 _MANY_BUFFERS = 4  # from so many on looking at all first is worth while
 
 _ZERO = np.zeros((), np.float32)
-_MISSING: tuple[Value, ...] = (_ZERO, _ZERO, _ZERO, np.ones((), np.float32))
+_ONE = np.ones((), np.float32)
+_MISSING: tuple[Value, ...] = (_ZERO, _ZERO, _ZERO, _ONE)
+_CONSTANTS = {"0": _ZERO, "1": _ONE}
 
 _SYSTEM: dict[str, Callable[[FetchedVertices], Value]] = {
     "vertex_id": FetchedVertices._vertex_id,

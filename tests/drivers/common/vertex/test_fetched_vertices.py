@@ -1,0 +1,67 @@
+"""A few vertices are fetched in a short way: what is read is what the other way reads."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.drivers.common.memory.resource import HostResource, create_resource
+from gallette.drivers.common.vertex import fetch
+from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource
+from gallette.pipe.enums import Target
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.resource import ResourceDesc, ResourceLedger
+from gallette.pipe.state import VertexBuffer, VertexElement
+
+FLOATS = ("R32_FLOAT", "R32G32_FLOAT", "R32G32B32_FLOAT", "R32G32B32A32_FLOAT")
+OTHERS = ("R32G32_UINT", "R32G32_SINT", "R8G8B8A8_UNORM", "R16G16_FLOAT", "R64_FLOAT")
+
+
+def _buffer() -> HostResource:
+    made = create_resource(ResourceDesc(Target.BUFFER, FORMATS["R8_UNORM"], 1000), ResourceLedger())
+    made.bytes_at(0, 1000)[:] = np.random.default_rng(5).integers(0, 255, 1000)
+    return made
+
+
+def _read(format: str, resource: HostResource, source: VertexSource, offset: int, stride: int,
+          divisor: int = 0, start: int = 0) -> list[Any]:  # fmt: skip
+    element = VertexElement(offset, 0, FORMATS[format], divisor)
+    buffers = (VertexBuffer(resource, 4, stride),)
+    lanes = FetchedVertices(source, (element,), buffers, start, source.lanes)
+    return [lanes.attribute(0, component) for component in range(4)]
+
+
+@pytest.mark.parametrize("format", [*FLOATS, *OTHERS])
+def test_a_few_vertices_read_what_many_do(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = _buffer()
+    firsts, counts = (-2, 0, 3, 50, 90), (1, 2, 9)
+    for first, count in itertools.product(firsts, counts):
+        sources = [
+            VertexSource(first, count, None, 1, 0, first, 0),
+            VertexSource(first, count, None, 3, 0, first, 0),
+            VertexSource(first, count, np.arange(count)[::-1] + first, 1, 0, first, 0),
+            VertexSource(first, count, None, 2, 0, first, 0, firsts=np.array([1, first])),
+        ]
+        for source, offset, stride in itertools.product(sources, (0, 2, 8), (0, 4, 10, 16, 20)):
+            for divisor, start in ((0, 0), (1, 0), (0, count // 2)):
+                found = []
+                for few in (1 << 10, 0):
+                    monkeypatch.setattr(fetch, "_FEW", few)
+                    found.append(_read(format, resource, source, offset, stride, divisor, start))
+                for one, other in zip(*found, strict=True):
+                    assert one.dtype == other.dtype and one.shape == other.shape
+                    assert one.tobytes() == other.tobytes()
+                    assert one.flags.c_contiguous
+
+
+def test_what_nobody_is_told_of_is_seen() -> None:
+    """As shaders write buffers."""
+    resource, source = _buffer(), VertexSource(0, 6, None, 1, 0, 0, 0)
+    _read("R32G32_FLOAT", resource, source, 0, 8)
+    resource.bytes_at(4, 48)[:] = np.arange(12, dtype=np.float32).view(np.uint8)
+    found = _read("R32G32_FLOAT", resource, source, 0, 8)
+    assert found[0].tolist() == [0, 2, 4, 6, 8, 10]
+    assert found[1].tolist() == [1, 3, 5, 7, 9, 11]
