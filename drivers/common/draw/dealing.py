@@ -24,6 +24,7 @@ from gallette.drivers.common.output.order import Scratch, sorted_runs, visible
 from gallette.drivers.common.output.some_lanes import real_lanes
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.spans import Spans
+from gallette.drivers.common.vertex.masks import every, where
 
 from .clearing import Clear, ClearSheet, clear_sheet, orders
 from .grouping import Covered, Group, Kept, rows_covered
@@ -79,7 +80,7 @@ class _Sheet:
 
     def part(self, first: int, end: int) -> _Sheet | None:
         """What the draws from `first` to before `end` cover."""
-        return self.of(np.flatnonzero((self.order >= first) & (self.order < end)))
+        return self.of(where((self.order >= first) & (self.order < end)))
 
     def of(self, chosen: Ints) -> _Sheet | None:
         """Some of its spans."""
@@ -226,7 +227,7 @@ def _cover(group: Group, places: Numbers | None, sheets: list[_Sheet]) -> None:
             whose = group.portion.take(covered.info.identity).take(covered.spans.primitive)
             for number, portion in enumerate(group.portions):
                 sheet = _Sheet(portion.engine, portion.shader, covered, draws, order, numbers)
-                some = sheet.of(np.flatnonzero(whose == number))
+                some = sheet.of(where(whose == number))
                 if some is not None:
                     sheets.append(some)
 
@@ -281,7 +282,7 @@ def _rounds(
         now = shared.take(some)
         if not turn:  # with all that share a place with nobody
             alone[now] = True
-            now = np.flatnonzero(alone)
+            now = where(alone)
         cuts = np.searchsorted(now, bounds)
         for number, (sheet, lanes) in enumerate(zip(sheets, dealt, strict=True)):
             which = now[cuts[number] : cuts[number + 1]] - bounds[number]
@@ -297,18 +298,18 @@ def _once(places: Ints, who: npt.NDArray[np.int32]) -> bool:
     """Does no place come twice?"""
     numbers = np.arange(len(places), dtype=np.int32)
     who[places] = numbers
-    return bool((who.take(places) == numbers).all())
+    return every(who.take(places) == numbers)
 
 
 def _shared(places: Ints, who: npt.NDArray[np.int32]) -> Ints:
     """The units that are where others are, too: mostly few, and only they have to take turns."""
     numbers = np.arange(len(places), dtype=np.int32)
     who[places] = numbers
-    hidden = np.flatnonzero(who.take(places) != numbers)
+    hidden = where(who.take(places) != numbers)
     if not len(hidden):
         return hidden
     who[places.take(hidden)] = -1
-    return np.flatnonzero(who.take(places) < 0)
+    return where(who.take(places) < 0)
 
 
 def _resolved(
@@ -372,16 +373,16 @@ def _turns(
     while True:
         running = np.arange(len(left), dtype=np.int32)
         who[at[::-1]] = running[::-1]  # the first at each place
-        others = np.flatnonzero(whose != whose.take(who.take(at).astype(np.int64)))
+        others = where(whose != whose.take(who.take(at).astype(np.int64)))
         chosen = np.zeros(len(places), np.bool_)  # quicker than to sort what is chosen
         if not len(others):
             chosen[left] = True
-            yield np.flatnonzero(chosen)
+            yield where(chosen)
             return
         who[at] = len(left)
         who[at.take(others[::-1])] = others[::-1]  # the first of another owner
         now = running < who.take(at)
         chosen[left.compress(now)] = True
-        yield np.flatnonzero(chosen)
-        later = np.flatnonzero(~now)
+        yield where(chosen)
+        later = where(~now)
         left, at, whose = left.take(later), at.take(later), whose.take(later)

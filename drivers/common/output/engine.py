@@ -36,6 +36,7 @@ from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.threads import in_order, thread_count
+from gallette.drivers.common.vertex.masks import every
 from gallette.drivers.common.vertex.masks import where as where_set
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import CompareFunc
@@ -374,8 +375,8 @@ class FragmentEngine:
                     continue
             codes = self.codes(source, lanes) if self._tests_depth else None
             winners = visible(lanes.pixel, codes, depth, state.tests, self._who, lanes.distinct)
-            if winners is not None and not winners.all():
-                lanes = lanes.take(np.flatnonzero(winners))
+            if winners is not None and not every(winners):
+                lanes = lanes.take(where_set(winners))
             owner[place_in(lanes, left, top, width)] = lanes.primitive + 1
             if backwards and owner.all():
                 break
@@ -570,8 +571,8 @@ class FragmentEngine:
         if real.count:
             exported = exported_stencil(result, chunk.count, which)
             passing = self._test(real, codes, info, exported=exported)
-            if passing is not None and not passing.all():
-                kept_lanes = np.flatnonzero(passing)
+            if passing is not None and not every(passing):
+                kept_lanes = where_set(passing)
                 which = kept_lanes if which is None else which[kept_lanes]
         self.counters.samples_passed += chunk.count if which is None else len(which)
         self._tell(chunk, info, which)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.vertex.masks import every, where
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState
 
@@ -66,7 +67,7 @@ def sorted_runs(keys: Array) -> Ints:
     begins = np.empty(count, np.bool_)
     begins[:1] = True
     np.not_equal(keys[1:], keys[:-1], out=begins[1:])
-    first = np.flatnonzero(begins)
+    first = where(begins)
     if len(first) * _SHORT > count:
         return np.argsort(keys, kind="stable")
     lengths = np.diff(first, append=count)
@@ -88,7 +89,7 @@ def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Ints | Non
         return
     remaining = np.arange(len(pixel), dtype=np.int32)
     who[pixel] = remaining
-    if bool((who.take(pixel) == remaining).all()):
+    if every(who.take(pixel) == remaining):
         yield None
         return
     at = pixel
@@ -96,7 +97,7 @@ def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Ints | Non
         who[at[::-1]] = remaining[::-1]  # the first of each pixel stays
         first = who.take(at) == remaining
         yield remaining.compress(first).astype(np.int64)
-        rest = np.flatnonzero(~first)
+        rest = where(~first)
         if not len(rest):
             return
         remaining, at = remaining.take(rest), at.take(rest)
@@ -147,13 +148,13 @@ def visible(
             depth.store(pixel.compress(last), codes.compress(last))
         return last
     passing = np.asarray(compare(func, codes, depth.load(pixel)))
-    everyone = bool(passing.all())
+    everyone = every(passing)
     chosen = order if everyone else order.compress(passing)
     if not everyone:
         pixel, codes = pixel.take(chosen), codes.take(chosen)
     who[pixel] = chosen
     last = np.asarray(who.take(pixel) == chosen)
-    if bool(last.all()):
+    if every(last):
         if writes:
             depth.store(pixel, codes)
         return passing
@@ -161,7 +162,7 @@ def visible(
         passing[chosen.compress(~last)] = False
         return passing
     depth.store_extreme(pixel, codes, func in (CompareFunc.LESS, CompareFunc.LEQUAL))
-    best = np.flatnonzero(codes == depth.load(pixel))
+    best = where(codes == depth.load(pixel))
     chosen, pixel = chosen.take(best), pixel.take(best)
     if func in (CompareFunc.LESS, CompareFunc.GREATER):
         who[pixel[::-1]] = chosen[::-1]
@@ -184,12 +185,12 @@ def _visible_distinct(
     passing: Bools | None = None
     if state.depth_func is not CompareFunc.ALWAYS:
         passing = np.asarray(compare(state.depth_func, codes, depth.load(pixel)))
-        if passing.all():
+        if every(passing):
             passing = None
     if state.depth_writemask:
         if passing is None:
             depth.store(pixel, codes)
         else:
-            chosen = np.flatnonzero(passing)
+            chosen = where(passing)
             depth.store(pixel.take(chosen), codes.take(chosen))
     return passing

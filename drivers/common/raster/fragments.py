@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.vertex.masks import ends_of, every, where
 from gallette.drivers.common.vertex.vertices import Ints
 
 from .samples import MASK, sample_mask
@@ -105,13 +106,13 @@ class Fragments:
     def keep(self, passing: Bools) -> Fragments:
         """The lanes that pass; of quads, the quads in which any lane does (the rest help)."""
         if self.covered is None:
-            if passing.all():
+            if every(passing):
                 return self
-            return self.take(np.flatnonzero(passing))
+            return self.take(where(passing))
         passing = passing & self.covered
         quads = passing.view(np.uint32) != 0  # four lanes at a time
-        if not quads.all():
-            lanes = lanes_of_quads(np.flatnonzero(quads))
+        if not every(quads):
+            lanes = lanes_of_quads(where(quads))
             kept = self.take(lanes)
             kept.covered = passing.take(lanes)
             return kept
@@ -235,7 +236,7 @@ def expand_quads(spans: Spans, stride: int) -> Fragments:
     primitive = spans.primitive
     begins = np.ones(spans.count, np.bool_)
     begins[1:] = (row[1:] != row[:-1]) | (primitive[1:] != primitive[:-1])
-    first = np.flatnonzero(begins)
+    first = where(begins)
     pair = np.cumsum(begins) - 1
     left = np.full((2, len(first)), np.iinfo(np.int64).max, np.int64)
     right = np.full((2, len(first)), -1, np.int64)
@@ -244,7 +245,7 @@ def expand_quads(spans: Spans, stride: int) -> Fragments:
     right[odd, pair] = spans.x + spans.length
     quad_left = left.min(axis=0) >> 1
     quads = ((right.max(axis=0) - 1) >> 1) - quad_left + 1
-    ends = np.cumsum(quads)
+    ends = ends_of(quads)
     quad_x = (quad_left - (ends - quads)).repeat(quads)
     total = len(quad_x)
     quad_x += np.arange(total)
