@@ -55,7 +55,14 @@ from gallette.state_tracker.texturing.ycbcr import is_words, read_words
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["changes_values", "image_parameter", "read_box", "read_image", "read_source"]
+__all__ = [
+    "changes_values",
+    "check_images",
+    "image_parameter",
+    "read_box",
+    "read_image",
+    "read_source",
+]
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
@@ -347,8 +354,20 @@ def get_texture_image(
     ctx: Context, texture: int, level: int, format: int, type: int, room: int, pixels: Any
 ) -> bytes | None:
     found = ctx.textures.names.require(texture)
+    check_images(found, level)
     faces = range(found.target.faces)
     return _get_image(ctx, found, faces, level, format, type, room, pixels)
+
+
+def check_images(texture: TextureObject, level: int) -> None:
+    """The errors of a texture that is read as a whole: it has images, faces of one size."""
+    if texture.target.pipe is Target.BUFFER or texture.target.multisample:
+        raise invalid_operation("this kind of texture has no images to read")
+    if texture.target.faces == 6:
+        images = [texture.image(face, level) for face in range(6)]
+        sizes = {None if image is None else image.extent for image in images}
+        if len(sizes) > 1 or not texture.is_complete(False):
+            raise invalid_operation("the faces do not fit together")
 
 
 def _level_parameter(ctx: Context, target: int, level: int, pname: int) -> list[int]:

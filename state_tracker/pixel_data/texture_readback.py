@@ -25,6 +25,7 @@ from gallette.state_tracker.pixel_data.pixel_store import (
 )
 from gallette.state_tracker.pixel_data.readback import (
     Bytes,
+    check_images,
     image_parameter,
     read_box,
     read_image,
@@ -72,14 +73,13 @@ def get_texture_sub_image(
     depth: int, format: int, type: int, room: int, pixels: Any,
 ) -> bytes | None:  # fmt: skip
     found = ctx.textures.names.require(texture)
+    check_images(found, level)
     _check_box(found, level, (x, y, z), (width, height, depth))
     check_pair(ctx, format, type)
     if room < 0:
         raise invalid_value("negative size")
     if found.target.faces == 6:
         images = [read_image(ctx, found, face, level, format, type) for face in range(z, z + depth)]
-        if len({i.shape for i in images}) > 1:
-            raise invalid_operation("the faces have different sizes")
         whole = np.concatenate(images) if images else np.zeros((0, 0, 0, 1), np.uint8)
         part = whole[:, y : y + height, x : x + width]
     else:

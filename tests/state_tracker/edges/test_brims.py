@@ -1,8 +1,8 @@
 """Calls where something is full, or ends exactly there: one less, as many, one more.
 
 What no single argument shows (a stack that is nearly full, a buffer that ends where an image does,
-a program that must be in use) has a row in `brims.txt`. The errors are the native GL's, or stand in
-the row.
+a program that must be in use) has a row in `brims.txt`, what a state forbids one in `refusals.txt`.
+The errors are the native GL's, or stand in the row.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ subroutine vec4 Way(); subroutine(Way) vec4 one() { return vec4(1.0); }
 subroutine(Way) vec4 two() { return vec4(0.5); } subroutine uniform Way way; out vec4 result;
 void main() { result = way(); }"""
 
+_UNIFORMS = "uniform float f[2]; uniform float g; uniform int i; uniform bvec2 b; uniform mat2 m; "
+_READ = "result = vec4(f[1], g, m[0][0], i + int(b.x));"
+
 
 class Names(dict[str, Any]):
     """What a row can say: functions and enums of a context, and the helpers below."""
@@ -44,6 +47,11 @@ class Names(dict[str, Any]):
             texture=self._texture,
             compressed=self._compressed,
             framebuffer=self._framebuffers,
+            uniforms=lambda: self._program(_UNIFORMS, _READ),
+            geometry=self._geometry,
+            captured=self._captured,
+            multisample=self._multisample,
+            buffer_texture=self._buffer_texture,
         )
 
     def __missing__(self, name: str) -> Any:
@@ -77,6 +85,37 @@ class Names(dict[str, Any]):
         head = "#version 430 compatibility\nout vec4 result; "
         main = f"void main() {{ result = vec4(1.0); {body} }}"
         return self._linked({GL.FRAGMENT_SHADER: head + declared + main})
+
+    def _geometry(self, primitive: str) -> int:
+        head = "#version 430 compatibility\n"
+        out = f"layout({primitive}) in; layout(points, max_vertices = 1) out; void main() {{}}"
+        vertex = head + "void main() { gl_Position = vec4(0.0); }"
+        return self._linked({GL.VERTEX_SHADER: vertex, GL.GEOMETRY_SHADER: head + out})
+
+    def _captured(self) -> int:
+        """A program whose position is captured, in blocks of its own."""
+        gl = self.gl
+        vertex = "#version 430 compatibility\nvoid main() { gl_Position = vec4(0.0); }"
+        made = self._linked({GL.VERTEX_SHADER: vertex})
+        gl.transform_feedback_varyings(made, 1, ["gl_Position"], GL.INTERLEAVED_ATTRIBS)
+        gl.link_program(made)
+        return made
+
+    def _multisample(self) -> int:
+        """A texture of four samples."""
+        gl = self.gl
+        name: int = gl.gen_textures(1)[0]
+        gl.bind_texture(GL.TEXTURE_2D_MULTISAMPLE, name)
+        gl.tex_storage2d_multisample(GL.TEXTURE_2D_MULTISAMPLE, 4, GL.RGBA8, 4, 4, 1)
+        return name
+
+    def _buffer_texture(self) -> int:
+        """A texture that is the first buffer."""
+        gl = self.gl
+        name: int = gl.gen_textures(1)[0]
+        gl.bind_texture(GL.TEXTURE_BUFFER, name)
+        gl.tex_buffer(GL.TEXTURE_BUFFER, GL.RGBA8, 1)
+        return name
 
     def _texture(self, target: int) -> int:
         """Six layers or faces of 2x2 texels, bound."""
@@ -139,8 +178,9 @@ class Row:
         return found
 
 
-TABLE = (Path(__file__).parent / "brims.txt").read_text().splitlines()
-ROWS = [Row.of(line) for line in TABLE if line and not line.startswith("#")]
+FOLDER = Path(__file__).parent
+TABLE = [line for n in ("brims", "refusals") for line in (FOLDER / f"{n}.txt").open()]
+ROWS = [Row.of(line) for line in map(str.rstrip, TABLE) if line and not line.startswith("#")]
 
 
 def ours() -> Any:

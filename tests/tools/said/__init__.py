@@ -1,0 +1,122 @@
+"""What commands print, as it stands in files: `NAME.txt` beside this, a session each.
+
+    python -m tests.tools.said            run all sessions and write the files anew
+    python -m tests.tools.said drivers    one of them
+
+A line that begins with `$ ` is a command; what follows is what it printed, and how it ended unless
+all was well. The commands of a session share a folder with a few files to work on. What differs
+from run to run (seconds, places) is left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+from gallette.cli import main as gallette
+
+__all__ = ["FOLDER", "ROOT", "commands", "run", "sessions"]
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parents[2]
+FILES = {
+    "shader.vert": """#version 330
+in vec3 position;
+in vec3 normal;
+uniform mat4 matrix;
+out vec3 n;
+void main() { gl_Position = matrix * vec4(position, 1.0); n = normal; }
+""",
+    "shader.frag": """#version 330
+in vec3 n;
+uniform sampler2D image;
+out vec4 color;
+void main() {
+    vec3 sum = vec3(0.0);
+    for (int i = 0; i < 3; i++)
+        if (n[i] > 0.25) sum += texture(image, n.xy * float(i)).rgb;
+    color = vec4(sum * n.z, 1.0);
+}
+""",
+    "wrong.frag": "#version 330\nout vec4 color;\nvoid main() { colour = vec4(1.0); }\n",
+    "double.comp": """#version 430
+layout(local_size_x = 8) in;
+layout(std430, binding = 0) buffer Data { uint data[]; };
+void main() { data[gl_GlobalInvocationID.x] = gl_GlobalInvocationID.x * 2u + data[0]; }
+""",
+    "opt.nir": """shader vertex "t" {
+  var shader_in %x: float, location 0
+  var shader_out %y: float, location 32
+  fn main {
+    block 0:
+      f32 %a = load_var x
+  }
+}
+""",
+}
+_LEFT_OUT = (
+    (re.compile(r"\b\d+(\.\d+)? ?(s|ms|us|min)\b"), "T"),
+    (re.compile(r"NumPy [\d.]+"), "NumPy N"),
+)
+
+
+def sessions() -> list[str]:
+    """Their names."""
+    return sorted(path.stem for path in FOLDER.glob("*.txt"))
+
+
+def commands(name: str) -> list[str]:
+    """The commands of a session."""
+    lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line[2:] for line in lines if line.startswith("$ ")]
+
+
+@contextlib.contextmanager
+def _in(folder: Path) -> Iterator[None]:
+    """A folder with files, and a terminal that is no terminal."""
+    for name, text in FILES.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "tests").symlink_to(ROOT / "piglit_subset" / "spec")
+    set_here = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    with mock.patch.dict(os.environ, set_here), contextlib.chdir(folder):
+        yield
+
+
+def run(lines: list[str]) -> Iterator[str]:
+    """What a session's commands print, line by line, the commands as well."""
+    with tempfile.TemporaryDirectory() as place, _in(Path(place)):
+        for line in lines:
+            words = shlex.split(line)
+            assert words[0] == "gallette"
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+                try:
+                    status = gallette(words[1:])
+                except SystemExit as end:
+                    status = int(end.code or 0)
+            text = printed.getvalue().replace(place, "HERE").replace(str(ROOT), "CHECKOUT")
+            for pattern, instead in _LEFT_OUT:
+                text = pattern.sub(instead, text)
+            yield f"$ {line}"
+            yield from (each.rstrip() for each in text.splitlines())
+            if status:
+                yield f"[ended with {status}]"
+
+
+def main() -> None:
+    """Write files anew."""
+    for name in sys.argv[1:] or sessions():
+        text = "\n".join(run(commands(name)))
+        (FOLDER / f"{name}.txt").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

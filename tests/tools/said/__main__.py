@@ -1,0 +1,3 @@
+from tests.tools.said import main
+
+main()
