@@ -67,6 +67,18 @@ _INVERSE = {
     _F.INV_SRC1_ALPHA: _F.SRC1_ALPHA,
 }
 
+_COLOURS = {
+    _F.SRC_COLOR: (0, False),
+    _F.SRC_ALPHA: (0, True),
+    _F.DST_COLOR: (1, False),
+    _F.DST_ALPHA: (1, True),
+    _F.CONST_COLOR: (2, False),
+    _F.CONST_ALPHA: (2, True),
+    _F.SRC1_COLOR: (3, False),
+    _F.SRC1_ALPHA: (3, True),
+}
+"""Which of the four `Operands` a factor is of, and whether of its alpha alone."""
+
 
 @dataclass(slots=True)
 class Operands:
@@ -95,16 +107,8 @@ class Operands:
         return self._direct(factor, channel)
 
     def _direct(self, factor: BlendFactor, channel: int) -> Array:
-        planes, alpha = {
-            _F.SRC_COLOR: (self.source, False),
-            _F.SRC_ALPHA: (self.source, True),
-            _F.DST_COLOR: (self.destination, False),
-            _F.DST_ALPHA: (self.destination, True),
-            _F.CONST_COLOR: (self.constant, False),
-            _F.CONST_ALPHA: (self.constant, True),
-            _F.SRC1_COLOR: (self.second, False),
-            _F.SRC1_ALPHA: (self.second, True),
-        }[factor]
+        number, alpha = _COLOURS[factor]
+        planes = (self.source, self.destination, self.constant, self.second)[number]
         return planes[3 if alpha else channel]
 
 
