@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -82,4 +83,23 @@ def test_where_a_type_may_begin(driver: str) -> None:
                 even = kind[0] != "d" or component % 2 == 0
                 fits = 0 < words <= 4 - component and even
                 assert links(gl, source)[0] == fits, source
+    gl.release()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
+def test_a_member_goes_where_its_block_goes(driver: str) -> None:
+    """Which is where the block says, or what was said for all that comes after, or buffer 0."""
+    options: dict[str, Any] = {"profile": "core", "version": (4, 4)}
+    gl = native_context(**options) if driver == "native" else create_context(driver, **options)
+    said = ("", "0", "1", "2")
+    for default, block, member in itertools.product(said, repeat=3):
+        first = f"layout(xfb_buffer = {default}) out;" if default else ""
+        of_block = f"layout(xfb_buffer = {block})" if block else ""
+        of_v = f"layout(xfb_offset = 0{', xfb_buffer = ' + member if member else ''})"
+        source = (
+            f"vertex: {first} {of_block} out B {{ {of_v} vec4 v; vec4 w; }};"
+            "void main() { gl_Position = v = w = vec4(0.0); }"
+        )
+        wanted = block or default or "0"
+        assert links(gl, source)[0] == (member in ("", wanted)), source
     gl.release()
