@@ -103,3 +103,39 @@ def test_a_member_goes_where_its_block_goes(driver: str) -> None:
         wanted = block or default or "0"
         assert links(gl, source)[0] == (member in ("", wanted)), source
     gl.release()
+
+
+ARRAYS = {  # declaration, how an element is read, name of the resource
+    "uniform": ("uniform float a[];", "a[{}]", "a[0]"),
+    "member": ("uniform B { float a[]; float b; };", "a[{}]", "a[0]"),
+    "member of a named block": ("uniform B { float a[]; float b; } n;", "n.a[{}]", "B.a[0]"),
+    "member of named blocks": ("uniform B { float a[]; float b; } n[2];", "n[1].a[{}]", "B.a[0]"),
+}
+
+
+@pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_without_a_size_has_room_for_what_any_shader_of_the_stage_reads(
+    name: str, driver: str
+) -> None:
+    declaration, element, resource = ARRAYS[name]
+    options: dict[str, Any] = {"profile": "core", "version": (4, 4)}
+    gl = native_context(**options) if driver == "native" else create_context(driver, **options)
+    for first, second in ((6, 3), (3, 6), (4, 4), (0, 2)):
+        program = gl.create_program()
+        source = (
+            f"vertex: {declaration} float f();"
+            f"void main() {{ gl_Position = vec4({element.format(first)} + f()); }}\n"
+            f"vertex: {declaration} float f() {{ return {element.format(second)}; }}"
+        )
+        for stage, text in shaders(source, 16):
+            shader = gl.create_shader(KINDS[stage])
+            gl.shader_source(shader, text)
+            gl.compile_shader(shader)
+            gl.attach_shader(program, shader)
+        gl.link_program(program)
+        assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
+        index = gl.get_program_resource_index(program, GL.UNIFORM, resource)
+        size = gl.get_program_resourceiv(program, GL.UNIFORM, index, 1, [GL.ARRAY_SIZE])
+        assert size == [max(first, second) + 1]
+    gl.release()
