@@ -158,10 +158,10 @@ class Environment:
                 mixed += srcs[kind][0].astype(np.float64) * factor
         for kind, factor in (("offset", 0.11), ("ddx", 0.3), ("ddy", 0.7)):
             for i, row in enumerate(srcs.get(kind, ())):
-                mixed += row.astype(np.float64) * factor * (i + 1)
+                mixed += row.astype(np.float64) * factor * (1.0 + i)
         mixed += unit * 0.375 + _OP_NUMBERS[tex.op] * 0.0625
         mixed = np.where(np.isfinite(mixed), mixed, 0.0)
-        rows = np.stack([mixed * (c + 1) * 0.5 for c in range(dest.num_components)])
+        rows = np.stack([mixed * (0.5 + 0.5 * c) for c in range(dest.num_components)])
         dtype = np.dtype(tex.dest_type) if tex.dest_type != "bool1" else np.dtype(np.bool_)
         if dtype.kind in "iu":
             rows = np.clip(np.abs(rows), 0, 4096)
