@@ -174,7 +174,7 @@ def test_people_may_leave_out_what_is_obvious() -> None:
             "<nir>:2:22: error: the initial value of 'a' does not have the shape of vec2",
         ),
         (HEAD + "32 %1 = tex 2D float32 () (sharp)\n}", "unknown texture attribute 'sharp'"),
-        (HEAD + "32 %1 = tex 2D float32 () (is_sparse=1)\n}", "error: is_sparse is a bool"),
+        (HEAD + "32 %1 = tex 2D float32 () (is_array=1)\n}", "error: is_array is a bool"),
         (HEAD + "32 %1 = tex 2D float32 () (texture)\n}", "error: texture is a int"),
         (HEAD + "32 %1 = tex 2D float32 () (tg4_offsets=3)\n}", "error: tg4_offsets is a tuple"),
         ("shader vertex\ninfo { num_ubos = () }", "<nir>:2:19: error: num_ubos is a int"),
@@ -353,7 +353,7 @@ def test_every_attribute_of_a_texture_operation_is_kept() -> None:
     """One at a time, and all together."""
     plain = Tex("tg4", [], t.Dim.CUBE)
     offsets = ((0, 1), (2, 3), (-4, 5), (6, -7))
-    others: dict[str, Any] = {"is_array": True, "is_shadow": True, "is_sparse": True}
+    others: dict[str, Any] = {"is_array": True, "is_shadow": True}
     others |= {"texture_index": 3, "sampler_index": 2, "component": 1, "tg4_offsets": offsets}
     for chosen in [[], *([name] for name in others), list(others)]:
         b = Builder.shader_main(Stage.FRAGMENT, "texture")

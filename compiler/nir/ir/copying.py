@@ -122,7 +122,6 @@ def _clone_tex(instr: Tex, remap: Remap) -> Tex:
         component=instr.component,
         tg4_offsets=instr.tg4_offsets,
     )
-    new.is_sparse = instr.is_sparse
     return new
 
 
