@@ -441,9 +441,7 @@ class CodeParser:
                 options[attribute] = value
                 if not t.at(")"):
                     t.expect(",")
-        return Tex(
-            op, srcs, _DIMS[dim], num_components=width or 4, dest_type=dest_type, **options
-        )
+        return Tex(op, srcs, _DIMS[dim], num_components=width or 4, dest_type=dest_type, **options)
 
     def _parallel_copy(self) -> ParallelCopy:
         t = self.t
