@@ -27,6 +27,7 @@ from gallette.compiler.glsl.link.program import (
     Varying,
 )
 from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import align, explicit_size, explicit_type, size_align
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
@@ -154,12 +155,16 @@ class _Linker:
             program.outputs += self._varyings(chain[-1], Mode.SHADER_OUT)
 
     def _varyings(self, shader: Shader, mode: Mode) -> Iterator[Varying]:
+        stage = shader.stage
         for var in shader.variables_of(mode):
             if var.location >= VaryingSlot.VAR0:
                 length = var.type.length if var.type.is_array else 0
-                location = var.location - VaryingSlot.VAR0
+                first = VaryingSlot.PATCH0 if var.patch else VaryingSlot.VAR0
                 of_one = var.type.without_array
-                yield Varying(var.name, of_one, location, length, shader.stage, explicit=True)
+                element = var.type.element if var.per_vertex else None
+                slots = (element or var.type).slots()
+                location = var.location - first
+                yield Varying(var.name, of_one, location, length, stage, slots, True, var.patch)
 
     # Buffers.
 
@@ -205,6 +210,8 @@ class _Linker:
                     self.initial.append((offset, type, var.constant_initializer))
                 var.constant_initializer = None
                 var.type, var.offset = type, offset
+            for stage in uniform.stages:
+                _retype(self.program.shaders[stage], uniform.variables[stage])
             at = place
             for leaf in leaves(uniform.first.name, type, offset):
                 self.program.uniforms.append(
@@ -333,6 +340,19 @@ class _Linker:
         keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
         chain = [program.shaders[s] for s in _ORDER if s in program.shaders]
         link_driver_forms(program.shaders.values(), chain, keep)
+
+
+def _retype(shader: Shader, var: Variable) -> None:
+    """Pointers into a variable whose type was laid out point to parts that are laid out."""
+    for impl in shader.impls():
+        for block in impl.blocks():
+            for deref in block.instrs():
+                if isinstance(deref, Deref) and deref.root_var is var:
+                    type = var.type
+                    for step in deref.path()[1:]:
+                        is_member = step.form == "struct"
+                        type = type.fields[step.field].type if is_member else type.indexed()
+                    deref.type = type
 
 
 def _arrays(

@@ -68,6 +68,11 @@ def uniforms(one: str, other: str, first: str = "u", second: str = "u") -> str:
     )
 
 
+def captured(declarations: str, body: str = "v = 1.0;") -> str:
+    """A vertex shader with outputs that transform feedback may write."""
+    return f"vertex: {declarations} void main() {{ gl_Position = vec4(0.0); {body} }}"
+
+
 GEOMETRY = "layout(points) in; layout(points, max_vertices = 1) out;"
 
 RULES = (
@@ -748,5 +753,86 @@ RULES = (
         "void main() { gl_Position = vec4(0.0); gl_ClipDistance[3] = gl_CullDistance[3] = 1.0; }",
         "vertex: \n#extension GL_ARB_cull_distance : require\n"
         "void main() { gl_Position = vec4(0.0); gl_ClipDistance[7] = gl_CullDistance[0] = 1.0; }",
+    ),
+    # Transform feedback.
+    Rule(
+        "a variable goes to a buffer that there is",
+        captured("layout(xfb_buffer = 3, xfb_offset = 0) out float v;"),
+        captured("layout(xfb_buffer = 4, xfb_offset = 0) out float v;"),
+    ),
+    Rule(
+        "a block goes to a buffer that there is",
+        captured("layout(xfb_buffer = 3) out B { layout(xfb_offset = 0) float v; };"),
+        captured("layout(xfb_buffer = 4) out B { layout(xfb_offset = 0) float v; };"),
+    ),
+    Rule(
+        "what comes after goes to a buffer that there is",
+        captured("layout(xfb_buffer = 3) out; out float v;"),
+        captured("layout(xfb_buffer = 4) out; out float v;"),
+    ),
+    Rule(
+        "a variable is written at a multiple of its words",
+        captured("layout(xfb_offset = 4) out float v;"),
+        captured("layout(xfb_offset = 6) out float v;"),
+    ),
+    Rule(
+        "a variable of doubles is written at a multiple of eight bytes",
+        captured("layout(xfb_offset = 8) out double v;"),
+        captured("layout(xfb_offset = 4) out double v;"),
+    ),
+    Rule(
+        "a block is written at a multiple of its words",
+        captured("layout(xfb_offset = 4) out B { float v; };"),
+        captured("layout(xfb_offset = 6) out B { float v; };"),
+    ),
+    Rule(
+        "a block with doubles is written at a multiple of eight bytes",
+        captured("layout(xfb_offset = 8) out B { float v; double d; };"),
+        captured("layout(xfb_offset = 4) out B { float v; double d; };"),
+    ),
+    Rule(
+        "a member is written at a multiple of its words",
+        captured("out B { layout(xfb_offset = 4) float v; };"),
+        captured("out B { layout(xfb_offset = 6) float v; };"),
+    ),
+    Rule(
+        "a member of doubles is written at a multiple of eight bytes",
+        captured("out B { layout(xfb_offset = 8) double v; };"),
+        captured("out B { layout(xfb_offset = 4) double v; };"),
+    ),
+    Rule(
+        "a stride is a number of words",
+        captured("layout(xfb_stride = 8, xfb_offset = 0) out float v;"),
+        captured("layout(xfb_stride = 6, xfb_offset = 0) out float v;"),
+    ),
+    Rule(
+        "a stride said by a member is a number of words",
+        captured("out B { layout(xfb_stride = 8, xfb_offset = 0) float v; };"),
+        captured("out B { layout(xfb_stride = 6, xfb_offset = 0) float v; };"),
+    ),
+    Rule(
+        "a buffer has one stride, whoever says it",
+        captured("layout(xfb_stride = 8) out; layout(xfb_stride = 8) out B { float v; };"),
+        captured("layout(xfb_stride = 8) out; layout(xfb_stride = 12) out B { float v; };"),
+    ),
+    Rule(
+        "a buffer has one stride, a member says it, too",
+        captured("layout(xfb_stride = 8) out B { layout(xfb_stride = 8) float v; };"),
+        captured("layout(xfb_stride = 8) out B { layout(xfb_stride = 12) float v; };"),
+    ),
+    Rule(
+        "a captured array has a size",
+        captured("layout(xfb_offset = 0) out float v[3];", "v[2] = 1.0;"),
+        captured("layout(xfb_offset = 0) out float v[];", "v[2] = 1.0;"),
+    ),
+    Rule(
+        "an array in a captured block has a size",
+        captured("layout(xfb_offset = 0) out B { float v[3]; };", "v[2] = 1.0;"),
+        captured("layout(xfb_offset = 0) out B { float v[]; };", "v[2] = 1.0;"),
+    ),
+    Rule(
+        "a captured array in a block has a size",
+        captured("out B { layout(xfb_offset = 0) float v[3]; };", "v[2] = 1.0;"),
+        captured("out B { layout(xfb_offset = 0) float v[]; };", "v[2] = 1.0;"),
     ),
 )

@@ -67,6 +67,11 @@ def as_half(x: int) -> float:
     return float(np.array(x, np.uint16).view(np.float16))
 
 
+def clipped(x: int, bits: int = 32) -> int:
+    """The nearest signed integer."""
+    return min(max(x, -1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
 Words = list[int]
 # GLSL, where a and b are uints, i and j the same as ints, and r is what comes out -> the same here.
 PAIRS: dict[str, tuple[str, Callable[[int, int], Words]]] = {
@@ -150,12 +155,78 @@ PAIRS: dict[str, tuple[str, Callable[[int, int], Words]]] = {
         "r = uvec4(w, 0u, 0u);",
         lambda a, b: [a, b | 0x3FF00000, 0, 0],
     ),
+    "saturating": (
+        "r = uvec4(addSaturate(a, b), addSaturate(i, j),"
+        "subtractSaturate(a, b), subtractSaturate(i, j));",
+        lambda a, b: [
+            min(a + b, MASK), clipped(signed(a) + signed(b)),
+            max(a - b, 0), clipped(signed(a) - signed(b))
+        ],
+    ),
+    "averages": (
+        "r = uvec4(average(a, b), average(i, j), averageRounded(a, b), averageRounded(i, j));",
+        lambda a, b: [
+            (a + b) >> 1, (signed(a) + signed(b)) >> 1,
+            (a + b + 1) >> 1, (signed(a) + signed(b) + 1) >> 1
+        ],
+    ),
+    "zeros and differences": (
+        "r = uvec4(countLeadingZeros(a), countTrailingZeros(a),"
+        "absoluteDifference(a, b), absoluteDifference(i, j));",
+        lambda a, b: [
+            32 - a.bit_length(), (a & -a).bit_length() - 1 if a else 32,
+            abs(a - b), abs(signed(a) - signed(b))
+        ],
+    ),
+    "products with halves": (
+        "r = uvec4(multiply32x16(a, b), multiply32x16(i, j), 0u, 0u);",
+        lambda a, b: [a * (b & 0xFFFF), signed(a) * extracted(b, 0, 16, True), 0, 0],
+    ),
+    "of three": (
+        "r = uvec4(min3(a, b, 7u), max3(a, b, 7u), mid3(a, b, 7u), mid3(i, j, -7));",
+        lambda a, b: [
+            min(a, b, 7), max(a, b, 7), sorted((a, b, 7))[1], sorted((signed(a), signed(b), -7))[1]
+        ],
+    ),
 }  # fmt: skip
+
+
+def wide(x: int) -> int:
+    """As a signed integer of 64 bits."""
+    return x - (x >> 63 << 64)
+
+
+# The same for x and y of 64 bits, as s and t with a sign.
+WIDE: dict[str, tuple[str, Callable[[int, int], int]]] = {
+    "sum": ("addSaturate(x, y)", lambda x, y: min(x + y, (1 << 64) - 1)),
+    "signed sum": ("addSaturate(s, t)", lambda x, y: clipped(wide(x) + wide(y), 64)),
+    "difference": ("subtractSaturate(x, y)", lambda x, y: max(x - y, 0)),
+    "signed difference": ("subtractSaturate(s, t)", lambda x, y: clipped(wide(x) - wide(y), 64)),
+    "average": ("average(x, y)", lambda x, y: (x + y) >> 1),
+    "signed average": ("average(s, t)", lambda x, y: (wide(x) + wide(y)) >> 1),
+    "rounded": ("averageRounded(x, y)", lambda x, y: (x + y + 1) >> 1),
+    "signed rounded": ("averageRounded(s, t)", lambda x, y: (wide(x) + wide(y) + 1) >> 1),
+    "distance": ("absoluteDifference(x, y)", lambda x, y: abs(x - y)),
+    "signed distance": ("absoluteDifference(s, t)", lambda x, y: abs(wide(x) - wide(y))),
+    "least": ("min(x, y)", min),
+    "signed least": ("min(s, t)", lambda x, y: min(wide(x), wide(y))),
+    "most": ("max(x, y)", max),
+    "signed most": ("max(s, t)", lambda x, y: max(wide(x), wide(y))),
+    "magnitude": ("abs(s)", lambda x, y: abs(wide(x))),
+    "sign": ("sign(s)", lambda x, y: (wide(x) > 0) - (wide(x) < 0)),
+}
+
+
+EXTENSIONS = (
+    "GL_INTEL_shader_integer_functions2 GL_AMD_shader_trinary_minmax GL_ARB_gpu_shader_int64"
+)
+ENABLED = "".join(f"#extension {name} : enable\n" for name in EXTENSIONS.split())
 
 
 def ran(statements: str, lanes: Sequence[tuple[int, ...]], optimize: bool) -> list[list[int]]:
     """The four words a shader makes of each lane's words."""
     source = f"""#version 450
+    {ENABLED}
     layout(location = 0) flat in uvec4 given;
     out uvec4 result;
     void main() {{
@@ -183,6 +254,21 @@ def test_pairs_of_edges(name: str, optimize: bool) -> None:
     for lane, found in zip(lanes, ran(statements, lanes, optimize), strict=True):
         expected = [int(word) & MASK for word in model(lane[0], lane[1])]
         assert found == expected, [hex(word) for word in lane[:2]]
+
+
+@pytest.mark.parametrize("optimize", [False, True])
+@pytest.mark.parametrize("name", WIDE)
+def test_pairs_of_wide_edges(name: str, optimize: bool) -> None:
+    expression, model = WIDE[name]
+    statements = f"""uint64_t x = packUint2x32(uvec2(a, b)), y = packUint2x32(given.zw);
+        int64_t s = int64_t(x), t = int64_t(y);
+        r.xy = unpackUint2x32(uint64_t({expression}));"""
+    words = (0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
+    lanes = list(itertools.product(words, repeat=4))
+    for lane, found in zip(lanes, ran(statements, lanes, optimize), strict=True):
+        a, b, c, d = lane
+        expected = model(a | b << 32, c | d << 32)
+        assert found[:2] == [expected & MASK, expected >> 32 & MASK], [hex(w) for w in lane]
 
 
 OF_FIELDS = """r = uvec4(bitfieldExtract(a, offset, count), bitfieldExtract(i, offset, count),
@@ -248,6 +334,7 @@ void main() { gl_Position = vec4(ivec2(gl_VertexID & 1, gl_VertexID >> 1) * 4 - 
 def drawn(gl: GLInterface, statements: str, lanes: Sequence[tuple[int, ...]]) -> list[list[int]]:
     """What `ran` answers, by a picture with a lane in each pixel."""
     source = f"""#version 430
+    {ENABLED}
     uniform usampler2D lanes;
     out uvec4 result;
     void main() {{

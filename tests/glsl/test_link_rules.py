@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -82,4 +83,59 @@ def test_where_a_type_may_begin(driver: str) -> None:
                 even = kind[0] != "d" or component % 2 == 0
                 fits = 0 < words <= 4 - component and even
                 assert links(gl, source)[0] == fits, source
+    gl.release()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
+def test_a_member_goes_where_its_block_goes(driver: str) -> None:
+    """Which is where the block says, or what was said for all that comes after, or buffer 0."""
+    options: dict[str, Any] = {"profile": "core", "version": (4, 4)}
+    gl = native_context(**options) if driver == "native" else create_context(driver, **options)
+    said = ("", "0", "1", "2")
+    for default, block, member in itertools.product(said, repeat=3):
+        first = f"layout(xfb_buffer = {default}) out;" if default else ""
+        of_block = f"layout(xfb_buffer = {block})" if block else ""
+        of_v = f"layout(xfb_offset = 0{', xfb_buffer = ' + member if member else ''})"
+        source = (
+            f"vertex: {first} {of_block} out B {{ {of_v} vec4 v; vec4 w; }};"
+            "void main() { gl_Position = v = w = vec4(0.0); }"
+        )
+        wanted = block or default or "0"
+        assert links(gl, source)[0] == (member in ("", wanted)), source
+    gl.release()
+
+
+ARRAYS = {  # declaration, how an element is read, name of the resource
+    "uniform": ("uniform float a[];", "a[{}]", "a[0]"),
+    "member": ("uniform B { float a[]; float b; };", "a[{}]", "a[0]"),
+    "member of a named block": ("uniform B { float a[]; float b; } n;", "n.a[{}]", "B.a[0]"),
+    "member of named blocks": ("uniform B { float a[]; float b; } n[2];", "n[1].a[{}]", "B.a[0]"),
+}
+
+
+@pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_without_a_size_has_room_for_what_any_shader_of_the_stage_reads(
+    name: str, driver: str
+) -> None:
+    declaration, element, resource = ARRAYS[name]
+    options: dict[str, Any] = {"profile": "core", "version": (4, 4)}
+    gl = native_context(**options) if driver == "native" else create_context(driver, **options)
+    for first, second in ((6, 3), (3, 6), (4, 4), (0, 2)):
+        program = gl.create_program()
+        source = (
+            f"vertex: {declaration} float f();"
+            f"void main() {{ gl_Position = vec4({element.format(first)} + f()); }}\n"
+            f"vertex: {declaration} float f() {{ return {element.format(second)}; }}"
+        )
+        for stage, text in shaders(source, 16):
+            shader = gl.create_shader(KINDS[stage])
+            gl.shader_source(shader, text)
+            gl.compile_shader(shader)
+            gl.attach_shader(program, shader)
+        gl.link_program(program)
+        assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
+        index = gl.get_program_resource_index(program, GL.UNIFORM, resource)
+        size = gl.get_program_resourceiv(program, GL.UNIFORM, index, 1, [GL.ARRAY_SIZE])
+        assert size == [max(first, second) + 1]
     gl.release()

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from gallette.compiler.glsl import LinkedProgram
+from gallette.compiler.glsl import CompileOptions, LinkedProgram, compile_shader
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from tests.glsl.shaders import link
@@ -303,6 +303,54 @@ def test_defaults_of_buffer_and_stream_speak_for_what_comes_after_them() -> None
     assert sorted((o.buffer, o.stream) for o in program.xfb.outputs) == [
         (0, 0), (2, 1), (2, 1), (3, 2),
     ]  # fmt: skip
+
+
+PER_VERTEX = {  # how the block is declared -> what is captured, by buffer and offset; or a message
+    "layout(xfb_buffer = 2) out gl_PerVertex { layout(xfb_offset = 16) vec4 gl_Position; };": {
+        "gl_Position": (2, 16)
+    },
+    "layout(xfb_offset = 8) out gl_PerVertex { vec4 gl_Position; float gl_PointSize; };": {
+        "gl_Position": (0, 8),
+        "gl_PointSize": (0, 24),
+    },
+    "layout(xfb_buffer = 1) out; out gl_PerVertex { float gl_PointSize;"
+    "layout(xfb_offset = 4, xfb_buffer = 1) vec4 gl_Position; };": {"gl_Position": (1, 4)},
+    "layout(xfb_offset = 0) out gl_PerVertex { float gl_ClipDistance[2]; float gl_PointSize;"
+    "vec4 gl_Position; };": {
+        "gl_ClipDistance": (0, 0),
+        "gl_PointSize": (0, 8),
+        "gl_Position": (0, 12),
+    },
+    "out gl_PerVertex { layout(xfb_offset = 0, xfb_buffer = 2) vec4 gl_Position; };": (
+        "a member cannot have another xfb_buffer than its block"
+    ),
+    "layout(xfb_buffer = 4) out gl_PerVertex { vec4 gl_Position; };": "exceeds the limit",
+    "layout(xfb_offset = 6) out gl_PerVertex { vec4 gl_Position; };": "a multiple of 4",
+    "out gl_PerVertex { layout(xfb_offset = 6) vec4 gl_Position; };": "a multiple of 4",
+    "layout(xfb_stride = 6) out gl_PerVertex { vec4 gl_Position; };": "a multiple of 4",
+    "layout(xfb_offset = 0) out gl_PerVertex { vec4 gl_Position; float gl_ClipDistance[]; };": (
+        "need a size"
+    ),
+}
+
+
+@pytest.mark.parametrize("declared", PER_VERTEX, ids=range(len(PER_VERTEX)))
+def test_the_built_in_block_is_captured_as_any_other(declared: str) -> None:
+    """Mesa overlooks what is said of it, so nothing here is compared with it."""
+    writes = "gl_Position = vec4(0.0);"
+    writes += "gl_PointSize = 1.0;" if "Size" in declared else ""
+    writes += "gl_ClipDistance[1] = 1.0;" if "Clip" in declared else ""
+    source = f"#version 440\n{declared} void main() {{ {writes} }}"
+    wanted = PER_VERTEX[declared]
+    if isinstance(wanted, str):
+        compiled = compile_shader(V, [source], CompileOptions())
+        assert not compiled.ok
+        assert wanted in compiled.info_log
+        return
+    program = link((V, source))
+    assert program.ok, program.info_log
+    assert program.xfb is not None
+    assert {v.name: (v.buffer, v.offset) for v in program.xfb.varyings} == wanted
 
 
 def test_unknown_feedback_varyings_are_refused() -> None:

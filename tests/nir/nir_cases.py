@@ -44,6 +44,11 @@ class CheckError(Exception):
     """The result does not look as a case demands; the text explains it."""
 
 
+def _code(shader: Shader) -> str:
+    """The text without the summary, which is no progress."""
+    return re.sub(r"(?m)^info .*\n", "", print_shader(shader))
+
+
 @dataclass
 class NirCase:
     """One case of a `.nir` file."""
@@ -84,8 +89,12 @@ class NirCase:
         before = clone_shader(shader)
         progress, exact = False, True
         for step in parse_passes(self.run):
-            progress |= step.run(shader)
+            old = _code(shader)
+            changed = step.run(shader)
+            progress |= changed
             validate(shader, step.name)
+            if not changed and _code(shader) != old:
+                raise CheckError(f"{step.name} says it changed nothing:\n{print_shader(shader)}")
             exact &= step.name in PASSES and PASSES[step.name].exact
         text = print_shader(shader)
         if print_shader(parse(text)) != text:

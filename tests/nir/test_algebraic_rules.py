@@ -7,7 +7,7 @@ import re
 import pytest
 from rule_checker import WAIVERS, CannotBuildError, cases, check_rule, waiver_key
 
-from gallette.compiler.nir.algebraic.engine import rewrite_impl
+from gallette.compiler.nir.algebraic.engine import RuleSet, rewrite_impl
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.algebraic.pattern import Rule, RuleError, compile_rule
 from gallette.compiler.nir.algebraic.rules import all_rules, rule_set, rule_texts
@@ -109,3 +109,24 @@ def test_rules_together_come_to_rest_on_every_search_tree(
 def test_a_malformed_rule_says_what_is_wrong(text: tuple[object, ...], message: str) -> None:
     with pytest.raises(RuleError, match=re.escape(message)):
         compile_rule(text)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_rule_finds_its_search_tree_however_operands_are_swapped(part: int) -> None:
+    missed, swapped = [], 0
+    for rule in RULES[part::4]:
+        possible = [case for case in cases(rule) if case.width == 1]
+        for flips in range(1 << rule.flips):
+            for case in possible:
+                try:
+                    case.flips, case.bound, case.inputs = flips, {}, []
+                    impl = case.build().entry
+                except CannotBuildError:
+                    continue
+                if rewrite_impl(impl, RuleSet([rule])):
+                    swapped += flips > 0
+                    break
+            else:
+                missed.append(f"{rule} with {flips:b}")
+    assert missed == []
+    assert swapped > 40

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from gallette.compiler.errors import ValidationError
@@ -13,10 +15,18 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 from gallette.compiler.nir.ir.cf import If, Loop, next_block
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
+from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.ownership import COUNTERS, live_shaders
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.slots import (
+    FragResult,
+    Slot,
+    SystemValue,
+    VaryingSlot,
+    VertAttrib,
+)
 from gallette.compiler.nir.ir.surgery import split_block
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.text.parser import parse
@@ -349,3 +359,33 @@ def test_constants_of_the_builder_are_what_they_are_called() -> None:
     for (value, bits), raw in made.items():
         assert isinstance(value.instr, LoadConst)
         assert (value.bit_size, tuple(value.instr.values)) == (bits, raw)
+
+
+@pytest.mark.parametrize("kind", [VertAttrib, VaryingSlot, FragResult, SystemValue])
+def test_a_slot_has_one_name_and_those_of_a_row_follow_one_another(kind: type[Slot]) -> None:
+    """Where an array of outputs lies is said by its first slot."""
+    names = kind.__members__
+    assert len(set(map(int, names.values()))) == len(names)
+    for name, slot in names.items():
+        row, number = re.fullmatch(r"(.*?)(\d*)", name).groups()  # type: ignore[union-attr]
+        if number and f"{row}0" in names:
+            assert slot == names[f"{row}0"] + int(number), name
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "count"),
+    [
+        (VertAttrib.GENERIC0, VertAttrib.GENERIC31, 32),
+        (VertAttrib.TEX0, VertAttrib.TEX7, 8),
+        (VaryingSlot.VAR0, VaryingSlot.VAR31, 32),
+        (VaryingSlot.PATCH0, VaryingSlot.PATCH31, 32),
+        (VaryingSlot.TEX0, VaryingSlot.TEX7, 8),
+        (FragResult.DATA0, FragResult.DATA7, 8),
+    ],
+)
+def test_there_is_room_for_as_many_as_gl_has(first: Slot, last: Slot, count: int) -> None:
+    assert last - first + 1 == count
+
+
+def test_every_system_value_is_loaded_by_an_intrinsic_of_its_name() -> None:
+    assert {value.intrinsic for value in SystemValue} <= set(INTRINSICS)

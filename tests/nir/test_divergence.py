@@ -15,6 +15,7 @@ from gallette.compiler.nir.interp.interpreter import Environment, Interpreter
 from gallette.compiler.nir.ir import Alu, Def, If, Loop, Metadata, Shader, Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.cf import walk
+from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.run.pass_runner import run_passes
 
@@ -71,6 +72,100 @@ def test_uniform_values_are_uniform_in_random_shaders(everywhere: bool) -> None:
         seen += witness.seen
         totals += flags(shader)
     assert seen > 5000 and (totals > (30, 100, 5)).all(), (seen, totals)
+
+
+# -- straight code, component by component -------------------------------------------------------
+
+
+class Exact(Interpreter):
+    """An interpreter that looks whether what is called divergent does differ, too."""
+
+    masks: set[tuple[int, int]]
+
+    def write(self, dest: Def, value: Any) -> None:
+        rows = np.asarray(value)
+        differing = sum(1 << i for i, row in enumerate(rows) if np.unique(row).size > 1)
+        assert differing == dest.divergent_components, dest.instr
+        self.masks.add((dest.num_components, differing))
+        super().write(dest, value)
+
+
+def mixed(rng: random.Random) -> Shader:
+    """Sums, copies and vectors of inputs and uniforms: no result hides how its operands differ."""
+    b = Builder.shader_main(Stage.FRAGMENT, "mixed")
+    zero = b.imm_int(0)
+    values = [b.const(rng.choices(range(1, 9), k=4), 32)]
+    for n in range(4):
+        width = rng.randrange(1, 5)
+        values.append(b.intrinsic("load_input", [zero], num_components=width, location=VAR0 + n))
+        offset = b.imm_int(16 * n)
+        values.append(b.intrinsic("load_ubo", [zero, offset], num_components=width))
+
+    def read(width: int) -> tuple[Def, tuple[int, ...]]:
+        value = rng.choice(values[-9:])
+        return value, tuple(rng.choices(range(value.num_components), k=width))
+
+    for _ in range(24):
+        width = rng.randrange(1, 5)
+        name = rng.choice(["iadd", "mov", f"vec{width}" if width > 1 else "iadd", "pack_64_2x32"])
+        op = OPCODES[name]
+        size = 2 if name.startswith("pack") else 1 if op.is_vec else width
+        made = 1 if name.startswith("pack") else width
+        srcs = [read(size) for _ in op.input_types]
+        alu = Alu(op, srcs, made, 64 if name.startswith("pack") else 32)
+        b.insert(alu)
+        if name != "pack_64_2x32":
+            values.append(alu.result)
+    return b.shader
+
+
+def test_in_straight_code_a_component_is_divergent_if_and_only_if_it_differs() -> None:
+    masks: set[tuple[int, int]] = set()
+    for seed in range(40):
+        shader = mixed(random.Random(seed))
+        shader.entry.require(Metadata.DIVERGENCE)
+        run = Exact(shader, Environment(lanes=24, seed=seed))
+        run.masks = masks
+        run.run()
+    assert masks == {(width, mask) for width in range(1, 5) for mask in range(1 << width)}
+
+
+# name: which components of two differ, and between equal ones nothing is
+CHOSEN = ["5 6", "5 6 again", "5 7", "uniform", "other uniform", "x of lanes", "lanes"]
+DIFFERING = {"x of lanes": 0b01, "lanes": 0b11}
+
+
+@pytest.mark.parametrize("asked", ["lanes", "uniform"])
+@pytest.mark.parametrize("left", CHOSEN)
+def test_behind_an_if_what_lanes_chose_differs_where_it_differs(asked: str, left: str) -> None:
+    for right in CHOSEN:
+        b = Builder.shader_main(Stage.FRAGMENT, "chosen")
+        zero = b.imm_int(0)
+        lanes = b.intrinsic("load_input", [zero], num_components=2, location=VAR0)
+        uniform, other = (
+            b.intrinsic("load_ubo", [zero, b.imm_int(at)], num_components=2) for at in (0, 16)
+        )
+        values = {
+            "5 6": b.const([5, 6], 32),
+            "5 6 again": b.const([5, 6], 32),
+            "5 7": b.const([5, 7], 32),
+            "uniform": uniform,
+            "other uniform": other,
+            "x of lanes": b.vec([b.channel(lanes, 0), b.channel(uniform, 0)]),
+            "lanes": lanes,
+        }
+        conditions = {"lanes": lanes, "uniform": uniform}
+        b.push_if(b.ilt(b.channel(conditions[asked], 0), zero))
+        b.push_else()
+        b.pop_if()
+        chosen = b.if_phi(values[left], values[right])
+        b.shader.entry.require(Metadata.DIVERGENCE)
+        wanted = DIFFERING.get(left, 0) | DIFFERING.get(right, 0)
+        if asked == "lanes" and left != right:
+            both = {left.removesuffix(" again"), right.removesuffix(" again")}
+            wanted |= 0 if both == {"5 6"} else 0b10 if both == {"5 6", "5 7"} else 0b11
+        assert chosen.divergent_components == wanted, right
+        Witness(b.shader, 5).run()
 
 
 # -- loops ----------------------------------------------------------------------------------------

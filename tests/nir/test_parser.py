@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import MISSING, fields
 from itertools import product
 from typing import Any
@@ -173,7 +174,7 @@ def test_people_may_leave_out_what_is_obvious() -> None:
             "<nir>:2:22: error: the initial value of 'a' does not have the shape of vec2",
         ),
         (HEAD + "32 %1 = tex 2D float32 () (sharp)\n}", "unknown texture attribute 'sharp'"),
-        (HEAD + "32 %1 = tex 2D float32 () (is_sparse=1)\n}", "error: is_sparse is a bool"),
+        (HEAD + "32 %1 = tex 2D float32 () (is_array=1)\n}", "error: is_array is a bool"),
         (HEAD + "32 %1 = tex 2D float32 () (texture)\n}", "error: texture is a int"),
         (HEAD + "32 %1 = tex 2D float32 () (tg4_offsets=3)\n}", "error: tg4_offsets is a tuple"),
         ("shader vertex\ninfo { num_ubos = () }", "<nir>:2:19: error: num_ubos is a int"),
@@ -203,6 +204,76 @@ def test_nesting_up_to_the_limit_is_read_and_printed() -> None:
 def test_values_nested_too_deeply_are_refused() -> None:
     with pytest.raises(InputError, match="value nested too deeply"):
         parse("shader vertex\nvar shader_in vec4 a (constant_initializer=" + "(" * 100000)
+
+
+MORE = """shader compute "more"
+function f (32x2 ivec2 place, deref int "what is found")
+function main () entry
+impl f {
+    block b:
+        32x2 %place = @load_param () (param=0)
+        32 %d = @load_param () (param=1)
+        32 %c = deref_cast %d (function_temp|shader_temp int) stride=4
+        32 %x = mov %place.x
+        @store_deref (%c, %x) (write_mask=x)
+        return
+}
+impl main {
+    var function_temp int[4] a
+    var function_temp int[4] b
+    block b0:
+        32x2 %0 = load_const (0x00000001, 0x00000002)
+        1 %1 = load_const (true)
+        32 %r = @decl_reg () (num_components=1, bit_size=32)
+        32 %s = @decl_reg () (num_components=1, bit_size=32)
+        32 %a = deref_var &a (function_temp int[4])
+        32 %w = deref_array_wildcard &%a[*] (function_temp int)
+        32 %b = deref_var &b (function_temp int[4])
+        32 %v = deref_array_wildcard &%b[*] (function_temp int)
+        @copy_deref (%w, %v)
+        32 %i = mov %0.y
+        32 %e = deref_array &%a[%i] (function_temp int)
+        call f (%0, %e)
+        32 %n = undef
+    if %1 {
+        block b1:
+            parallel_copy %r <- %i, %s <- %n
+    } else {
+        block b2:
+    }
+    block b3:
+        32 %p = phi b1: %i, b2: %n
+        32 %q = bcsel %1, %p, %i
+        32 %l = @load_reg (%r)
+}
+"""
+"""what `everything` has not: calls, pointers, whole arrays, registers"""
+_TOKEN = re.compile(r'"(\\.|[^"])*"|[%$]?\w+|<-|[^\w\s]')
+
+
+@pytest.mark.parametrize("which", ["everything", "more"])
+def test_no_word_and_no_mark_may_be_missing_and_no_mark_be_twice(which: str) -> None:
+    """What is read as if all were there would be a slip of the pen that nobody finds."""
+    text = print_shader(everything() if which == "everything" else parse(MORE))
+    text = re.sub(r" *//.*", "", text)
+    whole = print_shader(parse(text))
+    seen, same = set(), []
+    for token in _TOKEN.finditer(text):
+        at, word = token.start(), token[0]
+        before = text[text.rfind("\n", 0, at) + 1 : at]
+        kind = (re.sub(r"\w+", "w", before), word)
+        if kind in seen:
+            continue
+        seen.add(kind)
+        for instead in (" ",) if re.search(r"\w", word) else (" ", f"{word} {word}"):
+            try:
+                found = print_shader(parse(text[:at] + instead + text[token.end() :]))
+            except (InputError, ValidationError):
+                continue
+            if found == whole:
+                same.append((before, word, instead))
+    assert len(seen) > 170
+    assert same == []
 
 
 def test_a_phi_that_feeds_itself_outside_of_a_loop_is_refused() -> None:
@@ -282,7 +353,7 @@ def test_every_attribute_of_a_texture_operation_is_kept() -> None:
     """One at a time, and all together."""
     plain = Tex("tg4", [], t.Dim.CUBE)
     offsets = ((0, 1), (2, 3), (-4, 5), (6, -7))
-    others: dict[str, Any] = {"is_array": True, "is_shadow": True, "is_sparse": True}
+    others: dict[str, Any] = {"is_array": True, "is_shadow": True}
     others |= {"texture_index": 3, "sampler_index": 2, "component": 1, "tg4_offsets": offsets}
     for chosen in [[], *([name] for name in others), list(others)]:
         b = Builder.shader_main(Stage.FRAGMENT, "texture")

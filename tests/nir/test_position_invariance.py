@@ -14,9 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
+from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import Def, Shader, Stage, clone_shader
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
@@ -148,3 +152,86 @@ def test_without_a_remedy_variants_disagree() -> None:
     options = OptimizeOptions(fuse_ffma=True, inexact_used_once="always")
     differing = [seed for seed in range(100) if not same_position(random.Random(seed), options)]
     assert len(differing) > 3
+
+
+# -- which values count ---------------------------------------------------------------------------
+
+
+class Outputs:
+    """A vertex shader that stores to the position and to a varying, in either form."""
+
+    def __init__(self, derefs: bool) -> None:
+        b = self.b = Builder.shader_main(Stage.VERTEX, "outputs")
+        self.derefs = derefs
+        self.zero = b.imm_int(0)
+        slots = {"position": VaryingSlot.POS, "other": VaryingSlot.VAR0}
+        self.slots = slots
+        self.vars = {
+            name: b.shader.add_variable(name, t.FLOAT, Mode.SHADER_OUT, location=slot)
+            for name, slot in slots.items()
+        }
+
+    def fresh(self) -> Def:
+        b = self.b
+        return b.intrinsic("load_ubo", [self.zero, b.imm_int(0)], num_components=1)
+
+    def store(self, name: str, value: Def) -> None:
+        if self.derefs:
+            self.b.store_var(self.vars[name], value)
+        else:
+            slot = self.slots[name]
+            self.b.intrinsic("store_output", [value, self.zero], location=slot, write_mask=1)
+
+    def counts(self, value: Def) -> bool:
+        return value in position_values(self.b.impl)
+
+
+WAYS = ["at once", "chosen", "by a loop", "in a variable", "in a variable of an if"]
+
+
+@pytest.mark.parametrize("derefs", [False, True], ids=["outputs", "derefs"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["position", "other"])
+def test_a_value_counts_if_the_position_is_computed_from_it(
+    name: str, way: str, derefs: bool
+) -> None:
+    """By whatever way, and what another output is computed from does not."""
+    o = Outputs(derefs)
+    b = o.b
+    first, second, third, lonely = (o.fresh() for _ in range(4))
+    asked = [third]
+    if way == "at once":
+        result = b.fadd(first, b.fmul(second, third))
+    elif way == "chosen":
+        b.push_if(b.flt(third, first))
+        b.push_else()
+        b.pop_if()
+        result = b.if_phi(first, second)
+    elif way == "by a loop":
+        var = b.impl.add_local("sum", t.FLOAT)
+        b.store_var(var, first)
+        b.push_loop()
+        b.break_if(b.flt(third, second))
+        b.store_var(var, b.fadd(b.load_var(var), second))
+        b.pop_loop()
+        result = b.load_var(var)
+        asked = []
+    else:
+        var = b.impl.add_local("kept", t.FLOAT)
+        b.store_var(var, first)
+        if way == "in a variable":
+            b.store_var(var, b.fadd(second, third))
+        else:
+            b.push_if(b.flt(third, lonely))
+            b.store_var(var, second)
+            b.pop_if()
+        result = b.load_var(var)
+    o.store(name, result)
+    o.store("other", lonely)
+    if way == "by a loop":
+        run_passes(b.shader, ["lower_vars_to_ssa"])
+        asked = [third]
+    validate(b.shader)
+    for value in (first, second, *asked):
+        assert o.counts(value) is (name == "position")
+    assert o.counts(lonely) is (way == "in a variable of an if" and name == "position")

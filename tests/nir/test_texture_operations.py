@@ -115,6 +115,23 @@ def test_sources_are_read_as_what_they_are(op: str) -> None:
     assert environment.types == wanted
 
 
+def test_whatever_is_read_shows_in_the_result() -> None:
+    """Else nobody would notice a pass that loses a source, or exchanges two."""
+    environment, b = Environment(1), begun()
+    widths = {kind: 3 if kind in WIDE else 1 for kind in set(TEX_SRCS) - set(NAMES)}
+    zeros = {kind: np.zeros((width, 1)) for kind, width in widths.items()}
+
+    def answer(op: str, unit: int, **sources: Array) -> Array:
+        return environment.texture(put(b, op, []), np.full(1, unit), {**zeros, **sources})[:, 0]
+
+    places = [(kind, c) for kind, width in widths.items() for c in range(width)]
+    sources = [answer("tex", 0, **{k: np.eye(widths[k])[:, c : c + 1]})[0] for k, c in places]
+    units = [answer("tex", unit)[0] for unit in range(4)]
+    operations = [answer(op, 0)[0] for op in READS]
+    for answers in (sources + units[:1], units, operations, list(answer("tex", 0))):
+        assert len(set(answers)) == len(answers), answers
+
+
 def in_an_if(op: str) -> tuple[Shader, Tex]:
     b = begun()
     zero = b.imm_int(0)

@@ -9,6 +9,7 @@ import pytest
 
 from gallette.compiler.assembly import AssemblyError, parse, translate
 from gallette.state_tracker import GL, GLInterface
+from tests.conftest import native_context
 from tests.state_tracker.helpers import errors
 from tests.state_tracker.pictures import compare
 
@@ -199,6 +200,60 @@ def test_a_mistake_says_where_it_is(compat: GLInterface) -> None:
 def test_errors_of_the_parser(text: str, message: str) -> None:
     with pytest.raises(AssemblyError, match=message):
         parse(text)
+
+
+ARRAY = "!!ARBvp1.0 PARAM p[3] = { program.env[0..2] }; ADDRESS a; TEMP t; "
+PAIRS: dict[str, tuple[str, str]] = {
+    # what is wrong: what is right, what just is not
+    "index 3 is not below 3": (ARRAY + "MOV t, p[2];", ARRAY + "MOV t, p[3];"),
+    "not between -64 and 63": (ARRAY + "MOV t, p[a.x + 63];", ARRAY + "MOV t, p[a.x + 64];"),
+    "between -64 and 63": (ARRAY + "MOV t, p[a.x - 64];", ARRAY + "MOV t, p[a.x - 65];"),
+    "t is no address register": (ARRAY + "MOV t, p[a.x];", ARRAY + "MOV t, p[t.x];"),
+    "expected": (ARRAY + "MOV t, p[a.x];", ARRAY + "MOV t, p[a.y];"),
+    "a cannot be read": (ARRAY + "ARL a.x, t.x;", ARRAY + "MOV t, a;"),
+    "this cannot be written": (ARRAY + "MOV t, 1;", ARRAY + "MOV p, 1;"),
+    "address registers have one component": (ARRAY + "ARL a.x, t.x;", ARRAY + "ARL a.y, t.x;"),
+    "one component is wanted": (ARRAY + "ARL a.x, t.y;", ARRAY + "ARL a.x, t;"),
+    "a whole matrix is no operand": (
+        ARRAY + "MOV t, state.matrix.mvp.row[0];",
+        ARRAY + "MOV t, state.matrix.mvp;",
+    ),
+    "xy is no swizzle": (ARRAY + "MOV t, t.xyzz;", ARRAY + "MOV t, t.xy;"),
+    "'v' is no component": (ARRAY + "SWZ t, t, x, -1, 0, -w;", ARRAY + "SWZ t, t, x, v, 0, w;"),
+    "needs OPTION ARB_fragment_program_shadow": (
+        "!!ARBfp1.0 OPTION ARB_fragment_program_shadow; TEMP t;"
+        "TEX t, fragment.position, texture[0], SHADOW2D;",
+        "!!ARBfp1.0 TEMP t; TEX t, fragment.position, texture[0], SHADOW2D;",
+    ),
+    "there is no texture target 4D": (
+        "!!ARBfp1.0 TEMP t; TEX t, fragment.position, texture[0], 3D;",
+        "!!ARBfp1.0 TEMP t; TEX t, fragment.position, texture[0], 4D;",
+    ),
+}
+
+
+@pytest.mark.parametrize("message", PAIRS)
+def test_what_is_right_and_just_is_not(message: str) -> None:
+    accepted, rejected = PAIRS[message]
+    parse(accepted + " END")
+    with pytest.raises(AssemblyError, match=message):
+        parse(rejected + " END")
+
+
+@pytest.mark.native
+def test_the_native_gl_takes_and_refuses_the_same() -> None:
+    gl = native_context(profile="compat", version=(2, 1))
+    for message, texts in PAIRS.items():
+        found = []
+        for text in texts:
+            vertices = "ARBvp" in text
+            target = GL.VERTEX_PROGRAM_ARB if vertices else GL.FRAGMENT_PROGRAM_ARB
+            data = (text + " END").encode()
+            gl.bind_program_arb(target, 1 if vertices else 2)
+            gl.program_string_arb(target, GL.PROGRAM_FORMAT_ASCII_ARB, len(data), data)
+            found.append(gl.get_error())
+        further = "-64 and 63" in message  # Mesa reaches further than the specification says
+        assert found == [0, 0 if further else GL.INVALID_OPERATION], texts
 
 
 def test_translation_is_readable() -> None:

@@ -6,6 +6,7 @@ by a handle that came to it in some way, once the same texture is bound to a uni
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -119,6 +120,53 @@ def test_default_layout_and_arrays(gl: GLInterface) -> None:
         shown[which] = drawn(gl)
     for which, picture in shown.items():
         assert (picture == bound_picture(gl, names[which])).all(), which
+
+
+KINDS = {
+    "sampler": ("sampler2D {}", "textureLod({}, vec2(0.0), 0.0)"),
+    "image": ("readonly layout(rgba8) image2D {}", "imageLoad({}, ivec2(0))"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_takes_handles_is_said_at_the_variable_or_else_for_all(
+    ours: GLInterface, kind: str
+) -> None:
+    declared, read = KINDS[kind]
+    texture(ours, 1)
+    for default in ("", f"bound_{kind}", f"bindless_{kind}"):
+        first = f"layout({default}) uniform;" if default else ""
+        for own in ("", f"bound_{kind}", f"bindless_{kind}"):
+            said = f"layout({own})" if own else ""
+            source = f"{first} {said} uniform {declared.format('one')};"
+            name = handle_program(ours, source, read.format("one"))
+            ours.uniform_handleui64_arb(ours.get_uniform_location(name, "one"), 0)
+            takes = (own or default) == f"bindless_{kind}"
+            assert ours.get_error() == (0 if takes else GL.INVALID_OPERATION), source
+    other = {"sampler": "image", "image": "sampler"}[kind]
+    source = f"layout(bindless_{other}) uniform; uniform {declared.format('one')};"
+    name = handle_program(ours, source, read.format("one"))
+    ours.uniform_handleui64_arb(ours.get_uniform_location(name, "one"), 0)
+    assert ours.get_error() == GL.INVALID_OPERATION
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_all_one_thing_is_said(ours: GLInterface, kind: str) -> None:
+    """In the shaders of a stage together."""
+    defaults = [f"layout({way}_{kind}) uniform;" for way in ("bound", "bindless")]
+    for one, two in itertools.product(defaults, repeat=2):
+        for sources in (
+            [f"{one} {two} void main() {{ gl_Position = vec4(0.0); }}"],
+            [f"{one} void main() {{ gl_Position = vec4(0.0); }}", f"{two} void f() {{}}"],
+        ):
+            name = ours.create_program()
+            for source in sources:
+                shader = ours.create_shader(GL.VERTEX_SHADER)
+                ours.shader_source(shader, HEAD + source)
+                ours.compile_shader(shader)
+                ours.attach_shader(name, shader)
+            ours.link_program(name)
+            assert ours.get_programiv(name, GL.LINK_STATUS) == [one == two], sources
 
 
 def test_constructors_locals_functions_and_selection(gl: GLInterface) -> None:

@@ -10,9 +10,10 @@ from gallette.compiler.glsl.check.interface_rules import (
     size_per_vertex,
 )
 from gallette.compiler.glsl.check.layout_values import (
+    check_captured,
     check_component,
+    feedback_buffer,
     inherit_defaults,
-    merge_xfb_stride,
 )
 from gallette.compiler.glsl.check.per_vertex import redeclare_per_vertex
 from gallette.compiler.glsl.check.qualifiers import copy_quals, read_qualifiers
@@ -145,10 +146,6 @@ def check_member(
             c.error("members of this block cannot be bool", d)
     layout = own.layout
     check_alignment(c, own, d)
-    if "xfb_offset" in layout:
-        unit = 8 if any(leaf.bit_size == 64 for leaf in type_.leaves()) else 4
-        if layout["xfb_offset"] % unit:
-            c.error(f"xfb_offset must be a multiple of {unit}", d)
     if "component" in layout:
         check_component(c, hir.Variable(d.name, type_, own), d)
 
@@ -235,11 +232,10 @@ def check_block_layout(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:
     check_alignment(c, quals, node)
     if explicit:
         check_offsets(c, block, node)
-    if "xfb_stride" in quals.layout:
-        buffer = quals.layout.get("xfb_buffer", c.shader.layout.get("default_xfb_buffer", 0))
-        merge_xfb_stride(c, buffer, quals.layout["xfb_stride"], node)
-    buffer = quals.layout.get("xfb_buffer", 0)
-    for m in block.member_quals:
+    buffer = feedback_buffer(c, quals.layout, node)
+    check_captured(c, quals.layout, block.type, buffer, node)
+    for f, m in zip(block.type.fields, block.member_quals, strict=True):
+        check_captured(c, m.layout, f.type, buffer, node)
         if m.layout.get("xfb_buffer", buffer) != buffer:
             c.error("a member cannot have another xfb_buffer than its block", node)
 

@@ -8,12 +8,10 @@ the same expression would have had at run time.
 
 from __future__ import annotations
 
-import math
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
@@ -26,13 +24,10 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import bits_to_float
 from gallette.compiler.nir.ir.fold import evaluated
 from gallette.compiler.nir.ir.opcodes import Opcode
-from gallette.compiler.nir.ir.types import Base, Type
+from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["binary", "builtin", "convert", "equal", "round_to", "unary"]
+__all__ = ["binary", "builtin", "convert", "equal", "unary"]
 
-_F32 = struct.Struct("<f")
-_SIGNED = (Base.INT, Base.INT64)
-_BITS = {Base.INT: 32, Base.UINT: 32, Base.INT64: 64, Base.UINT64: 64}
 _UNFOLDABLE = ("noise", "dFd", "fwidth")
 """prefixes of functions that are no constant expressions, whatever their arguments"""
 
@@ -44,27 +39,14 @@ _Step: TypeAlias = "tuple[Opcode, tuple[_Source, ...], tuple[int, ...], int]"
 Build = Callable[[Builder, list[lowered.Value]], lowered.Value]
 
 
-def round_to(base: Base, x: Any) -> Any:
-    """A literal as its type can hold it: the nearest float, a wrapped integer."""
-    if base is Base.FLOAT:
-        try:
-            return _F32.unpack(_F32.pack(x))[0]
-        except OverflowError:
-            return math.copysign(math.inf, x)
-    if base is Base.DOUBLE:
-        return float(x)
-    if base is Base.BOOL:
-        return bool(x)
-    bits = _BITS[base]
-    x = int(x) & ((1 << bits) - 1)
-    return x - (1 << bits) if base in _SIGNED and x >> (bits - 1) else x
-
-
 def _value(type_: Type, bits: Bits) -> hir.Value:
     """Components from their raw bits."""
     if type_.is_float:
         return tuple([bits_to_float(x, type_.bit_size) for x in bits])
-    return tuple([round_to(type_.base, x) for x in bits])
+    if type_.is_boolean:
+        return tuple([bool(x) for x in bits])
+    sign = 1 << (type_.bit_size - 1) if type_.is_signed else 0
+    return tuple([(x ^ sign) - sign for x in bits])
 
 
 def _defs(value: lowered.Value) -> list[Def]:

@@ -6,13 +6,15 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir.ir.types import Base
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = [
     "check_atomic_counter",
+    "check_captured",
     "check_component",
     "check_image",
     "check_layout_use",
+    "feedback_buffer",
     "inherit_defaults",
     "merge_xfb_stride",
 ]
@@ -127,17 +129,30 @@ def check_layout_use(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
         check_binding(c, var, d)
     if "offset" in layout and element.base is not Base.ATOMIC_UINT:
         c.error("'offset' is for atomic counters and block members", d)
-    if "xfb_offset" in layout:
-        unit = 8 if any(leaf.bit_size == 64 for leaf in type_.leaves()) else 4
-        if layout["xfb_offset"] % unit:
-            c.error(f"xfb_offset must be a multiple of {unit}", d)
-        if type_.is_unsized_array:
-            c.error("arrays captured by transform feedback need a size", d)
+    check_captured(c, layout, type_, feedback_buffer(c, layout, d), d)
+
+
+def feedback_buffer(c: Checker, layout: dict[str, int], node: s.Node) -> int:
+    """The buffer of transform feedback that a variable or a block goes to."""
     buffer = layout.get("xfb_buffer", 0)
     if buffer >= c.limits.max_transform_feedback_buffers:
-        c.error(f"xfb_buffer {buffer} exceeds the limit", d)
+        c.error(f"xfb_buffer {buffer} exceeds the limit", node)
+    return buffer
+
+
+def check_captured(
+    c: Checker, layout: dict[str, int], type_: Type, buffer: int, node: s.Node
+) -> None:
+    """Where transform feedback writes a variable, a block or a member of one."""
+    if "xfb_offset" in layout:
+        parts = [type_, *(f.type for f in type_.fields)]
+        if any(part.is_unsized_array for part in parts):
+            c.error("arrays captured by transform feedback need a size", node)
+        unit = 8 if any(leaf.bit_size == 64 for leaf in type_.leaves()) else 4
+        if layout["xfb_offset"] % unit:
+            c.error(f"xfb_offset must be a multiple of {unit}", node)
     if "xfb_stride" in layout:
-        merge_xfb_stride(c, buffer, layout["xfb_stride"], d)
+        merge_xfb_stride(c, buffer, layout["xfb_stride"], node)
 
 
 def merge_xfb_stride(c: Checker, buffer: int, stride: int, node: s.Node) -> None:

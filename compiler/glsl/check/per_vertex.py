@@ -6,10 +6,16 @@ from dataclasses import replace
 
 from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.layout_values import (
+    check_captured,
+    feedback_buffer,
+    inherit_defaults,
+)
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.check.types import array_of, resolve_type
 from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Field
 
 __all__ = ["redeclare_per_vertex"]
@@ -28,6 +34,9 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
     expected = {"in": "gl_in", "out": "gl_out" if c.stage == "tess_ctrl" else ""}
     if instance != expected.get(storage, ""):
         raise c.abort("gl_PerVertex is redeclared with the wrong instance name", node)
+    inherit_defaults(c, quals)
+    buffer = feedback_buffer(c, quals.layout, node)
+    offset = quals.layout.get("xfb_offset", -1)
     fields: list[Field] = []
     for member in node.members:
         assert member.type is not None
@@ -49,8 +58,9 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
                         var.type = type_
                     var.quals.interpolation = own.interpolation or var.quals.interpolation
                     var.quals.invariant = var.quals.invariant or own.invariant
-                    var.quals.layout.update(own.layout)
+                    offset = capture_member(c, var, own, buffer, offset, d)
                     var.redeclared = True
+    check_captured(c, quals.layout, t.struct("gl_PerVertex", fields), buffer, node)
     if instance:
         old = c.builtin_scope.get(instance)
         if isinstance(old, hir.Variable) and old.used:
@@ -74,3 +84,18 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
         raise c.abort("gl_PerVertex is redeclared twice", node)
     c.per_vertex_redeclared = True
     c.shader.layout["per_vertex_out"] = tuple(sorted(names))
+
+
+def capture_member(
+    c: Checker, var: hir.Variable, own: hir.Quals, buffer: int, offset: int, node: s.Node
+) -> int:
+    """Give a member what was said of it and of its block; the offset of the next one, or -1."""
+    layout = var.quals.layout
+    layout.update(own.layout)
+    check_captured(c, own.layout, var.type, buffer, node)
+    if layout.setdefault("xfb_buffer", buffer) != buffer:
+        c.error("a member cannot have another xfb_buffer than its block", node)
+    if offset >= 0:
+        place = layout.setdefault("xfb_offset", offset)
+        return place + 4 * var.type.without_array.components * var.type.array_elements
+    return -1

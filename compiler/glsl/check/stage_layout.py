@@ -31,15 +31,10 @@ def default_layout(c: Checker, node: s.Declaration) -> None:
         if quals.flags & {"row_major", "column_major"}:
             defaults -= {"row_major", "column_major"}
         defaults |= quals.flags
-        bindless = quals.flags & {
-            "bindless_sampler",
-            "bound_sampler",
-            "bindless_image",
-            "bound_image",
-        }
-        for flag in bindless:
-            key = f"default_{flag.partition('_')[2]}"
-            c.shader.layout[key] = flag
+        for kind in ("sampler", "image"):
+            for flag in quals.flags & {f"bindless_{kind}", f"bound_{kind}"}:
+                if c.shader.layout.setdefault(f"default_{kind}", flag) != flag:
+                    c.error(f"{kind}s are declared both bound and bindless", node)
         if "offset" in quals.layout and "binding" in quals.layout:
             c.counter_offsets[quals.layout["binding"]] = quals.layout["offset"]
         elif "offset" in quals.layout:

@@ -28,7 +28,6 @@ from gallette.compiler.nir.ir.instrs import (
     Undef,
 )
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
-from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
@@ -542,10 +541,6 @@ class Builder:
         instr = Tex(op, srcs, dim, **options)
         self.insert(instr)
         return instr.result
-
-    def done(self, preserved: Metadata = Metadata.NONE) -> None:
-        """Drop metadata that building may have made stale."""
-        self.impl.preserve(preserved)
 
 
 _MOV = OPCODES["mov"]

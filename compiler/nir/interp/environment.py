@@ -18,12 +18,16 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.instrs import Tex
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
+from gallette.compiler.nir.ir.texops import TEX_OPS
 
 Array: TypeAlias = npt.NDArray[Any]
 
 _LANE_NUMBERS = frozenset(
     {"vertex_id", "vertex_id_zero_base", "subgroup_invocation", "local_invocation_index"}
 )
+# What a source of a texture operation adds to its result; no two of them the same.
+_MIXED = (("comparator", 3.0), ("bias", 0.5), ("lod", 0.75), ("min_lod", 1.6), ("ms_index", 2.0))
+_OP_NUMBERS = {op: number for number, op in enumerate(TEX_OPS, 1)}
 
 
 class Environment:
@@ -149,15 +153,15 @@ class Environment:
             coord = coord.astype(np.float64)
             for i, row in enumerate(coord):
                 mixed += row * (0.25 + i)
-        for kind, factor in (("comparator", 3.0), ("bias", 0.5), ("lod", 0.75), ("ms_index", 2.0)):
+        for kind, factor in _MIXED:
             if kind in srcs:
                 mixed += srcs[kind][0].astype(np.float64) * factor
-        for kind, factor in (("offset", 0.125), ("ddx", 0.3), ("ddy", 0.7)):
+        for kind, factor in (("offset", 0.11), ("ddx", 0.3), ("ddy", 0.7)):
             for i, row in enumerate(srcs.get(kind, ())):
-                mixed += row.astype(np.float64) * factor * (i + 1)
-        mixed += unit * 0.375 + len(tex.op) * 0.0625
+                mixed += row.astype(np.float64) * factor * (1.0 + i)
+        mixed += unit * 0.375 + _OP_NUMBERS[tex.op] * 0.0625
         mixed = np.where(np.isfinite(mixed), mixed, 0.0)
-        rows = np.stack([mixed * (c + 1) * 0.5 for c in range(dest.num_components)])
+        rows = np.stack([mixed * (0.5 + 0.5 * c) for c in range(dest.num_components)])
         dtype = np.dtype(tex.dest_type) if tex.dest_type != "bool1" else np.dtype(np.bool_)
         if dtype.kind in "iu":
             rows = np.clip(np.abs(rows), 0, 4096)

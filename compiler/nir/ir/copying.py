@@ -108,7 +108,7 @@ def clone_instr(instr: Instr, remap: Remap) -> Instr:
 
 def _clone_tex(instr: Tex, remap: Remap) -> Tex:
     pairs = zip(instr.src_kinds, instr.srcs, strict=True)
-    new = Tex(
+    return Tex(
         instr.op,
         [(kind, remap.value(src.value)) for kind, src in pairs],
         instr.dim,
@@ -122,8 +122,6 @@ def _clone_tex(instr: Tex, remap: Remap) -> Tex:
         component=instr.component,
         tg4_offsets=instr.tg4_offsets,
     )
-    new.is_sparse = instr.is_sparse
-    return new
 
 
 def clone_body(body: Iterable[Block | If | Loop], parent: Parent, remap: Remap) -> Body:

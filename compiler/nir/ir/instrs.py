@@ -321,7 +321,6 @@ class Tex(Instr):
         "dim",
         "is_array",
         "is_shadow",
-        "is_sparse",
         "op",
         "sampler_index",
         "src_kinds",
@@ -353,7 +352,6 @@ class Tex(Instr):
         self.dest_type = dest_type
         self.is_array = is_array
         self.is_shadow = is_shadow
-        self.is_sparse = False
         self.coord_components = coord_components or dim.coordinates + is_array
         self.texture_index = texture_index
         self.sampler_index = sampler_index

@@ -245,7 +245,7 @@ class SystemValue(Slot):
     USER_CLIP_PLANE = 38
     LAST_DEPTH = 39
     LAST_STENCIL = 40
-    ALPHA_REF = 39
+    ALPHA_REF = 41
 
     @property
     def intrinsic(self) -> str:

@@ -441,10 +441,7 @@ class CodeParser:
                 options[attribute] = value
                 if not t.at(")"):
                     t.expect(",")
-        sparse = options.pop("is_sparse", False)
-        tex = Tex(op, srcs, _DIMS[dim], num_components=width or 4, dest_type=dest_type, **options)
-        tex.is_sparse = sparse
-        return tex
+        return Tex(op, srcs, _DIMS[dim], num_components=width or 4, dest_type=dest_type, **options)
 
     def _parallel_copy(self) -> ParallelCopy:
         t = self.t
@@ -462,7 +459,6 @@ _TEX_ATTRIBUTES: dict[str, tuple[str, type]] = {
     "sampler": ("sampler_index", int),
     "is_array": ("is_array", bool),
     "is_shadow": ("is_shadow", bool),
-    "is_sparse": ("is_sparse", bool),
     "coord_components": ("coord_components", int),
     "component": ("component", int),
     "tg4_offsets": ("tg4_offsets", tuple),

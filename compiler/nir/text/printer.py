@@ -361,7 +361,7 @@ class Printer:
         pairs = zip_longest(instr.src_kinds, instr.srcs)  # a validator shows what is wrong
         srcs = ", ".join([f"{kind}={self.value(src.value) if src else '?'}" for kind, src in pairs])
         parts = [f"texture={instr.texture_index}", f"sampler={instr.sampler_index}"]
-        for flag in ("is_array", "is_shadow", "is_sparse"):
+        for flag in ("is_array", "is_shadow"):
             if getattr(instr, flag):
                 parts.append(flag)
         if instr.coord_components != instr.dim.coordinates + instr.is_array:

@@ -403,7 +403,6 @@ class Structure:
                         work.append(successor)
             falls[target] = found
         order: list[int] = []
-        placed: set[int] = set()
         left = list(targets)
         while left:
             for target in left:
@@ -414,7 +413,6 @@ class Structure:
             follower = [t for t in left if order and t in falls[order[-1]]]
             chosen = follower[0] if follower else target
             order.append(chosen)
-            placed.add(chosen)
             left.remove(chosen)
         return order
 

@@ -33,7 +33,7 @@ def plain_textures(instrs: Iterable[Instr]) -> tuple[int, ...]:
         if instr.src("texture_offset") is not None or instr.texture_index >= FIRST_HANDLE:
             return ()  # any of them
         flat = instr.dim is Dim.D2 and not instr.is_array and not instr.is_shadow
-        fits = flat and not instr.is_sparse and instr.op in _LOOKS | _ASKS
+        fits = flat and instr.op in _LOOKS | _ASKS
         (plain if fits else others).add(instr.texture_index)
     return tuple(sorted(plain - others))
 

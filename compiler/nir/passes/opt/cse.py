@@ -103,7 +103,16 @@ def _intrinsic_key(instr: Intrinsic) -> Hashable | None:
 
 def _deref_key(instr: Deref) -> Hashable:
     parts = [s.value for s in instr.srcs]
-    return ("deref", instr.form, instr.var, instr.field, instr.type, *parts)
+    return (
+        "deref",
+        instr.form,
+        instr.var,
+        instr.field,
+        instr.type,
+        instr.modes,
+        instr.stride,
+        *parts,
+    )
 
 
 def _phi_key(instr: Phi) -> Hashable:

@@ -34,7 +34,6 @@ def remove_dead_variables(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool
         if var.mode & _DEFAULT and all(_only_written(d) for d in derefs):
             _remove_writes(derefs)
             mentioned[var] = []
-            progress = True
     for owner in [shader.variables, *[impl.locals for impl in shader.impls()]]:
         kept = [v for v in owner if not v.mode & modes or mentioned.get(v)]
         if len(kept) != len(owner):
