@@ -72,10 +72,10 @@ def run(options: argparse.Namespace) -> int:
         _print_profiles(names, sides)
     if options.json is not None:
         _write_json(options.json, names, sides)
-        console().print(f"figures: {options.json}")
+        console().print(f"figures: {options.json}", markup=False)
     if options.docs is not None:
         chart = update_page(options.docs, sides, names, options.processor)
-        console().print(f"table: {options.docs}, chart: {chart}")
+        console().print(f"table: {options.docs}, chart: {chart}", markup=False)
     return 1 if any(side.errors for side in sides) else 0
 
 
