@@ -23,14 +23,16 @@ from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.test_chunks import compiled as compiled_for_simd
 from tests.tiler.test_chunks import compiled as compiled_for_tiler
 
+_FREE = {"fneg", "fabs", "fsat", "ineg", "iabs", "mov"}
+_DERIVATIVES = {name for name, op in OPCODES.items() if op.is_derivative}
 # How programs are made, of which opcodes, with values of how many bits.
 MACHINES: dict[str, tuple[Callable[[Shader], Any], frozenset[str], set[int]]] = {
     "simd": (
         compiled_for_simd,
-        SIMD | {"fneg", "fabs", "fsat", "ineg", "iabs", "mov"},
+        SIMD | _FREE | _DERIVATIVES,
         {0, 1, 8, 16, 32, 64},
     ),
-    "tiler": (compiled_for_tiler, TILER, {0, 1, 32}),
+    "tiler": (compiled_for_tiler, TILER | _DERIVATIVES, {0, 1, 32}),
 }
 LANES, INPUT, VALUES = 24, 32, 32
 """Lanes, the first slot of inputs, and how many values a shader hands out."""
@@ -74,7 +76,7 @@ class Operands:
                 values.append(one if bits == 32 else b.alu(f"u2u{bits}", one))
             if chosen and type.base == "float":
                 values[-1] = b.alu("fneg", b.alu("fabs", values[-1]))
-            elif chosen and type.base == "int":
+            elif chosen and type.base != "bool":
                 values[-1] = b.alu("ineg", values[-1])
         return values[0] if size == 1 else b.vec(values)
 
@@ -136,10 +138,8 @@ def test_operands_in_any_place(machine: str, kind: str) -> None:
     names = frozenset(
         name
         for name, op in OPCODES.items()
-        if name in named
-        and not op.is_derivative
-        and {type.bits for type in (*op.input_types, op.output_type)} <= sizes
+        if name in named and {type.bits for type in (*op.input_types, op.output_type)} <= sizes
     )
     assert len(names) > 50
     for shader in shaders(names, kind):
-        compare(shader, PictureEnvironment(LANES, inputs=inputs), compiler=compiler)
+        compare(shader, PictureEnvironment(LANES, inputs=inputs), quads=True, compiler=compiler)
