@@ -113,10 +113,12 @@ def _ratio(value: float | None) -> str:
 
 
 def _milliseconds(side: Side, name: str, processor: bool) -> str:
+    from rich.markup import escape
+
     if name in side.errors:
         return "[red]error[/]"
     if name in side.lacks:
-        return side.lacks[name]
+        return escape(side.lacks[name])
     median = side.median(name, processor)
     return "" if median is None else f"{median * 1000:.1f}"
 

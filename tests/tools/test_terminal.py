@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from gallette.benchmarks.profiling import PARTS
+from gallette.benchmarks.sides import Side
+from gallette.cli import main
+from gallette.commands import bench
 from gallette.commands.diff import DiffReport, print_diffs
 from gallette.compare import PassDiff, SceneDiff
 from gallette.piglit_subset.results import Entry, Run
@@ -211,3 +217,76 @@ def test_a_pipe_is_as_wide_as_who_reads_it(
     if columns is not None:
         monkeypatch.setenv("COLUMNS", columns)
     assert console().width == width
+
+
+# -- benchmarks ------------------------------------------------------------------------------------
+
+
+def sides() -> list[Side]:
+    """Ours, one that is slower, and one that draws only some of them."""
+    ours, slower, other = Side("numpipe"), Side("native:softpipe"), Side("jit")
+    ours.times = {"gradient": [0.003, 0.001, 0.002], "blur": [0.5], "text": [0.1]}
+    ours.processor = {"gradient": [0.004], "blur": [1.0], "text": [0.25]}
+    slower.times = {"gradient": [0.004], "blur": [0.25]}
+    slower.processor = {"gradient": [0.006], "blur": [0.5]}
+    slower.lacks = {"text": "no [such] thing"}
+    other.times = {"text": [0.2]}
+    other.processor = {"text": [0.125]}
+    other.errors = {"blur": "it [fell] over"}
+    ours.profiles = {"blur": dict(zip(PARTS, (0.5, 0.25, 0.125, *[0.0] * 6), strict=True))}
+    return [ours, slower, other]
+
+
+def benched(
+    said: list[str], monkeypatch: pytest.MonkeyPatch, found: list[Side]
+) -> tuple[int, list[str]]:
+    out = Console(file=io.StringIO(), width=200)
+    monkeypatch.setattr(bench, "measure", lambda *arguments: found)
+    monkeypatch.setattr(bench, "console", lambda: out)
+    status = main(["bench", "gradient", "blur", "text", *said])
+    return status, shown(out)
+
+
+def test_benchmarks_are_compared_with_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert benched([], monkeypatch, sides()) == (
+        1,
+        [
+            "milliseconds per frame (draw plus read back, median)",
+            "benchmark | numpipe | softpipe | jit | softpipe / ours | jit / ours",
+            "gradient | 2.0 | 4.0 |  | 2.00x",
+            "blur | 500.0 | 250.0 | error | 0.50x",
+            "text | 100.0 | no [such] thing | 200.0 |  | 2.00x",
+            "geometric mean |  |  |  | 1.00x | 2.00x",
+            "above 1x: ours is faster",
+            "jit, blur: it [fell] over",
+        ],
+    )
+    status, lines = benched(["--processor"], monkeypatch, sides()[:2])
+    assert status == 0
+    assert lines[0] == "milliseconds per frame (processor time, median)"
+    assert lines[2:6] == [
+        "gradient | 4.0 | 6.0 | 1.50x",
+        "blur | 1000.0 | 500.0 | 0.50x",
+        "text | 250.0 | no [such] thing",
+        "geometric mean |  |  | 0.87x",
+    ]
+
+
+def test_where_the_time_of_benchmarks_goes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    _, lines = benched(["--profile", "--json", str(file)], monkeypatch, sides())
+    start = lines.index("numpipe: where the time goes, in per cent")
+    assert lines[start + 1 : start + 3] == [
+        " | ".join(("benchmark", *PARTS)),
+        "blur | 50 | 25 | 12 | 0 | 0 | 0 | 0 | 0 | 0",
+    ]
+    told = [f"{part}: {doc}" for part, doc in PARTS.items()]
+    assert lines[start + 3 :] == [*told, f"figures: {file}"]
+    figures = json.loads(file.read_text())
+    assert figures["unit"] == "seconds"
+    ours, slower, other = figures["sides"]
+    assert ours["median"] == {"gradient": 0.002, "blur": 0.5, "text": 0.1}
+    assert ours["processor"] == {"gradient": 0.004, "blur": 1.0, "text": 0.25}
+    assert ours["frames"] == sides()[0].times and ours["profile"] == sides()[0].profiles
+    assert (slower["driver"], slower["median"]["text"]) == ("native:softpipe", None)
+    assert other["errors"] == {"blur": "it [fell] over"}
