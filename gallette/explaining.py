@@ -210,7 +210,6 @@ def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: s
         program = link_program(compiled, LinkOptions(separable=alone))
     if not program.ok:
         raise CompileError(program.info_log.strip() or "the program does not link")
-    result.log += program.info_log
     sources = {stage: source for stage, source, _ in stages}
     for kind, linked in program.shaders.items():
         source = sources.get(kind.value, "")

@@ -68,7 +68,7 @@ def run_job(job: Job) -> Run:
     else:
         with closing(journal):
             run = _run(job, journal.head, journal)
-            out.print(f"results: {journal.finish()}")
+            out.print(f"results: {journal.finish()}", markup=False)
     run.end = time.time() if journal is None else run.end
     Costs(run.name).learn(run)
     print_totals(out, run)
@@ -164,7 +164,7 @@ def judge_run(run: Run, update: bool = False) -> bool:
     judgement = known.judge(run, known_failures(run.name))
     if update:
         came, went = known.update(run, path)
-        out.print(f"{path}: {len(came)} added, {len(went)} removed")
+        out.print(f"{path}: {len(came)} added, {len(went)} removed", markup=False)
         if came:
             out.print("Replace what was seen by the reason in each new line.")
         return True

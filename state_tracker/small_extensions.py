@@ -146,6 +146,13 @@ for _name, _before in (
 ):
     _counted(_name, _before)
 
+gets(
+    {
+        f"{name}_ARRAY_COUNT_EXT": lambda c: 0
+        for name in ("VERTEX", "NORMAL", "COLOR", "INDEX", "TEXTURE_COORD", "EDGE_FLAG")
+    },
+    compat=True,
+)
 
 # -- GL_NV_primitive_restart: a new primitive inside glBegin ---------------------------------------
 

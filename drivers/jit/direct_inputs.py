@@ -115,8 +115,9 @@ class Columns:
         index = key.slot
         assert isinstance(index, int)
         element = elements[index] if index < len(elements) else None
-        slot = -1 if element is None else element.buffer_index
-        buffer = buffers[slot] if 0 <= slot < len(buffers) else None
+        buffer = None
+        if element is not None and element.buffer_index < len(buffers):
+            buffer = buffers[element.buffer_index]
         if element is None or buffer is None:
             self.add_constant(row, np.float32(1.0 if key.component == 3 else 0.0))
             return True

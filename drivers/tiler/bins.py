@@ -112,8 +112,8 @@ def ranges_of(context: RasterContext, vertices: VertexSet, batch: Batch, grid: G
     for axis, (step, bins) in enumerate(
         ((grid.tile_width, grid.columns), (grid.tile_height, grid.rows))
     ):
-        first = np.floor(np.where(everywhere, 0.0, low[axis]) / step)
-        last = np.floor(np.where(everywhere, step * bins - 1.0, high[axis]) / step)
+        first = np.where(everywhere, 0, np.floor(low[axis] / step))
+        last = np.where(everywhere, bins, np.floor(high[axis] / step))
         last = np.where(nowhere, -1.0, last)
         found.append(np.clip(first, 0, bins).astype(np.int16))
         found.append(np.clip(last, -1, bins - 1).astype(np.int16))

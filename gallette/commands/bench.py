@@ -72,10 +72,10 @@ def run(options: argparse.Namespace) -> int:
         _print_profiles(names, sides)
     if options.json is not None:
         _write_json(options.json, names, sides)
-        console().print(f"figures: {options.json}")
+        console().print(f"figures: {options.json}", markup=False)
     if options.docs is not None:
         chart = update_page(options.docs, sides, names, options.processor)
-        console().print(f"table: {options.docs}, chart: {chart}")
+        console().print(f"table: {options.docs}, chart: {chart}", markup=False)
     return 1 if any(side.errors for side in sides) else 0
 
 
@@ -113,10 +113,12 @@ def _ratio(value: float | None) -> str:
 
 
 def _milliseconds(side: Side, name: str, processor: bool) -> str:
+    from rich.markup import escape
+
     if name in side.errors:
         return "[red]error[/]"
     if name in side.lacks:
-        return side.lacks[name]
+        return escape(side.lacks[name])
     median = side.median(name, processor)
     return "" if median is None else f"{median * 1000:.1f}"
 

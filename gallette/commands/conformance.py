@@ -7,6 +7,8 @@ import os
 import time
 from pathlib import Path
 
+from rich.markup import escape
+
 from gallette import default_driver
 from gallette.commands.diff import check_scenes, print_diffs, run_diffs
 from gallette.piglit_subset.journal import Head
@@ -47,5 +49,5 @@ def run(options: argparse.Namespace) -> int:
     seconds = time.monotonic() - start
     page = write_conformance(summarise([suite]), report, ok, seconds, options.output)
     verdict = "[green]all well[/]" if ok else "[red]failures[/]"
-    out.print(f"{verdict} in {seconds:.1f} s; report: {page.resolve()}")
+    out.print(f"{verdict} in {seconds:.1f} s; report: {escape(str(page.resolve()))}")
     return 0 if ok else 1

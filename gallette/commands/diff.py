@@ -116,9 +116,9 @@ def run(options: argparse.Namespace) -> int:
     if options.html is not None:
         from gallette.reports.html import write_diff
 
-        out.print(f"report: {write_diff(report, options.html)}")
+        out.print(f"report: {write_diff(report, options.html)}", markup=False)
     if options.png is not None:
-        out.print(f"pictures: {save_pictures(report, options.png)}")
+        out.print(f"pictures: {save_pictures(report, options.png)}", markup=False)
     return 0 if report.ok else 1
 
 
@@ -275,7 +275,7 @@ _VERDICTS = {"identical": "green", "close": "green", "different": "red"}
 def print_diffs(out: Console, report: DiffReport) -> None:
     if report.note:
         out.print(f"[yellow]{escape(report.note)}[/]")
-    table = Table(title=f"{report.ours} against {report.theirs_renderer or report.theirs}")
+    table = Table(title=escape(f"{report.ours} against {report.theirs_renderer or report.theirs}"))
     for name, justify in (("scene", "left"), ("pass", "left"), ("verdict", "left")):
         table.add_column(name, justify=justify)  # type: ignore[arg-type]
     table.add_column("coverage mismatch", justify="right")
@@ -283,11 +283,12 @@ def print_diffs(out: Console, report: DiffReport) -> None:
     table.add_column(f"over {report.tolerance:g}/255", justify="right")
     for scene in report.scenes:
         if scene.error:
-            table.add_row(scene.name, escape(scene.error.strip()), "[red]error[/]", "", "", "")
+            row = (escape(scene.name), escape(scene.error.strip()), "[red]error[/]", "", "", "")
+            table.add_row(*row)
         for i, p in enumerate(scene.passes):
             table.add_row(
-                scene.name if i == 0 else "",
-                p.name,
+                escape(scene.name) if i == 0 else "",
+                escape(p.name),
                 f"[{_VERDICTS[p.verdict]}]{p.verdict}[/]",
                 str(p.coverage_mismatch),
                 f"{p.max_difference:.3g}",
@@ -300,4 +301,5 @@ def print_diffs(out: Console, report: DiffReport) -> None:
     for scene in (s for s in report.scenes if not s.ok):
         worst = [p.name for p in scene.passes if p.verdict not in ("identical", "close")]
         what = ", ".join(worst) or "error"
-        out.print(f"[red]{scene.name}[/]: {what}; gallette diff {scene.name}")
+        name = escape(scene.name)
+        out.print(f"[red]{name}[/]: {escape(what)}; gallette diff {name}")

@@ -76,11 +76,11 @@ def run(options: argparse.Namespace) -> int:
                 f"{explanation.driver}; run a shader_test on the driver simd"
             )
         options.memory.write_text(json.dumps(explanation.memory["map"], indent=1) + "\n")
-        out.print(f"address map: {options.memory}")
+        out.print(f"address map: {options.memory}", markup=False)
     if options.html is not None:
         from gallette.reports.html import write_explanation
 
-        out.print(f"report: {write_explanation(explanation, options.html)}")
+        out.print(f"report: {write_explanation(explanation, options.html)}", markup=False)
         return 0
     _print(out, explanation, options.brief)
     return 0

@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     if options.html is not None:
         from gallette.reports.html import write_lesson
 
-        out.print(f"page: {write_lesson(page, options.html, item, driver)}")
+        out.print(f"page: {write_lesson(page, options.html, item, driver)}", markup=False)
         return 0
     for block in page.blocks:
         out.print(_drawn(block), soft_wrap=False)

@@ -139,7 +139,10 @@ def run(options: argparse.Namespace) -> int:
     if options.junit is not None:
         from gallette.piglit_subset.junit import write_junit
 
-        console().print(f"junit: {write_junit(result, options.junit, known_failures(result.name))}")
+        console().print(
+            f"junit: {write_junit(result, options.junit, known_failures(result.name))}",
+            markup=False,
+        )
     return 0 if judge_run(result, options.update_known) else 1
 
 
@@ -208,7 +211,7 @@ def _merge(options: argparse.Namespace) -> int:
     from gallette.piglit_subset.results import merge, write_run
 
     merged, head = merge([read_run(path) for path in options.runs])
-    console().print(f"results: {write_run(merged, options.output, head)}")
+    console().print(f"results: {write_run(merged, options.output, head)}", markup=False)
     return 0
 
 
@@ -227,7 +230,7 @@ def _summary(options: argparse.Namespace) -> int:
         page = write_summary(
             summary, options.html, known=known_failures, pages=options.pages, deep=options.deep
         )
-        console().print(f"report: {page}")
+        console().print(f"report: {page}", markup=False)
     return 0
 
 
@@ -261,7 +264,7 @@ def _coverage(options: argparse.Namespace) -> int:
             subtitle=f"{len(tests)} shader_tests on numpipe",
             areas=areas,
         )
-        out.print(f"report: {page}")
+        out.print(f"report: {page}", markup=False)
     return 0
 
 

@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     if options.html is not None:
         from gallette.reports.html import write_trace
 
-        out.print(f"report: {write_trace(story, options.html)}")
+        out.print(f"report: {write_trace(story, options.html)}", markup=False)
         return 0
     _print(out, story, options.all)
     return 0

@@ -42,7 +42,6 @@ class Surface:
         self.drawable = Drawable(
             display.screen, size, config[EGL.SAMPLES], color, config.depth_stencil
         )
-        self.swap_interval = 1
         self.swap_behavior = attributes.get(EGL.SWAP_BEHAVIOR, EGL.BUFFER_PRESERVED)
         self.users: list[EglContext] = []
         self.destroyed = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from gallette.piglit_subset.results import ORDER, Run
@@ -19,7 +20,8 @@ def _colored(result: str, text: str | None = None) -> str:
 def print_totals(out: Console, run: Run) -> None:
     """One line per result, and the rate."""
     totals = run.totals()
-    table = Table(title=f"{run.name}: {len(run.tests)} tests in {run.end - run.start:.1f} s")
+    seconds = f"{run.end - run.start:.1f} s"
+    table = Table(title=f"{escape(run.name)}: {len(run.tests)} tests in {seconds}")
     table.add_column("result")
     table.add_column("tests", justify="right")
     for result in ORDER:
@@ -35,16 +37,16 @@ def print_summary(out: Console, summary: Summary, everything: bool) -> None:
         table = Table(title="tests" if everything else "problems and differences")
         table.add_column("test", overflow="fold")
         for run in summary.runs:
-            table.add_column(run.name)
+            table.add_column(escape(run.name))
         table.add_column("why", overflow="fold")
         for test in shown:
             cells = [_colored(r) for r in test.results]
-            table.add_row(test.name.replace("@", "/"), *cells, _reasons(summary, test))
+            table.add_row(escape(test.name.replace("@", "/")), *cells, _reasons(summary, test))
         out.print(table)
     table = Table(title="totals")
     table.add_column("result")
     for run in summary.runs:
-        table.add_column(run.name, justify="right")
+        table.add_column(escape(run.name), justify="right")
     totals = summary.totals()
     for result in ORDER:
         if any(t[result] for t in totals):
@@ -55,8 +57,6 @@ def print_summary(out: Console, summary: Summary, everything: bool) -> None:
 
 def _reasons(summary: Summary, test: Change) -> str:
     """The first line of each reason, once, for results that are not plain passes."""
-    from rich.markup import escape
-
     lines: list[str] = []
     for run in summary.runs:
         entry = run.tests.get(test.name)
@@ -83,10 +83,10 @@ def _print_rates(
 
     The first run is the reference; a group where another one does worse is marked.
     """
-    table = Table(title=f"pass rates (reference: {summary.runs[0].name})")
+    table = Table(title=f"pass rates (reference: {escape(summary.runs[0].name)})")
     table.add_column(what)
     for run in summary.runs:
-        table.add_column(run.name, justify="right")
+        table.add_column(escape(run.name), justify="right")
     for group, rates in groups:
         reference = rates[0][0] / rates[0][1] if rates[0][1] else 0.0
         cells = []
@@ -96,5 +96,5 @@ def _print_rates(
                 continue
             color = "red" if passed / ran < reference else "green"
             cells.append(f"[{color}]{passed} / {ran}  {passed / ran:6.1%}[/]")
-        table.add_row(group, *cells)
+        table.add_row(escape(group), *cells)
     out.print(table)

@@ -27,6 +27,7 @@ from gallette.state_tracker.entry_points.registry import (
 )
 from gallette.state_tracker.getters import gets_indexed, query, to_int
 from gallette.state_tracker.pixel_data.pixels import PackState
+from gallette.state_tracker.shading.assembly_programs import MATRICES
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ for _kind in ("float", "double"):
 
 
 def _compat_only(count: int | None = None) -> Callable[[Context], int]:
-    """How many units there are: of fixed function, or all; core profiles index no unit."""
+    """How many units there are, `count` or all; core profiles do not have this extension."""
 
     def units(ctx: Context) -> int:
         if not ctx.is_compat:
@@ -267,7 +268,7 @@ gets_indexed(
     },
 )  # fmt: skip
 gets_indexed(
-    lambda c: len(c.assembly.matrices),
+    _compat_only(MATRICES),
     {
         "PROGRAM_MATRIX_EXT": lambda c, i: c.assembly.matrices[i][-1].T.reshape(-1).tolist(),
         "TRANSPOSE_PROGRAM_MATRIX_EXT": lambda c, i: (

@@ -478,7 +478,15 @@ def _double_buffered(ctx: Context) -> int:
     return int(draw.is_window and bool(draw.attachments))
 
 
+def _encodes(ctx: Context) -> bool:
+    """Could any colour that is drawn be encoded as sRGB?"""
+    framebuffer = ctx.framebuffers.draw
+    drawn = [framebuffer.color(name) for name in framebuffer.draw_buffers if name != GL.NONE]
+    return any(a is not None and a.place() is not None and a.format.is_srgb for a in drawn)
+
+
 gets({f"DRAW_BUFFER{i}": _draw_buffer_getter(i) for i in range(8)})
+gets({"FRAMEBUFFER_SRGB_CAPABLE_EXT": _encodes}, profiles=("core", "compat"))
 gets(
     {
         "DRAW_BUFFER": _draw_buffer_getter(0),

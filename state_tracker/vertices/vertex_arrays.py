@@ -87,7 +87,6 @@ class VertexArray(GLObject):
         self.attribs[VertAttrib.COLOR1].size = 3
         self.bindings = [VertexBinding() for _ in range(SLOTS)]
         self.element_buffer: BufferObject | None = None
-        self.bound_once = False
         self.layouts: dict[Any, Any] = {}  # derived: see `vertex_input`
 
     def changed(self) -> None:

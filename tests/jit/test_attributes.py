@@ -30,7 +30,10 @@ void main() {
 FRAGMENT = "#version 330\nflat in vec4 c; out vec4 o; void main() { o = c; }"
 
 
-def picture(driver: str, indices: list[int] | None, divided: bool, vertices: int) -> Array:
+def picture(
+    driver: str, indices: list[int] | None, divided: bool, vertices: int, cut: int = 0
+) -> Array:
+    """So many bytes are cut from the end of the larger buffer."""
     window: Any = gallette.moderngl_context(driver)
     with moderngl.create_context(standalone=True, context=window) as context:
         frame = context.simple_framebuffer((64, 64))
@@ -42,13 +45,14 @@ def picture(driver: str, indices: list[int] | None, divided: bool, vertices: int
         table["c"] = rng.uniform(0, 1, (90, 4))
         table["w"] = rng.integers(-99, 99, (90, 2))
         places = rng.uniform(-0.8, 0.8, (90, 2)).astype("f4")
+        rows = context.buffer(table.tobytes()[: 3600 - cut])
         elements = None if indices is None else context.buffer(np.array(indices, "u4").tobytes())
         program = context.program(VERTEX, FRAGMENT)
         array = context.vertex_array(
             program,
             [
-                (context.buffer(table.tobytes()), "3f 4f 2i 4x", "position", "paint", "whole"),
-                (context.buffer(places.tobytes()), "2f/i" if divided else "2f", "place"),
+                (rows, "3f 4f 2i 4x", "position", "paint", "whole"),
+                (context.buffer(places), "2f/i" if divided else "2f", "place"),
             ],
             elements,
         )
@@ -92,3 +96,19 @@ def test_what_lies_outside_is_zero() -> None:
     """Nearly half of these vertices are beyond the buffers' ends."""
     have, wanted = (picture(driver, [*range(150)], False, 150) for driver in ("jit", "numpipe"))
     assert np.array_equal(have, wanted)
+
+
+@pytest.mark.parametrize("cut", [1, 4, 8, 12, 24, 32, 36, 40])
+@pytest.mark.parametrize("directly", [False, True])
+def test_what_lies_outside_in_part_is_zero(
+    cut: int, directly: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last row of a buffer has some of the attributes, and of one of them a part."""
+    if not directly:
+        monkeypatch.setattr(BoundJit, "plan", lambda *_: None)
+    rows = [89, 30, 60, 3, 89, 77, 88, 87, 86, 5, 6, 89]
+    for indices in (None, rows):
+        count = 90 if indices is None else len(indices)
+        have, wanted = (picture(d, indices, False, count, cut) for d in ("jit", "numpipe"))
+        assert len(np.unique(wanted)) > 4
+        assert np.array_equal(have, wanted)

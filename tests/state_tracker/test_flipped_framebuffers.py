@@ -183,3 +183,18 @@ def test_functions_that_were_called_before_there_were_such_framebuffers_know_the
     assert room.reshape(8, 8, 4)[:, 0, 0].tolist() == [0] * 6 + [255] * 2
     assert errors(gl) == []
     gl.release()
+
+
+@pytest.mark.parametrize("name", ["blit_named_framebuffer", "clear_named_framebufferfv"])
+def test_arguments_that_are_missing_are_told_as_ever(name: str) -> None:
+    """Also where functions look for framebuffers among their arguments."""
+    gl = create_context("numpipe", **{**OPTIONS, "version": (4, 5)})
+    call = getattr(gl, name)
+    with pytest.raises(TypeError) as plain:
+        call()
+    target(gl)
+    flip(gl)
+    with pytest.raises(TypeError) as flipped:
+        getattr(gl, name)()
+    assert str(flipped.value) == str(plain.value)
+    gl.release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -416,6 +417,23 @@ def test_a_later_time_stamp_replaces_the_first() -> None:
         pass
     gl.query_counter(query, GL.TIMESTAMP)
     assert gl.get_query_objectui64v(query, GL.QUERY_RESULT)[0] > first
+    gl.release()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
+def test_times_are_apart_as_time_stamps_are(driver: str) -> None:
+    """What took some time lies between the stamps before and behind it, and waiting takes some."""
+    gl = create_context(driver, size=(8, 8))
+    queries = gl.gen_queries(3)
+    gl.query_counter(queries[0], GL.TIMESTAMP)
+    gl.begin_query(GL.TIME_ELAPSED, queries[1])
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.finish()
+    time.sleep(0.002)
+    gl.end_query(GL.TIME_ELAPSED)
+    gl.query_counter(queries[2], GL.TIMESTAMP)
+    before, elapsed, behind = (gl.get_query_objectui64v(q, GL.QUERY_RESULT)[0] for q in queries)
+    assert 2_000_000 <= elapsed <= behind - before
     gl.release()
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ import pytest
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.getters import _GETTERS, _INDEXED
+from tests.conftest import native_context
+from tests.state_tracker.test_es_enums import every_enum
 from tests.state_tracker.test_one_setting import SCENES, apply, ours, prepared, theirs
 
 TABLE = Path(__file__).with_name("limits.txt")
@@ -262,6 +266,17 @@ def _limits() -> str:
                 numbers = [] if values is None else [f"{v:.9g}" for v in values]
                 shown.append("-" if values is None else ",".join(numbers) or "none")
             lines.append(" ".join((_short(pname), *shown)))
+    for pname in sorted(_INDEXED):
+        for index in range(3 if _LIMIT.search(_short(pname)) and "MAX" in _short(pname) else 0):
+            asked = [_asked(gl, "get_integeri_v", pname, index) for gl in contexts]
+            told = ["-" if values is None else f"{values[0]}" for values in asked]
+            lines.append(" ".join((f"{_short(pname)}[{index}]", *told)))
+    for target in ("VERTEX_PROGRAM_ARB", "FRAGMENT_PROGRAM_ARB"):
+        for number, name in every_enum().items():
+            if name.startswith("MAX_PROGRAM_"):
+                values = _asked(contexts[1], "get_programiv_arb", _named(target), number)
+                if values is not None:
+                    lines.append(f"{target}.{name} - {values[0]} -")
     for gl in contexts:
         gl.release()
     return "\n".join(lines) + "\n"
@@ -269,6 +284,39 @@ def _limits() -> str:
 
 def test_limits_are_those_of_the_table() -> None:
     assert _limits().splitlines() == TABLE.read_text().splitlines()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("profile", PROFILES)
+def test_precisions_of_shaders(profile: str) -> None:
+    """The highest is native GL's, and there is no other one here; errors are the same."""
+    kinds = range(GL.LOW_FLOAT - 1, GL.HIGH_INT + 2)
+    stages = (
+        *(GL.VERTEX_SHADER, GL.FRAGMENT_SHADER, GL.GEOMETRY_SHADER, GL.COMPUTE_SHADER),
+        *(GL.TESS_CONTROL_SHADER, GL.TESS_EVALUATION_SHADER, GL.FRAGMENT_SHADER - 1),
+    )
+    version = PROFILES[profile] if profile == "es" else (4, 5)
+    answers = []
+    for create in (native_context, partial(create_context, "numpipe")):
+        gl: Any = create(profile=profile, version=version)
+        told: dict[tuple[int, int], Any] = {}
+        for stage, kind in product(stages, kinds):
+            try:
+                bounds, precision = gl.get_shader_precision_format(stage, kind)
+                told[stage, kind] = gl.get_error() or (list(bounds), precision)
+            except GalletteError:
+                told[stage, kind] = gl.get_error()
+        answers.append(told)
+        gl.release()
+    native, mine = answers
+    highest = {
+        **dict.fromkeys((GL.LOW_FLOAT, GL.MEDIUM_FLOAT), GL.HIGH_FLOAT),
+        **dict.fromkeys((GL.LOW_INT, GL.MEDIUM_INT), GL.HIGH_INT),
+    }
+    for (stage, kind), answer in mine.items():
+        same = native[stage, highest.get(kind, kind)]
+        assert answer == same, (stage, kind)
+    assert sum(not isinstance(answer, int) for answer in mine.values()) == 12
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gallette.cli import COMMANDS, main
-from gallette.commands import diff
+from gallette.commands import diff, trace
 from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError
 from tests.interrupts import hear_interrupts
@@ -170,6 +171,90 @@ def test_what_is_said_of_a_comparison_is_what_is_compared(
     monkeypatch.setattr("gallette.commands.diff.default_driver", lambda: "numpipe")
     assert main(["diff", "--against", "noop", *said]) == 0
     assert asked == [wanted]
+
+
+TRACED: list[tuple[list[str], list[str]]] = [
+    # what is said; what runs, after `gallette run --driver`
+    ([], ["numpipe", "--capture", "mine.gcap", "PROGRAM"]),
+    (["--driver", "noop"], ["noop", "--capture", "mine.gcap", "PROGRAM"]),
+    (["-o", "x.gcap"], ["numpipe", "--capture", "x.gcap", "PROGRAM"]),
+    (["--frames", "3"], ["numpipe", "--capture", "mine.gcap", "--frames", "3", "PROGRAM"]),
+    (["a", "b", "--", "-c"], ["numpipe", "--capture", "mine.gcap", "PROGRAM", "a", "b", "-c"]),
+]
+
+
+@pytest.mark.parametrize(("said", "wanted"), TRACED)
+@pytest.mark.parametrize("status", [0, 3])
+def test_what_is_said_of_a_program_is_what_is_recorded(
+    said: list[str],
+    wanted: list[str],
+    status: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    program = tmp_path / "mine.py"
+    program.write_text("")
+    commands: list[list[str]] = []
+
+    def run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command)
+        return subprocess.CompletedProcess(command, status)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(trace, "default_driver", lambda: "numpipe")
+    arguments = ["trace", str(program), *said]
+    assert main(arguments) == 2
+    assert f"{program} made no OpenGL calls" in capsys.readouterr().err
+    monkeypatch.setattr(trace, "is_capture", lambda path: str(path).endswith(".gcap"))
+    monkeypatch.setattr(trace, "_summary", lambda out, path: print(f"told: {path}"))
+    assert main(arguments) == status
+    words = [str(program) if word == "PROGRAM" else word for word in wanted]
+    assert commands == [[sys.executable, "-m", "gallette", "run", "--driver", *words]] * 2
+    assert capsys.readouterr().out == f"told: {words[words.index('--capture') + 1]}\n"
+
+
+TOLD: list[tuple[list[str], tuple[object, ...]]] = [
+    ([], ("traced", "numpipe", None, "shown", False)),
+    (["--all"], ("traced", "numpipe", None, "shown", True)),
+    (["--json", "f.json"], ("traced", "numpipe", Path("f.json"), "shown", False)),
+    (["--driver", "noop", "--html", "f"], ("traced", "noop", None, "page", Path("f"))),
+    (["-o", "f.gcap"], ("recorded", Path("f.gcap"), "numpipe")),
+]
+
+
+@pytest.mark.parametrize(("said", "wanted"), TOLD)
+def test_what_is_said_of_a_scene_is_what_is_traced(
+    said: list[str], wanted: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[object] = []
+
+    def traced(target: str, driver: str, file: Path | None) -> str:
+        seen.extend(("traced", driver, file))
+        return f"the story of {target}"
+
+    def shown(out: object, story: str, everything: bool) -> None:
+        assert story == "the story of blur"
+        seen.extend(("shown", everything))
+
+    def page(story: str, path: Path) -> Path:
+        assert story == "the story of blur"
+        seen.extend(("page", path))
+        return path
+
+    def recorded(target: str, path: Path, driver: str) -> str:
+        seen.extend(("recorded", path, driver))
+        return target
+
+    monkeypatch.setattr(trace, "default_driver", lambda: "numpipe")
+    monkeypatch.setattr(trace, "trace_target", traced)
+    monkeypatch.setattr(trace, "_print", shown)
+    monkeypatch.setattr("gallette.reports.html.write_trace", page)
+    monkeypatch.setattr(trace, "record_target", recorded)
+    monkeypatch.setattr(trace, "_summary", lambda out, path: None)
+    assert main(["trace", "blur", *said]) == 0
+    assert tuple(seen) == wanted
 
 
 def test_a_comparison_hears_all_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gallette.cli import main
 from gallette.compiler.errors import InputError
 from gallette.explaining import explain_file, unmarked
 from gallette.inspector.programs import marked_code
@@ -52,6 +53,19 @@ def test_vertex_and_fragment_shader_are_explained_together(pair: Path) -> None:
 def test_files_that_are_no_pair_are_explained_alone(pair: Path) -> None:
     pair.with_suffix(".vert").write_text(VERTEX.replace("vec2 uv", "vec3 uv"))
     assert [s.stage for s in explain_file(str(pair), "noop").shaders] == ["fragment"]
+
+
+def test_warnings_of_both_shaders_are_told(pair: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert explain_file(str(pair), "noop").log == ""
+    for path in (pair, pair.with_suffix(".vert")):
+        path.write_text(path.read_text().replace("void main", "#define A__B\nvoid main"))
+    told = explain_file(str(pair), "noop").log.splitlines()
+    warnings = [line for line in told if "warning" in line]
+    assert [line.split(":")[0] for line in warnings] == [str(pair), str(pair.with_suffix(".vert"))]
+    assert all("'A__B'" in line for line in warnings)
+    assert main(["explain", str(pair), "--driver", "noop"]) == 0
+    printed = capsys.readouterr().out
+    assert all(line in printed for line in told)
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])

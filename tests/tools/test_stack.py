@@ -28,6 +28,7 @@ from gallette.reports.html import write_lesson
 from gallette.scenes import SCENES, depth_prepass
 from gallette.tracing import TraceStory, read_trace, trace_target
 from tests.scenes_once import numpipe_scenes
+from tests.tools.outlines import SLOW, outline, written
 
 # A machine without native GL, for those who ask EGL.
 NO_GL = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/dev/null", "GALLETTE_REQUIRE_REFERENCE": "0"}
@@ -155,8 +156,16 @@ def shown(blocks: Sequence[Any]) -> Iterator[Any]:
             yield from shown(behind)
 
 
-@pytest.mark.parametrize("name", [n for n in LESSONS if n != "is_used_once"])
-def test_lessons_fill_a_page(name: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def outlined() -> dict[str, list[str]]:
+    """What the pages have, as it was written down."""
+    found = written()
+    assert list(found) == [name for name in LESSONS if name not in SLOW]
+    return found
+
+
+@pytest.mark.parametrize("name", [n for n in LESSONS if n not in SLOW])
+def test_lessons_fill_a_page(name: str, outlined: dict[str, list[str]], tmp_path: Path) -> None:
     page = Page(LESSONS[name].title)
     LESSONS[name].run(page, "numpipe")
     kinds = {b.kind for b in page.blocks}
@@ -165,6 +174,7 @@ def test_lessons_fill_a_page(name: str, tmp_path: Path) -> None:
         row[1:] for block in shown(page.blocks) if isinstance(block, Table) for row in block.rows
     }
     assert FIGURES.get(name, set()) <= rows
+    assert outlined[name] == outline(page), "meant: python -m tests.tools.outlines"
     assert write_lesson(page, tmp_path / "page.html").stat().st_size > 5000
 
 

@@ -22,9 +22,6 @@ class LinkLog:
             self.lines.append(line)
         self.errors += 1
 
-    def warning(self, message: str) -> None:
-        self.lines.append(f"warning: {message}")
-
     def stop_on_error(self) -> None:
         if self.errors:
             raise LinkStop

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import llvmlite
@@ -21,14 +21,14 @@ from gallette.compiler import debug
 __all__ = ["Machine", "Tools", "explain", "linker", "machine", "optimised", "own_tools"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Machine:
     """The processor code is made for."""
 
     cpu: str
     features: str
     lanes: int  # 32-bit lanes of a vector register
-    target: Any = field(compare=False, repr=False)
+    target: Any
 
     @property
     def key(self) -> str:

@@ -85,7 +85,6 @@ class _Tiles:
         b = self.b
         (ctx,) = b.begin("tiles", [("ptr", "ctx")])
         stop = b.block()
-        self.ctx = ctx
         self.stop = stop
         with b.in_entry():
             self.across = b.load_at(ctx, TileWords.ACROSS, "i64").to("i32")

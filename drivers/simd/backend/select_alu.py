@@ -214,8 +214,6 @@ class AluSelector(SelectorCore):
         if value.file == "i":
             size = part.size * 8
             return immediate(value.bits >> k * size, part)
-        if value.modified:
-            value = self.move(value)
         stride = value.stride * (value.type.size // part.size)
         return value._replace(type=part, offset=value.offset + k * part.size, stride=stride)
 

@@ -1,0 +1,292 @@
+"""Tables for the terminal: every row and cell of them, and how wide they may be."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from gallette.benchmarks.profiling import PARTS
+from gallette.benchmarks.sides import Side
+from gallette.cli import main
+from gallette.commands import bench
+from gallette.commands.diff import DiffReport, print_diffs
+from gallette.compare import PassDiff, SceneDiff
+from gallette.piglit_subset.results import Entry, Run
+from gallette.piglit_subset.summary import summarise
+from gallette.reports.terminal import print_folders, print_summary, print_totals, print_versions
+from gallette.terminal import console
+
+
+def shown(console: Console) -> list[str]:
+    """The lines of it, without frames; cells of a row between bars."""
+    assert isinstance(console.file, io.StringIO)
+    lines = []
+    for line in console.file.getvalue().splitlines():
+        cells = re.split("[│┃]", re.sub("^[│┃]|[│┃]$", "", line.strip()))
+        if line.strip() and not set("━─") & set(line):
+            lines.append(re.sub(r"[ |]+$", "", " | ".join(cell.strip() for cell in cells)).strip())
+    return lines
+
+
+@pytest.fixture
+def out() -> Console:
+    return Console(file=io.StringIO(), width=200)
+
+
+def passed(name: str, mismatch: int, difference: float, over: float) -> PassDiff:
+    picture = np.zeros((1, 1, 4), np.uint8)
+    return PassDiff(name, picture, picture, picture, mismatch, 1, difference, over, 4000)
+
+
+def test_comparisons_show_every_pass_and_what_failed(out: Console) -> None:
+    scenes = [
+        SceneDiff("fine", "", [passed("one", 0, 0.0, 0.0), passed("two", 0, 1.25, 0.0005)]),
+        SceneDiff("covered [x]", "", [passed("near", 0, 0.0, 0.0), passed("far", 3, 0.0, 0.0)]),
+        SceneDiff("[colours]", "", [passed("[all]", 0, 254.96, 0.0125)]),
+        SceneDiff("[broken]", "", error=" no [such] thing\n"),
+        SceneDiff("empty", ""),
+    ]
+    print_diffs(out, DiffReport("ours", "theirs", "A", "Theirs 3", 2.5, "a [note]", scenes))
+    assert shown(out) == [
+        "a [note]",
+        "ours against Theirs 3",
+        "scene | pass | verdict | coverage mismatch | max difference | over 2.5/255",
+        "fine | one | identical | 0 | 0 | 0.000%",
+        "| two | close | 0 | 1.25 | 0.050%",
+        "covered [x] | near | identical | 0 | 0 | 0.000%",
+        "| far | different | 3 | 0 | 0.000%",
+        "[colours] | [all] | different | 0 | 255 | 1.250%",
+        "[broken] | no [such] thing | error",
+        "1 of 5 scenes agree",
+        "covered [x]: far; gallette diff covered [x]",
+        "[colours]: [all]; gallette diff [colours]",
+        "[broken]: error; gallette diff [broken]",
+        "empty: error; gallette diff empty",
+    ]
+
+
+def test_a_side_without_a_renderer_is_called_as_it_is_chosen(out: Console) -> None:
+    print_diffs(out, DiffReport("ours", "theirs", "A", "", 1.0, "", []))
+    assert shown(out)[:2] == [
+        "ours against theirs",
+        "scene | pass | verdict | coverage mismatch | max difference | over 1/255",
+    ]
+
+
+# -- results of tests ------------------------------------------------------------------------------
+
+
+def runs() -> list[Run]:
+    first, second = Run("first", start=1.0, end=3.5), Run("[second]", start=2.0, end=2.25)
+    first.tests = {
+        "spec@glsl-1.10@a@one": Entry("pass", "said nothing to"),
+        "spec@glsl-1.10@[a]@two": Entry("fail", "line [one]\nline two"),
+        "spec@glsl-1.30@a@three": Entry("pass"),
+        "spec@arb_x@four": Entry("warn"),
+        "spec@arb_x@five": Entry("skip", "requires it"),
+    }
+    second.tests = {
+        "spec@glsl-1.10@a@one": Entry("pass"),
+        "spec@glsl-1.10@[a]@two": Entry("crash", "dead"),
+        "spec@glsl-1.30@a@three": Entry("fail", "wrong"),
+        "spec@arb_x@four": Entry("pass"),
+        "spec@arb_x@five": Entry("skip", "requires it"),
+        "spec@arb_x@six": Entry("skip"),
+    }
+    return [first, second]
+
+
+def test_totals_of_a_run(out: Console) -> None:
+    print_totals(out, runs()[0])
+    assert shown(out) == [
+        "first: 5 tests in 2.5",
+        "s",
+        "result | tests",
+        "pass | 2",
+        "warn | 1",
+        "fail | 1",
+        "skip | 1",
+        "pass rate | 75.0%",
+    ]
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_summaries_of_runs(out: Console, everything: bool) -> None:
+    print_summary(out, summarise(runs()), everything)
+    tests = [
+        "spec/arb_x/five | skip | skip | requires it",
+        "spec/arb_x/four | warn | pass",
+        "spec/arb_x/six | notrun | skip",
+        "spec/glsl-1.10/[a]/two | fail | crash | line [one]",
+        "|  |  | dead",
+        "spec/glsl-1.10/a/one | pass | pass | said nothing to",
+        "spec/glsl-1.30/a/three | pass | fail | wrong",
+    ]
+    assert shown(out) == [
+        "tests" if everything else "problems and differences",
+        "test | first | [second] | why",
+        *(t for t in tests if everything or not ("/one" in t or "/five" in t)),
+        "totals",
+        "result | first | [second]",
+        "pass | 2 | 2",
+        "warn | 1 | 0",
+        "fail | 1 | 1",
+        "crash | 0 | 1",
+        "skip | 1 | 2",
+        "pass rate | 75.0% | 50.0%",
+    ]
+
+
+def test_all_is_well_in_a_summary(out: Console) -> None:
+    print_summary(out, summarise([Run("one", {"a@b": Entry("pass")})]), False)
+    assert shown(out) == ["totals", "result | one", "pass | 1", "pass rate | 100.0%"]
+
+
+def test_rates_of_folders_and_versions(out: Console) -> None:
+    print_folders(out, summarise(runs()))
+    assert shown(out) == [
+        "pass rates (reference: first)",
+        "folder | first | [second]",
+        "spec/arb_x | 1 / 1  100.0% | 1 / 1  100.0%",
+        "spec/glsl-1.10 | 1 / 2   50.0% | 1 / 2   50.0%",
+        "spec/glsl-1.30 | 1 / 1  100.0% | 0 / 1    0.0%",
+    ]
+    again = Console(file=io.StringIO(), width=200)
+    print_versions(again, summarise(runs()))
+    assert shown(again)[2:] == [
+        "glsl-1.10 | 1 / 2   50.0% | 1 / 2   50.0%",
+        "glsl-1.30 | 1 / 1  100.0% | 0 / 1    0.0%",
+        "arb_x | 1 / 2   50.0% | 1 / 3   33.3%",
+    ]
+
+
+def test_a_group_of_which_none_ran(out: Console) -> None:
+    tests = {"spec@x@a": Entry("skip")}, {"spec@x@a": Entry("pass")}
+    print_folders(out, summarise([Run("one", tests[0]), Run("two", tests[1])]))
+    assert shown(out)[2:] == ["spec/x | none ran | 1 / 1  100.0%"]
+
+
+def test_where_a_run_does_worse_it_is_red() -> None:
+    out = Console(file=io.StringIO(), width=200, force_terminal=True, color_system="standard")
+    print_folders(out, summarise(runs()))
+    assert isinstance(out.file, io.StringIO)
+    assert out.file.getvalue().count("\x1b[31m") == 1
+    assert out.file.getvalue().count("\x1b[32m") == 5
+
+
+# -- their width -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("columns", "terminals", "width"),
+    [
+        ("90", {2: 70}, 90),
+        ("40", {2: 70}, 40),
+        ("39", {2: 70}, 40),  # nothing is narrower
+        ("1", {2: 70}, 40),
+        ("0", {2: 70}, 70),  # no width
+        ("", {2: 70}, 70),
+        ("wide", {2: 70}, 70),
+        ("-90", {2: 70}, 70),
+        (None, {2: 70, 0: 60}, 70),
+        (None, {0: 60}, 60),
+        (None, {0: 39}, 40),
+        (None, {2: 0}, 40),
+        (None, {1: 60}, 120),  # where output goes is a pipe
+        (None, {}, 120),
+    ],
+)
+def test_a_pipe_is_as_wide_as_who_reads_it(
+    columns: str | None, terminals: dict[int, int], width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def size(descriptor: int) -> os.terminal_size:
+        if descriptor not in terminals:
+            raise OSError("no terminal")
+        return os.terminal_size((terminals[descriptor], 24))
+
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    monkeypatch.setattr(os, "get_terminal_size", size)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    assert console().width == width
+
+
+# -- benchmarks ------------------------------------------------------------------------------------
+
+
+def sides() -> list[Side]:
+    """Ours, one that is slower, and one that draws only some of them."""
+    ours, slower, other = Side("numpipe"), Side("native:softpipe"), Side("jit")
+    ours.times = {"gradient": [0.003, 0.001, 0.002], "blur": [0.5], "text": [0.1]}
+    ours.processor = {"gradient": [0.004], "blur": [1.0], "text": [0.25]}
+    slower.times = {"gradient": [0.004], "blur": [0.25]}
+    slower.processor = {"gradient": [0.006], "blur": [0.5]}
+    slower.lacks = {"text": "no [such] thing"}
+    other.times = {"text": [0.2]}
+    other.processor = {"text": [0.125]}
+    other.errors = {"blur": "it [fell] over"}
+    ours.profiles = {"blur": dict(zip(PARTS, (0.5, 0.25, 0.125, *[0.0] * 6), strict=True))}
+    return [ours, slower, other]
+
+
+def benched(
+    said: list[str], monkeypatch: pytest.MonkeyPatch, found: list[Side]
+) -> tuple[int, list[str]]:
+    out = Console(file=io.StringIO(), width=200)
+    monkeypatch.setattr(bench, "measure", lambda *arguments: found)
+    monkeypatch.setattr(bench, "console", lambda: out)
+    status = main(["bench", "gradient", "blur", "text", *said])
+    return status, shown(out)
+
+
+def test_benchmarks_are_compared_with_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert benched([], monkeypatch, sides()) == (
+        1,
+        [
+            "milliseconds per frame (draw plus read back, median)",
+            "benchmark | numpipe | softpipe | jit | softpipe / ours | jit / ours",
+            "gradient | 2.0 | 4.0 |  | 2.00x",
+            "blur | 500.0 | 250.0 | error | 0.50x",
+            "text | 100.0 | no [such] thing | 200.0 |  | 2.00x",
+            "geometric mean |  |  |  | 1.00x | 2.00x",
+            "above 1x: ours is faster",
+            "jit, blur: it [fell] over",
+        ],
+    )
+    status, lines = benched(["--processor"], monkeypatch, sides()[:2])
+    assert status == 0
+    assert lines[0] == "milliseconds per frame (processor time, median)"
+    assert lines[2:6] == [
+        "gradient | 4.0 | 6.0 | 1.50x",
+        "blur | 1000.0 | 500.0 | 0.50x",
+        "text | 250.0 | no [such] thing",
+        "geometric mean |  |  | 0.87x",
+    ]
+
+
+def test_where_the_time_of_benchmarks_goes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    _, lines = benched(["--profile", "--json", str(file)], monkeypatch, sides())
+    start = lines.index("numpipe: where the time goes, in per cent")
+    assert lines[start + 1 : start + 3] == [
+        " | ".join(("benchmark", *PARTS)),
+        "blur | 50 | 25 | 12 | 0 | 0 | 0 | 0 | 0 | 0",
+    ]
+    told = [f"{part}: {doc}" for part, doc in PARTS.items()]
+    assert lines[start + 3 :] == [*told, f"figures: {file}"]
+    figures = json.loads(file.read_text())
+    assert figures["unit"] == "seconds"
+    ours, slower, other = figures["sides"]
+    assert ours["median"] == {"gradient": 0.002, "blur": 0.5, "text": 0.1}
+    assert ours["processor"] == {"gradient": 0.004, "blur": 1.0, "text": 0.25}
+    assert ours["frames"] == sides()[0].times and ours["profile"] == sides()[0].profiles
+    assert (slower["driver"], slower["median"]["text"]) == ("native:softpipe", None)
+    assert other["errors"] == {"blur": "it [fell] over"}
