@@ -11,6 +11,7 @@ from gallette.compiler.glsl.check.interface_rules import (
 )
 from gallette.compiler.glsl.check.layout_values import (
     check_component,
+    check_stream,
     inherit_defaults,
     merge_xfb_stride,
 )
@@ -52,8 +53,6 @@ def block_declaration(c: Checker, node: s.BlockDecl) -> None:
         c.error("blocks have no precision", node.quals)
     if quals.memory and storage != "buffer":
         c.error("memory qualifiers are for buffer blocks and images", node.quals)
-    if quals.interpolation and storage in ("uniform", "buffer"):
-        c.error(f"'{quals.interpolation}' cannot be used on this block", node.quals)
     check_auxiliary(c, quals, storage, node.quals)
     if node.name == "gl_PerVertex":
         redeclare_per_vertex(c, node, quals)
@@ -213,9 +212,13 @@ def finish_block(
 def check_block_layout(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:
     quals = block.quals
     inherit_defaults(c, quals)
-    if "stream" in quals.layout:
-        for m in block.member_quals:
-            m.layout.setdefault("stream", quals.layout["stream"])
+    check_stream(c, quals, node)
+    stream = quals.layout.get("stream", 0)
+    for m in block.member_quals:
+        if m.layout.get("stream", stream) != stream:
+            c.error("a member cannot have another stream than its block", node)
+        if stream:
+            m.layout["stream"] = stream
     if "binding" in quals.layout:
         binding = quals.layout["binding"]
         storage = quals.storage

@@ -12,6 +12,7 @@ from gallette.compiler.glsl.check.layout_values import (
     check_atomic_counter,
     check_image,
     check_layout_use,
+    default_counter_offset,
 )
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.check.qualifiers import copy_quals, read_qualifiers
@@ -55,7 +56,9 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
             c.poison(d.name)
         raise
     if not node.declarators:
-        if node.type.struct is None:
+        if type_ is t.ATOMIC_UINT and "offset" in quals.layout:
+            default_counter_offset(c, quals, node)
+        elif node.type.struct is None:
             c.warn("this declares nothing", node)
         return []
     code: list[hir.Stmt] = []
