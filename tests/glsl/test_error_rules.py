@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,9 @@ from tests.glsl import link_rules, test_es_rules
 from tests.glsl.test_link_rules import KINDS
 
 _FILE = Path(__file__).parent / "error_rules.txt"
-_HEAD = re.compile(rf"({'|'.join(link_rules.STAGES)}) ((?:\d|<<.*>>)+(?: \w+)?): *(.*)")
+_HEAD = re.compile(rf"({'|'.join(link_rules.STAGES)}) (-|(?:\d|<<.*>>)+(?: \w+)?): *(.*)")
 _CHOICE = re.compile(r"<<(.*?)\|(.*?)>>", re.DOTALL)
+_TIMES = re.compile(r'@(\d+)"([^"]*)"')
 _LIMIT = re.compile(r"\$\((\w+)(?: ([*/]) (\d+))?(?: ([+-]) (\d+))?\)")
 _PLAIN = {"vertex": "void main() { gl_Position = vec4(0.0); }", "fragment": "void main() {}"}
 
@@ -80,7 +82,8 @@ class Entry:
         version = self.shaders[0][1]
         if version == "100" or version.endswith("es"):
             return "es"
-        return "compat" if version.endswith("y") or int(version[:3]) < 140 else "core"
+        old = version != "-" and int(version[:3]) < 140
+        return "compat" if old or version.endswith("y") else "core"
 
     def captured(self, accepted: bool) -> list[str]:
         """Names for transform feedback."""
@@ -91,7 +94,8 @@ class Entry:
         """(stage, source) of the program; `limits` answers the value of a limit."""
         found = []
         for stage, version, code in self.shaders:
-            text = chosen(f"#version {version}\n{code}", accepted)
+            head = "" if version == "-" else f"#version {version}"
+            text = chosen(f"{head}\n{code}", accepted)
             if not text.endswith("\n-"):
                 found.append((stage, with_limits(text, limits)))
         named = {stage for stage, _, _ in self.shaders}
@@ -103,7 +107,8 @@ class Entry:
 
 
 def chosen(text: str, accepted: bool) -> str:
-    return _CHOICE.sub(lambda m: m[2] if accepted else m[1], text)
+    text = _CHOICE.sub(lambda m: m[2] if accepted else m[1], text)
+    return _TIMES.sub(lambda m: m[2] * int(m[1]), text)
 
 
 def with_limits(text: str, limits: Callable[[str], int]) -> str:
@@ -141,7 +146,7 @@ def _entries() -> list[Entry]:
         elif word == "native":
             entry.native = rest
         else:
-            assert word in ("captures", "separately", "separable", "bare", "late"), line
+            assert word in ("captures", "separately", "separable", "bare", "late", "includes"), line
             entry.options[word] = rest
     return found
 
@@ -150,7 +155,9 @@ ENTRIES = _entries()
 
 
 def compiled(entry: Entry, accepted: bool) -> list[CompiledShader]:
-    options = CompileOptions(api=entry.api, limits=LIMITS)
+    text = entry.options.get("includes")
+    include = None if text is None else lambda path, current: text
+    options = CompileOptions(api=entry.api, limits=LIMITS, include=include)
     sources = entry.sources(accepted, lambda name: getattr(LIMITS, name))
     return [compile_shader(Stage(stage), text, options) for stage, text in sources]
 
@@ -267,8 +274,9 @@ def test_the_native_gl_has_the_same_rules(profile: str) -> None:
 # -- no error without a rule -----------------------------------------------------------------------
 
 _ROOT = Path(gallette.compiler.glsl.__file__).resolve().parent
+_METHODS = ("error", "abort")
 _KINDS: tuple[type[Any], ...] = (Log, LinkLog, state.Checker, _Evaluator)
-"""What has a method `error`."""
+"""What has such methods."""
 
 NOT_REACHED = {
     ("link/linker.py", "self.log.error(stop.log)"): "passes on what tests/nir/test_scaling.py asks",
@@ -276,18 +284,22 @@ NOT_REACHED = {
 """(file, call) of errors that no entry can reach, and why."""
 
 
-def _nodes() -> Iterator[tuple[str, ast.AST]]:
-    for path in sorted(_ROOT.rglob("*.py")):
-        where = path.relative_to(_ROOT).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            yield where, node
+@cache
+def _nodes() -> list[tuple[str, ast.Call | ast.ClassDef]]:
+    """Calls and classes of the compiler, each with its file."""
+    return [
+        (path.relative_to(_ROOT).as_posix(), node)
+        for path in sorted(_ROOT.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.Call, ast.ClassDef))
+    ]
 
 
 def _calls_of_error() -> Iterator[tuple[str, int, int, str]]:
-    """File, first and last line, and text of each call of `.error(...)` in the compiler."""
+    """File, first and last line, and text of each call of one of `_METHODS` in the compiler."""
     for where, node in _nodes():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "error":
+            if node.func.attr in _METHODS:
                 yield where, node.lineno, node.end_lineno or node.lineno, ast.unparse(node)
 
 
@@ -296,7 +308,7 @@ def test_every_way_to_report_an_error_is_watched() -> None:
         node.name
         for _, node in _nodes()
         if isinstance(node, ast.ClassDef)
-        and any(isinstance(x, ast.FunctionDef) and x.name == "error" for x in node.body)
+        and any(isinstance(x, ast.FunctionDef) and x.name in _METHODS for x in node.body)
     }
     assert found == {kind.__name__ for kind in _KINDS}
 
@@ -325,18 +337,20 @@ def test_every_error_is_reached_by_a_rule(monkeypatch: pytest.MonkeyPatch) -> No
     reached: set[tuple[str, int]] = set()
     calls: set[tuple[str, int]] = set()
 
-    def watch(kind: type[Any]) -> None:
-        own = kind.error
+    def watch(kind: type[Any], name: str) -> None:
+        own = getattr(kind, name)
 
-        def error(self: Any, *args: Any, **named: Any) -> Any:
+        def method(self: Any, *args: Any, **named: Any) -> Any:
             frame = sys._getframe(1)
             calls.add((frame.f_code.co_filename, frame.f_lineno))
             return own(self, *args, **named)
 
-        monkeypatch.setattr(kind, "error", error)
+        monkeypatch.setattr(kind, name, method)
 
     for kind in _KINDS:
-        watch(kind)
+        for name in _METHODS:
+            if hasattr(kind, name):
+                watch(kind, name)
     # What was compiled before is not answered from memory.
     monkeypatch.setattr(api, "_recent", {})
     monkeypatch.setattr(state, "_memories", {})
