@@ -27,12 +27,16 @@ from gallette.compiler.nir.ir.types import Base, Field, Type
 
 __all__ = ["block_declaration"]
 
+_NOT_OF_BLOCKS = frozenset(("attribute", "const", "invariant", "precise", "subroutine", "varying"))
 _PACKINGS = frozenset(("std140", "std430", "shared", "packed"))
 
 
 def block_declaration(c: Checker, node: s.BlockDecl) -> None:
     quals = read_qualifiers(c, node.quals, "block-")
     storage = quals.storage
+    for word, loc in node.quals.words:
+        if word in _NOT_OF_BLOCKS:
+            raise c.log.abort(f"'{word}' cannot be used on a block", loc, loc + len(word))
     if storage == "uniform":
         c.need("140 es300 ARB_uniform_buffer_object", "a uniform block", node.quals)
     elif storage == "buffer":
@@ -91,6 +95,8 @@ def block_members(
             c.error(f"a member of this block cannot be '{own.storage}'", member.quals)
         if own.interpolation and storage in ("uniform", "buffer"):
             c.error("uniform block members are not interpolated", member.quals)
+        if own.memory and storage != "buffer" and not c.lang.has("ARB_bindless_texture"):
+            c.error("memory qualifiers are for buffer blocks and images", member.quals)
         own.storage = storage
         own.memory |= quals.memory
         own.interpolation = own.interpolation or quals.interpolation
