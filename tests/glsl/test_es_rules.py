@@ -15,7 +15,7 @@ from tests.conftest import native_context
 
 _FILE = Path(__file__).parent / "es_rules.txt"
 _LINE = re.compile(r'([+-])(!?) (\w+) (\S+) "(.*?)" (.*)')
-_STAGES = {
+STAGES = {
     "VERTEX": (Stage.VERTEX, GL.VERTEX_SHADER),
     "FRAGMENT": (Stage.FRAGMENT, GL.FRAGMENT_SHADER),
     "COMPUTE": (Stage.COMPUTE, GL.COMPUTE_SHADER),
@@ -69,7 +69,7 @@ def test_every_rule_holds() -> None:
     options = CompileOptions(api="es")
     wrong = []
     for case in CASES:
-        compiled = compile_shader(_STAGES[case.stage][0], case.source, options)
+        compiled = compile_shader(STAGES[case.stage][0], case.source, options)
         if compiled.ok != case.accepted:
             wrong.append(f"{case.name}: {compiled.info_log.splitlines()[:1]}")
         elif not compiled.ok:
@@ -83,7 +83,7 @@ def test_the_native_gl_has_the_same_rules() -> None:
     gl = native_context(profile="es", version=(3, 2))
     wrong = []
     for case in CASES:
-        shader = gl.create_shader(_STAGES[case.stage][1])
+        shader = gl.create_shader(STAGES[case.stage][1])
         gl.shader_source(shader, case.source)
         gl.compile_shader(shader)
         if bool(gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]) != case.native:

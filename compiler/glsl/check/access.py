@@ -84,20 +84,12 @@ def member_expr(c: Checker, node: s.Member) -> hir.Expr:
         field_type = type_.fields[index].type
         if value is not None:
             return hir.Const(field_type, node.loc, node.end, value[index])
-        if type_.is_interface:
-            check_block_member(c, base, index, node)
         return hir.FieldRef(field_type, node.loc, node.end, base, index)
     if type_.is_vector or type_.is_scalar:
         return swizzle_expr(c, node, base)
     if type_.is_array and node.name == "length":
         raise c.abort("length is a method", node, "write length()")
     raise c.abort(f"'{type_}' has no members", node)
-
-
-def check_block_member(c: Checker, base: hir.Expr, index: int, node: s.Member) -> None:
-    """A member access of an arrayed block needs the block index first."""
-    if isinstance(base, hir.VarRef) and base.type.is_array:
-        raise c.abort("an array of blocks needs an index", node)
 
 
 @lru_cache(maxsize=1024)

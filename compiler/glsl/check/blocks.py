@@ -12,6 +12,7 @@ from gallette.compiler.glsl.check.interface_rules import (
 from gallette.compiler.glsl.check.layout_values import (
     check_captured,
     check_component,
+    check_stream,
     feedback_buffer,
     inherit_defaults,
 )
@@ -27,12 +28,16 @@ from gallette.compiler.nir.ir.types import Base, Field, Type
 
 __all__ = ["block_declaration"]
 
+_NOT_OF_BLOCKS = frozenset(("attribute", "const", "invariant", "precise", "subroutine", "varying"))
 _PACKINGS = frozenset(("std140", "std430", "shared", "packed"))
 
 
 def block_declaration(c: Checker, node: s.BlockDecl) -> None:
     quals = read_qualifiers(c, node.quals, "block-")
     storage = quals.storage
+    for word, loc in node.quals.words:
+        if word in _NOT_OF_BLOCKS:
+            raise c.log.abort(f"'{word}' cannot be used on a block", loc, loc + len(word))
     if storage == "uniform":
         c.need("140 es300 ARB_uniform_buffer_object", "a uniform block", node.quals)
     elif storage == "buffer":
@@ -53,8 +58,6 @@ def block_declaration(c: Checker, node: s.BlockDecl) -> None:
         c.error("blocks have no precision", node.quals)
     if quals.memory and storage != "buffer":
         c.error("memory qualifiers are for buffer blocks and images", node.quals)
-    if quals.interpolation and storage in ("uniform", "buffer"):
-        c.error(f"'{quals.interpolation}' cannot be used on this block", node.quals)
     check_auxiliary(c, quals, storage, node.quals)
     if node.name == "gl_PerVertex":
         redeclare_per_vertex(c, node, quals)
@@ -93,6 +96,8 @@ def block_members(
             c.error(f"a member of this block cannot be '{own.storage}'", member.quals)
         if own.interpolation and storage in ("uniform", "buffer"):
             c.error("uniform block members are not interpolated", member.quals)
+        if own.memory and storage != "buffer" and not c.lang.has("ARB_bindless_texture"):
+            c.error("memory qualifiers are for buffer blocks and images", member.quals)
         own.storage = storage
         own.memory |= quals.memory
         own.interpolation = own.interpolation or quals.interpolation
@@ -210,9 +215,13 @@ def finish_block(
 def check_block_layout(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:
     quals = block.quals
     inherit_defaults(c, quals)
-    if "stream" in quals.layout:
-        for m in block.member_quals:
-            m.layout.setdefault("stream", quals.layout["stream"])
+    check_stream(c, quals, node)
+    stream = quals.layout.get("stream", 0)
+    for m in block.member_quals:
+        if m.layout.get("stream", stream) != stream:
+            c.error("a member cannot have another stream than its block", node)
+        if stream:
+            m.layout["stream"] = stream
     if "binding" in quals.layout:
         binding = quals.layout["binding"]
         storage = quals.storage

@@ -45,10 +45,9 @@ def top_level(c: Checker, node: s.Stmt) -> None:
         function_decl(c, node)
     elif isinstance(node, s.BlockDecl):
         block_declaration(c, node)
-    elif isinstance(node, s.Precision):
-        precision_statement(c, node)
     else:
-        raise c.abort("expected a declaration", node)
+        assert isinstance(node, s.Precision)  # there is nothing else outside of functions
+        precision_statement(c, node)
 
 
 def finish_unit(c: Checker) -> None:

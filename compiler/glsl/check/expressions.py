@@ -69,11 +69,6 @@ def init_list_expr(c: Checker, node: s.InitList) -> hir.Expr:
     raise c.abort("an initializer list can only initialize a variable", node)
 
 
-@checks(s.TypeRef)
-def type_expr(c: Checker, node: s.TypeRef) -> hir.Expr:
-    raise c.abort(f"type '{node.name}' is used as a value", node)
-
-
 @checks(s.Unary)
 def unary_expr(c: Checker, node: s.Unary) -> hir.Expr:
     operand = c.expr(node.operand)

@@ -32,7 +32,7 @@ def check_interface(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, nam
         c.error(f"global '{storage}' variables need GLSL 1.30", node)
     if storage == "inout":
         fetch = "EXT_shader_framebuffer_fetch EXT_shader_framebuffer_fetch_non_coherent"
-        if stage != "fragment" or not c.lang.has(fetch):
+        if stage != "fragment" or not c.lang.has(fetch) or not c.lang.has("130 es300"):
             c.error("'inout' is for parameters only", node)
         quals.storage = storage = "out"
         quals.flags.add("framebuffer_fetch")
@@ -101,9 +101,6 @@ def check_fragment_output(c: Checker, quals: hir.Quals, type_: Type, node: s.Nod
         c.error(f"fragment shader outputs cannot be of type '{element}'", node)
     if type_.is_array and type_.element is not None and type_.element.is_array:
         c.error("fragment shader outputs cannot be arrays of arrays", node)
-    if c.lang.es and type_.is_array and type_.element is not None:
-        if c.lang.version < 300:
-            c.error("fragment shader outputs cannot be arrays", node)
 
 
 def check_varying(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, name: str) -> None:

@@ -14,6 +14,8 @@ __all__ = [
     "check_component",
     "check_image",
     "check_layout_use",
+    "check_stream",
+    "default_counter_offset",
     "feedback_buffer",
     "inherit_defaults",
     "merge_xfb_stride",
@@ -86,6 +88,14 @@ def check_atomic_counter(c: Checker, var: hir.Variable, d: s.Declarator) -> None
     c.counter_offsets[binding] = offset + size
 
 
+def default_counter_offset(c: Checker, quals: hir.Quals, node: s.Node) -> None:
+    """`layout(binding = 2, offset = 8) uniform atomic_uint;`: where the next counter begins."""
+    if "binding" not in quals.layout:
+        c.error("a default offset needs a binding", node)
+        return
+    c.counter_offsets[quals.layout["binding"]] = quals.layout["offset"]
+
+
 def inherit_defaults(c: Checker, quals: hir.Quals) -> None:
     """`layout(xfb_buffer = 2) out;` and `layout(stream = 1) out;` speak for what comes after."""
     if quals.storage != "out":
@@ -96,9 +106,15 @@ def inherit_defaults(c: Checker, quals: hir.Quals) -> None:
             quals.layout.setdefault(key, default)
 
 
+def check_stream(c: Checker, quals: hir.Quals, node: s.Node) -> None:
+    if quals.layout.get("stream", 0) >= c.limits.max_vertex_streams:
+        c.error("stream exceeds the limit", node)
+
+
 def check_layout_use(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     """Values of location, component, binding and their kin."""
     inherit_defaults(c, var.quals)
+    check_stream(c, var.quals, d)
     layout, type_, storage = var.quals.layout, var.type, var.quals.storage
     element = type_.without_array
     if "location" in layout and storage in ("in", "out"):

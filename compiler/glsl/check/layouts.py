@@ -70,12 +70,12 @@ _ROWS: tuple[tuple[str, bool, str, str, str], ...] = (
     ("component", True, _ENHANCED, "in out member-in member-out", ""),
     ("index", True, f"{_ATTR} EXT_blend_func_extended", "out", "fragment"),
     ("index", True, "430 ARB_explicit_uniform_location", "function", ""),
-    ("binding", True, _BINDING, "uniform block-uniform block-buffer default-uniform", ""),
+    ("binding", True, _BINDING, "uniform block-uniform block-buffer", ""),
     (
         "offset",
         True,
         "420 es310 ARB_shader_atomic_counters ARB_enhanced_layouts",
-        "uniform member-uniform member-buffer default-uniform",
+        "uniform member-uniform member-buffer",
         "",
     ),
     (

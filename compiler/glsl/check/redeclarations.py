@@ -150,8 +150,6 @@ def resize_builtin(c: Checker, var: hir.Variable, type_: Type, d: s.Node) -> Non
             raise c.abort(f"'{var.name}' has at most {limit} elements", d)
         if var.max_index >= type_.length:
             raise c.abort(f"'{var.name}' has been indexed beyond its size {type_.length}", d)
-        if var.type.length and var.type.length != type_.length and var.name != "gl_FragData":
-            raise c.abort(f"'{var.name}' is redeclared with another size", d)
         var.type = type_
         var.explicit_size = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.layout_values import merge_xfb_stride
+from gallette.compiler.glsl.check.layout_values import check_stream, merge_xfb_stride
 from gallette.compiler.glsl.check.layouts import PRIMITIVES
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.state import Checker
@@ -35,10 +35,6 @@ def default_layout(c: Checker, node: s.Declaration) -> None:
             for flag in quals.flags & {f"bindless_{kind}", f"bound_{kind}"}:
                 if c.shader.layout.setdefault(f"default_{kind}", flag) != flag:
                     c.error(f"{kind}s are declared both bound and bindless", node)
-        if "offset" in quals.layout and "binding" in quals.layout:
-            c.counter_offsets[quals.layout["binding"]] = quals.layout["offset"]
-        elif "offset" in quals.layout:
-            c.error("a default offset needs a binding", node)
         return
     declare_stage_layout(c, quals, node)
 
@@ -68,8 +64,7 @@ def declare_stage_layout(c: Checker, quals: hir.Quals, node: s.Node) -> None:
                 c.error("invocations exceeds the limit", node)
             settle("invocations", quals.layout["invocations"], "invocations")
         if "stream" in quals.layout:
-            if quals.layout["stream"] >= c.limits.max_vertex_streams:
-                c.error("stream exceeds the limit", node)
+            check_stream(c, quals, node)
             layout["default_stream"] = quals.layout["stream"]
     elif c.stage == "tess_ctrl" and "vertices" in quals.layout:
         if quals.layout["vertices"] > c.limits.max_patch_vertices:

@@ -44,10 +44,8 @@ def array_of(c: Checker, type_: Type, dims: list[s.Expr | None], node: s.Node) -
         raise c.abort(f"arrays of arrays are not available in {c.lang.name}", node, c.where(_AOA))
     if type_ is t.VOID:
         raise c.abort("an array of void makes no sense", node)
-    for i, dim in enumerate(reversed(dims)):
+    for dim in reversed(dims):
         if dim is None:
-            if i < len(dims) - 1 and not c.lang.has(_AOA):
-                raise c.abort("only the outermost dimension can be left open", node)
             type_ = t.array(type_, 0)
             continue
         size = array_size(c, dim)

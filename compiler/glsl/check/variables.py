@@ -12,6 +12,7 @@ from gallette.compiler.glsl.check.layout_values import (
     check_atomic_counter,
     check_image,
     check_layout_use,
+    default_counter_offset,
 )
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.check.qualifiers import copy_quals, read_qualifiers
@@ -55,7 +56,9 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
             c.poison(d.name)
         raise
     if not node.declarators:
-        if node.type.struct is None:
+        if type_ is t.ATOMIC_UINT and "offset" in quals.layout:
+            default_counter_offset(c, quals, node)
+        elif node.type.struct is None:
             c.warn("this declares nothing", node)
         return []
     code: list[hir.Stmt] = []
@@ -191,8 +194,10 @@ def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.
         check_global_storage(c, var, d)
     else:
         check_plain_global(c, var, d)
-    if "subroutine" in quals.flags and storage == "uniform":
-        if type_.without_array.base is not Base.SUBROUTINE:
+    if "subroutine" in quals.flags:
+        if storage != "uniform":
+            c.error("'subroutine' is for uniforms and functions", d)
+        elif type_.without_array.base is not Base.SUBROUTINE:
             c.error("a subroutine uniform needs a subroutine type", d)
     size_per_vertex(c, var, d)
     c.shader.globals.append(var)
@@ -236,12 +241,12 @@ def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None
             c.error("memory qualifiers are for images and buffers", d)
         return
     check_interface(c, quals, type_, d, d.name)
+    if quals.memory and not element.is_image:
+        c.error("memory qualifiers are for images and buffers", d)
     if storage != "uniform":
         var.read_only = storage == "in"
         return
     var.read_only = True
-    if quals.memory and not element.is_image:
-        c.error("memory qualifiers are for images and buffers", d)
     if element.is_image:
         check_image(c, var, d)
     elif quals.flags & IMAGE_FORMATS:

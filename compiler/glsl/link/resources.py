@@ -131,22 +131,29 @@ class ResourceLinker(BlockLinker):
                     # Initialised uniforms stay active: their value can be queried.
                     item.live.add(unit.stage)
         if self.with_blocks:
-            for name in sorted(self.open_members() & found.keys()):
-                self.log.error(f"'{name}' is declared both inside and outside of a block")
+            for (_, name), blocks in sorted(self.open_members().items()):
+                if name in found:
+                    self.log.error(f"'{name}' is declared both inside and outside of a block")
+                if len(blocks) > 1:
+                    a, b = sorted(blocks)[:2]
+                    self.log.error(f"'{name}' is declared in the blocks '{a}' and '{b}'")
         for unit in self.units:
             if self.needs_origin(unit):
                 self.hidden_uniform(found, unit, "gl_FbWposYTransform", t.VEC4)
         return list(found.values())
 
-    def open_members(self) -> set[str]:
-        """Members of blocks without an instance name: names like those of other uniforms."""
-        return {
-            member.name
-            for unit in self.with_blocks
-            for block in unit.blocks.values()
-            if block.quals.storage in ("uniform", "buffer") and not block.instance_name
-            for member in block.members
-        }
+    def open_members(self) -> dict[tuple[str, str], set[str]]:
+        """Members of blocks without an instance name: names like those of other uniforms.
+
+        (storage, name) -> the blocks that have one.
+        """
+        found: dict[tuple[str, str], set[str]] = {}
+        for unit in self.with_blocks:
+            for (storage, name), block in unit.blocks.items():
+                if storage in ("uniform", "buffer") and not block.instance_name:
+                    for member in block.members:
+                        found.setdefault((storage, member.name), set()).add(name)
+        return found
 
     def needs_origin(self, unit: StageUnit) -> bool:
         coord = unit.builtins.get("gl_FragCoord")

@@ -90,8 +90,6 @@ class _Joiner:
         log, name = self.log, new.name
         a, b = old.quals, new.quals
         self.unit.canonical[new] = old
-        if (old.block is None) != (new.block is None):
-            log.error(f"'{name}' is declared both inside and outside of a block")
         merged = merge_types(old.type, new.type)
         if merged is None or a.storage != b.storage:
             log.error(
@@ -281,8 +279,22 @@ def join_stage(stage: Stage, shaders: list[tuple[hir.Shader, Language]], log: Li
     log.stop_on_error()
     if not alone:  # else the compiler has looked
         _check_recursion(unit, log)
+        _check_members(unit, log)
     _size_arrays(unit, log)
     return unit
+
+
+def _check_members(unit: StageUnit, log: LinkLog) -> None:
+    """Members of a block without an instance name are global names, of nothing else."""
+    owners: dict[str, hir.Block] = {}
+    for block in unit.blocks.values():
+        for member in block.members:
+            name = member.name
+            if name in unit.globals or name in unit.constants:
+                log.error(f"'{name}' is declared both inside and outside of a block")
+            other = owners.setdefault(name, block)
+            if other is not block:
+                log.error(f"'{name}' is declared in the blocks '{other.name}' and '{block.name}'")
 
 
 def _check_recursion(unit: StageUnit, log: LinkLog) -> None:

@@ -59,9 +59,8 @@ def check_stage(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
     rule = _LAYOUTS.get(unit.stage)
     if rule is not None:
         rule(unit, limits, log)
-    for _, members in unit.per_vertex:
-        if members is not None:
-            _check_left_out(unit, members, log)
+    if len(unit.per_vertex) > 1:
+        _check_per_vertex(unit, log)
     if unit.builtins:
         _check_exclusive(unit, limits, log)
 
@@ -116,14 +115,15 @@ _LAYOUTS = {
 }
 
 
-def _check_left_out(unit: StageUnit, members: tuple[str, ...], log: LinkLog) -> None:
-    """What a redeclared gl_PerVertex leaves out, no other shader of the stage may use."""
-    for other, redeclared in unit.per_vertex:
-        if redeclared is not None:
-            continue
-        for name, var in other.builtins.items():
-            if name in _PER_VERTEX and name not in members and (var.written or var.used):
-                log.error(f"'{name}' is not in the redeclared gl_PerVertex")
+def _check_per_vertex(unit: StageUnit, log: LinkLog) -> None:
+    """Shaders that use members of gl_PerVertex redeclare it alike, or none of them does."""
+    found = {
+        redeclared
+        for shader, redeclared in unit.per_vertex
+        if any(n in _PER_VERTEX and (v.written or v.used) for n, v in shader.builtins.items())
+    }
+    if len(found) > 1:
+        log.error(f"{unit.name} shaders redeclare gl_PerVertex differently")
 
 
 def _check_exclusive(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
