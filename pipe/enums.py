@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, IntEnum, IntFlag, auto
 
 __all__ = [
+    "POINTS_AND_LINES",
     "Bind",
     "BlendFactor",
     "BlendFunc",
@@ -67,6 +68,19 @@ class Primitive(IntEnum):
     TRIANGLES_ADJACENCY = 12
     TRIANGLE_STRIP_ADJACENCY = 13
     PATCHES = 14
+
+
+POINTS_AND_LINES = frozenset(
+    {
+        Primitive.POINTS,
+        Primitive.LINES,
+        Primitive.LINE_STRIP,
+        Primitive.LINE_LOOP,
+        Primitive.LINES_ADJACENCY,
+        Primitive.LINE_STRIP_ADJACENCY,
+    }
+)
+"""What is no polygon, nor a patch that may become some."""
 
 
 class CompareFunc(IntEnum):

@@ -11,7 +11,7 @@ from gallette.drivers.common.output.fragment_state import FragmentShader
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.work import Work
-from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.enums import POINTS_AND_LINES, PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
 from .geometry import OUTPUT_MODES
@@ -207,20 +207,8 @@ def _emitted_mode(bound: Bound, mode: Primitive) -> Primitive:
     return mode
 
 
-_POINTS_AND_LINES = frozenset(
-    {
-        Primitive.POINTS,
-        Primitive.LINES,
-        Primitive.LINE_STRIP,
-        Primitive.LINE_LOOP,
-        Primitive.LINES_ADJACENCY,
-        Primitive.LINE_STRIP_ADJACENCY,
-    }
-)
-
-
 def _draws_points(mode: Primitive, rasterizer: RasterizerState) -> bool:
     """Points reach the rasterizer: drawn as such, or as corners of polygons."""
-    if mode in _POINTS_AND_LINES:
+    if mode in POINTS_AND_LINES:
         return mode is Primitive.POINTS
     return rasterizer.fill_front is PolygonMode.POINT

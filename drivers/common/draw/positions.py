@@ -20,7 +20,7 @@ from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.program import BoundProgram, DriverShader
 from gallette.drivers.common.variants.keys import VertexKey
 from gallette.drivers.common.vertex.vertices import Ints
-from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.enums import POINTS_AND_LINES, PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
 __all__ = ["FewVertices", "PlacedFirst", "PositionsFirst"]
@@ -38,17 +38,7 @@ once."""
 _AGAIN = 32
 """After so many draws it is tried again."""
 
-_NO_POLYGONS = frozenset(
-    {
-        Primitive.POINTS,
-        Primitive.LINES,
-        Primitive.LINE_STRIP,
-        Primitive.LINE_LOOP,
-        Primitive.LINES_ADJACENCY,
-        Primitive.LINE_STRIP_ADJACENCY,
-        Primitive.PATCHES,
-    }
-)
+_NO_POLYGONS = POINTS_AND_LINES | {Primitive.PATCHES}
 
 
 @dataclass(slots=True, eq=False)

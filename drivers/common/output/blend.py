@@ -17,7 +17,17 @@ import numpy.typing as npt
 from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
 from gallette.pipe.state import RenderTargetBlend
 
-__all__ = ["BYTES", "FLOATS", "Arithmetic", "Operands", "blend", "logic_op", "needs_destination"]
+__all__ = [
+    "BYTES",
+    "DIRECT",
+    "FLOATS",
+    "INVERSE",
+    "Arithmetic",
+    "Operands",
+    "blend",
+    "logic_op",
+    "needs_destination",
+]
 
 Array = npt.NDArray[Any]
 Planes = Sequence[Array]
@@ -55,8 +65,7 @@ BYTES = Arithmetic(np.uint16(255), _multiply_bytes, _add_bytes, _subtract_bytes)
 FLOATS = Arithmetic(np.float32(1.0), np.multiply, np.add, np.subtract)
 
 _F = BlendFactor
-_INVERSE = {
-    _F.ONE: _F.ZERO,
+INVERSE = {
     _F.INV_SRC_COLOR: _F.SRC_COLOR,
     _F.INV_SRC_ALPHA: _F.SRC_ALPHA,
     _F.INV_DST_COLOR: _F.DST_COLOR,
@@ -66,8 +75,9 @@ _INVERSE = {
     _F.INV_SRC1_COLOR: _F.SRC1_COLOR,
     _F.INV_SRC1_ALPHA: _F.SRC1_ALPHA,
 }
+"""What is one less of which factor."""
 
-_COLOURS = {
+DIRECT = {
     _F.SRC_COLOR: (0, False),
     _F.SRC_ALPHA: (0, True),
     _F.DST_COLOR: (1, False),
@@ -101,13 +111,13 @@ class Operands:
                 return None
             one = self.arithmetic.one
             return np.asarray(np.minimum(self.source[3], one - self.destination[3]))
-        base = _INVERSE.get(factor)
+        base = INVERSE.get(factor)
         if base is not None:
             return np.asarray(self.arithmetic.one - self._direct(base, channel))
         return self._direct(factor, channel)
 
     def _direct(self, factor: BlendFactor, channel: int) -> Array:
-        number, alpha = _COLOURS[factor]
+        number, alpha = DIRECT[factor]
         planes = (self.source, self.destination, self.constant, self.second)[number]
         return planes[3 if alpha else channel]
 

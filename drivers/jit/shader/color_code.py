@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
+from gallette.drivers.common.output.blend import DIRECT, INVERSE
 from gallette.pipe.codecs.srgb import LOWEST, SHIFT, decode_table
 from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
 from gallette.pipe.formats import Channel, Format
@@ -295,26 +296,6 @@ class _Arithmetic:
         return self.b.select(x > y, x, self.b.select(x.ne(x), x, y))
 
 
-_DIRECT = {
-    _F.SRC_COLOR: (0, False),
-    _F.SRC_ALPHA: (0, True),
-    _F.DST_COLOR: (1, False),
-    _F.DST_ALPHA: (1, True),
-    _F.CONST_COLOR: (2, False),
-    _F.CONST_ALPHA: (2, True),
-    _F.SRC1_COLOR: (3, False),
-    _F.SRC1_ALPHA: (3, True),
-}
-_INVERSE = {
-    _F.INV_SRC_COLOR: _F.SRC_COLOR,
-    _F.INV_SRC_ALPHA: _F.SRC_ALPHA,
-    _F.INV_DST_COLOR: _F.DST_COLOR,
-    _F.INV_DST_ALPHA: _F.DST_ALPHA,
-    _F.INV_CONST_COLOR: _F.CONST_COLOR,
-    _F.INV_CONST_ALPHA: _F.CONST_ALPHA,
-    _F.INV_SRC1_COLOR: _F.SRC1_COLOR,
-    _F.INV_SRC1_ALPHA: _F.SRC1_ALPHA,
-}
 Operands = tuple[Sequence[V], Sequence[V], Sequence[V], Sequence[V]]
 
 
@@ -326,8 +307,8 @@ def _weight(a: _Arithmetic, operands: Operands, factor: BlendFactor, channel: in
         return a.zero
     if factor is _F.SRC_ALPHA_SATURATE:
         return a.smaller(operands[0][3], a.one - operands[1][3])
-    base = _INVERSE.get(factor)
-    planes, alpha = _DIRECT[base or factor]
+    base = INVERSE.get(factor)
+    planes, alpha = DIRECT[base or factor]
     value = operands[planes][3 if alpha else channel]
     return value if base is None else a.one - value
 
