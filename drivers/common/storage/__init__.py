@@ -7,7 +7,7 @@ the lanes before it left. Reads outside give zero, writes outside go nowhere.
 from __future__ import annotations
 
 from .atomics import apply_atomic, compare_and_swap
-from .buffers import buffer_atomic, buffer_load, buffer_store
+from .buffers import buffer_atomic, buffer_load, buffer_load_same, buffer_store
 from .images import ImageUnit, image_unit
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "apply_atomic",
     "buffer_atomic",
     "buffer_load",
+    "buffer_load_same",
     "buffer_store",
     "compare_and_swap",
     "image_unit",

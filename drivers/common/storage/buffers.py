@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .atomics import apply_atomic, compare_and_swap
 
-__all__ = ["buffer_atomic", "buffer_load", "buffer_store"]
+__all__ = ["buffer_atomic", "buffer_load", "buffer_load_same", "buffer_store"]
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
@@ -41,10 +41,6 @@ def buffer_load(data: Bytes | None, offset: Array, components: int, bits: int = 
     """Consecutive elements from each lane's byte offset, as unsigned bits by component."""
     elements = _elements(data, bits)
     offset = np.asarray(offset)
-    if offset.ndim and offset.size and not offset.strides[0]:  # all lanes load the same
-        same = buffer_load(data, offset[:1], components, bits) if offset.size > 1 else None
-        if same is not None:
-            return [np.full(offset.shape, value[0]) for value in same]
     if offset.itemsize == 4 and offset.size:
         # Everything inside: one pass for the largest offset, one for the indices.
         raw = offset.view(np.uint32)
@@ -63,6 +59,21 @@ def buffer_load(data: Bytes | None, offset: Array, components: int, bits: int = 
             continue
         values = elements.take(index, mode="clip")
         loaded.append(values if inside.all() else np.where(inside, values, values.dtype.type(0)))
+    return loaded
+
+
+def buffer_load_same(
+    data: Bytes | None, offset: int, components: int, bits: int, lanes: int
+) -> list[Array]:
+    """The same where all lanes load from one offset."""
+    elements = _elements(data, bits)
+    first = (offset & 0xFFFFFFFF) // (bits // 8)
+    found = elements[first : first + components].tolist()
+    loaded = []
+    for i in range(components):
+        values = np.empty(lanes, elements.dtype)
+        values.fill(found[i] if i < len(found) else 0)
+        loaded.append(values)
     return loaded
 
 

@@ -14,7 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.lanes import ShaderResources
-from gallette.drivers.common.storage import buffer_atomic, buffer_load, buffer_store
+from gallette.drivers.common.storage import (
+    buffer_atomic,
+    buffer_load,
+    buffer_load_same,
+    buffer_store,
+)
 
 from .runtime_shared import SharedMemory
 
@@ -86,6 +91,8 @@ def ssbo_load(
 ) -> list[Array]:
     """`n` consecutive elements per lane, as unsigned bits."""
     bits = np.dtype(kind).itemsize * 8
+    if not isinstance(state, SharedMemory) and np.ndim(address[0]) == 0 == np.ndim(index):
+        return buffer_load_same(_bound(state.buffers, int(index)), int(address[0]), n, bits, count)
     offset = _offset(state, address, count)
     if np.ndim(index) == 0:
         return buffer_load(_bound(state.buffers, int(index)), offset, n, bits)

@@ -18,6 +18,7 @@ from gallette.drivers.common.storage import (
     apply_atomic,
     buffer_atomic,
     buffer_load,
+    buffer_load_same,
     buffer_store,
     compare_and_swap,
     image_unit,
@@ -108,6 +109,18 @@ def test_ten_thousand_lanes_count_on_one_address() -> None:
 
 
 # -- buffers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_one_offset_of_all_lanes_is_read_as_by_each(bits: int) -> None:
+    """Inside, over the end of a range that ends anywhere, before it, and of nothing."""
+    data = np.random.default_rng(1).integers(0, 256, 51, np.uint8)
+    for offset in (0, 3, 24, 40, 44, 47, 48, 56, 2**31, -4, -8):
+        lanes = np.full(3, offset & 0xFFFFFFFF, np.uint32).view(np.int32)
+        for where in (data, None):
+            same = buffer_load_same(where, offset, 3, bits, 3)
+            for one, other in zip(same, buffer_load(where, lanes, 3, bits), strict=True):
+                assert one.dtype == other.dtype and np.array_equal(one, other), offset
 
 
 def test_loads_outside_a_buffer_read_zero() -> None:
