@@ -34,6 +34,7 @@ def given(
 ) -> Any:
     """Something draws are given: resources, the bytes they read, and how they are made alone."""
     return SimpleNamespace(
+        kept=[*named, *textures, *pinned],  # so that no others come to lie where they are
         named=frozenset(map(id, named)),
         textures=frozenset(map(id, textures)),
         pinned=frozenset(map(id, pinned)),
