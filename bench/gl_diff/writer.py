@@ -10,7 +10,17 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["STEPS", "Array", "Program", "Step", "Target", "Texture", "Writer", "step"]
+__all__ = [
+    "STEPS",
+    "WHOLE_VIEW",
+    "Array",
+    "Program",
+    "Step",
+    "Target",
+    "Texture",
+    "Writer",
+    "step",
+]
 
 Step = Callable[["Writer"], None]
 # What kind of texture a fragment program reads.
@@ -22,6 +32,8 @@ SAMPLED = {
     "shadowed": "shadow",
 }
 STEPS: list[tuple[Step, int]] = []
+WHOLE_VIEW = "gl.viewport(0, 0, 32, 32)"
+"""For points: llvmpipe cuts them off at the viewport's edge."""
 
 
 def step(weight: int) -> Callable[[Step], Step]:
@@ -191,8 +203,8 @@ class Writer:
     def draw(self, call: str) -> None:
         """A draw, and on the same line (the reducer takes lines away) what makes it defined."""
         before = self.defined()
-        if "GL.POINTS" in call:  # llvmpipe cuts points off at the viewport's edge
-            before.append("gl.viewport(0, 0, 32, 32)")
+        if "GL.POINTS" in call:
+            before.append(WHOLE_VIEW)
         self.say("; ".join([*before, call]))
 
     def defined(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gl_diff import tables as t
 from gl_diff.steps import objects, settings, transfer
-from gl_diff.writer import Writer, step
+from gl_diff.writer import WHOLE_VIEW, Writer, step
 
 INDEX_TYPES = (("UNSIGNED_BYTE", "u1"), ("UNSIGNED_SHORT", "u2"), ("UNSIGNED_INT", "u4"))
 
@@ -227,7 +227,7 @@ def corners(w: Writer) -> None:
     )
     w.say(
         f"w.array({name}); w.uniform({w.program.name}, 'offset', 0.0, 0.0, 0.0, 0.0); "
-        f"gl.point_size({size}); gl.polygon_mode(GL.FRONT_AND_BACK, GL.POINT)"
+        f"gl.point_size({size}); gl.polygon_mode(GL.FRONT_AND_BACK, GL.POINT); {WHOLE_VIEW}"
     )
     w.draw("gl.draw_arrays(GL.TRIANGLES, 0, 6)")
     w.say(f"gl.polygon_mode(GL.FRONT_AND_BACK, GL.FILL); gl.bind_vertex_array({w.array.name})")
