@@ -33,7 +33,7 @@ COMMANDS: dict[str, Command] = {
     "run": Command(
         "gallette.commands.run",
         "run any OpenGL program or Python script on gallette",
-        "gallette run es2gears --frames 3 --save gears.png\ngallette run my_moderngl_script.py",
+        "gallette run --frames 3 --save gears.png es2gears\ngallette run my_moderngl_script.py",
     ),
     "piglit": Command(
         "gallette.commands.piglit",

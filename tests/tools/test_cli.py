@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from gallette.cli import COMMANDS, main
-from gallette.commands import diff, trace
+from gallette.commands import diff, run, trace
 from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError
 from tests.interrupts import hear_interrupts
+from tests.tools.documents import PAGES
 
 
 def refuse(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -455,3 +456,17 @@ def test_folders_and_files_are_paths_and_numbers_are_numbers(name: str) -> None:
             assert action.type is TYPES[str(action.metavar)], (prog, action.dest)
         elif action.metavar == "N":
             assert callable(action.type) and action.type("3") == 3, (prog, action.dest)
+
+
+def test_examples_of_run_say_our_options_before_the_program() -> None:
+    """What comes behind it is the program's, who may be silent about it."""
+    parser = argparse.ArgumentParser()
+    run.add_arguments(parser)
+    ours = {option for action in parser._actions for option in action.option_strings}
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    texts += [command.epilog for command in COMMANDS.values()]
+    lines = [line for text in texts for line in text.splitlines()]
+    examples = [line for line in lines if line.startswith("gallette run ")]
+    assert len(examples) > 3
+    for line in examples:
+        assert not ours & set(parser.parse_args(line.split()[2:]).program), line
