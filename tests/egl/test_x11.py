@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import shutil
 import subprocess
 import sys
@@ -21,31 +20,16 @@ from gallette.egl.display import Display
 from gallette.egl.errors import EglError
 from gallette.egl.windows import connect
 from tests.egl.conftest import missing
+from tests.egl.xserver import can_serve, on, x_server
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """An X server of our own, by name."""
     pytest.importorskip("Xlib")
-    if shutil.which("Xvfb") is None:
+    if not can_serve():
         missing("Xvfb")
-    read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "320x240x24", "-noreset"]
-    command += ["-nolisten", "tcp"]
-    running = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
-    os.close(write)
-    with os.fdopen(read) as numbers:
-        number = numbers.readline().strip()
-    assert number, "Xvfb does not start"
-    yield f":{number}"
-    running.terminate()
-    running.wait()
-
-
-def on(server: str) -> dict[str, str]:
-    """An environment with a display; that other tests want no windows is their business."""
-    kept = {k: v for k, v in os.environ.items() if k != "EGL_PLATFORM"}
-    return {**kept, "DISPLAY": server}
+    with x_server() as name:
+        yield name
 
 
 SCRIPT = """

@@ -74,6 +74,12 @@ class Block:
                 line = line.replace(what, text)
             yield line, status
 
+    def unheard(self) -> list[str]:
+        """What comments say of lines that this block does not have."""
+        told = [*self.skipped, *self.added, *self.fails]
+        idle = [what for what in told if not any(t.startswith(what) for t in self.lines())]
+        return idle + [what for what in self.instead if what not in self.text]
+
     def lines(self) -> list[str]:
         """Its lines without comments; those that end in a backslash go on."""
         joined = re.sub(r"\\\n\s*", "", self.text).splitlines()

@@ -73,6 +73,10 @@ def test_assembly_of_the_docs_is_assembled_and_printed_again(block: Block) -> No
     assert len(code) == len(block.lines())
 
 
+def test_comments_are_about_lines_that_are_there() -> None:
+    assert not [(block.name, block.unheard()) for block in blocks() if block.unheard()]
+
+
 def test_every_block_is_of_a_kind_that_is_looked_at() -> None:
     """What no test runs is text (drawings, generated code), and has no commands in it."""
     run = {"python", "sh", "toml", "shader_test", "nir", *MACHINES}

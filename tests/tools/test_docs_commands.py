@@ -1,9 +1,9 @@
 """The commands of README and docs are run, page by page, each page in a folder of its own.
 
 The folder has what the pages take for granted: a shader, a script, a shader_test, the bundled
-tests. Comments before a block say what is special about it (`documents`). A command that serves a
-page is asked for it, and ended. `make` targets must exist; what they do is what continuous
-integration does.
+tests; windows open on a server of their own. Comments before a block say what is special about it
+(`documents`). A command that serves a page is asked for it, and ended. `make` targets must exist;
+what they do is what continuous integration does.
 
 Some minutes: `make docs` runs these, with `GALLETTE_DOCS=1`; elsewhere they are skipped.
 """
@@ -19,12 +19,15 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gallette.cli import main
 from gallette.inspector.explorer import FRAGMENT, VERTEX
+from tests.egl.conftest import missing
+from tests.egl.xserver import can_serve, x_server
 from tests.tools.documents import PAGES, ROOT, blocks
 
 _SERVING = re.compile(r"^(explore\b|inspect\b(?!.*--html)|lesson\b.*--serve)")
@@ -64,8 +67,17 @@ target.read()
 """
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    pytest.importorskip("Xlib")
+    if not (can_serve() and shutil.which("es2gears_x11")):
+        missing("Xvfb and es2gears_x11")
+    with x_server() as name:
+        yield name
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where somebody who follows a page might be: in a checkout with a few files of his own."""
     for name in ("piglit_subset", "bench"):
         (tmp_path / name).symlink_to(ROOT / name)
@@ -80,6 +92,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assert main(["spirv", str(tmp_path / "shader.frag"), "-o", str(tmp_path / "module.spv")]) == 0
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("BROWSER", "true")  # nobody looks
+    monkeypatch.setenv("DISPLAY", server)
+    monkeypatch.delenv("EGL_PLATFORM", raising=False)
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     return tmp_path
 
