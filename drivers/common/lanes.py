@@ -274,9 +274,10 @@ class FragmentLanes(Protocol):
 
 
 class ComputeLanes(Protocol):
-    """Invocations of whole workgroups ."""
+    """Invocations of whole workgroups."""
 
     count: int
+    block: tuple[int, int, int]  # invocations of one workgroup
     shared: npt.NDArray[np.uint8]  # the workgroups' memory, one after the other
     shared_base: npt.NDArray[np.int32]  # by lane: where its workgroup's memory starts
     shared_size: int  # bytes of one workgroup's

@@ -55,10 +55,10 @@ from .llvm.engine import Function, compile_module
 from .mixed import fill_together
 from .outlines import outline
 from .shader.chunk import Input, is_strided
-from .shader.chunk_emit import ChunkCode, emit_chunk
+from .shader.chunk_emit import ChunkCode, emit_chunk, lanes_together
 from .shader.chunk_stages import GeometryRows
 from .shader.images import image_unit_key
-from .shader.layout import Words
+from .shader.layout import LONGEST_RANGE, Words
 from .shader.texture_keys import Missing, UnitKey, texture_key
 from .shader.tile_keys import ImageUnitKey
 
@@ -108,24 +108,39 @@ class JitProgram:
         self.cache = cache
         self.shader = shader
         self.tiles: dict[Any, TileFunction] = {}
-        self._chunks: dict[UnitKeys, tuple[ChunkCode, Function]] = {}
+        self._together = lanes_together(shader)
+        self._chunks: dict[tuple[UnitKeys, int], tuple[ChunkCode, Function]] = {}
 
-    def chunk_function(self, units: UnitKeys) -> tuple[ChunkCode, Function]:
-        """The chunk function for the textures and images that are bound, compiled when needed."""
-        found = self._chunks.get(units)
+    def chunk_function(
+        self, units: UnitKeys, workgroup: tuple[int, ...] = ()
+    ) -> tuple[ChunkCode, Function]:
+        """The chunk function for the textures and images that are bound, compiled when needed.
+
+        A workgroup has the size that the launch says: the shader may leave that open.
+        """
+        together = self._together
+        if workgroup and workgroup != self.shader.info.workgroup_size:
+            together = lanes_together(self.shader, workgroup)
+        found = self._chunks.get((units, together))
         if found is None:
             chunk = self.chunk
             textures, images = units
-            if any(textures) or any(images):
-                chunk = emit_chunk(self.shader, chunk.flat_colors, textures=textures, images=images)
-            found = self._chunks[units] = chunk, self._compiled(chunk)
+            if any(textures) or any(images) or together != self._together:
+                chunk = emit_chunk(
+                    self.shader,
+                    chunk.flat_colors,
+                    textures=textures,
+                    images=images,
+                    together=together,
+                )
+            found = self._chunks[units, together] = chunk, self._compiled(chunk)
         return found
 
     def begin(self) -> None:
         """Have the code made that draws will most likely run; nobody waits for it here."""
         wants = self.facts.textures or self.chunk.facts["images"]
         if self.facts.stage != "fragment" and not wants:
-            self._chunks[(), ()] = self.chunk, self._compiled(self.chunk)
+            self._chunks[((), ()), self._together] = self.chunk, self._compiled(self.chunk)
 
     def _compiled(self, chunk: ChunkCode) -> Function:
         code = compile_module(chunk.text, ("main",), self.cache)
@@ -195,12 +210,12 @@ def static_block(
             data = longer
         keep.append(data)
         block[Words.CONSTANTS + 2 * number] = data.ctypes.data if data.size else zeros
-        block[Words.CONSTANTS + 2 * number + 1] = size
+        block[Words.CONSTANTS + 2 * number + 1] = min(size, LONGEST_RANGE)
     for number, buffer in enumerate(resources.buffers[:32]):
         if buffer is not None and buffer.size:
             keep.append(buffer)
             block[Words.BUFFERS + 2 * number] = buffer.ctypes.data
-            block[Words.BUFFERS + 2 * number + 1] = buffer.size
+            block[Words.BUFFERS + 2 * number + 1] = min(buffer.size, LONGEST_RANGE)
     return block
 
 
@@ -345,7 +360,7 @@ class BoundJit:
 
     def compute(self, lanes: ComputeLanes) -> None:
         """Run whole workgroups."""
-        self._run(lanes, lanes.count, lanes.shared, lanes.shared_size)
+        self._run(lanes, lanes.count, lanes.shared, lanes.shared_size, workgroup=lanes.block)
 
     def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:
         """Run one chunk of fragments."""
@@ -404,9 +419,10 @@ class BoundJit:
         shared: Array | None = None,
         shared_size: int = 0,
         outputs: list[Array] | None = None,
+        workgroup: tuple[int, ...] = (),
     ) -> list[Array]:
         textures, images = self.texture_keys, self.image_keys
-        chunk, function = self.program.chunk_function((textures, images))
+        chunk, function = self.program.chunk_function((textures, images), workgroup)
         block = np.zeros(Words.block_size(len(chunk.inputs)), np.uint64)
         block[: Words.SIZE] = self._block
         keep: list[Any] = []

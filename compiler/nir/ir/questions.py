@@ -27,7 +27,7 @@ from gallette.compiler.nir.ir.instrs import (
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type
-from gallette.compiler.nir.ir.values import SETTLED, Def
+from gallette.compiler.nir.ir.values import SETTLED, Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
 DerefKey = tuple[object, ...]
@@ -41,6 +41,33 @@ def const_int(value: Def) -> int | None:
     bits = value.bit_size
     raw = instr.values[0]
     return raw - (1 << bits) if bits > 1 and raw >> (bits - 1) else raw
+
+
+def is_multiple(src: Src, factor: int, component: int = 0, steps: int = 8) -> bool:
+    """Does a component certainly have a power of two as a factor, whatever overflows?"""
+    instr = src.value.instr
+    if src.swizzle:
+        component = src.swizzle[component]
+    if isinstance(instr, LoadConst):
+        return instr.values[component] % factor == 0
+    if not isinstance(instr, Alu) or not steps:
+        return False
+
+    def of(operand: Src, wanted: int) -> bool:
+        return is_multiple(operand, wanted, component, steps - 1)
+
+    match instr.op.name:
+        case "iadd" | "isub":
+            return all(of(operand, factor) for operand in instr.srcs)
+        case "imul" | "iand":
+            return any(of(operand, factor) for operand in instr.srcs)
+        case "ishl":
+            places = instr.srcs[1].value.instr
+            if not isinstance(places, LoadConst):
+                return False
+            left = places.values[instr.srcs[1].swizzle[component]] % instr.result.bit_size
+            return factor >> left <= 1 or of(instr.srcs[0], factor >> left)
+    return False
 
 
 def has_side_effects(instr: Instr) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +24,7 @@ from .locals import declare_locals
 from .texture_keys import UnitKey
 from .tile_keys import ImageUnitKey
 
-__all__ = ["ChunkCode", "emit_chunk"]
+__all__ = ["ChunkCode", "emit_chunk", "lanes_together"]
 
 
 _WIDEST_LOOKUP = 64
@@ -54,12 +55,14 @@ def emit_chunk(
     one_block: bool = False,
     textures: Sequence[UnitKey] = (),
     images: Sequence[ImageUnitKey | None] = (),
+    together: int | None = None,
 ) -> ChunkCode:
     """The module whose function `main` runs a chunk of lanes.
 
-    Without keys of textures and images, these are asked of the shared units.
+    Without keys of textures and images, these are asked of the shared units. `together` are the
+    lanes that must be in one group (by default what `lanes_together` says).
     """
-    w, step = _width(shader)
+    w, step = _width(lanes_together(shader) if together is None else together)
     if w > _WIDEST_LOOKUP:
         textures = images = ()
     b = Builder()
@@ -69,9 +72,8 @@ def emit_chunk(
         count = b.load_at(ctx, Words.COUNT, "i64")
     leave, stop = b.block(), b.block()
     with b.loop(b.const("i64", 0), count, step) as base:
-        lanes = b.lanes("i64", range(w))
-        end = b.math("smin", base + step, count)
-        mask = (lanes + base) < end
+        left = (b.math("smin", base + step, count) - base).to("i32")
+        mask = b.lanes("i32", range(w)) < left
         e = Emitter(b, shader, stage, ctx, w, mask, leave, stop)
         e.explains, e.one_block = explains, one_block
         stage.base = base
@@ -110,23 +112,28 @@ def emit_chunk(
     )
 
 
-def _width(shader: Shader) -> tuple[int, int]:
-    """Lanes of a group, and how far apart groups begin."""
-    w = machine().lanes
-    whole = 0
+def lanes_together(shader: Shader, workgroup: Sequence[int] = ()) -> int:
+    """Lanes that must be in one group of lanes, because they wait for or share with each other.
+
+    The size of a workgroup is given where the shader does not know it; 0: any lanes will do.
+    """
     if shader.stage is ShaderStage.TESS_CTRL:
-        whole = max(1, shader.info.vertices_out)
-    elif shader.stage is ShaderStage.COMPUTE:
-        size = shader.info.workgroup_size
-        whole = size[0] * size[1] * size[2]
-        if whole % w == 0 and not _has_barriers(shader) and not shader.info.shared_bytes:
-            whole = 0
-    if not whole:
-        return w, w
+        return max(1, shader.info.vertices_out)
+    if shader.stage is not ShaderStage.COMPUTE:
+        return 0
+    whole = math.prod(workgroup or shader.info.workgroup_size)
+    apart = whole % machine().lanes == 0 and not shader.info.shared_bytes
+    return 0 if apart and not _has_barriers(shader) else whole
+
+
+def _width(together: int) -> tuple[int, int]:
+    """Lanes of a group, and how far apart groups begin."""
+    if not together:
+        return machine().lanes, machine().lanes
     wide = 4
-    while wide < whole:
+    while wide < together:
         wide *= 2
-    return wide, whole
+    return wide, together
 
 
 def _has_barriers(shader: Shader) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.ir import Intrinsic
+from gallette.compiler.nir.ir import Intrinsic, Src
+from gallette.compiler.nir.ir.questions import is_multiple
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 
 from ..llvm.text import Var
@@ -12,7 +13,7 @@ from .alu import llvm_type
 from .emitter import INTRINSICS, Emitter
 from .layout import Words
 
-__all__ = ["choose", "store_output"]
+__all__ = ["choose", "element", "range_of", "read", "store_output"]
 
 _MOST_BLOCKS = 16
 
@@ -39,8 +40,7 @@ def _moving_constant(e: Emitter, instr: Intrinsic, extra: int, t: str, size: int
     """A constant whose block or offset is known only at run time: zero where there is none."""
     base, length = range_of(e, Words.CONSTANTS, _MOST_BLOCKS, e.value(instr.srcs[0]).as_int(),
                             e.number(instr.srcs[0]))  # fmt: skip
-    offset = e.value(instr.srcs[1]).as_int()
-    return read(e, base, length, offset, extra, t, size)
+    return read(e, base, length, instr.srcs[1], extra, t, size)
 
 
 def range_of(e: Emitter, first: int, most: int, index: V, known: int | None) -> tuple[V, V]:
@@ -60,16 +60,48 @@ def range_of(e: Emitter, first: int, most: int, index: V, known: int | None) -> 
     return b.load(where, "ptr"), b.select(inside, length, b.const("i64", 0))
 
 
-def read(e: Emitter, base: V, length: V, offset: V, extra: int, t: str, size: int) -> V:
+def read(e: Emitter, base: V, length: V, src: Src, extra: int, t: str, size: int) -> V:
     """An element at a byte offset, rounded down to the element's size; zero outside."""
     b = e.b
-    at = offset.to("i64", False)
-    at = (at & -size) + extra if size > 1 else at + extra
-    inside = (at + size).ule(length)
-    if not at.w and not base.w:
-        address = b.select(inside, b.at(base, at, "i8"), e.word(Words.ZEROS, "ptr"))
-        return b.load(address, t)
-    return b.gather(b.at(base, at, "i8"), e.mask & inside, t)
+    address, inside = element(e, base, length, src, extra, size)
+    if not address.w:
+        return b.load(b.select(inside, address, e.word(Words.ZEROS, "ptr")), t)
+    return b.gather(address, e.mask & inside, t)
+
+
+def element(e: Emitter, base: V, length: V, src: Src, extra: int, size: int) -> tuple[V, V]:
+    """Where an element is, `extra` bytes behind an offset, and whether all of it is inside.
+
+    The offset is rounded down to the element's size. Ranges are shorter than 2 GiB, so that lanes
+    have 32-bit indices: one that would be taken for a negative one lies outside.
+    """
+    b = e.b
+    at = e.value(src).as_int()
+    if at.bits > 32:
+        at = b.math("umin", at, (1 << 32) - 1).to("i32")
+    if not is_multiple(src, size):
+        at &= -size
+    inside = at.ult(_beginnings(e, length, extra + size))
+    if extra:
+        base = b.at(base, extra, "i8")
+    return b.at(base, at if at.w else at.to("i64", False), "i8"), inside
+
+
+def _beginnings(e: Emitter, length: V, size: int) -> V:
+    """How many places of a range so many bytes can begin at."""
+    key = (length.n, size)
+    found = e.beginnings.get(key)
+    if found is None:
+        if length.n in e.invariant:
+            with e.b.in_entry():
+                found = e.beginnings[key] = _places(e, length, size)
+        else:
+            found = _places(e, length, size)
+    return found
+
+
+def _places(e: Emitter, length: V, size: int) -> V:
+    return e.b.math("smax", length.to("i32") - (size - 1), 0)
 
 
 # -- outputs -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 __all__ = [
+    "LONGEST_RANGE",
     "ClipWords",
     "CommandWords",
     "DrawWords",
@@ -23,6 +24,9 @@ __all__ = [
     "TileWords",
     "Words",
 ]
+
+LONGEST_RANGE: Final = (1 << 31) - 1
+"""Bytes of a buffer that compiled code can reach: it counts with 32 bits. OpenGL promises less."""
 
 
 class Words:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.ir import Intrinsic
+from gallette.compiler.nir.ir import Intrinsic, Src
 from gallette.compiler.nir.ir.types import Dim, image_coordinates
 
 from ..llvm.values import V
 from .emitter import INTRINSICS, Emitter
 from .images import on_bound_image
-from .intrinsics import range_of, read
+from .intrinsics import element, range_of, read
 from .layout import Words
 
 __all__ = ["ATOMIC_BUFFERS", "ImageSite", "in_lane_order"]
@@ -29,6 +29,10 @@ _MOST_BUFFERS = 32
 
 def _named(e: Emitter, instr: Intrinsic, name: str) -> list[V]:
     return [v.as_int() for v in e.values(instr.srcs[instr.info.src_index(name)])]
+
+
+def _offset(instr: Intrinsic) -> Src:
+    return instr.srcs[instr.info.src_index("offset")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ def _counter(e: Emitter, instr: Intrinsic) -> _Range:
 def _load(e: Emitter, instr: Intrinsic, where: _Range) -> None:
     """Consecutive elements from a byte offset."""
     bits = instr.result.bit_size
-    offset = _named(e, instr, "offset")[0]
+    offset = _offset(instr)
     found = [
         e.wide(read(e, where.base, where.length, offset, i * bits // 8, f"i{bits}", bits // 8))
         for i in range(instr.result.num_components)
@@ -71,7 +75,7 @@ def _store(e: Emitter, instr: Intrinsic, where: _Range) -> None:
     e.effects = True
     b = e.b
     values = _named(e, instr, "value")
-    offset = e.wide(_named(e, instr, "offset")[0]).to("i64", False)
+    offset = _offset(instr)
     writers = e.writers()
     bits = values[0].bits
     size = bits // 8
@@ -79,22 +83,19 @@ def _store(e: Emitter, instr: Intrinsic, where: _Range) -> None:
     wide = [e.wide(v) for v in values]
     for i, value in enumerate(wide):
         if instr["write_mask"] >> i & 1:
-            at = (offset & -size) + i * size
-            mask = writers & (at + size).ule(where.length)
-            b.scatter(b.at(where.base, at, "i8"), mask, value)
+            place, inside = element(e, where.base, where.length, offset, i * size, size)
+            b.scatter(e.wide(place), writers & inside, value)
 
 
 def _atomic(e: Emitter, instr: Intrinsic, where: _Range, op: str, swap: bool) -> None:
     """One lane after the other."""
     e.effects = True
-    b = e.b
     size = instr.result.bit_size // 8
     data = e.wide(_named(e, instr, "data")[0])
     compare = e.wide(_named(e, instr, "compare")[0]) if swap else None
-    offset = e.wide(_named(e, instr, "offset")[0]).to("i64", False) & -size
-    mask = e.writers() & (offset + size).ule(where.length)
-    places = b.at(e.wide(where.base), offset, "i8")
-    e.define(instr.result, [in_lane_order(e, op, places, mask, data, compare)])
+    places, inside = element(e, where.base, where.length, _offset(instr), 0, size)
+    mask = e.writers() & inside
+    e.define(instr.result, [in_lane_order(e, op, e.wide(places), mask, data, compare)])
 
 
 def in_lane_order(e: Emitter, op: str, places: V, mask: V, data: V, compare: V | None) -> V:

@@ -147,7 +147,7 @@ def kill(alive: Array | None, cond: Any, count: int, lanes: Index, live: Array |
 def ubo_scalar(view: Array, offset: Any, extra: int) -> Any:
     """One element at a byte offset known only now; zero outside."""
     at = (int(offset) + extra) // view.itemsize
-    return view[at] if 0 <= at < view.size else view.dtype.type(0)
+    return view[at] if offset >= 0 and at < view.size else view.dtype.type(0)
 
 
 def ubo_lanes(view: Array, offset: Array, extra: int) -> Array:
@@ -162,7 +162,7 @@ def ubo_lanes(view: Array, offset: Array, extra: int) -> Array:
         found: Array = view[first:].take(at)
         return found
     at = (offset.astype(np.int64) + extra) // view.itemsize
-    inside = (at >= 0) & (at < view.size)
+    inside = (offset >= 0) & (at < view.size)
     values: Array = view.take(at, mode="clip")
     if not inside.all():
         values[~inside] = 0

@@ -1,0 +1,43 @@
+"""Workgroups as large as a launch says: they wait for each other, and share memory of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gallette
+
+SOURCE = """#version 430
+#extension GL_ARB_compute_variable_group_size: require
+layout(local_size_variable) in;
+shared uint part[300];
+layout(std430, binding = 0) buffer Found { uint found[]; };
+void main() {
+    uint me = gl_LocalInvocationIndex;
+    uvec3 size = gl_LocalGroupSizeARB;
+    uint count = size.x * size.y * size.z;
+    part[me] = me * 7u;
+    barrier();
+    found[gl_WorkGroupID.x * count + me] = part[count - 1u - me] + gl_WorkGroupID.x * 4096u;
+}"""
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
+def test_a_group_of_any_size_is_one_group(driver: str) -> None:
+    if driver == "jit":
+        pytest.importorskip("llvmlite")
+    moderngl = pytest.importorskip("moderngl")
+    window = gallette.moderngl_context(driver)
+    ctx = moderngl.create_context(standalone=True, context=window)
+    program = ctx.compute_shader(SOURCE)
+    window.use_program(program.glo)
+    for size in ((16, 1, 1), (70, 1, 1), (5, 3, 2), (256, 1, 1), (1, 1, 1), (16, 1, 1)):
+        count, groups = int(np.prod(size)), 3
+        buffer = ctx.buffer(np.full(groups * count + 1, 9, np.uint32))
+        buffer.bind_to_storage_buffer(0)
+        window.dispatch_compute_group_size_arb(groups, 1, 1, *size)
+        found = np.frombuffer(buffer.read(), np.uint32)
+        one = (count - 1 - np.arange(count)) * 7
+        wanted = np.concatenate([one + group * 4096 for group in range(groups)])
+        assert found.tolist() == [*wanted.tolist(), 9], size
+    ctx.release()
