@@ -167,7 +167,10 @@ class ChunkStage(Stage):
             )
             numbered = b.emit("i1", 0, f"icmp ne ptr {rows.n}, null")
         lane = b.lanes("i32", range(e.w)) + self.base.to("i32")
-        number = b.masked_load(b.at(rows, self.base, "i32"), e.entry_mask & numbered, "i32")
+        # What a mask keeps from being read must be there all the same, or takes a hundred times
+        # as long: processors do that as an exception.
+        where = b.select(numbered, b.at(rows, self.base, "i32"), e.word(Words.ZEROS, "ptr"))
+        number = b.masked_load(where, e.entry_mask, "i32")
         row = b.select(b.spread(numbered, e.w), number, lane)
         there = e.entry_mask & row.ult(b.spread(limit, e.w))
         return b.gather(b.at(first, row * stride, "i8"), there, "i32", 4)
