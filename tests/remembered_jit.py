@@ -78,9 +78,9 @@ class JitLooks:
         self._described(plan, info, plan._stream, len(data))
         self._columns(done, plan._columns, plan._stream, info, start)
 
-    def _ran(self, done: int, ran: runs.Runs, first: int, end: int) -> None:
+    def _ran(self, made: tuple[int, int | None], ran: runs.Runs, first: int, end: int) -> None:
         """The last draw of a run was as if it had been made alone."""
-        series = ran._series
+        series, (done, _) = ran._series, made
         kinds = series.which[first : first + done].tolist()
         drawn = [k for k in range(done) if kinds[k] in ran._draws]
         if not drawn or not self._watch.may_look(ran._memory, "run"):

@@ -27,12 +27,12 @@ from gallette.pipe.state import (
     ViewportState,
 )
 
-__all__ = ["Bound", "ConstantBuffer", "Cso", "StageBindings", "hold", "store"]
+__all__ = ["COUNTING", "Bound", "ConstantBuffer", "Cso", "StageBindings", "hold", "store"]
 
 State = TypeVar("State")
 Slot = TypeVar("Slot")
 
-_COUNTING = 1 << 48
+COUNTING = 1 << 48
 """What a query that counts samples adds to the epoch while it runs."""
 
 
@@ -122,7 +122,7 @@ class Bound:
         else. So what was bound before the last one began is what is bound when it has ended.
         """
         self.counting_samples += more
-        self.epoch += more * _COUNTING
+        self.epoch += more * COUNTING
 
 
 def store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -> None:

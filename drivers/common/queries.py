@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
@@ -20,12 +20,14 @@ from gallette.pipe.enums import QueryType
 
 __all__ = [
     "STREAMS",
+    "Apart",
     "Counters",
     "Mark",
     "Moment",
     "Moments",
     "Query",
     "RenderCondition",
+    "Samples",
     "StreamCounters",
     "Tally",
 ]
@@ -42,6 +44,19 @@ class StreamCounters:
     generated: int = 0
     emitted: int = 0
     unwritten: int = 0
+
+
+class Apart(Protocol):
+    """Somebody who counts for himself."""
+
+    @property
+    def samples_passed(self) -> int:
+        """How many samples have passed that he has not told of."""
+        ...
+
+    def tell(self, counters: Counters) -> None:
+        """Add what was counted, and begin anew."""
+        ...
 
 
 @dataclass(slots=True)
@@ -65,20 +80,21 @@ class Counters:
     cs_invocations: int = 0
     nanoseconds: int = 0
     tally: Tally | None = field(default=None, init=False, compare=False)  # while somebody asks
-    apart: list[Callable[[Counters], None]] = field(default_factory=list, init=False, compare=False)
-    """Those who count for themselves, and add it when they are told to."""
+    apart: list[Apart] = field(default_factory=list, init=False, compare=False)
 
     def moment(self, only_samples: bool) -> Moment:
         """What has been counted by now; perhaps only the samples that passed."""
         if not only_samples:
             return self.snapshot()
-        self.gather()
-        return _Samples(self.samples_passed)
+        passed = self.samples_passed
+        for other in self.apart:
+            passed += other.samples_passed
+        return Samples(passed)
 
     def gather(self) -> None:
         """Have those who count for themselves tell what they have counted."""
-        for told in self.apart:
-            told(self)
+        for other in self.apart:
+            other.tell(self)
 
     def snapshot(self) -> Counters:
         """A copy, stamped with the time."""
@@ -117,8 +133,8 @@ class Moment(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Samples:
+@dataclass(slots=True, eq=False)
+class Samples:
     """A moment where nobody asks for anything else."""
 
     samples_passed: int
@@ -249,7 +265,7 @@ _STATISTICS = {
 }
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Query:
     """A query object. `begin` may be None: a timestamp has only an end."""
 
@@ -262,6 +278,14 @@ class Query:
 
     def __post_init__(self) -> None:
         self.counts_samples = self.type in _OCCLUSION
+
+    def change(self, begins: bool, moment: Moment) -> None:
+        """It begins or ends at that moment."""
+        self.active = begins
+        if begins:
+            self.begin, self.end = moment, None
+        else:
+            self.end = moment
 
     def result(self) -> int | dict[str, int]:
         """The finished query's answer; 0 if it never ran."""

@@ -28,6 +28,7 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.draw.waiting import Plan
+from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import thread_count
@@ -453,6 +454,11 @@ class Direct:
             several = [*self._quick, self._whole]
             for function in several:
                 function.charge(seconds / len(several))
+
+    @property
+    def counters(self) -> Counters:
+        """What its context counts."""
+        return self._draw.counters
 
     @property
     def least(self) -> int:

@@ -59,6 +59,7 @@ class DirectMemory:
         self.records = np.empty((MOST_TRIANGLES, Record.SIZE), np.int32)
         self.counters = np.zeros(4, np.int64)
         self.tally = np.zeros(TallyWords.SIZE, np.int64)
+        self._tallied = self.tally.data
         self._cut_rooms()
         self._constants = [np.zeros(CONSTANTS, np.uint8) for _ in range(2)]
         self._bytes = [each.data for each in self._constants]
@@ -75,9 +76,15 @@ class DirectMemory:
         found = scratch.own.get("direct")
         if found is None:
             found = scratch.own["direct"] = cls()
-            counters.apart.append(found.tell)
+            counters.apart.append(found)
         assert isinstance(found, DirectMemory)
         return found
+
+    @property
+    def samples_passed(self) -> int:
+        """Those of what was drawn since `tell`."""
+        passed: int = self._tallied[TallyWords.PASSED]
+        return passed
 
     def tell(self, counters: Counters) -> None:
         """Count what was drawn since this was called last."""

@@ -2,7 +2,8 @@
 
 What it takes to make a draw once more is prepared by `direct`: a block of words. Here draws become
 commands that name such a block, where their constants are and where they begin; bytes that are
-written to a buffer before a draw become commands, too. `run` of `shader.runs_code` does them one
+written to a buffer before a draw become commands, too, and so do queries of samples that begin and
+end in between: how many have passed is written down. `run` of `shader.runs_code` does them one
 after the other, so that Python says a few things for hundreds of draws, all at once.
 
 What is looked at beforehand, such as indices, must not be written in the run: such draws are left
@@ -20,15 +21,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.bound import COUNTING
 from gallette.drivers.common.draw.repeating import Repeatable
 from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.queries import Query, Samples
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.series import Series
-from gallette.pipe.state import BufferWrite, DrawInfo
+from gallette.pipe.state import BufferWrite, DrawInfo, QueryChange
 
 from .direct_memory import CONSTANTS, Stream
 from .llvm.engine import Function, compile_module
-from .shader.layout import CommandWords, RunWords
+from .shader.layout import CommandWords, RunWords, TallyWords
 from .shader.runs_code import COSTLY, runs_text
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ _WINDOW = 1024
 """So many entries are looked at together: nobody looks at thousands again and again."""
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 _FOREVER = (1 << 31) - 1
 
 
@@ -64,13 +68,13 @@ class Runs:
         """`planned`: the plan of a draw, if it may be made behind the one before them."""
         self._like, self._memory = like, like.memory
         self._series, self._planned = series, planned
-        self._first = self._end = 0  # of the entries that were looked at
+        self._end = 0  # of the entries that were looked at
         self._found: list[list[int]] = []  # runs that come next, the first last
 
-    def next(self, number: int) -> tuple[int, int]:
+    def next(self, number: int, epoch: int) -> tuple[int, int]:
         """Where the next one begins, at that entry or behind it, and where it ends."""
         if number >= self._end:
-            self._look(number)
+            self._look(number, epoch)
         found = self._found
         while found:
             begin, end = found[-1]
@@ -81,10 +85,10 @@ class Runs:
 
     # -- looking -----------------------------------------------------------------------------------
 
-    def _look(self, first: int) -> None:
+    def _look(self, first: int, epoch: int) -> None:
         """Look at what comes next: what can be a command is one, and what cannot ends a run."""
         series = self._series
-        self._first, self._end = first, min(first + _WINDOW, len(series))
+        self._end = min(first + _WINDOW, len(series))
         self._found = []
         some, count = slice(first, self._end), len(series.kinds)
         which = series.which[some]
@@ -95,19 +99,54 @@ class Runs:
         self._commands = np.zeros((count, CommandWords.SIZE), np.int64)
         self._draws: dict[int, tuple[Direct, DrawInfo, Stream]] = {}
         self._written: dict[int, HostResource] = {}
+        self._changes: dict[int, QueryChange] = {}
+        self._steps = np.zeros(count, np.int64)  # how many more queries count samples afterwards
         # Of each kind: bytes there may be, -1 if it is no command, and vertices.
         limits = np.full((2, count), ((-1,), (_FOREVER,)))
         self._add_writes(kinds, limits[0])
+        self._add_changes(kinds, limits[0])
         self._add_draws(self._plans(kinds, draws), *limits)
         sizes, starts = series.pieces.sizes[some], series.starts[some]
         rooms, vertices = limits[:, which]
         drawn = self._commands[which, CommandWords.CALL] != 0
         good = (np.where(drawn, sizes, starts + sizes) <= rooms) & (starts < vertices)
         self._size = int(sizes[drawn.argmax()])
+        good &= ~drawn | (sizes == self._size)
+        good &= self._follow(which, epoch, [(number, kinds[number].epoch) for number in draws])
         bounded = np.zeros(len(good) + 2, np.bool_)
-        bounded[1:-1] = good & (~drawn | (sizes == self._size))
+        bounded[1:-1] = good
         edges = np.flatnonzero(bounded[1:] != bounded[:-1]) + first
         self._found = edges.reshape(-1, 2)[::-1].tolist()
+
+    def _follow(self, which: Ints, epoch: int, draws: list[tuple[int, int]]) -> Bools:
+        """Which entries find bound what they expect: draws do not if it is of another epoch, and
+        queries neither begin twice nor end twice."""
+        count = len(self._series.kinds)
+        expected = np.full(count, -1)
+        for number, wanted in draws:
+            expected[number] = wanted
+        changes = self._steps[which]
+        epochs = epoch + COUNTING * (changes.cumsum() - changes)
+        good: Bools = (expected[which] < 0) | (expected[which] == epochs)
+        entries = changes.nonzero()[0]
+        if entries.size:
+            good[self._in_order(which[entries], entries) :] = False
+        return good
+
+    def _in_order(self, which: Ints, entries: Ints) -> int:
+        """The first of these changes of queries that changes nothing, or the end."""
+        places: dict[Query, int] = {}
+        kinds = np.zeros(len(self._steps), np.int64)
+        for number, change in self._changes.items():
+            kinds[number] = places.setdefault(change.query, len(places))
+        running = np.array([query.active for query in places])
+        order = kinds[which].argsort(kind="stable")
+        queries, active = kinds[which][order], self._steps[which][order] > 0
+        first = np.ones(len(order), np.bool_)
+        np.not_equal(queries[1:], queries[:-1], out=first[1:])
+        before = np.where(first, running[queries], np.roll(active, 1))
+        idle = entries[order[active == before]]
+        return int(idle.min()) if idle.size else self._end
 
     def _plans(self, kinds: dict[int, Any], draws: list[int]) -> dict[int, tuple[Direct, DrawInfo]]:
         """What draws are made by."""
@@ -126,6 +165,14 @@ class Runs:
                 self._commands[number, CommandWords.BLOCK] = buffer.storage[0][0, 0].ctypes.data
                 rooms[number] = buffer.desc.width
                 self._written[number] = buffer
+
+    def _add_changes(self, kinds: dict[int, Any], rooms: Ints) -> None:
+        """Of queries that count samples, `make` says where to write down how many there are."""
+        for number, kind in kinds.items():
+            if type(kind) is QueryChange and kind.query.counts_samples:
+                rooms[number] = _FOREVER
+                self._changes[number] = kind
+                self._steps[number] = 1 if kind.begins else -1
 
     def _add_draws(
         self, plans: dict[int, tuple[Direct, DrawInfo]], rooms: Ints, vertices: Ints
@@ -156,8 +203,8 @@ class Runs:
 
     # -- making ------------------------------------------------------------------------------------
 
-    def make(self, begin: int, end: int) -> int:
-        """Make these entries, or the first ones of them: how many."""
+    def make(self, begin: int, end: int) -> tuple[int, int | None]:
+        """Make these entries, or the first ones of them."""
         series, draws = self._series, self._draws
         kinds, pieces = series.which[begin:end], series.pieces
         commands = self._commands[kinds]
@@ -168,21 +215,43 @@ class Runs:
         np.copyto(starts, series.starts[begin:end], where=starts < 0)
         commands[:, CommandWords.BLOCK] += np.where(drawn, 0, series.starts[begin:end])
         numbers = _numbers(kinds)
+        steps = self._steps[kinds]
+        changes = steps.nonzero()[0]
+        passed = self._passed(commands, changes)
         plans = {draws[number][0]: draws[number][1:] for number in numbers if number in draws}
         for plan, (info, stream) in plans.items():
             plan.begin(info, stream, self._size)
         if plans:  # what follows their constants is zero
             self._memory.put(0, pieces[begin + int(drawn.argmax())])
+        before = self._like.counters.moment(True).samples_passed - self._memory.samples_passed
         seconds, done, state = self._run(commands)
         for plan in plans:
             plan.end(seconds / len(plans))
         for number in numbers:
             if number in self._written:
                 self._written[number].touch()
+        if changes.size:
+            changes = changes[: changes.searchsorted(done)]
+            some = [self._changes[number] for number in kinds[changes].tolist()]
+            for change, samples in zip(some, (passed + before).tolist(), strict=False):
+                change.query.change(change.begins, Samples(samples))
+        more = int(steps[:done].sum()) if changes.size else None
         if state:
             plan, _, stream = draws[int(kinds[done])]
             done += plan.ended(0 if state == COSTLY else state, stream)
-        return done
+        return done, more
+
+    def _passed(self, commands: Ints, which: Ints) -> Ints:
+        """Where these commands write down how many samples have passed."""
+        found = np.zeros(which.size, np.int64)
+        if which.size:
+            tally = self._memory.tally
+            commands[which, CommandWords.BLOCK] = found.ctypes.data + found.itemsize * np.arange(
+                which.size
+            )
+            commands[which, CommandWords.SOURCE] = tally[TallyWords.PASSED :].ctypes.data
+            commands[which, CommandWords.BYTES] = tally.itemsize
+        return found
 
     def _run(self, commands: Ints) -> tuple[float, int, int]:
         """Do these: how long it took, where it ended and how."""

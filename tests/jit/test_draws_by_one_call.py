@@ -12,10 +12,15 @@ import numpy as np
 import pytest
 
 from gallette.compiler.errors import ResetError
+from gallette.drivers.common.bound import COUNTING
+from gallette.drivers.common.queries import Query
 from gallette.drivers.jit import runs
 from gallette.drivers.jit.shader.direct_code import DONE, LARGE, LISTS, OVERRUN, THREADS
 from gallette.drivers.jit.shader.layout import CommandWords, DrawWords
 from gallette.drivers.jit.shader.runs_code import COSTLY
+from gallette.pipe.enums import QueryType
+from gallette.pipe.series import Series
+from gallette.pipe.state import QueryChange
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.drawing.replays import Replays
 from gallette.state_tracker.entry_points import abi, machine_code
@@ -60,6 +65,7 @@ class Stage:
     gl: Any
     random: Any = field(default_factory=lambda: np.random.default_rng(8))
     places: dict[str, int] = field(default_factory=dict)
+    counted: list[int] = field(default_factory=list)
 
     def use(self, fragment: str) -> None:
         gl = self.gl
@@ -306,6 +312,50 @@ def clears_in_between(on: Stage) -> Callable[[], None]:
     return draw
 
 
+def _queries(on: Stage, count: int) -> list[int]:
+    on.array()
+    queries: list[int] = on.gl.gen_queries(count)
+    for query in queries:  # they all exist
+        on.gl.begin_query(GL.SAMPLES_PASSED, query)
+        on.gl.end_query(GL.SAMPLES_PASSED)
+    return queries
+
+
+@scene(DONE)
+def samples_of_each(on: Stage) -> Callable[[], None]:
+    """Of one draw, of none, of several."""
+    queries = _queries(on, 12)
+
+    def draw() -> None:
+        for number, query in enumerate(queries):
+            on.gl.begin_query(GL.SAMPLES_PASSED, query)
+            on.often_now((1, 0, 3, 2)[number % 4])
+            on.gl.end_query(GL.SAMPLES_PASSED)
+        on.counted += [on.gl.get_query_objectuiv(q, GL.QUERY_RESULT) for q in queries]
+
+    return draw
+
+
+@scene(DONE)
+def a_query_that_goes_on(on: Stage) -> Callable[[], None]:
+    """From one frame to the next: a query of that frame begins where it ends."""
+    first, second = _queries(on, 2)
+    on.gl.begin_query(GL.SAMPLES_PASSED, first)
+
+    def draw() -> None:
+        on.often_now(7)
+        on.gl.end_query(GL.SAMPLES_PASSED)
+        on.gl.begin_query(GL.SAMPLES_PASSED, second)
+        on.often_now(5)
+        on.gl.end_query(GL.SAMPLES_PASSED)
+        on.often_now(6)
+        on.counted += [on.gl.get_query_objectuiv(q, GL.QUERY_RESULT) for q in (first, second)]
+        on.gl.begin_query(GL.SAMPLES_PASSED, first)
+        on.often_now(4)
+
+    return draw
+
+
 @scene(together=False)
 def attributes_in_bytes_written_before_each(on: Stage) -> Callable[[], None]:
     _in_bytes(on)
@@ -408,6 +458,28 @@ def worth_threads(on: Stage) -> Callable[[], None]:
     return on.often(lambda number: one(*(0.9, 0.0) if number == 15 else (0.02, -0.5)))
 
 
+@scene(DONE, THREADS)
+def samples_of_what_is_worth_threads(on: Stage) -> Callable[[], None]:
+    """A run ends in the middle of what a query counts."""
+    one = _many_triangles(on, 700)
+    queries = on.gl.gen_queries(8)
+
+    def counted(number: int) -> None:
+        if number % 3 == 0:
+            on.gl.begin_query(GL.SAMPLES_PASSED, queries[number // 3])
+        one(*(0.9, 0.0) if number == 15 else (0.02, -0.5))
+        if number % 3 == 2:
+            on.gl.end_query(GL.SAMPLES_PASSED)
+
+    every = on.often(counted)
+
+    def draw() -> None:
+        every()
+        on.counted += [on.gl.get_query_objectuiv(q, GL.QUERY_RESULT) for q in queries]
+
+    return draw
+
+
 @pytest.fixture(autouse=True)
 def new_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pointers of our own: others may have been made for somebody else."""
@@ -474,6 +546,7 @@ def test_a_run_looks_like_its_draws(
     wanted = SCENES[name]
     stage = stages()
     pixels, counted = _frames(stage, wanted.make(stage))
+    samples = stage.counted
     assert {end for _, end in ends} == wanted.ends
     assert bool(ends) == wanted.together
     assert not ends or max(made for made, _ in ends) > (4 if wanted.ends == {DONE} else 2)
@@ -484,7 +557,35 @@ def test_a_run_looks_like_its_draws(
     assert not ends
     np.testing.assert_array_equal(pixels, others[0])
     assert counted == others[1]
+    assert samples == stage.counted
     assert len(np.unique(pixels)) > 10
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_runs_end_where_a_query_changes_nothing(seed: int) -> None:
+    """Or where a draw would find another number of them; draws of that number go on."""
+    rng = np.random.default_rng(seed)
+    queries = [Query(QueryType.OCCLUSION_COUNTER) for _ in range(2)]
+    queries[1].active = bool(seed & 1)
+    kinds = [QueryChange(query, begins) for query in queries for begins in (True, False)]
+    looked = object.__new__(runs.Runs)
+    looked._end = 20
+    looked._series = Series(kinds + [None] * 3, *[None] * 3)  # type: ignore[arg-type, list-item]
+    looked._changes = dict(enumerate(kinds))
+    looked._steps = np.array([1, -1, 1, -1, 0, 0, 0])
+    epochs = [7 + COUNTING * number for number in range(3)]
+    which = rng.choice(7, 20, p=[0.08, 0.08, 0.08, 0.08, 0.1, 0.3, 0.28])
+    found = looked._follow(which, epochs[1], list(zip((4, 5, 6), epochs, strict=True)))
+    more, active, idle = 0, [query.active for query in queries], False
+    for number, good in zip(which.tolist(), found.tolist(), strict=True):
+        query, begins = number // 2, number % 2 == 0
+        if number < 4:
+            idle |= active[query] == begins
+            active[query] = begins
+            assert good is not idle
+            more += 1 if begins else -1
+        else:
+            assert good is (not idle and number - 5 == more)
 
 
 def _impatient(run: Callable[..., Any]) -> Callable[..., Any]:

@@ -259,11 +259,7 @@ class DrawQueue:
                         more += 1 if begins else -1
                     if mark is None:
                         mark = self._mark()
-                    query.active = begins
-                    if begins:
-                        query.begin, query.end = mark, None
-                    else:
-                        query.end = mark
+                    query.change(begins, mark)
                     number += 1
                     continue
                 if more:
@@ -335,19 +331,11 @@ class DrawQueue:
         plan, bound, target = like.made_plan(), self._states.bound, like.target
         if plan is None:
             return 0
-        looked = bound.epoch  # what was bound when runs were looked for
 
         def planned(draw: Repeatable) -> Plan | None:
-            if draw.target is not target or not draw.given.alive or draw.epoch != bound.epoch:
-                return None
-            return draw.made_plan()
+            return draw.made_plan() if draw.target is target and draw.given.alive else None
 
-        def in_runs(draw: Repeatable) -> Plan | None:
-            nonlocal looked
-            looked = bound.epoch
-            return planned(draw)
-
-        runs, known, number = plan.runs(series, in_runs), like, first
+        runs, known, number = plan.runs(series, planned), like, first
         begin = end = first + _ALONE  # of the next run: what comes before is made one by one
         draws, pieces, starts = series.entries, series.pieces, series.firsts
         moment: Moment | None = None  # this one, as long as nothing is drawn
@@ -355,9 +343,13 @@ class DrawQueue:
         try:
             while number < len(draws):
                 if number >= end:
-                    begin, end = runs.next(number)
-                if begin <= number < end and looked == bound.epoch:
-                    number += runs.make(number, end)
+                    begin, end = runs.next(number, bound.epoch)
+                if begin <= number < end:
+                    made, more = runs.make(number, end)
+                    if more is not None:
+                        bound.count_samples(more)
+                        changed = True
+                    number += made
                     begin = end = number + 1
                     moment = None
                     continue
@@ -381,7 +373,7 @@ class DrawQueue:
                     continue
                 else:
                     plan, known = planned(draw), draw
-                    if plan is None:
+                    if plan is None or draw.epoch != bound.epoch:
                         break
                 if not plan.repeat(draw.info, pieces[number], starts[number]):
                     break
@@ -457,10 +449,7 @@ class DrawQueue:
             moment = self._mark()
         elif moment is None or not counts:
             moment = self._states.counters.moment(counts)
-        query.active = begins
-        if begins:
-            query.begin = moment
-        query.end = None if begins else moment
+        query.change(begins, moment)
         return moment if counts else None
 
     def _mark(self) -> Mark:

@@ -99,13 +99,14 @@ class Plan(Protocol):
 class Runs(Protocol):
     """Parts of a series that are made at once."""
 
-    def next(self, number: int) -> tuple[int, int]:
+    def next(self, number: int, epoch: int) -> tuple[int, int]:
         """Where the next of them begins, at that entry or behind it, and where it ends: the same if
-        nothing is to be made at once before there."""
+        nothing is to be made at once before there. `epoch`: of what is bound (`Bound`)."""
         ...
 
-    def make(self, begin: int, end: int) -> int:
-        """Make these entries, or the first ones of them: how many."""
+    def make(self, begin: int, end: int) -> tuple[int, int | None]:
+        """Make these entries, or the first ones of them: how many, and if queries were begun or
+        ended, how many more count samples now."""
         ...
 
 
