@@ -1,4 +1,8 @@
-"""Depths of lines: every bit is the native GL's, and every driver's."""
+"""Depths of lines: every bit is the native GL's, and every driver's.
+
+The viewport's size is a power of two, so that scaling to it is exact. Else llvmpipe rounds once,
+after multiplying and adding, numpipe after each.
+"""
 
 from __future__ import annotations
 
