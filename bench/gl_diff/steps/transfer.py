@@ -86,7 +86,9 @@ def read(w: Writer) -> None:
         return
     index = w.number(len(target.colors))
     # Whole bytes of one channel each: a step of rounding is a step of the byte.
-    format, x, y = w.pick(("RGBA", "BGRA", "RED", "RGB")), w.number(8), w.number(8)
+    # In ES, RGB8 may be read as RGB or not, as the implementation says (16.1.2).
+    formats = ("RGBA", "BGRA", "RED") if w.es else ("RGBA", "BGRA", "RED", "RGB")
+    format, x, y = w.pick(formats), w.number(8), w.number(8)
     w.say(f"{store(w, 'PACK')}: see.packed({format}, {x}, {y}, {index})")
 
 

@@ -193,11 +193,16 @@ class PlaneSource:
         x, y = self._at_corners(0), self._at_corners(1)
         dx01, dy01 = x[0] - x[1], y[0] - y[1]
         if len(x) == 2:
+            inverse = _ONE / (dx01 * dx01 + dy01 * dy01)
             if not self.rectangular:
-                # Values change along the longer axis only: the line has no extent across it.
+                # Values change along the longer axis only: the line has no extent across it. Its
+                # slope enters twice, which only rounding shows: so the bits are llvmpipe's.
                 wide = np.abs(dx01) >= np.abs(dy01)
-                dx01, dy01 = np.where(wide, dx01, 0), np.where(wide, 0, dy01)
-            return dx01, dy01, np.float32(1.0) / (dx01 * dx01 + dy01 * dy01)
+                slope = np.where(wide, dy01, dx01) / np.where(wide, dx01, dy01)
+                longer = _ONE + slope * slope
+                dx01, dy01 = np.where(wide, dx01, _ZERO), np.where(wide, _ZERO, dy01)
+                dx01, dy01 = dx01 * longer, dy01 * longer
+            return dx01, dy01, inverse
         dx20, dy20 = x[2] - x[0], y[2] - y[0]
         area = dx01 * dy20
         area -= dx20 * dy01

@@ -132,10 +132,14 @@ class TileStage(Stage):
                 b, x, y = e.b, self._window(e, 0), self._window(e, 1)
                 self._at = [x, y]
                 dx01, dy01 = x[0] - x[1], y[0] - y[1]
+                inverse = 1.0 / (dx01 * dx01 + dy01 * dy01)
                 if self.key.shape == "line":  # which has no extent across its longer axis
                     wide = b.math("fabs", dx01) >= b.math("fabs", dy01)
+                    slope = b.select(wide, dy01, dx01) / b.select(wide, dx01, dy01)
+                    longer = 1.0 + slope * slope
                     dx01, dy01 = b.select(wide, dx01, 0.0), b.select(wide, 0.0, dy01)
-                self._along = dx01, dy01, 1.0 / (dx01 * dx01 + dy01 * dy01)
+                    dx01, dy01 = dx01 * longer, dy01 * longer
+                self._along = dx01, dy01, inverse
             dx01, dy01, inverse = self._along
             step = at[0] - at[1]
             return step * dx01 * inverse, step * dy01 * inverse

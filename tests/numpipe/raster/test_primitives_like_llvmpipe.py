@@ -1,4 +1,4 @@
-"""Coverage is identical to llvmpipe's; of triangles and points, so is every value, bit by bit."""
+"""Coverage is identical to llvmpipe's; but for depth offsets, so is every value, bit by bit."""
 
 from __future__ import annotations
 
@@ -130,9 +130,6 @@ EXACT: dict[str, list[Scene]] = {
     "points": scenes(12, 3, P),
     "points of size 4.5 on half pixels": scenes(12, 2, P, -2, 66, grid=2, size=4.5),
     "tiny points": scenes(8, 8, P, size=0.5),
-}
-CLOSE: dict[str, list[Scene]] = {
-    "depth offset": scenes(12, 3, T, z=(-0.5, 0.5), offset=(1.5, 4.0)),
     "lines": scenes(24, 2, L),
     "short lines": scenes(32, 2, L, 30, 34),
     "lines on pixels": scenes(32, 2, L, 10, 30, grid=1),
@@ -145,6 +142,9 @@ CLOSE: dict[str, list[Scene]] = {
     "line loops": scenes(8, 5, Primitive.LINE_LOOP),
     "wireframe": scenes(8, 6, T, polygon_mode="line"),
     "wireframe strip": scenes(8, 6, Primitive.TRIANGLE_STRIP, polygon_mode="line"),
+}
+CLOSE: dict[str, list[Scene]] = {
+    "depth offset": scenes(12, 3, T, z=(-0.5, 0.5), offset=(1.5, 4.0)),
 }
 
 
