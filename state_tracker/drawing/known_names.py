@@ -17,16 +17,22 @@ from gallette.state_tracker.entry_points.recording.words import (
     MOST_BUFFERS,
     MOST_DRAW_BUFFERS,
     MOST_FRAMEBUFFERS,
+    MOST_PROGRAMS,
+    PROGRAM_WORDS,
 )
 from gallette.state_tracker.objects import NameTable
+from gallette.state_tracker.shading.programs import ProgramObject
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import Executable
     from gallette.state_tracker.targets.framebuffers import Framebuffer
 
-__all__ = ["Buffers", "Framebuffers", "Names", "draw_buffers"]
+__all__ = ["Buffers", "Framebuffers", "Names", "Programs", "draw_buffers"]
 
 _MOST_LATELY = 16  # framebuffers
+_MOST_USED = 32  # programs
+_MOST_UNIFORMS = 4096  # bytes
 
 
 class Buffers:
@@ -87,6 +93,49 @@ def draw_buffers(framebuffer: Framebuffer) -> list[ctypes.c_int64 | int]:
         f"<{MOST_DRAW_BUFFERS // 2}q", struct.pack(f"<{MOST_DRAW_BUFFERS}I", *names)
     )
     return [count if count <= MOST_DRAW_BUFFERS else 0, *pairs]
+
+
+class Programs:
+    """What is said of the programs that drew lately: where their uniforms go."""
+
+    def __init__(self) -> None:
+        self.memory = (ctypes.c_int64 * (PROGRAM_WORDS * MOST_PROGRAMS))()
+        self._lately: dict[int, None] = {}  # their names
+
+    def note(self, name: int) -> None:
+        """It drew."""
+        if name not in self._lately and name < MOST_PROGRAMS:
+            if len(self._lately) >= _MOST_USED:
+                self._lately.clear()
+            self._lately[name] = None
+
+    def of(self, ctx: Context) -> tuple[int, dict[int, Executable]]:
+        """The address of the words, brought up to date, and what those are that they know."""
+        ctypes.memset(self.memory, 0, ctypes.sizeof(self.memory))
+        known = {}
+        for name in self._lately:
+            found = ctx.programs.names.get(name)
+            if isinstance(found, ProgramObject) and self.can_be_recorded(found):
+                assert found.executable is not None
+                known[name] = found.executable
+                at = PROGRAM_WORDS * name
+                self.memory[at : at + PROGRAM_WORDS] = found.executable.uniforms.words()
+        return ctypes.addressof(self.memory), known
+
+    @staticmethod
+    def can_be_recorded(program: ProgramObject) -> bool:
+        """Is all that changes between its draws among what is recorded? It must be there when it
+        comes into use again."""
+        executable = program.executable
+        return (
+            executable is not None
+            and program.link_ok
+            and not program.delete_pending
+            and program.name < MOST_PROGRAMS
+            and not executable.has_builtins
+            and not executable.linked.subroutine_uniforms
+            and len(executable.uniforms.data) <= _MOST_UNIFORMS
+        )
 
 
 class Names:

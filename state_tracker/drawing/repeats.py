@@ -13,6 +13,7 @@ apart: `validate` forgets all tokens when it sees any other bit.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -105,12 +106,15 @@ class Repeats:
             return None
         return self._find(call, executable)
 
-    def situation(self, executable: Executable) -> tuple[Any, ...]:
-        """All that a token depends on but the call: as long as it is the same, tokens are."""
+    def situation(self, executables: Iterable[Executable]) -> tuple[Any, ...]:
+        """All that their tokens depend on but the call: as long as it is the same, tokens are."""
         ctx = self._ctx
+        keys: list[Any] = []
+        for each in executables:
+            keys.append(self._key((), each))
+            keys += [numbers[element] for _, numbers, element, _, _ in each.samplers]
         return (
-            self._key((), executable),
-            *[numbers[element] for _, numbers, element, _, _ in executable.samplers],
+            *keys,
             self._generation,
             VertexArray.revision,
             ctx.group.epoch,

@@ -51,6 +51,7 @@ _WRITE, _BEGIN, _END, _CLEAR = map(
 )
 _ELEMENTS = RECORDS.index("DrawElements")
 _KEY = 8 * (HEADER + COPIED)
+_PROGRAM = HEADER + Word.PROGRAM - FIRST_STATE
 _CLEARED = struct.Struct("<4fdI")
 """What glClear clears to, behind the number of the function and its argument."""
 
@@ -117,15 +118,16 @@ class Tokens:
 class Replay:
     """One replay: the log, and the tokens of the kinds of records it has."""
 
-    def __init__(self, replays: Replays, executable: Executable, noted: recording.Noted) -> None:
-        self._replays, self._ctx, self._uniforms = replays, replays.ctx, executable.uniforms
+    def __init__(
+        self, replays: Replays, executables: dict[int, Executable], noted: recording.Noted
+    ) -> None:
+        self._replays, self._ctx, self._executables = replays, replays.ctx, executables
         self._log, self._stride = noted.log, noted.words[Word.STRIDE]
         self._records = np.frombuffer(noted.log, np.int64).reshape(-1, self._stride // 8)
         numbers = self._records[:, 0]  # in `RECORDS`
         self._numbers: list[int] = numbers.tolist()
-        self._size = len(executable.uniforms.data)
         self._copies, self._copied_at = noted.written, recording.written()
-        self._tokens = replays.tokens(executable)
+        self._tokens = replays.tokens(executables.values())
         self._active = self._ctx.queries.active.get((SAMPLES_PASSED, 0))
         self._clears: dict[tuple[int, int], _Cleared] = {}  # by framebuffer, and what is cleared
         self._asked: list[int] = []  # records where a query the driver knows begins or ends
@@ -213,7 +215,7 @@ class Replay:
         """Uniforms, or what is written, if something is: where they lie."""
         first, records = _KEY, self._records
         offsets = np.arange(first, first + self._stride * len(records), self._stride)
-        sizes = (numbers < _WRITE) * self._size
+        sizes = self._sizes(numbers < _WRITE)
         which = np.zeros(len(records), np.int64)
         if written:
             those = numbers == _WRITE
@@ -221,6 +223,16 @@ class Replay:
             sizes[those] = records[those, 3]
             which[those] = _COPIES
         return Pieces.of((self._log, self._copies), which, offsets, sizes)
+
+    def _sizes(self, drawn: npt.NDArray[np.bool_]) -> Ints:
+        """How many bytes the uniforms of each draw are; 0 for what is none."""
+        found = np.zeros(len(drawn), np.int64)
+        sizes = {name: len(each.uniforms.data) for name, each in self._executables.items()}
+        if len({*sizes.values()}) == 1:
+            found[drawn] = next(iter(sizes.values()))
+        else:
+            found[drawn] = [*map(sizes.__getitem__, self._records[drawn, _PROGRAM].tolist())]
+        return found
 
     def _known_until(self, at: int) -> int:
         """Where the first record from there on is that has to go the long way."""
@@ -391,7 +403,8 @@ class Replay:
             else:
                 number, arguments = self._shown(record)
                 middle = record * self._stride + _KEY
-                self._uniforms.data[:] = self._log[middle : middle + self._size]
+                uniforms = self._executables[int(self._records[record, _PROGRAM])].uniforms.data
+                uniforms[:] = self._log[middle : middle + len(uniforms)]
                 ctx.dirty |= Dirty.CONSTANTS
                 _MADE_BY[number](ctx, *arguments)
         except BaseException as error:

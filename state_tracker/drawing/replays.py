@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from _thread import get_ident
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
@@ -20,6 +20,7 @@ from gallette.state_tracker.drawing.known_names import (
     Buffers,
     Framebuffers,
     Names,
+    Programs,
     draw_buffers,
 )
 from gallette.state_tracker.drawing.replaying import Replay, Tokens
@@ -41,6 +42,7 @@ from gallette.state_tracker.entry_points.recording.words import (
     MOST_POINTS,
     MOST_QUERIES,
     MOST_TEXTURES,
+    PROGRAM_WORDS,
     SAMPLES_PASSED,
     TEXTURE_2D,
     UNIFORM_UNIT,
@@ -48,6 +50,7 @@ from gallette.state_tracker.entry_points.recording.words import (
     WORDS,
     Word,
 )
+from gallette.state_tracker.shading.program_objects import use_program
 from gallette.state_tracker.texturing.texture_objects import bind_texture
 from gallette.state_tracker.vertices.buffer_objects import bind_buffer
 from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
@@ -63,7 +66,7 @@ _WORTH_IT = 8
 """So few draws recorded are quicker made one by one."""
 
 _LEAST_PATIENCE, _MOST_PATIENCE = 2, 256
-_MOST_UNIFORMS = 4096  # bytes
+_OF_PROGRAM = slice(Word.PLACES, Word.PLACES + PROGRAM_WORDS)
 _CLEAR_VALUES = slice(Word.CLEAR_COLOR, Word.CLEAR_STENCIL + 1)
 _DRAW_BUFFERS = slice(Word.DRAW_BUFFERS, Word.DRAW_BUFFERS + FRAMEBUFFER_WORDS)
 _COLOR = (ctypes.c_float * 4).from_buffer(words, 8 * Word.CLEAR_COLOR)
@@ -72,7 +75,7 @@ _SITUATIONS = 16
 
 _State = tuple[int, ...]
 _UNIT_0, _POINT_0 = Word.UNIT_0 - FIRST_STATE, Word.POINT_0 - FIRST_STATE
-_FRAMEBUFFER = Word.FRAMEBUFFER - FIRST_STATE
+_FRAMEBUFFER, _PROGRAM = Word.FRAMEBUFFER - FIRST_STATE, Word.PROGRAM - FIRST_STATE
 _BOXES = (
     (Word.SCISSOR, "scissors", viewports.scissor, Dirty.SCISSOR),
     (Word.VIEWPORT, "viewports", viewports.viewport, Dirty.VIEWPORT),
@@ -87,14 +90,14 @@ class Replays:
         self.ctx = ctx
         self._hidden: dict[str, Any] = {}
         self._shown: _State = ()  # the state the context is in, as words
-        self._executable: Executable | None = None
+        self._executables: dict[int, Executable] = {}  # of programs that may come into use
         self._repeated = 0  # draws in a row, more or less
         self._patience = _LEAST_PATIENCE
         self._replaying = False
         self._arrays, self._textures = Names(MOST_ARRAYS), Names(MOST_TEXTURES)
         self._tokens: dict[Any, Tokens] = {}
         self._queries, self._buffers = Names(MOST_QUERIES), Buffers()
-        self._framebuffers = Framebuffers()
+        self._framebuffers, self._programs = Framebuffers(), Programs()
         self._target: Framebuffer = ctx.framebuffers.draw  # as it was
         self._boxes: dict[str, list[Any]] = {}  # of all viewports, as they were
         self._points: list[tuple[Any, int, int]] = []  # of uniform blocks, as they were
@@ -106,11 +109,14 @@ class Replays:
     def repeated(self, executable: Executable) -> None:
         """A draw was like one before. If there were several, the next will be recorded."""
         self._repeated += 1
+        program = self.ctx.programs.current
+        if program is not None:
+            self._programs.note(program.name)
         self._framebuffers.note(self.ctx.framebuffers.draw.name)
         if self._repeated >= self._patience and recording.possible():
             self._repeated = 0
             if self._may_begin(executable):
-                self._begin(executable)
+                self._begin()
 
     def _may_begin(self, executable: Executable) -> bool:
         ctx = self.ctx
@@ -125,25 +131,23 @@ class Replays:
             and not (LISTENERS or ctx.debug.enabled or ctx.rendering.active)
             and program is not None
             and program.executable is executable
+            and self._programs.can_be_recorded(program)
             and ctx.arrays.current.name > 0
-            and not executable.has_builtins
             and ctx.limits.uniform_buffer_offset_alignment == UNIFORM_UNIT
-            and not executable.linked.subroutine_uniforms
-            and len(executable.uniforms.data) <= _MOST_UNIFORMS
             and all(_are_alike(getattr(ctx.raster, name)) for _, name, _, _ in _BOXES)
             and not any(unit.bound[TEXTURE_2D].deleted for unit in ctx.textures.units[:UNITS])
         )
 
-    def _begin(self, executable: Executable) -> None:
+    def _begin(self) -> None:
         ctx = self.ctx
-        self._executable = executable
-        storage = executable.uniforms
-        places, count, data = storage.places()
-        start, size = recording.log(), len(storage.data)
-        stride = 8 * (HEADER + COPIED) + -(-size // 8) * 8
+        assert ctx.programs.current is not None
+        words[Word.KNOWN_PROGRAMS], self._executables = self._programs.of(ctx)
+        current = self._executables[ctx.programs.current.name]
+        words[_OF_PROGRAM] = current.uniforms.words()
+        size = max(len(each.uniforms.data) for each in self._executables.values())
+        start, stride = recording.log(), 8 * (HEADER + COPIED) + -(-size // 8) * 8
         words[Word.NEXT], words[Word.END] = start, start + LOG_BYTES - stride
-        words[Word.PLACES], words[Word.LOCATIONS] = places, count
-        words[Word.DATA], words[Word.SIZE], words[Word.STRIDE] = data, size, stride
+        words[Word.STRIDE] = stride
         words[Word.KNOWN_ARRAYS] = self._arrays.of(ctx.arrays.names, lambda array: True)
         words[Word.KNOWN_TEXTURES] = self._textures.of(
             ctx.textures.names, lambda texture: texture.target.value == TEXTURE_2D
@@ -196,7 +200,7 @@ class Replays:
         ctx = self.ctx
         found = [0] * COPIED
         assert ctx.programs.current is not None
-        found[Word.PROGRAM - FIRST_STATE] = ctx.programs.current.name
+        found[_PROGRAM] = ctx.programs.current.name
         found[Word.ARRAY - FIRST_STATE] = ctx.arrays.current.name
         found[_FRAMEBUFFER] = ctx.framebuffers.draw.name
         found[Word.ACTIVE - FIRST_STATE] = ctx.textures.active
@@ -235,7 +239,7 @@ class Replays:
 
     def end(self) -> None:
         """Replay what was noted, and record no more."""
-        ctx, thread, executable = self.ctx, words[Word.THREAD], self._executable
+        ctx, thread, executables = self.ctx, words[Word.THREAD], self._executables
         noted = recording.stop(self)
         if noted is None:
             return
@@ -243,7 +247,6 @@ class Replays:
         ctx.__dict__.update({name: value for name, value in new.items() if name != MARK})
         if isinstance(CALL_TABLES.get(thread), recording.Guard):
             CALL_TABLES[thread] = ctx.calls
-        assert executable is not None
         last = tuple(noted.words[FIRST_STATE:])
         bound = [noted.words[word] for word in BOUND.values()]
         many = len(noted.log) >= _WORTH_IT * noted.words[Word.STRIDE]
@@ -252,14 +255,15 @@ class Replays:
             return
         ctx.dirty |= Dirty.CONSTANTS
         if noted.log:
-            uniforms = executable.uniforms.data
-            final = bytes(uniforms)
+            uniforms = [executable.uniforms.data for executable in executables.values()]
+            final = [bytes(each) for each in uniforms]
             self._replaying = True
             try:
-                Replay(self, executable, noted).all()
+                Replay(self, executables, noted).all()
             finally:
                 self._replaying = False
-                uniforms[:] = final
+                for each, data in zip(uniforms, final, strict=True):
+                    each[:] = data
                 ctx.dirty |= Dirty.CONSTANTS
         self.show(last)
         read = noted.words[Word.READ_FRAMEBUFFER]
@@ -272,10 +276,10 @@ class Replays:
             if name != old:
                 bind_buffer(ctx, target, name)
 
-    def tokens(self, executable: Executable) -> Tokens:
+    def tokens(self, executables: Iterable[Executable]) -> Tokens:
         """Those of kinds of records that are known in this situation."""
         ctx = self.ctx
-        situation = ctx.repeats.situation(executable), draws.restarts(ctx), self._shown
+        situation = ctx.repeats.situation(executables), draws.restarts(ctx), self._shown
         found = self._tokens.get(situation)
         if found is None:
             if len(self._tokens) >= _SITUATIONS:
@@ -289,6 +293,8 @@ class Replays:
         if state == old:
             return
         ctx, self._shown = self.ctx, state
+        if state[_PROGRAM] != old[_PROGRAM]:
+            use_program(ctx, state[_PROGRAM])
         target = state[_FRAMEBUFFER]
         if target != old[_FRAMEBUFFER]:
             found = ctx.framebuffers.names.get(target) if target else None

@@ -145,9 +145,10 @@ class UniformStorage:
                 if uniform.array_size and uniform.array_stride == size and slot.columns == 1:
                     self.runs[location, letter, slot.components] = at, size, slot.remaining
 
-    def places(self) -> tuple[int, int, int]:
-        """A table for machine code, by location: kind, size and address of what goes straight there
-        (see `entry_points.recording`). Answers its address, its length, and where the data is."""
+    def words(self) -> list[ctypes.c_int64 | int]:
+        """What machine code has to know (see `entry_points.recording`): the address and length of a
+        table by location, of the kind, size and address of what goes straight there; where the data
+        is, and its size."""
         data = ctypes.addressof(ctypes.c_char.from_buffer(self.data))
         if self._places is None:
             known = [key for key in self.straight if key[0] < MOST_LOCATIONS]
@@ -155,7 +156,7 @@ class UniformStorage:
             for key in known:
                 at, _, size = self.straight[key]
                 self._places[key[0]] = size << 32 | uniform_kind(*key[1:]), data + at
-        return self._places.ctypes.data, len(self._places), data
+        return [self._places.ctypes.data, len(self._places), data, len(self.data)]
 
     def copy(self, slot: Slot, address: int) -> None:
         """One value straight from C memory: the way of every frame's uniforms."""

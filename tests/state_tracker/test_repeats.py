@@ -29,6 +29,11 @@ TEXTURED = """
 uniform sampler2D image; uniform vec4 tint; in vec2 uv; out vec4 o;
 void main() { o = texture(image, uv) * tint + vec4(0.1); }
 """
+MOVED = """
+#version 330
+uniform mat4 move; uniform vec2 others[9]; uniform vec4 tint; in vec2 uv; out vec4 o;
+void main() { o = move * vec4(uv, others[8]) + tint; }
+"""
 PLAIN = """
 #version 330
 layout(std140) uniform Paint { vec4 base; }; uniform vec4 tint; in vec2 uv; out vec4 o;
@@ -52,7 +57,11 @@ class World:
         self.gl: Any = create_context(driver, profile="core", version=(3, 3), size=(SIZE, SIZE))
         self.gl.repeats.possible &= repeats
         self.random = np.random.default_rng(seed)
-        self.programs = [self._program(source) for source in (TEXTURED, PLAIN)]
+        self.programs = [self._program(source) for source in (TEXTURED, PLAIN, MOVED)]
+        self.places = [
+            [self.gl.get_uniform_location(program, name) for name in ("place", "tint")]
+            for program in self.programs
+        ]
         self.told: list[Any] = []
         gl = self.gl
         square = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1], [0.2, 0.1]], np.float32)
@@ -128,10 +137,8 @@ class World:
         return array
 
     def use(self, which: int) -> None:
-        gl, program = self.gl, self.programs[which]
-        gl.use_program(program)
-        self.place = gl.get_uniform_location(program, "place")
-        self.tint = gl.get_uniform_location(program, "tint")
+        self.gl.use_program(self.programs[which])
+        self.place, self.tint = self.places[which]
 
     def image(self) -> None:
         side = self.pick((2, 4))
@@ -221,7 +228,7 @@ class World:
         elif number == 8:
             gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, self.pick((8, 4)), self.pick((0, 8)))
         elif number == 9:
-            self.use(int(random.integers(2)))
+            self.use(int(random.integers(3)))
         elif number == 10:
             gl.bind_buffer_base(GL.UNIFORM_BUFFER, 0, self.pick(self.paints))
         elif number == 11:

@@ -3,7 +3,7 @@
 A program of many small draws says the same few things again and again: other uniforms, another
 texture or vertex array, a switch, a draw. To come from C to Python for each takes longer than what
 Python then has to do. So while nothing else is called, a few instructions in front of the pointers
-(`code`) note what is asked for: uniforms go to the program's memory at once, names and
+(`code`) note what is asked for: uniforms go to the memory of the program in use at once, names and
 switches to words that say what the state will be, and a draw leaves a record of all of that. What
 machine code cannot judge, such as the name of an object that is not there, goes on to Python.
 

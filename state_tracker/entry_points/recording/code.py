@@ -20,9 +20,11 @@ from .words import (
     MOST_ARRAYS,
     MOST_BUFFERS,
     MOST_POINTS,
+    MOST_PROGRAMS,
     MOST_QUERIES,
     MOST_TEXTURES,
     MOST_WRITTEN,
+    PROGRAM_WORDS,
     SAMPLES_PASSED,
     TEXTURE_2D,
     TEXTURE_UNIT_0,
@@ -59,11 +61,22 @@ def _switched(value: int) -> Callable[[Recorder], None]:
 
 
 def _use_program(code: Recorder) -> None:
-    """Only the program in use: EDI is its name."""
+    """EDI is its name."""
     code.raw(b"\x89\xf8")  # mov eax, edi
     code.rax_and(Word.PROGRAM)
-    code.on_if(NOT_EQUAL)
+    code.branch(NOT_EQUAL, "another")
     code.leave()
+    code.label("another")
+    code.raw(b"\x3d" + struct.pack("<I", MOST_PROGRAMS))  # cmp eax, ...
+    code.on_if(NOT_BELOW)
+    code.raw(b"\x48\x89\xc6\x48\xc1\xe6\x05")  # mov rsi, rax; shl rsi, 5
+    code.raw(b"\x49\x03\xb2" + disp(Word.KNOWN_PROGRAMS))  # add rsi, [r10 + ...]
+    code.raw(b"\x48\x83\x7e\x10\x00")  # cmp qword [rsi + 16], 0: the address of its uniforms
+    code.on_if(EQUAL)
+    code.note_rax(Word.PROGRAM)
+    code.raw(b"\x49\x8d\xba" + disp(Word.PLACES))  # lea rdi, [r10 + ...]
+    code.raw(b"\xb9" + struct.pack("<I", PROGRAM_WORDS) + b"\xf3\x48\xa5")  # mov ecx; rep movsq
+    code.end()
 
 
 def _bind_vertex_array(code: Recorder) -> None:

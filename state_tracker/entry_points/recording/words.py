@@ -2,7 +2,7 @@
 
 `Word` numbers them. From `FIRST_STATE` on they say what the context's state will be once all that
 was recorded has been replayed; a record of a draw is `HEADER` words (which function, its five
-arguments), a copy of the `COPIED` words of state, and the bytes of the program's uniforms. That of
+arguments), a copy of the `COPIED` words of state, and the bytes of its program's uniforms. That of
 a clear has no uniforms; of what else leaves a record (`RECORDS`) the header is all that counts.
 """
 
@@ -27,9 +27,11 @@ __all__ = [
     "MOST_FRAMEBUFFERS",
     "MOST_LOCATIONS",
     "MOST_POINTS",
+    "MOST_PROGRAMS",
     "MOST_QUERIES",
     "MOST_TEXTURES",
     "MOST_WRITTEN",
+    "PROGRAM_WORDS",
     "RECORDS",
     "SAMPLES_PASSED",
     "TEXTURE_2D",
@@ -42,22 +44,21 @@ __all__ = [
     "uniform_kind",
 ]
 
-FIRST_STATE = 33
+FIRST_STATE = 34
 COPIED = 40
 HEADER = 6
 WORDS = FIRST_STATE + COPIED
 UNITS = 16
 """Texture units whose two-dimensional textures are recorded."""
 
-MOST_ARRAYS, MOST_TEXTURES, MOST_BUFFERS, MOST_QUERIES, MOST_LOCATIONS = (
-    *(1024, 4096, 4096, 4096),
-    1024,
-)
+MOST_ARRAYS, MOST_TEXTURES, MOST_BUFFERS, MOST_QUERIES = 1024, 4096, 4096, 4096
+MOST_PROGRAMS, MOST_LOCATIONS = 1024, 1024
 """Names and locations from there on go the long way."""
 
 MOST_WRITTEN = 1 << 14
 """Bytes of a buffer that are written: more of them go the long way."""
 
+PROGRAM_WORDS = 4
 MOST_FRAMEBUFFERS, MOST_DRAW_BUFFERS = 256, 8
 FRAMEBUFFER_WORDS = 1 + MOST_DRAW_BUFFERS // 2
 MOST_POINTS, UNIFORM_UNIT = 4, 16
@@ -75,6 +76,7 @@ class Word(IntEnum):
     PENDING = 1  # has anything been noted?
     NEXT = 2  # the address of the next record
     END = 3  # from which address on there is no room for one
+    # Of the program in use, `PROGRAM_WORDS`:
     PLACES = 4  # the address of a table: what kind a location has, its size and address
     LOCATIONS = 5  # how many locations it has
     DATA = 6  # the address of the program's uniforms
@@ -101,6 +103,7 @@ class Word(IntEnum):
     DEPTH_MASK = 27
     DRAW_BUFFERS = 28  # how many there are, to the last one that is used; 0: they are not noted
     DRAW_BUFFER_0 = 29  # their names, two in a word
+    KNOWN_PROGRAMS = 33  # of `PROGRAM_WORDS` for each name: those from `PLACES` on
     PROGRAM = FIRST_STATE  # names
     ARRAY = FIRST_STATE + 1
     ACTIVE = FIRST_STATE + 2  # a texture unit

@@ -513,9 +513,9 @@ def test_who_calls_something_else_in_between_is_not_recorded_often(
     begun: list[int] = []
     begin = Replays._begin
 
-    def counted(self: Replays, executable: Any) -> None:
+    def counted(self: Replays) -> None:
         begun.append(1)
-        begin(self, executable)
+        begin(self)
 
     monkeypatch.setattr(Replays, "_begin", counted)
     for _ in range(2000):

@@ -144,7 +144,9 @@ class Recorded(World):
             gl.bind_buffer_base(GL.UNIFORM_BUFFER, int(random.integers(4)), self.pick(self.paints))
         elif what < 0.78:
             gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, self.pick(self.paints), 0, 16)
-        elif what < 0.82:
+        elif what < 0.8:
+            self.use(int(random.integers(3)))
+        elif what < 0.83:
             gl.viewport(*(int(v) for v in random.integers(-9, 20, 2)), 80, 70)
         elif self.asked:
             gl.end_query(GL.SAMPLES_PASSED)
