@@ -38,6 +38,10 @@ ALLOWED = {
         "one colour in fifty may differ in any way where a logic operation was on",
         "its operands are bits: the step of rounding from 127 to 128 changes all of them",
     ),
+    "squared": (
+        "one colour in fifty may differ in any way where what is there was multiplied by itself",
+        "what was rounded is twice as far off behind each layer of a draw, and far off with 5 bits",
+    ),
     "unknown": (
         "pixel types of desktop OpenGL are INVALID_ENUM in ES, or INVALID_OPERATION",
         "what is in no table of OpenGL ES is no type (8.4.2); llvmpipe calls it a wrong pair",
@@ -52,7 +56,7 @@ _ENUM_OR_PAIR = {"GL_INVALID_ENUM", "GL_INVALID_OPERATION"}
 DEPTH_STEP = 1.0 / ((1 << 24) - 1)
 STEEP = 1 / 16
 SLIVER_PIXELS = 2
-LOGIC_SHARE = 50
+AMPLIFIED_SHARE = 50
 BRIGHT_STEP = 0.009
 """what the last step of sRGB is worth"""
 
@@ -65,7 +69,7 @@ class Seen:
     value: Any
     draws: int = 0
     step: int = 1
-    logic: bool = False
+    amplified: bool = False  # by a logic operation, or squared
     encoded: bool = False
 
 
@@ -99,7 +103,7 @@ def _differs(mine: Seen, other: Seen) -> str:
         wrong &= np.abs(_linear(a) - _linear(b)) > (mine.draws - 1) * BRIGHT_STEP
     if not wrong.any() or (wrong.ndim == 3 and wrong.any(axis=2).sum() <= SLIVER_PIXELS):
         return ""
-    if mine.logic and int(wrong.sum()) * LOGIC_SHARE <= wrong.size:
+    if mine.amplified and int(wrong.sum()) * AMPLIFIED_SHARE <= wrong.size:
         return ""
     place = tuple(int(i[0]) for i in np.nonzero(wrong))
     return (

@@ -50,7 +50,7 @@ class Eyes:
         self.es = es
         self.seen = seen
         self.draws = 0
-        self.logic = False
+        self.amplified = False
 
     def _read(self, format: int, type: int, dtype: Any, width: int) -> Any:
         """Pixels as [y, x, channel]; nothing where the call failed."""
@@ -66,7 +66,8 @@ class Eyes:
         pixels = self._read(GL.RGBA, GL.UNSIGNED_BYTE, np.uint8, 4)
         step = self.step(index, of)
         encoded = of is None and self._is_encoded(index)
-        self.seen.append(Seen(f"colour {index}", pixels, self.draws, step, self.logic, encoded))
+        amplified = self.amplified
+        self.seen.append(Seen(f"colour {index}", pixels, self.draws, step, amplified, encoded))
 
     def _is_encoded(self, index: int) -> bool:
         """Does this colour buffer hold sRGB?"""
@@ -159,9 +160,14 @@ class Eyes:
 
     def blended(self) -> None:
         """A draw whose result depends on what was rounded before."""
+        gl = self.gl
         self.draws += 1
-        self.logic |= bool(self.gl.is_enabled(GL.COLOR_LOGIC_OP))
+        squares = gl.is_enabled(GL.BLEND) and gl.get_integerv(GL.BLEND_DST_RGB)[0] in _OWN
+        self.amplified |= bool(squares or gl.is_enabled(GL.COLOR_LOGIC_OP))
 
+
+_OWN = (GL.DST_COLOR, GL.ONE_MINUS_DST_COLOR, GL.DST_ALPHA, GL.ONE_MINUS_DST_ALPHA)
+"""Factors with which what is there is multiplied by itself."""
 
 _NUMPIPE = ("queued", "immediate")
 
