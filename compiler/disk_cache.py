@@ -109,11 +109,15 @@ def _opened(folder: Path, most_bytes: int) -> DiskCache:
 @functools.cache
 def code_version(*packages: str) -> str:
     """Changes whenever a source file of these packages does: by name, size and time."""
+    return "-".join(map(_version_of, packages))
+
+
+@functools.cache
+def _version_of(package: str) -> str:
     root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     found = hashlib.blake2b(digest_size=16)
-    for package in packages:
-        for where, size, time in sorted(_sources(os.path.join(root, package), package)):
-            found.update(f"{where}:{size}:{time}\n".encode())
+    for where, size, time in sorted(_sources(os.path.join(root, package), package)):
+        found.update(f"{where}:{size}:{time}\n".encode())
     return found.hexdigest()
 
 

@@ -11,6 +11,7 @@ from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.program import Program
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
+from gallette.drivers.common.variants.kept import KeptCode
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.pipe.interface import Context
 
@@ -97,6 +98,7 @@ class JitScreen(HostScreen):
         compiler = self.options.compiler()
         super().__init__(compiler, self.options.budget)
         self._cache = compiler.cache
+        KeptCode.of(compiler)  # all sources have been looked at before the first shader comes
         load_engine()
         begin_setup(compiler.cache)
         begin_clipping(compiler.cache)

@@ -7,7 +7,7 @@ first pass turns into registers; so nothing here knows about phi nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,6 +55,8 @@ class Builder:
         self._number = 0
         self._lines: list[Any] = []  # lines, and lists of lines written later
         self._entry: list[Any] = []
+        self._known: dict[Any, V] = {}  # what the entry block has for everybody, by what it is
+        self._fixed: set[str] = set()  # names of values of the entry block
         self._head = ""
         self.open = False
         """The current block has no terminator yet."""
@@ -67,7 +69,7 @@ class Builder:
             f"{type} noalias %{arg}" if type == "ptr" else f"{type} %{arg}" for type, arg in args
         )
         self._head = f"define {result} @{name}({text}) nounwind {{\nentry:"
-        self._lines, self._entry = [], []
+        self._lines, self._entry, self._known, self._fixed = [], [], {}, set()
         self.open = True
         return [V(self, type, 0, f"%{arg}") for type, arg in args]
 
@@ -111,8 +113,20 @@ class Builder:
     @contextmanager
     def in_entry(self) -> Iterator[None]:
         """Write into the entry block instead: what is needed everywhere, once."""
+        before = self._number
         with self.into(self._entry):
             yield
+        self._fixed.update(f"%v{number}" for number in range(before + 1, self._number + 1))
+
+    def once(self, key: Any, of: V, make: Callable[[], V]) -> V:
+        """What depends on `of` alone: in the entry block, if that is there, too."""
+        if of.n not in self._fixed:
+            return make()
+        found = self._known.get((key, of.n))
+        if found is None:
+            with self.in_entry():
+                found = self._known[key, of.n] = make()
+        return found
 
     def reserve(self) -> list[Any]:
         """A place here that is written later, with `into`."""

@@ -166,7 +166,13 @@ class V:
 
     def bitcast(self, t: str) -> V:
         """The same bits as another type of the same size."""
-        return self if t == self.t else self.b.cast("bitcast", self, t)
+        if t == self.t:
+            return self
+        if t == "float" and self.t == "i32" and self.literal and not self.w:
+            value = struct.unpack("<f", struct.pack("<I", int(self.n) & 0xFFFFFFFF))[0]
+            if value == value:  # of NaNs there are many
+                return self.b.const(t, value)
+        return self.b.cast("bitcast", self, t)
 
     def as_int(self) -> V:
         """The same bits as an integer."""

@@ -26,7 +26,13 @@ class Floats:
 
     def __init__(self, sampler: Sampler, compare: V | None) -> None:
         self.s = sampler
-        self.reference = compare if sampler.key.compare is not None else None
+        self.reference: V | None = None
+        if compare is not None and sampler.key.compare is not None:
+            if sampler.key.clamp_reference:
+                b = sampler.b
+                compare = b.select(compare < 0.0, b.const("float", 0.0), compare)
+                compare = b.select(compare > 1.0, b.const("float", 1.0), compare)
+            self.reference = compare
 
     def _index(self, at: list[V], z: V | None, level: V | None) -> V:
         s = self.s
@@ -75,9 +81,6 @@ class Floats:
         s, b, key = self.s, self.s.b, self.s.key
         reference, depth = self.reference, planes[0]
         assert reference is not None
-        if key.clamp_reference:
-            reference = b.select(reference < 0.0, b.const("float", 0.0), reference)
-            reference = b.select(reference > 1.0, b.const("float", 1.0), reference)
         how = {
             CompareFunc.LESS: "olt",
             CompareFunc.EQUAL: "oeq",
@@ -198,7 +201,11 @@ class Floats:
 
     @staticmethod
     def mix(low: list[V], high: list[V], fraction: V) -> list[V]:
-        return [a + fraction * (c - a) for a, c in zip(low, high, strict=True)]
+        """What is the same constant everywhere stays that."""
+        return [
+            a if a.literal and a.n == c.n else a + fraction * (c - a)
+            for a, c in zip(low, high, strict=True)
+        ]
 
     @staticmethod
     def planes(planes: list[V]) -> list[V]:

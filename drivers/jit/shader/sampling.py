@@ -105,15 +105,17 @@ class Sampler:
     def word(self, index: int, t: str = "ptr") -> V:
         found = self._tables.get(index)
         if found is None:
-            found = self.b.load_at(self.where, index, "ptr" if t == "ptr" else "i64")
+            b, where = self.b, self.where
+            t = "ptr" if t == "ptr" else "i64"
+            found = b.once((index, t), where, lambda: b.load_at(where, index, t))
             self._tables[index] = found
         return found
 
     def table(self, index: int, level: V | None) -> V:
         """A number of a level (None: of the first)."""
-        base = self.word(index)
+        b, base = self.b, self.word(index)
         if level is None:
-            return self.b.load(base, "i32")
+            return b.once("first", base, lambda: b.load(base, "i32"))
         every = self.b.lanes("i1", [True] * self.w)
         return self.b.gather(self.b.at(base, level, "i32"), every, "i32")
 

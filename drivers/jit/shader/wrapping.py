@@ -127,7 +127,11 @@ def _period(axis: Axis, s: V, nf: V, offset: V | None) -> V:
 
 
 def _integer(b: Builder, u: V) -> V:
-    return _whole(b, _limit(b, b.math("floor", u), -1073741824.0, 1073741824.0))
+    return _near(b, b.math("floor", u))
+
+
+def _near(b: Builder, whole: V) -> V:
+    return _whole(b, _limit(b, whole, -1073741824.0, 1073741824.0))
 
 
 def nearest_tap(b: Builder, axis: Axis, s: V, n: V, offset: V | None) -> tuple[V, V | None]:
@@ -153,7 +157,7 @@ def nearest_tap(b: Builder, axis: Axis, s: V, n: V, offset: V | None) -> tuple[V
 
 def _split(b: Builder, u: V) -> tuple[V, V]:
     whole = b.math("floor", u)
-    return _integer(b, whole), u - whole
+    return _near(b, whole), u - whole
 
 
 def linear_taps(b: Builder, axis: Axis, s: V, n: V, offset: V | None) -> Tap:
