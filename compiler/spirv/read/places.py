@@ -285,18 +285,15 @@ class CompactPlace(Place):
         return t.indexed_length()
 
     def load(self, b: Builder) -> Value:
-        if not self.indices or isinstance(self.indices[-1], int) or self.type.kind != "float":
-            return self._at(b, self.indices[-1]).load(b) if self.indices else self.root.load(b)
         last = self.indices[-1]
+        if isinstance(last, int) or self.type.kind != "float":
+            return self._at(b, last).load(b)
         value = self._at(b, 0).load(b)
         for i in range(1, self._count()):
             value = b.bcsel(b.ieq(last, b.imm_int(i)), self._at(b, i).load(b), value)
         return value
 
     def store(self, b: Builder, value: Value) -> None:
-        if not self.indices:
-            self.root.store(b, value)
-            return
         last = self.indices[-1]
         if isinstance(last, int) or self.type.kind != "float":
             self._at(b, last).store(b, value)

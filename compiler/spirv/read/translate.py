@@ -121,9 +121,6 @@ class ModuleReader:
     def merges(self, code: FunctionCode) -> None:
         """Merge instructions for blocks that lack them."""
 
-    def as_place(self, r: FunctionReader, value: Value, id: int) -> Place:
-        raise SpirvError(f"%{id} is no pointer")
-
     def from_memory(self, r: FunctionReader, type: SpvType, value: Value) -> Value:
         return value
 
