@@ -6,7 +6,7 @@ Types are called by their letter and width (`%f32`, `%i16`, `%u64`, `%bool`), ve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.module import Module, read_module
@@ -30,6 +30,7 @@ _SCALARS["bool"] = "OpTypeBool"
 _TYPES = [f"%{name} = {text}" for name, text in _SCALARS.items()]
 _TYPES += [f"%{name}x{n} = OpTypeVector %{name} {n}" for name in _SCALARS for n in (2, 3, 4, 8)]
 _TYPES += [f"%n{n} = OpConstant %u32 {n}" for n in range(17)]
+_PASSES = ("inline_functions", "lower_array_deref_of_vec", "lower_vars_to_ssa", "lower_io")
 HEAD = """OpCapability Shader
 OpCapability Kernel
 {first}
@@ -108,10 +109,25 @@ def _taken(type: str) -> tuple[list[str], list[str]]:
 
 
 def computed(
-    code: str, result: str, given: Mapping[str, Array], globals: str = "", **options: str
+    code: str,
+    result: str,
+    given: Mapping[str, Array],
+    globals: str = "",
+    *,
+    environment: Callable[..., Environment] = Environment,
+    inputs: Mapping[tuple[int, int], Array] | None = None,
+    interface: str = "",
+    decorations: str = "",
+    model: str = "Fragment",
+    modes: str = "OpExecutionMode %main OriginUpperLeft",
+    **options: str,
 ) -> Array:
-    """What `%r`, a scalar of type `result`, is in each lane; `given` are values by name."""
-    inputs: dict[tuple[int, int], Array] = {}
+    """What `%r`, a scalar of type `result`, is in each lane; `given` are values by name.
+
+    What is given lies in the inputs from location 0 on, further `inputs` in slots of their own.
+    """
+    inputs = dict(inputs or {})
+    first = VertAttrib.GENERIC0 if model == "Vertex" else VaryingSlot.VAR0
     lines: list[str] = []
     ports: list[str] = []
     for name, values in given.items():
@@ -124,7 +140,7 @@ def computed(
             lines.append(f"%word{k} = OpLoad %u32 %in{k}")
             words.append(f"%word{k}")
             part = (wide >> np.uint64(32 * half)).astype(np.uint32)
-            inputs[int(VaryingSlot.VAR0) + k, 0] = part
+            inputs[int(first) + k, 0] = part
         lines += _given(name, type, words)
     taken, names = _taken(result)
     stores = [f"OpStore %out{k} {name}" for k, name in enumerate(names)]
@@ -138,16 +154,16 @@ def computed(
     shader = read(
         "\n".join([*lines, code, *taken, *stores, "OpReturn"]),
         "\n".join([*types, globals]),
-        model="Fragment",
-        interface=" ".join([*ports, *outs]),
-        modes="OpExecutionMode %main OriginUpperLeft",
-        decorations="\n".join(located),
+        model=model,
+        interface=" ".join([*ports, *outs, interface]),
+        modes=modes,
+        decorations="\n".join([*located, decorations]),
         **options,
     )
-    run_passes(shader, ["lower_vars_to_ssa", "lower_io"])
+    run_passes(shader, _PASSES)
     lanes = len(next(iter(given.values())))
     with np.errstate(all="ignore"):
-        outputs = interpret(shader, Environment(lanes, inputs=inputs)).outputs
+        outputs = interpret(shader, environment(lanes, inputs=inputs)).outputs
     shader.unref()
     words = [np.asarray(outputs[key]).view(np.uint32) for key in sorted(outputs)]
     if result == "bool":
