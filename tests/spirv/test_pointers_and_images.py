@@ -14,6 +14,7 @@ from gallette.compiler.nir.ir.instrs import Tex
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.text.printer import print_shader
+from gallette.compiler.spirv.module import SpirvError
 
 X = np.array([1.5, -2.0, 3.0, 0.25], np.float32)
 Y = np.array([2.0, 4.0, -0.5, 8.0], np.float32)
@@ -198,6 +199,42 @@ def test_clip_distances_of_vertices(way: str, vertex: int) -> None:
     )
     chosen = k if way == "chain" else np.full(4, 2)
     assert_same(found, (100 * vertex + 10 * chosen).astype(np.float32) + X)
+
+
+CLIPPED = """%distances = OpTypeArray %f32 %n3
+%in_distances = OpTypePointer Input %distances
+%in_four = OpTypePointer Input %f32x4
+%in_float = OpTypePointer Input %f32
+%clip = OpVariable %in_distances Input
+%four = OpVariable %in_four Input"""
+
+
+@pytest.mark.parametrize("at", ["%n0", "%n2", "%k"])
+@pytest.mark.parametrize("variable", ["clip", "four"])
+def test_parts_of_inputs_are_interpolated_at_the_centroid(variable: str, at: str) -> None:
+    """One component of a vector, one distance of several in a slot."""
+    slot = int(VaryingSlot.CLIP_DIST0) if variable == "clip" else int(VaryingSlot.VAR0) + 7
+    inputs = {(slot, c): np.float32(10 * c) + X for c in range(4)}
+    code = f"""%p = OpAccessChain %in_float %{variable} {at}
+        %r = OpExtInst %f32 %glsl InterpolateAtCentroid %p"""
+
+    def found() -> Array:
+        return computed(
+            code,
+            "f32",
+            {"k": K},
+            CLIPPED,
+            inputs=inputs,
+            interface=f"%{variable}",
+            decorations="OpDecorate %clip BuiltIn ClipDistance\nOpDecorate %four Location 7",
+        )
+
+    if variable == "clip" and at == "%k":
+        with pytest.raises(SpirvError, match="expected a pointer to a variable"):
+            found()
+        return
+    index = K if at == "%k" else np.full(4, int(at[2:]))
+    assert_same(found(), (10 * index).astype(np.float32) + X)
 
 
 # -- images ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pytest
 from small_modules import module, read
 
 from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
 from gallette.compiler.spirv.module import Instruction, Module, SpirvError, words_of
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 
@@ -198,6 +199,8 @@ DECLARED = [
      "the constant is too large"),
     ("%many = OpConstant %u32 300\n%row = OpTypeArray %f32 %many\n"
      "%rows = OpTypeArray %row %many\n%x = OpConstantNull %rows", "the constant is too large"),
+    ("%c = OpConstant %u32 65534\n%row = OpTypeArray %f32 %c\n"
+     "%s = OpTypeStruct %row %f32 %f32\n%x = OpConstantNull %s", "the constant is too large"),
     ("%x = OpSpecConstantOp %u32 Label", "OpLabel is no operation on constants"),
     ("%x = OpSpecConstantOp %private AccessChain %vp", "the operation makes no constant|is used"),
     ("OpStore %vp %f1", "this does not belong outside a function"),
@@ -277,6 +280,23 @@ MODULES: list[tuple[str, dict[str, str]]] = [
      {"code": "OpSelectionMerge %e None\nOpBranchConditional %true %a %e\n%a = OpLabel\n"
       "OpSelectionMerge %d None\nOpBranchConditional %true %c %d\n%c = OpLabel\nOpBranch %e\n"
       "%d = OpLabel\nOpBranch %e\n%e = OpLabel\nOpReturn"}),
+    ("a branch to %.*, which is no block of the function",
+     {"code": "OpSelectionMerge %b None\nOpSwitch %n1 %b 2 %nowhere\n%b = OpLabel\nOpReturn"}),
+    ("a branch to %.*, which is no block of the function",
+     {"code": "OpSelectionMerge %b None\nOpSwitch %n1 %b 2 %a\n%a = OpLabel\nOpBranch %nowhere\n"
+      "%b = OpLabel\nOpReturn"}),
+    ("the module contradicts itself",
+     {"code": "OpSelectionMerge %b None\nOpBranchConditional %true %a %b\n%a = OpLabel\n"
+      "%x = OpLoad %f32 %vp\nOpBranch %b\n%b = OpLabel\nOpStore %vp %x\nOpReturn"}),
+    ("a local size is of constants",
+     {"model": "GLCompute", "modes": "OpExecutionModeId %main LocalSizeId %n1 %void %n1"}),
+    ("control flow is nested too deeply", {"code": "\n".join(
+        [*(f"OpSelectionMerge %m{k} None\nOpBranchConditional %true %a{k} %m{k}\n%a{k} = OpLabel"
+           for k in range(121)), "OpReturn",
+         *(f"%m{k} = OpLabel\nOpReturn" for k in reversed(range(121)))])}),
+    ("the module is nested too deeply", {"globals": "\n".join(
+        f"%t{k} = OpTypeStruct %{'f32' if k == 0 else f't{k - 1}'}" for k in range(5000)
+        ) + "\n%x = OpConstantNull %t4999"}),
     ("this instruction is not supported", {"code": "OpRayQueryTerminateKHR %n0\nOpReturn"}),
 ]  # fmt: skip
 
@@ -284,7 +304,7 @@ MODULES: list[tuple[str, dict[str, str]]] = [
 @pytest.mark.parametrize(("message", "parts"), MODULES)
 def test_modules_that_cannot_be(message: str, parts: dict[str, str]) -> None:
     with pytest.raises(SpirvError, match=message):
-        read(parts.pop("code", "OpReturn"), TYPES, **parts)
+        read(parts.pop("code", "OpReturn"), TYPES + parts.pop("globals", ""), **parts)
 
 
 def changed(name: str, words: tuple[int, ...] | int) -> Module:
@@ -335,3 +355,67 @@ def test_constants_are_specialised_by_their_numbers() -> None:
         spirv_to_nir(made, specialize={3: 1, 4: 1, 5: 1})
     with pytest.raises(SpirvError, match="there is no fragment entry point main"):
         spirv_to_nir(made, stage=Stage.FRAGMENT, entry="main")
+
+
+def test_a_constant_may_have_so_many_parts() -> None:
+    parts = """%c = OpConstant %u32 65533
+        %row = OpTypeArray %f32 %c
+        %s = OpTypeStruct %row %f32
+        %x = OpConstantNull %s"""
+    read("OpReturn", TYPES + parts).unref()
+
+
+def test_a_local_size_may_be_of_constants() -> None:
+    shader = read(model="GLCompute", modes="OpExecutionModeId %main LocalSizeId %n5 %n3 %n2")
+    assert shader.info.workgroup_size == (5, 3, 2)
+    shader.unref()
+
+
+def test_decorations_of_groups_are_those_of_each_member() -> None:
+    shader = read(
+        "%x = OpLoad %f32 %a\nOpStore %b %x\n%q = OpLoad %s %c\nOpReturn",
+        """%in = OpTypePointer Input %f32
+        %out = OpTypePointer Output %f32
+        %s = OpTypeStruct %f32 %f32 %f32
+        %buffer = OpTypePointer Uniform %s
+        %a = OpVariable %in Input
+        %b = OpVariable %out Output
+        %c = OpVariable %buffer Uniform""",
+        interface="%a %b",
+        decorations="""OpDecorate %group Location 5
+        OpDecorate %eight Offset 8
+        OpDecorate %s Block
+        OpMemberDecorate %s 0 Offset 0
+        OpMemberDecorate %s 2 Offset 12
+        %group = OpDecorationGroup
+        %eight = OpDecorationGroup
+        OpGroupDecorate %group %a %b
+        OpGroupMemberDecorate %eight %s 1""",
+    )
+    a, b, c = shader.variables
+    assert a.location == VertAttrib.GENERIC0 + 5
+    assert b.location == VaryingSlot.VAR0 + 5
+    assert [field.offset for field in c.type.fields] == [0, 8, 12]
+    shader.unref()
+
+
+def test_uniforms_of_the_default_block_have_initial_values() -> None:
+    shader = read(
+        "%p = OpAccessChain %one %v %n0\n%x = OpLoad %f32 %p\nOpReturn",
+        """%s = OpTypeStruct %f32 %u32x2
+        %one = OpTypePointer Uniform %f32
+        %f5 = OpConstant %f32 5
+        %two = OpConstantComposite %u32x2 %n3 %n4
+        %data = OpConstantComposite %s %f5 %two
+        %uniform = OpTypePointer Uniform %s
+        %v = OpVariable %uniform Uniform %data
+        %unused = OpTypeOpaque "event" """,
+        decorations="""OpDecorateString %v UserSemantic "gallette.default_block"
+        OpMemberName %s 0 "one"
+        OpMemberName %s 1 "two"
+        OpMemberDecorate %s 0 Offset 0
+        OpMemberDecorate %s 1 Offset 8""",
+    )
+    found = {v.name: (v.offset, v.constant_initializer) for v in shader.variables}
+    assert found == {"one": (0, (0x40A00000,)), "two": (8, (3, 4))}
+    shader.unref()
