@@ -383,3 +383,34 @@ def test_nan_of_a_code(bits: int) -> None:
     wanted = [quiet | int(v) & (1 << fraction - 1) - 1 for v in x]
     assert found.view(f"u{bits // 8}").tolist() == wanted
     assert np.isnan(found).all()
+
+
+# -- ways of control ------------------------------------------------------------------------------
+
+
+def test_a_block_is_a_whole_loop() -> None:
+    """It goes back to itself, and that is where it goes on."""
+    code = """OpBranch %loop
+        %loop = OpLabel
+        %i = OpPhi %u32 %n0 %start %next %loop
+        %sum = OpPhi %u32 %n0 %start %more %loop
+        %next = OpIAdd %u32 %i %n1
+        %more = OpIAdd %u32 %sum %next
+        %on = OpULessThan %bool %next %k
+        OpLoopMerge %done %loop None
+        OpBranchConditional %on %loop %done
+        %done = OpLabel
+        %r = OpCopyObject %u32 %more"""
+    k = np.array([1, 5, 0, 9], np.uint32)
+    assert computed(code, "u32", {"k": k}).tolist() == [1, 15, 1, 45]
+
+
+def test_both_ways_of_a_branch_lead_to_one_block() -> None:
+    code = """%less = OpFOrdLessThan %bool %x %y
+        OpSelectionMerge %after None
+        OpBranchConditional %less %same %same
+        %same = OpLabel
+        OpBranch %after
+        %after = OpLabel
+        %r = OpPhi %f32 %z %same"""
+    assert_same(computed(code, "f32", NUMBERS), NUMBERS["z"])
