@@ -157,8 +157,10 @@ class Bindings:
     def _state_items(self) -> list[str]:
         self.tokens.take()
         self.tokens.expect(".")
-        word = self.tokens.word("material", "light", "lightmodel", "lightprod", "texgen", "texenv",
-                                "fog", "clip", "point", "matrix", "depth")  # fmt: skip
+        own = ("texgen", "clip", "point") if self.program.vertex else ("texenv", "depth")
+        word = self.tokens.word(
+            "material", "light", "lightmodel", "lightprod", "fog", "matrix", *own
+        )
         if word == "matrix":
             return self._matrix_items()
         path = [word]

@@ -300,7 +300,8 @@ def _state(path: list[str]) -> str:
             return "gl_LightModel.ambient"
         return f"gl_{side}LightModelProduct.sceneColor"
     if word == "lightprod":
-        return f"gl_{side}LightProduct[{rest[0]}].{rest[1]}"
+        product = f"gl_{side}LightProduct[{rest[0]}].{rest[1]}"
+        return f"vec4({product}.rgb, gl_{side}Material.{rest[1]}.a)"
     if word == "texgen":
         return f"gl_{rest[1].capitalize()}Plane{rest[2].upper()}[{rest[0]}]"
     if word == "texenv":

@@ -75,7 +75,4 @@ def _text(operand: Operand, names: dict[int, str]) -> str:
 
 
 def _enum_text(enum: EnumKind, value: int) -> str:
-    members = enum.split(value)
-    if members is None:
-        return str(value)
-    return "|".join(m.name for m in members) or "None"
+    return "|".join(m.name for m in enum.split(value) or ()) or "None"

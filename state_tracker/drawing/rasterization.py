@@ -180,9 +180,9 @@ def _sized_vertices(ctx: Context) -> bool:
 
 
 def _two_side(ctx: Context) -> bool:
-    """Shaders have a switch of their own; fixed function asks the light model."""
+    """Shaders and programs have a switch of their own; fixed function asks the light model."""
     vertex = ctx.programs.vertex
-    if vertex is None or vertex is ctx.programs.executable:
+    if vertex is None or not vertex.is_fixed_function:
         return ctx.raster.two_side
     return ctx.lighting.enabled and ctx.lighting.two_side
 

@@ -185,6 +185,23 @@ def test_numbers_change_their_type() -> None:
     assert constant("ConvertSToF %x", "float", given) == (floats(-7.0),)
 
 
+@pytest.mark.parametrize("x", [1.0, 2.0, float("nan")])
+@pytest.mark.parametrize("y", [1.0, 2.0, float("nan")])
+def test_operations_of_several_steps(x: float, y: float) -> None:
+    given = "\n".join(
+        f"%{name} = OpConstant %float !{struct.unpack('<I', struct.pack('<f', value))[0]}"
+        for name, value in (("x", x), ("y", y))
+    )
+    unordered = x != x or y != y
+    for operation, wanted in (
+        ("FUnordEqual %x %y", unordered or x == y),
+        ("FOrdNotEqual %x %y", not unordered and x != y),
+        ("FUnordLessThan %x %y", unordered or x < y),
+        ("Ordered %x %y", not unordered),
+    ):
+        assert constant(operation, "bool", given) == (int(wanted),), operation
+
+
 REFUSED = [
     # operation, type, why
     ("Load %n10", "uint", "is no pointer"),

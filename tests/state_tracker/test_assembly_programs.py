@@ -121,9 +121,198 @@ def program_matrices(gl: Any) -> None:
     gl.matrix_mode(GL.MODELVIEW)
 
 
+def _put_state(gl: Any) -> None:
+    """Everything a program can read, each number another one between 0 and 1."""
+    numbers = iter(np.linspace(0.05, 0.95, 200).astype(np.float32))
+
+    def some(count: int) -> np.ndarray[Any, Any]:
+        return np.array([next(numbers) for _ in range(count)], np.float32)
+
+    for light in (GL.LIGHT0, GL.LIGHT1):
+        for name in (GL.AMBIENT, GL.DIFFUSE, GL.SPECULAR, GL.POSITION):
+            gl.lightfv(light, name, some(4))
+        gl.lightfv(light, GL.SPOT_DIRECTION, some(3))
+        for name in (GL.CONSTANT_ATTENUATION, GL.LINEAR_ATTENUATION, GL.QUADRATIC_ATTENUATION,
+                     GL.SPOT_EXPONENT):  # fmt: skip
+            gl.lightf(light, name, float(some(1)[0]))
+        gl.lightf(light, GL.SPOT_CUTOFF, 60.0)
+    for face in (GL.FRONT, GL.BACK):
+        for name in (GL.AMBIENT, GL.DIFFUSE, GL.SPECULAR, GL.EMISSION):
+            gl.materialfv(face, name, some(4))
+        gl.materialf(face, GL.SHININESS, float(some(1)[0]))
+    gl.light_modelfv(GL.LIGHT_MODEL_AMBIENT, some(4))
+    for unit in (0, 1):
+        gl.active_texture(GL.TEXTURE0 + unit)
+        gl.tex_envfv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_COLOR, some(4))
+        for axis in (GL.S, GL.T, GL.R, GL.Q):
+            gl.tex_genfv(axis, GL.EYE_PLANE, some(4))
+            gl.tex_genfv(axis, GL.OBJECT_PLANE, some(4))
+    gl.active_texture(GL.TEXTURE0)
+    gl.fogfv(GL.FOG_COLOR, some(4))
+    for name, value in ((GL.FOG_DENSITY, 0.3), (GL.FOG_START, 0.2), (GL.FOG_END, 0.9)):
+        gl.fogf(name, value)
+    for plane in (GL.CLIP_PLANE0, GL.CLIP_PLANE1):
+        gl.clip_plane(plane, some(4).astype(np.float64))
+    gl.depth_range(0.25, 0.625)
+    gl.point_size(0.7)
+    gl.point_parameterf(GL.POINT_SIZE_MIN, 0.15)
+    gl.point_parameterf(GL.POINT_SIZE_MAX, 0.85)
+    gl.point_parameterf(GL.POINT_FADE_THRESHOLD_SIZE, 0.35)
+    gl.point_parameterfv(GL.POINT_DISTANCE_ATTENUATION, some(3))
+
+
+_STATES = {
+    "materials": [
+        *(f"state.material.{word}" for word in ("ambient", "diffuse", "specular", "emission")),
+        "state.material.front.specular",
+        *(f"state.material.back.{word}" for word in ("ambient", "emission", "shininess")),
+        "state.material.shininess",
+    ],
+    "lights": [
+        *(f"state.light[{n}].{word}" for n in (0, 1) for word in (
+            "ambient", "diffuse", "specular", "position", "attenuation", "spot.direction",
+            "half")),
+        "state.lightmodel.ambient", "state.lightmodel.scenecolor",
+        "state.lightmodel.back.scenecolor", "state.lightprod[1].diffuse",
+        "state.lightprod[0].back.specular",
+    ],
+    "planes": [
+        *(f"state.texgen[1].{space}.{axis}" for space in ("eye", "object") for axis in "strq"),
+        "state.texgen.eye.t", "state.clip[0].plane", "state.clip[1].plane",
+    ],
+    "points": ["state.point.size", "state.point.attenuation", "state.fog.params"],
+    "others": ["state.texenv.color", "state.texenv[1].color", "state.fog.color",
+               "state.fog.params", "state.depth.range"],
+}  # fmt: skip
+
+
+_OF_VERTICES_ALONE = ("planes", "points")
+
+
+def _of_states(words: str) -> Any:
+    vertices = words in _OF_VERTICES_ALONE
+    target = GL.VERTEX_PROGRAM_ARB if vertices else GL.FRAGMENT_PROGRAM_ARB
+    head = "!!ARBvp1.0 MOV result.position, vertex.position;" if vertices else "!!ARBfp1.0"
+
+    def scene(gl: Any) -> None:
+        _put_state(gl)
+        for k, binding in enumerate(_STATES[words]):
+            gl.viewport(12 * (k % 5), 12 * (k // 5), 12, 12)
+            _load(gl, target, f"{head} MOV result.color, {binding}; END")
+            gl.rectf(-1.0, -1.0, 1.0, 1.0)
+
+    return scene
+
+
+def foggy(gl: Any) -> None:
+    """Each formula of the fog between what a program writes and the fog's colour."""
+    gl.fogfv(GL.FOG_COLOR, np.array([0.1, 0.8, 0.3, 0.5], np.float32))
+    gl.fogi(GL.FOG_COORDINATE_SOURCE, GL.FOG_COORDINATE)
+    for name, value in ((GL.FOG_DENSITY, 0.8), (GL.FOG_START, 0.2), (GL.FOG_END, 1.5)):
+        gl.fogf(name, value)
+    for k, option in enumerate(("linear", "exp", "exp2")):
+        gl.viewport(20 * k, 0, 20, 60)
+        text = f"!!ARBfp1.0 OPTION ARB_fog_{option}; MOV result.color, fragment.color; END"
+        _load(gl, GL.FRAGMENT_PROGRAM_ARB, text)
+        gl.begin(GL.TRIANGLES)
+        for color, place, fog in (
+            ((1, 0, 0), (-0.9, -0.9), 0.0),
+            ((0, 1, 0), (0.8, -0.7), 1.0),
+            ((0, 0, 1), (0, 0.9), 2.5),
+        ):
+            gl.color3f(*color)
+            gl.fog_coordf(fog)
+            gl.vertex2f(*place)
+        gl.end()
+
+
+def lookups_of_other_kinds(gl: Any) -> None:
+    """A cube looked up by a quotient, a level biased, a rectangle."""
+    texels = np.arange(64, dtype=np.uint8).repeat(4) * 4
+    for target in (GL.TEXTURE_CUBE_MAP, GL.TEXTURE_2D, GL.TEXTURE_RECTANGLE):
+        gl.tex_parameteri(target, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+        gl.tex_parameteri(target, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+    for face in range(6):
+        gl.tex_image2d(GL.TEXTURE_CUBE_MAP_POSITIVE_X + face, 0, GL.RGBA, 8, 8, 0, GL.RGBA,
+                       GL.UNSIGNED_BYTE, texels // (face + 1))  # fmt: skip
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST_MIPMAP_NEAREST)
+    for level, size in enumerate((8, 4, 2, 1)):
+        part = np.full(size * size * 4, 60 + 60 * level, np.uint8)
+        gl.tex_image2d(GL.TEXTURE_2D, level, GL.RGBA, size, size, 0, GL.RGBA, GL.UNSIGNED_BYTE,
+                       part)  # fmt: skip
+    gl.tex_image2d(GL.TEXTURE_RECTANGLE, 0, GL.RGBA, 8, 8, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+    for k, (scale, instruction) in enumerate((
+        ("{ 0.1, 0.05, 0.7, 0.5 }", "TXP result.color, at, texture[0], CUBE"),
+        ("{ 0.02, 0.02, 0.0, 0.0 }", "TXB result.color, at, texture[0], 2D"),
+        ("{ 0.02, 0.02, 0.0, 1.0 }", "TXP result.color, at, texture[0], 2D"),
+        ("{ 0.1, 0.1, 0.0, 0.0 }", "TXB result.color, at, texture[0], RECT"),
+    )):  # fmt: skip
+        gl.viewport(15 * k, 0, 15, 60)
+        bias = "ADD at.w, at.w, 1.0;" if "2D" in instruction else ""
+        text = f"""!!ARBfp1.0 TEMP at;
+            MUL at, fragment.position, {scale}; {bias} {instruction}; END"""
+        _load(gl, GL.FRAGMENT_PROGRAM_ARB, text)
+        gl.rectf(-0.9, -0.9, 0.9, 0.9)
+
+
+def results_of_vertices(gl: Any) -> None:
+    """Each result by a name of its own, seen through what reads it; both sides of triangles."""
+    text = """!!ARBvp1.0 OPTION ARB_position_invariant;
+        OUTPUT back = result.color.back; OUTPUT second = result.color.secondary;
+        TEMP t; ALIAS other = t; ATTRIB c = vertex.color.primary;
+        MUL other, vertex.color.secondary, 0.5; MOV second, t;
+        MOV result.color.front.primary, c; SUB back, 1.0, c;
+        MOV result.color.back.secondary, 0.25; MOV result.fogcoord, 0.5;
+        MOV result.pointsize, 7.0; MOV result.texcoord[1], c.zxyw; END"""
+    gl.enable(GL.VERTEX_PROGRAM_TWO_SIDE)
+    gl.enable(GL.VERTEX_PROGRAM_POINT_SIZE)
+    gl.secondary_color3f(0.4, 0.2, 0.6)
+    _load(gl, GL.VERTEX_PROGRAM_ARB, text)
+    _load(
+        gl,
+        GL.FRAGMENT_PROGRAM_ARB,
+        """!!ARBfp1.0 TEMP t;
+        ADD t, fragment.color.primary, fragment.color.secondary;
+        MAD t, fragment.texcoord[1], 0.25, t; MUL result.color, t, fragment.fogcoord.x; END""",
+    )
+    gl.viewport(0, 0, 30, 60)
+    _triangle(gl)
+    gl.viewport(30, 0, 30, 60)
+    gl.scalef(-1.0, 1.0, 1.0)
+    _triangle(gl)
+    gl.begin(GL.POINTS)
+    gl.vertex2f(0.5, 0.5)
+    gl.end()
+
+
+def depth_of_fragments(gl: Any) -> None:
+    gl.enable(GL.DEPTH_TEST)
+    text = "!!ARBfp1.0 MOV result.depth.z, fragment.color.x; MOV result.color, fragment.color; END"
+    _load(gl, GL.FRAGMENT_PROGRAM_ARB, text)
+    for color, at in (((0.75, 0.0, 0.5), -0.9), ((0.25, 0.5, 0.0), -0.5), ((0.5, 0.9, 0.9), -0.2)):
+        gl.color3f(*color)
+        gl.rectf(at, at, at + 1.0, at + 1.0)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("words", _STATES)
+def test_state_that_programs_read_is_native_gls(words: str) -> None:
+    compare(_of_states(words), tolerance=1)
+
+
 @pytest.mark.native
 @pytest.mark.parametrize(
-    "scene", [vertex_program, both_programs, textured_and_lit, program_matrices]
+    "scene",
+    [
+        vertex_program,
+        both_programs,
+        textured_and_lit,
+        program_matrices,
+        foggy,
+        lookups_of_other_kinds,
+        results_of_vertices,
+        depth_of_fragments,
+    ],
 )
 def test_programs_draw_what_native_ones_draw(scene: Any) -> None:
     compare(scene, tolerance=2, stray=4)
@@ -195,6 +384,35 @@ def test_a_mistake_says_where_it_is(compat: GLInterface) -> None:
         ("!!ARBfp1.0 TEX result.color, fragment.position, texture[0], 4D; END", "texture target"),
         ("!!ARBvp1.0 TEMP a; MOV a, result.position; END", "is not declared"),
         ("!!ARBvp1.0 TEMP a; ADD a, vertex.normal, vertex.attrib[2]; END", "same attribute"),
+        ("!!ARBvp1.0 TEMP a; ADD a, vertex.texcoord[1], vertex.attrib[9]; END", "same attribute"),
+        ("!!ARBvp1.0 TEMP a; MOV a, vertex.weight; END", "vertex.weight is not supported"),
+        ("!!ARBvp1.0 TEMP a; MOV a, vertex.attrib; END", "expected an index"),
+        ("!!ARBfp1.0 MOV result.color[1], 1; END", "needs OPTION ARB_draw_buffers"),
+        (
+            "!!ARBvp1.0 OPTION ARB_position_invariant; MOV result.position, 1; END",
+            "a position invariant program does not write its position",
+        ),
+        ("!!ARBvp1.0 PARAM p[2] = { program.env[255..256] }; END", "indices 255 to 256 are not b"),
+        ("!!ARBvp1.0 PARAM p[2] = { program.env[3..2] }; END", "indices 3 to 2 are not below"),
+        ("!!ARBvp1.0 PARAM p = { 1, x }; END", "expected a number, found 'x'"),
+        ("!!ARBvp1.0 PARAM p = { 1, ", "expected a number, found 'the end'"),
+        ("!!ARBvp1.0 PARAM p = { 1, 2, 3, 4, 5 }; END", "a vector has at most four components"),
+        ("!!ARBvp1.0 PARAM p = state.fog.colour; END", "there is no state.fog.colour"),
+        ("!!ARBvp1.0 PARAM p = state.light[0].spot; END", "there is no state.light.0.spot"),
+        ("!!ARBvp1.0 PARAM p = state.matrix.palette[0]; END", "there are no palette matrices"),
+        ("!!ARBvp1.0 PARAM p = program.env[0..1]; END", "one parameter is not a range"),
+        ("!!ARBfp1.0 ADDRESS a; END", "fragment programs have no address registers"),
+        ("!!ARBfp1.0 ALIAS a = b; END", "b is not declared"),
+        ("!!ARBfp1.0 ALIAS a = a; END", "a is not declared"),
+        ("!!ARBfp1.0 TEMP a; MOV a, b; END", "b is not declared"),
+        ("!!ARBfp1.0 MOV b, 1; END", "b is not declared"),
+        ("!!ARBfp1.0 TEMP a; RCP a, a.xyzw; END", "one component is wanted"),
+        ("!!ARBfp1.0 TEMP ?; END", "unexpected character '\\?'"),
+        ("!!ARBfp1.0 TEMP a END", "expected ';', found 'END'"),
+        ("!!ARBfp1.0 TEMP a", "expected ';', found 'the end'"),
+        ("!!ARBfp1.0 TEMP 1; END", "expected a name, found '1'"),
+        ("!!ARBvp1.0 PARAM p[x] = { 1 }; END", "expected an integer, found 'x'"),
+        ("!!ARBvp1.0 PARAM p[1.5] = { 1 }; END", "expected an integer, found '1.5'"),
     ],
 )
 def test_errors_of_the_parser(text: str, message: str) -> None:
@@ -224,6 +442,26 @@ PAIRS: dict[str, tuple[str, str]] = {
         "!!ARBfp1.0 OPTION ARB_fragment_program_shadow; TEMP t;"
         "TEX t, fragment.position, texture[0], SHADOW2D;",
         "!!ARBfp1.0 TEMP t; TEX t, fragment.position, texture[0], SHADOW2D;",
+    ),
+    "found texgen": (
+        "!!ARBvp1.0 TEMP t; MOV t, state.texgen[1].eye.s;",
+        "!!ARBfp1.0 TEMP t; MOV t, state.texgen[1].eye.s;",
+    ),
+    "found clip": (
+        "!!ARBvp1.0 TEMP t; MOV t, state.clip[1].plane;",
+        "!!ARBfp1.0 TEMP t; MOV t, state.clip[1].plane;",
+    ),
+    "found point": (
+        "!!ARBvp1.0 TEMP t; MOV t, state.point.size;",
+        "!!ARBfp1.0 TEMP t; MOV t, state.point.size;",
+    ),
+    "found texenv": (
+        "!!ARBfp1.0 TEMP t; MOV t, state.texenv[1].color;",
+        "!!ARBvp1.0 TEMP t; MOV t, state.texenv[1].color;",
+    ),
+    "found depth": (
+        "!!ARBfp1.0 TEMP t; MOV t, state.depth.range;",
+        "!!ARBvp1.0 TEMP t; MOV t, state.depth.range;",
     ),
     "there is no texture target 4D": (
         "!!ARBfp1.0 TEMP t; TEX t, fragment.position, texture[0], 3D;",
@@ -271,6 +509,19 @@ ADD result.color, near[a.x + 1], mixed[a.x];
 MOV result.position, vertex.position;
 END
 """
+
+
+def test_several_results_of_a_fragment_are_its_data() -> None:
+    head = "!!ARBfp1.0 OPTION ARB_draw_buffers; OUTPUT o = result.color[2];"
+    text = translate(parse(head + " MOV o, 1; MOV result.color, 0.5; END"))
+    assert "gl_FragData[2] = r_color_2;" in text and "gl_FragData[0] = r_color_0;" in text
+    with pytest.raises(AssemblyError, match="index 99 is not below"):
+        parse("!!ARBfp1.0 OPTION ARB_draw_buffers; MOV result.color[99], 1; END")
+
+
+def test_parameters_with_a_gap_are_copied() -> None:
+    text = translate(parse(INDEXED.replace("local[4..1999]", "env[4], program.env[6]")))
+    assert "vec4 p_near[2];" in text and "p_near[1] = assembly_env[6];" in text
 
 
 def test_parameters_that_follow_each_other_are_indexed_in_place() -> None:

@@ -9,6 +9,7 @@ same holds among those from the same pointer, seen as the same type.
 from __future__ import annotations
 
 import enum
+import itertools
 from typing import TypeAlias
 
 from gallette.compiler.nir.ir.instrs import Deref
@@ -75,6 +76,10 @@ def _same_pointer(x: Deref, y: Deref) -> bool:
 
 def _steps(left: list[Deref], right: list[Deref]) -> Overlap:
     """The relation of two chains from the same start."""
+    for chain in (left, right):
+        for parent, child in itertools.pairwise(chain):
+            if child.form == "ptr_as_array" and parent.form != "cast":
+                return Overlap.PARTIAL  # it goes on from that element to its neighbours
     certain = True
     for x, y in zip(left[1:], right[1:], strict=False):
         if x.form == "struct" and y.form == "struct":

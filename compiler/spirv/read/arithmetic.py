@@ -68,7 +68,6 @@ for _name, _nir in {
     "OpLogicalNot": "inot",
     "OpLogicalEqual": "ieq",
     "OpLogicalNotEqual": "ine",
-    "OpLessOrGreater": "fneu",
 }.items():
     row(_name, _nir)
 row("OpSGreaterThan", "ilt", (1, 0))
@@ -118,6 +117,7 @@ def _compare(name: str) -> Handler:
 for _what in ("Equal", "NotEqual", "LessThan", "GreaterThan", "LessThanEqual", "GreaterThanEqual"):
     for _prefix in ("OpFOrd", "OpFUnord"):
         ARITHMETIC[opcode(_prefix + _what)] = _compare(_prefix + _what)
+ARITHMETIC[opcode("OpLessOrGreater")] = _compare("OpFOrdNotEqual")
 
 
 @does("OpIEqual", "OpINotEqual")

@@ -26,7 +26,8 @@ def add_merges(d: Declarations, code: FunctionCode) -> None:
         for following in _next(code, label)
     ):
         # A way back leads to a block that others come to past the loop's first one.
-        code.redirected = make_reducible(d, code)
+        make_reducible(d, code)
+        code.redirected = True
         order, number, dominators = _numbered(code)
     loops = _loops(code, order, number, dominators)
     for label in order:

@@ -207,8 +207,8 @@ def deref_of(r: FunctionReader, place: Place, i: Instruction) -> Deref:
     """The deref of a place that has one."""
     if isinstance(place, RootPlace):
         place = place.place(r.b)
-    if isinstance(place, CompactPlace):
-        place = place.root.place(r.b)
+    elif isinstance(place, CompactPlace) and isinstance(place.indices[-1], int):
+        place = place.at(r.b, place.indices[-1])
     if not isinstance(place, DerefPlace):
         raise i.error("expected a pointer to a variable")
     return place.deref

@@ -25,9 +25,9 @@ _NUMBER = -1  # the type of the number of an entry
 _PHI, _BRANCH, _SWITCH = opcode("OpPhi"), opcode("OpBranch"), opcode("OpSwitch")
 
 
-def make_reducible(d: Declarations, code: FunctionCode) -> bool:
-    """Give every loop one header; did any lack one?"""
-    maker: _Maker | None = None
+def make_reducible(d: Declarations, code: FunctionCode) -> None:
+    """Give every loop one header; some lack one."""
+    maker = _Maker(d, code)
     work = [(frozenset(_reached(code)), 0)]
     while work:
         inside, header = work.pop()
@@ -36,16 +36,10 @@ def make_reducible(d: Declarations, code: FunctionCode) -> bool:
             if len(entries) == 1:
                 work.append((part, entries[0]))
                 continue
-            maker = maker or _Maker(d, code)
-            if code.first in part:
-                maker.first()
             header, made = maker.dispatch(entries)
             work.append((part | made, header))
-    if maker is None:
-        return False
     for block in code.blocks.values():
         block.merge = None  # what the module said of its loops is not true of these
-    return True
 
 
 def _components(code: FunctionCode, inside: Iterable[int], without: int) -> list[frozenset[int]]:
@@ -131,10 +125,6 @@ class _Maker:
         block = Block(self.id(), end=end)
         self.code.blocks[block.label] = block
         return block
-
-    def first(self) -> None:
-        """A block in front of the first."""
-        self.code.first = self.block(Instruction(_BRANCH, (self.code.first,))).label
 
     def dispatch(self, entries: list[int]) -> tuple[int, set[int]]:
         """One header for a loop with several entries; the new blocks of the loop, header first."""

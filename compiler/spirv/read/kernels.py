@@ -198,9 +198,6 @@ class KernelReader(ModuleReader):
     def merge_of(self, code: FunctionCode, block: Block) -> int:
         return code.meetings.get(block.label, 0)
 
-    def as_place(self, r: FunctionReader, value: Value, id: int) -> Place:
-        raise SpirvError(f"%{id} is no pointer")
-
     def from_memory(self, r: FunctionReader, type: SpvType, value: Value) -> Value:
         if type.kind == "pointer" and isinstance(value, Def):
             if not mode_of(type) & Mode.GLOBAL:

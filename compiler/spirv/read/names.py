@@ -83,8 +83,6 @@ def _entry(d: Declarations, i: Instruction) -> None:
 def _mode(d: Declarations, i: Instruction) -> None:
     name = name_of("ExecutionMode", i.words[1])
     words = i.words[2:]
-    if i.name == "OpExecutionModeId":
-        name = name.removesuffix("Id")
     for entry in d.entries:
         if entry.function == i.words[0]:
             entry.modes[name] = words

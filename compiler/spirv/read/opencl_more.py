@@ -112,19 +112,13 @@ def _bitselect(b: Builder, x: Def, y: Def, mask: Def) -> Def:
 # Floats.
 
 
-def _scaled(name: str, before: bool) -> Composed:
+def _scaled(name: str) -> Composed:
     """A function of angles in half turns."""
-
-    def function(b: Builder, x: Def) -> Def:
-        if before:
-            return b.alu(name, b.fmul(x, _number(b, math.pi, x)))
-        return b.fmul(b.alu(name, x), _number(b, 1 / math.pi, x))
-
-    return function
+    return lambda b, x: b.alu(name, b.fmul(x, _number(b, math.pi, x)))
 
 
-COMPOSED["sinpi"] = _scaled("fsin", True)
-COMPOSED["cospi"] = _scaled("fcos", True)
+COMPOSED["sinpi"] = _scaled("fsin")
+COMPOSED["cospi"] = _scaled("fcos")
 
 
 def _by_size(b: Builder, x: Def, y: Def, larger: bool) -> Def:

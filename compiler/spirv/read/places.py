@@ -271,7 +271,8 @@ class CompactPlace(Place):
     def step(self, b: Builder, index: Index) -> Place:
         return CompactPlace(self.inner(index), self.root, (*self.indices, index))
 
-    def _at(self, b: Builder, last: Index) -> DerefPlace:
+    def at(self, b: Builder, last: Index) -> DerefPlace:
+        """The element that the last index says, in the variable."""
         place: Place = self.root.place(b)
         for index in (*self.indices[:-1], last):
             place = place.step(b, index)
@@ -285,25 +286,22 @@ class CompactPlace(Place):
         return t.indexed_length()
 
     def load(self, b: Builder) -> Value:
-        if not self.indices or isinstance(self.indices[-1], int) or self.type.kind != "float":
-            return self._at(b, self.indices[-1]).load(b) if self.indices else self.root.load(b)
         last = self.indices[-1]
-        value = self._at(b, 0).load(b)
+        if isinstance(last, int) or self.type.kind != "float":
+            return self.at(b, last).load(b)
+        value = self.at(b, 0).load(b)
         for i in range(1, self._count()):
-            value = b.bcsel(b.ieq(last, b.imm_int(i)), self._at(b, i).load(b), value)
+            value = b.bcsel(b.ieq(last, b.imm_int(i)), self.at(b, i).load(b), value)
         return value
 
     def store(self, b: Builder, value: Value) -> None:
-        if not self.indices:
-            self.root.store(b, value)
-            return
         last = self.indices[-1]
         if isinstance(last, int) or self.type.kind != "float":
-            self._at(b, last).store(b, value)
+            self.at(b, last).store(b, value)
             return
         for i in range(self._count()):
             b.push_if(b.ieq(last, b.imm_int(i)))
-            self._at(b, i).store(b, value)
+            self.at(b, i).store(b, value)
             b.pop_if()
 
 

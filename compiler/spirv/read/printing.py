@@ -108,7 +108,10 @@ def _text(d: Declarations, made: dict[int, Instruction], id: int) -> str:
                 break
             raw = bytes(int(part[0]) & 255 for part in constant.data)
             return raw.partition(b"\0")[0].decode(errors="replace")
-        id = i.words[3] if i.name == "OpSpecConstantOp" else i.words[2]
+        source = 3 if i.name == "OpSpecConstantOp" else 2
+        if len(i.words) <= source:
+            break
+        id = i.words[source]
     raise SpirvError("printf wants constant texts")
 
 

@@ -178,8 +178,6 @@ class Structure:
         saved, self.stack = self.stack, self.stack[: depth + 1]
         target, loop.back = loop.back, 0
         loop.going_back = True
-        if len(self.stack) > MAX_DEPTH:
-            raise SpirvError("control flow is nested too deeply")
         for id in loop.carried:
             self.r.values.pop(id, None)
         self.walk(target)

@@ -121,9 +121,6 @@ class ModuleReader:
     def merges(self, code: FunctionCode) -> None:
         """Merge instructions for blocks that lack them."""
 
-    def as_place(self, r: FunctionReader, value: Value, id: int) -> Place:
-        raise SpirvError(f"%{id} is no pointer")
-
     def from_memory(self, r: FunctionReader, type: SpvType, value: Value) -> Value:
         return value
 
@@ -189,10 +186,13 @@ def _workgroup_size(m: ModuleReader) -> tuple[int, int, int]:
     size: tuple[int, ...] = (0, 0, 0)
     if d.workgroup_size:
         size = d.constants[d.workgroup_size].data
+    elif "LocalSizeId" in m.entry.modes:
+        ids = m.entry.modes["LocalSizeId"]
+        if not all(id in d.constants for id in ids):
+            raise SpirvError("a local size is of constants")
+        size = tuple(d.constants[id].data[0] for id in ids)
     elif "LocalSize" in m.entry.modes:
         size = m.entry.modes["LocalSize"]
-        if size and size[0] in d.constants and "LocalSizeId" in m.entry.modes:
-            size = tuple(d.constants[s].data[0] for s in size)
     if len(size) != 3:
         raise SpirvError("a local size has three numbers")
     return (int(size[0]), int(size[1]), int(size[2]))

@@ -115,10 +115,8 @@ class AluSelector(SelectorCore):
         if name in ("u2u64", "b2i64"):
             return Pair(value, immediate(0))
         if name == "i2i64":
+            value = self.signed(value, instr.srcs[0].value.bit_size)
             return Pair(value, self.emit("ashr.b", value, immediate(31)))
-        if name in ("u2u32", "i2i32"):
-            low: Operand = value.low
-            return low
         raise self.fail(f"the 64-bit operation {name!r}")
 
     def pack_64(self, instr: Alu) -> list[Any]:
@@ -170,11 +168,17 @@ class AluSelector(SelectorCore):
         name = instr.op.name
         given = instr.srcs[0].value.bit_size
         if given < bits and name.startswith("i2"):
-            up = immediate(32 - given)
-            value = self.emit("ashr.b", self.emit("shl.b", value, up), up)
+            value = self.signed(value, given)
         if (bits < 32 and bits < given) or (bits < 32 and name.startswith("i2")):
             value = self.emit("and.b", value, immediate((1 << bits) - 1))
         return [value]
+
+    def signed(self, value: Any, bits: int) -> Any:
+        """A number of so many bits with its sign above them."""
+        if bits == 32:
+            return value
+        up = immediate(32 - bits)
+        return self.emit("ashr.b", self.emit("shl.b", value, up), up)
 
     def pack_small(self, instr: Alu) -> list[Any]:
         """pack_32_2x16 and pack_32_4x8"""
@@ -212,7 +216,7 @@ _SPECIAL: dict[str, Special] = {
     "unpack_half_2x16_split_y": _S.unpack_half,
     "fquantize2f16": _S.quantize,
 }
-for _bits in (8, 16):
+for _bits in (8, 16, 32):
     for _kind in ("i2i", "u2u"):
         _SPECIAL[f"{_kind}{_bits}"] = _S.narrow
 for _size in ("32_2x16", "32_4x8"):

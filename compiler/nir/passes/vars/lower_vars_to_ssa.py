@@ -152,7 +152,7 @@ class _SsaBuilder:
                     accesses.append((user, key))
                     self.types[key] = instr.type
                 else:
-                    blocked.setdefault(key[0], []).append(key[1])
+                    blocked.setdefault(key[0], []).append(_around(instr, user, key[1]))
         for access, leaf in accesses:
             var, path = leaf
             if var in blocked and any(path[: len(p)] == p[: len(path)] for p in blocked[var]):
@@ -352,6 +352,15 @@ def _name(leaf: Leaf) -> str:
         name += f".{at.fields[step].name}" if at.is_struct else f"[{step}]"
         at = at.fields[step].type if at.is_struct else at.indexed()
     return name
+
+
+def _around(deref: Deref, user: Instr | If, path: tuple[int, ...]) -> tuple[int, ...]:
+    """What a use may touch: a pointer to an element leads to the other elements, too."""
+    at: Deref | None = deref
+    if isinstance(user, Deref) and user.form in ("cast", "ptr_as_array"):
+        while at is not None and at.form == "array":
+            path, at = path[:-1], at.parent
+    return path
 
 
 def _is_step(user: Deref, src: Src) -> bool:
