@@ -167,7 +167,7 @@ COPIED = """
 
 @pytest.mark.native
 def test_pixels_are_copied_from_buffers_with_any_components_as_on_native_gl() -> None:
-    """What a colour buffer lacks is 0, and an alpha of 1 (Mesa copies sRGB as if it were sampled)."""
+    """What a colour buffer lacks is 0, and an alpha of 1. (Mesa copies sRGB as if sampled.)"""
     found: list[dict[str, Any]] = []
     for create in (native_context, lambda **options: create_context("numpipe", **options)):
         gl = create(profile="compat", version=(4, 5), size=(16, 12))

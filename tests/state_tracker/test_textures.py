@@ -293,7 +293,7 @@ PROXIES = {
     "CUBE_MAP_ARRAY": (8, 8, 12),
 }
 STORED = "RGBA8 R16F DEPTH_COMPONENT24 RGBA COMPRESSED_RED_RGTC1 SRGB8_ALPHA8"
-ASKED = "WIDTH HEIGHT DEPTH INTERNAL_FORMAT RED_SIZE DEPTH_SIZE COMPRESSED".split()
+ASKED = "WIDTH HEIGHT DEPTH INTERNAL_FORMAT RED_SIZE DEPTH_SIZE COMPRESSED"
 
 
 def proxies(gl: GLInterface) -> dict[str, Any]:
@@ -327,7 +327,7 @@ def proxies(gl: GLInterface) -> dict[str, Any]:
                 [
                     gl.get_tex_level_parameteriv(target, level, getattr(GL, f"TEXTURE_{asked}"))[0]
                     for level in told
-                    for asked in ASKED
+                    for asked in ASKED.split()
                 ],
             )
             assert errors(gl) == []
