@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--driver", default="jit")
     parser.add_argument("--runs", type=int, default=5, help="processes per side and scene")
     parser.add_argument("--size", type=int, default=512)
-    parser.add_argument("--json", type=Path, default=None, metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--child", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:

@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.machine_backends")
     parser.add_argument("count", nargs="?", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--machine", choices=MACHINES, default=None)
+    parser.add_argument("--machine", choices=MACHINES)
     parser.add_argument("--setting", default="", help="only settings with this in their name")
     options = parser.parse_args(arguments)
     as_expected = True

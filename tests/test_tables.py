@@ -15,6 +15,7 @@ from gallette.compiler.nir.ir.metadata import ANALYSES
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.texops import TEX_OPS
 from gallette.compiler.nir.run.pass_runner import all_passes
+from gallette.compiler.spirv.grammar import grammar
 from gallette.drivers.common.machine.types import TYPES
 from gallette.drivers.faulty.faults import FAULTS
 from gallette.drivers.simd.isa.opcodes import OPCODES as SIMD_OPCODES
@@ -24,6 +25,10 @@ from gallette.pipe.keys import LOWERINGS
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 from gallette.state_tracker.texturing.texture_targets import TARGETS
 
+_INSTRUCTIONS = [
+    *grammar().by_opcode.values(),
+    *(one for each in grammar().extended.values() for one in each.by_opcode.values()),
+]
 TABLES: dict[str, Collection[Any]] = {
     "debug flags": FLAGS.values(),
     "address formats": addresses.FORMATS.values(),
@@ -40,6 +45,12 @@ TABLES: dict[str, Collection[Any]] = {
     "lowerings": LOWERINGS.values(),
     "internal formats": INTERNAL_FORMATS.values(),
     "texture targets": TARGETS.values(),
+    "channels of pixel formats": [c for format in FORMATS.values() for c in format.channels],
+    "instructions of SPIR-V": _INSTRUCTIONS,
+    "operands of SPIR-V": [spec for instr in _INSTRUCTIONS for spec in instr.operands],
+    "enumerants of SPIR-V": [
+        one for kind in grammar().enums.values() for one in kind.by_value.values()
+    ],
 }
 
 

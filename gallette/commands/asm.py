@@ -22,9 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--instructions", action="store_true", help="list the instructions and what they cost"
     )
-    parser.add_argument(
-        "-o", "--output", type=Path, default=None, help="binary code (default: words in hex)"
-    )
+    parser.add_argument("-o", "--output", type=Path, help="binary code (default: words in hex)")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -26,19 +26,15 @@ _NATIVE = ("softpipe", "llvmpipe")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("benchmarks", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument(
-        "--driver", default=None, metavar="D,...", help="our sides (default: GALLETTE_DRIVER)"
-    )
+    parser.add_argument("--driver", metavar="D,...", help="our sides (default: GALLETTE_DRIVER)")
     parser.add_argument("--against", default="softpipe,llvmpipe", metavar="D,...")
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="frames per side")
     parser.add_argument(
         "--processor", action="store_true", help="compare processor time of all threads"
     )
     parser.add_argument("--profile", action="store_true", help="also say where our time goes")
-    parser.add_argument("--json", type=Path, default=None, metavar="FILE")
-    parser.add_argument(
-        "--docs", type=Path, default=None, metavar="PAGE", help="put table and chart into a page"
-    )
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--docs", type=Path, metavar="PAGE", help="put table and chart into a page")
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
 
 

@@ -25,11 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "place", nargs="?", type=place_of, metavar="X,Y", help="the fragment's pixel; y upwards"
     )
-    parser.add_argument("--vertex", type=int, default=None, metavar="N", help="a vertex of a draw")
+    parser.add_argument("--vertex", type=int, metavar="N", help="a vertex of a draw")
     parser.add_argument("--instance", type=int, default=0, metavar="I", help="... of an instance")
-    parser.add_argument(
-        "--invocation", type=_three, default=None, metavar="X,Y,Z", help="of a compute shader"
-    )
+    parser.add_argument("--invocation", type=_three, metavar="X,Y,Z", help="of a compute shader")
     parser.add_argument(
         "--draw",
         type=int,
@@ -37,11 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the call as `gallette pixel` numbers it; with --vertex the Nth draw",
     )
-    parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
-    parser.add_argument(
-        "-c", "--commands", default=None, metavar="TEXT", help="commands, separated by ;"
-    )
-    parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="all of it as JSON")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("-c", "--commands", metavar="TEXT", help="commands, separated by ;")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="all of it as JSON")
 
 
 def _three(text: str) -> tuple[int, int, int]:

@@ -49,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="scenes, moderngl scripts or captures (default: all scenes)",
     )
     parser.add_argument("--list", action="store_true", help="list the scenes")
-    parser.add_argument("--driver", default=None, help="our side (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="our side (default: GALLETTE_DRIVER)")
     parser.add_argument("--against", default="native", metavar="DRIVER", help="the other side")
     parser.add_argument("--tolerance", type=_steps, default=1.0, metavar="N", help="steps of 1/255")
-    parser.add_argument("--html", type=Path, default=None, metavar="DIR", help="write a report")
+    parser.add_argument("--html", type=Path, metavar="DIR", help="write a report")
     parser.add_argument(
         "--option",
         action="append",
@@ -60,10 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of our driver, such as inexact_used_once=always",
     )
-    parser.add_argument(
-        "--frame", type=int, default=None, metavar="N", help="of a capture, only this frame"
-    )
-    parser.add_argument("--png", type=Path, default=None, metavar="DIR", help="save the pictures")
+    parser.add_argument("--frame", type=int, metavar="N", help="of a capture, only this frame")
+    parser.add_argument("--png", type=Path, metavar="DIR", help="save the pictures")
     parser.add_argument(
         "--cluster", default="", metavar="ADDRESS", help="on a dask.distributed cluster, or local:N"
     )

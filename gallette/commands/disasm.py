@@ -19,9 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_MACHINE,
         help=f"whose machine: {', '.join(MACHINES)} (default: {DEFAULT_MACHINE})",
     )
-    parser.add_argument(
-        "--stage", default=None, help="what stage a shader is whose name does not tell"
-    )
+    parser.add_argument("--stage", help="what stage a shader is whose name does not tell")
 
 
 def words_of(data: bytes, name: str, size: int = 16) -> list[int]:

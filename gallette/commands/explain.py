@@ -37,16 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", help="a .shader_test, .vert, .frag or .glsl file; - reads standard input (--stage)"
     )
-    parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
-    parser.add_argument("--html", type=Path, default=None, metavar="FILE", help="write a page")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
     parser.add_argument(
         "--memory",
         type=Path,
-        default=None,
         metavar="FILE",
         help="write where a shader_test's buffers lay as JSON (the driver simd knows)",
     )
-    parser.add_argument("--stage", default=None, help="only this stage: vertex, fragment, ...")
+    parser.add_argument("--stage", help="only this stage: vertex, fragment, ...")
     parser.add_argument(
         "--alone", action="store_true", help="without the .vert or .frag file that lies beside it"
     )

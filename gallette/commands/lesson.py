@@ -37,11 +37,10 @@ _STYLES = {"add": "green", "del": "red", "same": "", "hunk": "bright_black"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="the lesson; without one, list the course")
-    parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
     parser.add_argument(
         "--html",
         type=Path,
-        default=None,
         metavar="PATH",
         help="write a page; without a name, the whole course into a folder",
     )

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     summary.add_argument(
         "runs", nargs="+", type=Path, metavar="DIR", help="a folder with results.json"
     )
-    summary.add_argument("--html", type=Path, default=None, metavar="DIR")
+    summary.add_argument("--html", type=Path, metavar="DIR")
     summary.add_argument(
         "--pages",
         choices=("problems", "all", "none"),
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     coverage.add_argument("paths", nargs="*", metavar="PATH", help="default: the bundled tests")
     coverage.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
     coverage.add_argument("--filter", action="append", default=[], metavar="RE")
-    coverage.add_argument("--html", type=Path, default=None, metavar="DIR", help="write a page")
+    coverage.add_argument("--html", type=Path, metavar="DIR", help="write a page")
     actions.add_parser("commands", help="list the [test] commands the runner knows")
 
 
@@ -82,7 +82,7 @@ def _add_run(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     add = runner.add_argument
     add("paths", nargs="*", metavar="PATH", help="a .shader_test or a folder")
-    add("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
+    add("--driver", help="the driver (default: GALLETTE_DRIVER)")
     add("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
     add("--filter", action="append", default=[], metavar="RE", help="only tests whose name matches")
     add("--exclude", action="append", default=[], metavar="RE", help="no test whose name matches")
@@ -94,12 +94,12 @@ def _add_run(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         metavar="FILE",
         help="tests to run, a file or a name of a test under PATH per line",
     )
-    add("--shard", type=Shard.parse, default=None, metavar="I/N", help="the I-th of N parts")
+    add("--shard", type=Shard.parse, metavar="I/N", help="the I-th of N parts")
     add("--repeat", type=int, default=1, metavar="N", help="run each test N times; find flaky ones")
     add("--timeout", type=float, default=60.0, metavar="SECONDS", help="per test")
-    add("-o", "--output", type=Path, default=None, metavar="DIR", help="where results.json goes")
+    add("-o", "--output", type=Path, metavar="DIR", help="where results.json goes")
     add("--overwrite", action="store_true", help="give up an unfinished run in DIR")
-    add("--resume", type=Path, default=None, metavar="DIR", help="go on with the run in DIR")
+    add("--resume", type=Path, metavar="DIR", help="go on with the run in DIR")
     add(
         "--rerun",
         type=parse_results,
@@ -107,7 +107,7 @@ def _add_run(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
         metavar="RESULTS",
         help="with --resume: run tests with these results (fail,crash) again",
     )
-    add("--junit", type=Path, default=None, metavar="FILE", help="write a JUnit XML file, too")
+    add("--junit", type=Path, metavar="FILE", help="write a JUnit XML file, too")
     add("--no-cache", action="store_true", help="compile every shader, trust no cache")
     add("--update-known", action="store_true", help="rewrite the driver's list of known failures")
     add(

@@ -25,13 +25,13 @@ _COLORS = {"written": "green", "culled": "yellow", "clipped": "yellow", "outside
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", help="a scene, a .shader_test file or a capture")
     parser.add_argument("place", type=place_of, metavar="X,Y", help="the pixel; y counts upwards")
-    parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
     parser.add_argument("--sample", type=int, default=0, metavar="S", help="which of its samples")
     parser.add_argument(
-        "--target", dest="buffer", type=int, default=None, metavar="N", help="colour buffer N only"
+        "--target", dest="buffer", type=int, metavar="N", help="colour buffer N only"
     )
     parser.add_argument("--everything", action="store_true", help="all framebuffers of the run")
-    parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="write it as JSON")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write it as JSON")
 
 
 def place_of(text: str) -> tuple[int, int]:

@@ -24,9 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check", required=True, metavar="COMMAND", help="a shell command; {} is the file"
     )
-    parser.add_argument(
-        "--status", type=int, default=None, help="what it ends with (default: as on FILE)"
-    )
+    parser.add_argument("--status", type=int, help="what it ends with (default: as on FILE)")
     parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS")
     parser.add_argument("--limit", type=int, default=5000, help="candidates tried at most")
     parser.add_argument("-o", "--output", type=Path, help="default: print it")

@@ -17,11 +17,9 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("capture", type=Path, metavar="CAPTURE", help="what `gallette trace` wrote")
     parser.add_argument("--driver", default="", help="the driver (default: the capture's)")
-    parser.add_argument("--until", type=int, default=None, metavar="CALL", help="stop after a call")
-    parser.add_argument("--frame", type=int, default=None, metavar="N", help="stop after a frame")
-    parser.add_argument(
-        "--save", type=Path, default=None, metavar="OUT.png", help="the framebuffer at the end"
-    )
+    parser.add_argument("--until", type=int, metavar="CALL", help="stop after a call")
+    parser.add_argument("--frame", type=int, metavar="N", help="stop after a frame")
+    parser.add_argument("--save", type=Path, metavar="OUT.png", help="the framebuffer at the end")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
     parser.add_argument("--frames", type=int, default=0, metavar="N", help="stop after N frames")
     parser.add_argument(
         "--save", default="", metavar="OUT.png", help="keep the last frame (or all: OUT%%d.png)"

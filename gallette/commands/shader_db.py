@@ -70,7 +70,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--each", action="store_true", help="list every shader")
     parser.add_argument(
         "--driver",
-        default=None,
         help="measure a driver's machine code; --set and --against are the driver's options then",
     )
 

@@ -31,14 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "arguments", nargs="*", help="the program's own arguments (those with a dash after --)"
     )
-    parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
-    parser.add_argument(
-        "-o", "--output", type=Path, default=None, metavar="FILE", help="write a capture (.gcap)"
-    )
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a capture (.gcap)")
     parser.add_argument("--frames", type=int, default=0, metavar="N", help="stop after N frames")
     parser.add_argument("--calls", action="store_true", help="list a capture's OpenGL calls")
-    parser.add_argument("--html", type=Path, default=None, metavar="FILE", help="write a page")
-    parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="keep the trace")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the trace")
     parser.add_argument("--all", action="store_true", help="all bound state, not only changes")
 
 

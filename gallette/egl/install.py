@@ -64,9 +64,7 @@ def install(driver: str | None = None) -> None:
     The libraries are loaded here under their usual names, so whoever loads `libGL.so.1` later gets
     ours; `find_library` names them, and the environment makes window libraries do without windows.
     """
-    if driver is not None:
-        os.environ["GALLETTE_DRIVER"] = driver
-    environment(os.environ)
+    environment(os.environ, driver)
     if _KEPT:
         return
     for name in SONAMES.values():

@@ -73,11 +73,12 @@ def _compressed_family(dimensions: int) -> None:
             raise invalid_enum(internalformat, "compressed internal format")
         check_target(ctx, kind, info)
         extent = (*size, *ones)
-        if border or not check_sizes(ctx, info, level, extent):
+        fits = check_sizes(ctx, info, level, extent)
+        if border or not (fits or proxy):
             raise invalid_value("bad size of a compressed image")
         image = make_image(ctx, kind, info, extent)
         if proxy:
-            ctx.textures.proxies[(info.value, level)] = image
+            ctx.textures.tell_proxy(info, level, image if fits else None)
             return
         texture = current(ctx, info.value)
         if texture.immutable_levels:

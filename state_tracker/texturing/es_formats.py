@@ -239,18 +239,17 @@ def makes_es_mipmaps(info: InternalFormat) -> bool:
 
 
 _LAST: dict[str, tuple[tuple[int, int], ...]] = {
-    "UNORM": ((GL.RGBA, GL.UNSIGNED_BYTE), (GL.BGRA_EXT, GL.UNSIGNED_BYTE)),
-    "SNORM": (
-        (GL.RGBA, GL.BYTE), (GL.RGBA, GL.UNSIGNED_BYTE), (GL.BGRA_EXT, GL.UNSIGNED_BYTE),
-    ),
-    "SRGB": ((GL.RGBA, GL.UNSIGNED_BYTE), (GL.BGRA_EXT, GL.UNSIGNED_BYTE)),
-    "FLOAT": ((GL.RGBA, GL.FLOAT), (GL.BGRA_EXT, GL.UNSIGNED_BYTE)),
+    "UNORM": ((GL.RGBA, GL.UNSIGNED_BYTE),),
+    "SNORM": ((GL.RGBA, GL.BYTE), (GL.RGBA, GL.UNSIGNED_BYTE)),
+    "FLOAT": ((GL.RGBA, GL.FLOAT),),
     "SINT": ((GL.RGBA_INTEGER, GL.INT),),
     "UINT": ((GL.RGBA_INTEGER, GL.UNSIGNED_INT),),
-}  # fmt: skip
-"""What any colour buffer of a kind can be read as."""
+}
+"""What any colour buffer of a kind can be read as; that of sRGB is read as its own pair."""
 
-_PACKED_BGRA = (GL.UNSIGNED_SHORT_4_4_4_4_REV, GL.UNSIGNED_SHORT_1_5_5_5_REV)
+_OF_BGRA = (GL.UNSIGNED_BYTE, GL.UNSIGNED_SHORT_4_4_4_4_REV, GL.UNSIGNED_SHORT_1_5_5_5_REV)
+"""and, as these, any that is not of integers (EXT_read_format_bgra)"""
+
 _DEPTHS = (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL)
 
 
@@ -286,7 +285,7 @@ def check_es_read(info: InternalFormat, format: int, type: int) -> None:
     kind = "SRGB" if info.candidates[0].is_srgb else info.candidates[0].channels[0].type
     bits = max(channel.bits for channel in info.candidates[0].channels)
     allowed = (format, type) in _LAST.get(kind, ())
-    allowed |= kind in ("UNORM", "SRGB") and format == GL.BGRA_EXT and type in _PACKED_BGRA
+    allowed |= kind not in ("SINT", "UINT") and format == GL.BGRA_EXT and type in _OF_BGRA
     if kind in ("UNORM", "SNORM") and bits == 16:
         allowed |= (format, type) == (GL.RGBA, GL.SHORT if kind == "SNORM" else GL.UNSIGNED_SHORT)
     if not allowed:

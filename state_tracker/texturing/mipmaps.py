@@ -57,7 +57,7 @@ def generate(ctx: Context, texture: TextureObject) -> None:
         raise invalid_operation("the cube map is not complete")
     last = texture.last_level
     for level in range(texture.base_level + 1, last + 1):
-        extent = texture.level_extent(*base.extent, level - texture.base_level)
+        extent = texture.target.level_extent(base.extent, level - texture.base_level)
         for face, images in enumerate(texture.images):
             old = images.get(level)
             if old is None or old.extent != extent or old.info is not base.info:

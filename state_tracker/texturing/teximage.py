@@ -155,9 +155,7 @@ def tex_image(
     if ctx.profile == "es":
         image.unsized = unsized_format(internalformat, kind, type)
     if proxy:
-        ctx.textures.proxies[(info.value, level)] = (
-            image if fits else TexImage(0, 0, 0, kind, image.format)
-        )
+        ctx.textures.tell_proxy(info, level, image if fits else None)
         return
     if not fits:
         raise invalid_value(f"{'x'.join(map(str, extent))} is too large for a {info.name}")
@@ -494,29 +492,50 @@ def _storage(
     ctx: Context, texture: TextureObject, levels: int, internalformat: int,
     extent: tuple[int, int, int], samples: int = 0, fixed: bool = True,
 ) -> None:  # fmt: skip
-    if levels < 1 or min(extent) < 1:
-        raise invalid_value("storage needs at least one level and one texel")
-    info = INTERNAL_FORMATS.get(internalformat)
-    unsized = info is not None and info.name in _UNSIZED
-    if info is None or unsized or is_of_another_profile(ctx, info):
-        raise invalid_enum(internalformat, "sized internal format")
-    check_target(ctx, info, texture.target)
+    info = _check_storage(ctx, texture.target, levels, internalformat, extent)
     if texture is ctx.textures.defaults[texture.target.value]:
         raise invalid_operation("the default texture has no immutable storage")
     if texture.immutable_levels:
         raise invalid_operation("the texture's storage is immutable already")
     if not check_sizes(ctx, texture.target, 0, extent):
         raise invalid_value("the texture is too large")
-    edges = [s for axis, s in enumerate(extent) if axis != texture.target.layers_axis]
-    if levels > (max(edges).bit_length() if texture.target.mipmapped else 1):
-        raise invalid_operation("more levels than a full mipmap chain has")
     image = make_image(ctx, info, texture.target, extent, samples, fixed)
     if texture.sparse:
         size = check_sparse(ctx, texture.target, info, image.format, extent, texture.page_index)
         whole = (extent[0], extent[1], 6) if texture.target.faces == 6 else extent
-        sizes = [texture.level_extent(*whole, level) for level in range(levels)]
+        sizes = [texture.target.level_extent(whole, level) for level in range(levels)]
     texture.allocate(levels, image)
     texture.pages = Pages(size, sizes) if texture.sparse else None
+
+
+def _check_storage(
+    ctx: Context, target: TargetInfo, levels: int, internalformat: int, extent: tuple[int, int, int]
+) -> InternalFormat:
+    """What is wrong with immutable storage of any texture; its format."""
+    if levels < 1 or min(extent) < 1:
+        raise invalid_value("storage needs at least one level and one texel")
+    info = INTERNAL_FORMATS.get(internalformat)
+    unsized = info is not None and info.name in _UNSIZED
+    if info is None or unsized or is_of_another_profile(ctx, info):
+        raise invalid_enum(internalformat, "sized internal format")
+    check_target(ctx, info, target)
+    edges = [s for axis, s in enumerate(extent) if axis != target.layers_axis]
+    if levels > (max(edges).bit_length() if target.mipmapped else 1):
+        raise invalid_operation("more levels than a full mipmap chain has")
+    return info
+
+
+def _proxy_storage(
+    ctx: Context, target: TargetInfo, levels: int, internalformat: int, extent: tuple[int, int, int]
+) -> None:
+    """What immutable storage would be; what is too large is nothing."""
+    info = _check_storage(ctx, target, levels, internalformat, extent)
+    fits = check_sizes(ctx, target, 0, extent)
+    for level in range(target.last_level(ctx) + 1):
+        image = None
+        if fits and level < levels:
+            image = make_image(ctx, info, target, target.level_extent(extent, level))
+        ctx.textures.tell_proxy(target, level, image)
 
 
 def _storage_family(dimensions: int) -> None:
@@ -531,9 +550,7 @@ def _storage_family(dimensions: int) -> None:
             raise invalid_enum(target, f"target of {dimensions}D storage")
         extent = (*size, *ones)
         if proxy:
-            kind = internal_format(ctx, internalformat)
-            image = make_image(ctx, kind, info, (extent[0], extent[1], extent[2]))
-            ctx.textures.proxies[(info.value, 0)] = image
+            _proxy_storage(ctx, info, levels, internalformat, (extent[0], extent[1], extent[2]))
             return
         _storage(
             ctx, current(ctx, info.value), levels, internalformat, (extent[0], extent[1], extent[2])
@@ -590,9 +607,8 @@ def _multisample_family(dimensions: int, name: str) -> None:
         if target == info.proxy:
             kind = _check_samples(ctx, samples, internalformat)
             image = make_image(ctx, kind, info, extent, samples, bool(rest[-1]))
-            if not check_sizes(ctx, info, 0, extent):
-                image = TexImage(0, 0, 0, kind, image.format)
-            ctx.textures.proxies[(expected, 0)] = image
+            fits = check_sizes(ctx, info, 0, extent)
+            ctx.textures.tell_proxy(info, 0, image if fits else None)
             return
         texture = current(ctx, target)
         _multisample(

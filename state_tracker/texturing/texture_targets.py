@@ -60,6 +60,14 @@ class TargetInfo:
             return caps.max_texture_cube_size
         return caps.max_texture_2d_size
 
+    def level_extent(self, extent: tuple[int, int, int], level: int) -> tuple[int, int, int]:
+        """The size of a level given that of level 0; layers do not shrink."""
+        sizes = list(extent)
+        for axis in range(3):
+            if axis != self.layers_axis:
+                sizes[axis] = max(1, sizes[axis] >> level)
+        return sizes[0], sizes[1], sizes[2]
+
     def last_level(self, ctx: Context) -> int:
         """The number of the smallest level an image of the largest size has."""
         return self.limit(ctx).bit_length() - 1 if self.mipmapped else 0

@@ -229,9 +229,8 @@ class TextureObject(GLObject):
         self._disown()
         self._drop_images()
         self._replace_resource(resource)
-        width, height, depth = image.extent
         for level in range(levels):
-            extent = self.level_extent(width, height, depth, level)
+            extent = self.target.level_extent(image.extent, level)
             for face in self.images:
                 face[level] = TexImage(
                     *extent, image.info, image.format, image.samples, image.fixed_samples
@@ -306,14 +305,6 @@ class TextureObject(GLObject):
                     if image.stray is None and image.width and not self._fits(level, image, chain):
                         found.append((level, face, image, self._allocate_stray(image)))
         return found
-
-    def level_extent(self, width: int, height: int, depth: int, level: int) -> tuple[int, int, int]:
-        """The size of a level given that of level 0; layers do not shrink."""
-        sizes = [width, height, depth]
-        for axis in range(3):
-            if axis != self.target.layers_axis:
-                sizes[axis] = max(1, sizes[axis] >> level)
-        return sizes[0], sizes[1], sizes[2]
 
     def _pipe_extent(self, image: TexImage) -> tuple[int, int, int]:
         """Width, height and depth-or-layers in pipe's order."""
@@ -432,7 +423,7 @@ class TextureObject(GLObject):
         for level in range(
             self.base_level, self.last_level + 1 if mipmaps else self.base_level + 1
         ):
-            extent = self.level_extent(*base.extent, level - self.base_level)
+            extent = self.target.level_extent(base.extent, level - self.base_level)
             for face in self.images:
                 image = face.get(level)
                 if image is None or image.extent != extent or image.info is not base.info:

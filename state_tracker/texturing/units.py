@@ -14,7 +14,7 @@ from gallette.state_tracker.entry_points.errors import invalid_enum
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.texturing.sampling import SamplerParams
-from gallette.state_tracker.texturing.texture_targets import TARGETS
+from gallette.state_tracker.texturing.texture_targets import TARGETS, TargetInfo
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 
 if TYPE_CHECKING:
@@ -59,6 +59,13 @@ class TextureState:
     @property
     def unit(self) -> TextureUnit:
         return self.units[self.active]
+
+    def tell_proxy(self, target: TargetInfo, level: int, image: TexImage | None) -> None:
+        """What a level of a texture would be; None: it is too large."""
+        if image is None:
+            self.proxies.pop((target.value, level), None)
+        else:
+            self.proxies[target.value, level] = image
 
     def bind(self, target: int, texture: TextureObject) -> None:
         bound = self.unit.bound

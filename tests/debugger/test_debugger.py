@@ -138,6 +138,33 @@ def test_steps_are_found_from_the_first_to_the_last() -> None:
     assert (empty.find_nan(), empty.find_line(3)) == (None, None)
 
 
+def test_a_variable_changes_where_its_line_is_come_to() -> None:
+    """Or passed, if nothing is left of it; what waits for no line changes at once."""
+    at_once, waits, passes = ("a", (0,), 0), ("b", (1,), 5), ("c", (0, -1), 6)
+    code = [
+        Line("", 3, names=(at_once,)),
+        Line("", 3, names=(waits,)),
+        Line("", 4, names=(passes, waits)),
+        Line("", 4, "i", names=(("d", (0,), 4),)),
+        Line("", 5),
+        Line("", 7),
+        Line("", 2, names=(("c", (0,), 7),)),
+    ]
+    steps = [Step(line, _bits(float(line)), [True]) for line in (0, 1, 2, 3, 4, 5, 6, 5)]
+    steps[2].values = [[*_bits(2.0)[0], 77]]
+    steps[3].values = [[7]]
+    steps.insert(4, Step(0, _bits(9.0), [False]))  # another way: nothing changes here
+    session = Session("", "fragment", [], code, steps)
+    found = [
+        {name: (one.values, one.assigned) for name, one in session.watch(at).items()}
+        for at in range(len(steps))
+    ]
+    a, b, c = {"a": ([0.0], 0)}, {"b": ([None, 2.0], 5)}, {"c": ([2.0], 6)}
+    d = {"d": ([7], 4)}
+    after = [a, a, a, a | d, a | d, a | b | d, a | b | c | d, a | b | c | d]
+    assert found == [*after, a | b | d | {"c": ([6.0], 7)}]
+
+
 def test_neighbours_of_the_quad(session: Session) -> None:
     assert len(session.lanes) == 4
     at = next(i for i, s in enumerate(session.steps) if "fddx" in session.code[s.line].text)

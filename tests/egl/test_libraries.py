@@ -12,11 +12,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from gallette.egl import functions, sync
+from gallette.egl import functions, install, sync
 from gallette.egl.display import display_of
 from gallette.egl.elf import shared_library
 from gallette.egl.libraries import exports, texts_of
@@ -227,6 +228,20 @@ def test_surfaces_give_their_images_back(egl: Egl) -> None:
     assert egl.lib.eglDestroyContext(egl.display, context)
 
 
+def test_a_context_forgets_the_window_it_leaves(egl: Egl, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is not current must not keep a surface that was destroyed since."""
+    (config, *_) = egl.choose(0x3033, 1, 0x3024, 8)
+    surface, context = egl.pbuffer(config, 4, 4), egl.context(config=config)
+    display = display_of(egl.display.value or 0)
+    drawn = display.surfaces[surface.value]
+    monkeypatch.setattr(drawn, "window", SimpleNamespace(size=lambda: (4, 4)))
+    assert egl.current(context, surface)
+    gl = display.contexts[context.value].gl
+    assert gl.look_at_window == drawn.look
+    assert egl.current(None)
+    assert gl.look_at_window is None
+
+
 def test_shared_contexts_see_each_others_buffers(egl: Egl) -> None:
     first = egl.context()
     second = egl.context(share=first)
@@ -299,15 +314,21 @@ def test_known_and_unknown_functions(egl: Egl) -> None:
     assert not find(b"glNothingOfTheKind") and not find(b"notEvenGL")
 
 
+def functions_of(first: str) -> list[tuple[str, str]]:
+    """Functions whose first parameter is called that, and their signatures."""
+    takes = []
+    for name, (guarded, signature) in _FUNCTIONS.items():
+        made = getattr(functions, guarded.__name__, getattr(sync, guarded.__name__, None))
+        if made is not None and next(iter(inspect.signature(made).parameters), "") == first:
+            takes.append((name, signature))
+    return takes
+
+
 def test_every_function_looks_at_its_display(egl: Egl) -> None:
     """EGL_BAD_DISPLAY for what is none, EGL_NOT_INITIALIZED before and after it is in use."""
     ended = ctypes.c_void_p(egl.lib.eglGetPlatformDisplay(0x31DD, None, None))
     egl.lib.eglTerminate(ended)
-    takes = []
-    for name, (guarded, signature) in _FUNCTIONS.items():
-        made = getattr(functions, guarded.__name__, getattr(sync, guarded.__name__, None))
-        if made is not None and next(iter(inspect.signature(made).parameters), "") == "display":
-            takes.append((name, signature))
+    takes = functions_of("display")
     assert len(takes) > 40
     for name, signature in takes:
         address = egl.lib.eglGetProcAddress(name.encode())
@@ -318,6 +339,39 @@ def test_every_function_looks_at_its_display(egl: Egl) -> None:
         if name not in ("eglInitialize", "eglTerminate", "eglMakeCurrent"):
             assert not call(ended, *others), name
             assert egl.lib.eglGetError() == 0x3001, name
+
+
+def test_every_function_looks_at_its_device(egl: Egl) -> None:
+    """EGL_BAD_DEVICE for what is none; of ours, what is asked for is wrong."""
+    device, count = ctypes.c_void_p(), ctypes.c_int()
+    query = prototype("ipp:u")(egl.lib.eglGetProcAddress(b"eglQueryDevicesEXT"))
+    assert query(1, ctypes.addressof(device), ctypes.addressof(count)) and count.value == 1
+    takes = functions_of("device")
+    assert {name for name, _ in takes} == {"eglQueryDeviceStringEXT", "eglQueryDeviceAttribEXT"}
+    for name, signature in takes:
+        call = prototype(signature)(egl.lib.eglGetProcAddress(name.encode()))
+        others = [0] * (len(signature.split(":")[0]) - 1)
+        for handle, error in ((0, 0x322B), (4711, 0x322B), (device.value, None)):
+            assert not call(handle, *others), name
+            wanted = error or (0x300C if "String" in name else 0x3004)
+            assert egl.lib.eglGetError() == wanted, (name, handle)
+
+
+@pytest.mark.parametrize("driver", [None, "tiler"])
+@pytest.mark.parametrize("screen", ["", ":7"])
+@pytest.mark.parametrize("path", ["", "/opt/lib"])
+def test_what_a_program_is_started_with(driver: str | None, screen: str, path: str) -> None:
+    """It finds our libraries first, needs no window without a screen, and keeps its choices."""
+    given = {"MUJOCO_GL": "osmesa", "DISPLAY": screen, "LD_LIBRARY_PATH": path}
+    found = dict(given, GALLETTE_DRIVER="simd")
+    for _ in range(2):  # a second time changes nothing
+        install.environment(found, driver)
+        ours, *others = found["LD_LIBRARY_PATH"].split(":")
+        assert Path(ours, "libGL.so.1").is_file() and others == ([path] if path else [])
+        assert Path(found["__EGL_VENDOR_LIBRARY_FILENAMES"]).is_file()
+        assert found["GALLETTE_DRIVER"] == (driver or "simd")
+        assert found.get("EGL_PLATFORM") == (None if screen else "surfaceless")
+        assert (found["MUJOCO_GL"], found["PYOPENGL_PLATFORM"]) == ("osmesa", "egl")
 
 
 def test_calls_after_python_ended_do_nothing() -> None:

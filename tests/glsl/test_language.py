@@ -1,5 +1,7 @@
 """What each language accepts and refuses, as one table."""
 
+import itertools
+
 import pytest
 
 from gallette.compiler.glsl.builtins.limits import Limits
@@ -364,6 +366,57 @@ def test_conversions_and_overloads_are_chosen_as_on_native_gl(language: str) -> 
         native = bool(gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0])
         assert compiled(Stage.FRAGMENT, text).ok == native, text
     gl.release()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("way", ["in", "out", "inout"])
+@pytest.mark.parametrize("other", ["double", "uint"])
+def test_an_overload_is_better_somewhere_and_worse_nowhere_as_on_native_gl(
+    way: str, other: str
+) -> None:
+    """For the first argument float is better than double: is that function called? than uint not:
+    is there one that can be called?
+    """
+    result, end = ("void", "") if other == "double" else ("bool", " return true; ")
+    bases = CONVERTED["400"].split()
+    gl = native_context(profile="compat", version=(4, 5))
+    shader = gl.create_shader(GL.FRAGMENT_SHADER)
+    called = 0
+    for given, one, two in itertools.product(bases, repeat=3):
+        functions = (
+            f"{result} f({other} a, {way} {one} b) {{{end}}}\n"
+            f"bool f(float a, {way} {two} b) {{ return true; }}\n"
+        )
+        text = f"{head_of('400')}{functions}void main() {{ {given} v; bool called = f(1, v); }}"
+        gl.shader_source(shader, text)
+        gl.compile_shader(shader)
+        native = bool(gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0])
+        assert compiled(Stage.FRAGMENT, text).ok == native, text
+        called += native
+    gl.release()
+    assert 0 < called < 125
+
+
+def shapes(base: str) -> dict[object, str]:
+    """The scalar, vectors and matrices of a base type, by their shapes."""
+    scalar = {"i": "int", "u": "uint", "": "float", "d": "double"}[base]
+    found: dict[object, str] = {1: scalar} | {n: f"{base}vec{n}" for n in (2, 3, 4)}
+    if base in ("", "d"):
+        found |= {(c, r): f"{base}mat{c}x{r}" for c in (2, 3, 4) for r in (2, 3, 4)}
+    return found
+
+
+@pytest.mark.parametrize(("source", "target"), [("i", "u"), ("u", ""), ("i", "d"), ("", "d")])
+def test_what_is_converted_keeps_its_shape(source: str, target: str) -> None:
+    others = {"S": "struct S { float a; };", "float[1]": "", "double[2]": ""}
+    for shape, given in shapes(source).items():
+        for kept, wanted in shapes(target).items():
+            text = f"{head_of('400')}void main() {{ {given} x; {wanted} y = x; }}"
+            assert compiled(Stage.FRAGMENT, text).ok == (shape == kept), text
+        for other, declared in others.items():
+            for pair in (f"{given} x; {other} y = x;", f"{other} x; {given} y = x;"):
+                text = f"{head_of('400')}{declared}\nvoid main() {{ {pair} }}"
+                assert not compiled(Stage.FRAGMENT, text).ok, text
 
 
 BETTER = {

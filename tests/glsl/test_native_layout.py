@@ -117,10 +117,37 @@ def query(gl: Any, program: int, interface: int, name: str, wanted: tuple[int, .
     return list(values)
 
 
+STORAGES = [("uniform", "std140"), ("buffer", "std430")]
+
+
 @pytest.mark.parametrize("seed", range(14))
-@pytest.mark.parametrize(("storage", "rule"), [("uniform", "std140"), ("buffer", "std430")])
+@pytest.mark.parametrize(("storage", "rule"), STORAGES)
 def test_blocks_are_laid_out_as_native(gl: Any, storage: str, rule: str, seed: int) -> None:
-    source = shader(seed, storage, rule)
+    check(gl, storage, shader(seed, storage, rule), 8)
+
+
+@pytest.mark.parametrize("given", ["RULE", "row_major", "column_major", "RULE, row_major"])
+@pytest.mark.parametrize("before", ["", "RULE", "row_major", "column_major", "std140"])
+@pytest.mark.parametrize(("storage", "rule"), STORAGES)
+def test_what_a_block_does_not_say_is_the_default_as_on_native(
+    gl: Any, storage: str, rule: str, before: str, given: str
+) -> None:
+    """Packing and order each have a default of their own; the last one given counts."""
+    text = f"#version 450\nout vec4 color;\nlayout(std140) {storage};\n"
+    text += "".join(f"layout({each}) {storage};\n" for each in (before, given) if each)
+    said = ["", "row_major", "column_major", "RULE", "std140", "RULE, column_major"]
+    for i, own in enumerate(said):
+        text += f"{f'layout({own}) ' if own else ''}{storage} B{i} {{ float first; mat2x3 a[2];\n"
+        text += (
+            f" layout(column_major) mat3x2 b; layout(row_major) mat3x2 c; float last; }} b{i};\n"
+        )
+    used = " + ".join(f"b{i}.first + b{i}.last" for i in range(len(said)))
+    text += f"void main() {{ color = vec4({used}); }}\n"
+    check(gl, storage, text.replace("RULE", rule), len(said))
+
+
+def check(gl: Any, storage: str, source: str, count: int) -> None:
+    """Every member lies where the native GL has it, and blocks are as large."""
     program = ours(source)
     native = native_program(gl, source)
     if storage == "uniform":
@@ -129,7 +156,7 @@ def test_blocks_are_laid_out_as_native(gl: Any, storage: str, rule: str, seed: i
     else:
         blocks, uniforms = program.storage_blocks, program.buffer_variables
         interface, block_interface = GL.BUFFER_VARIABLE, GL.SHADER_STORAGE_BLOCK
-    assert len(blocks) == 8
+    assert len(blocks) == count
     for block in blocks:
         size = query(gl, native, block_interface, block.name, (GL.BUFFER_DATA_SIZE,))
         assert size == [block.size], f"size of {block.name}\n{source}"

@@ -188,6 +188,10 @@ PROGRAMS = {
         " 0x10000u, h, l); color = vec4(s, c, h, l);",
         [0, 1, 1, 0],
     ),
+    "nothing is given as void": (
+        "color = vec4(twice(unit(void)), unit(void) + one, unit(), 0);",
+        [2, 2, 1, 0],
+    ),
     "the comma gives its last": (
         "float a; float b = (a = one, a + 4.0); color = vec4(b);",
         [5] * 4,
@@ -207,6 +211,7 @@ float classify(float x) {
     for (int i = 0; i < 3; i++) { if (x > 10.0) return 2.0; if (x == 0.0) return 0.0; }
     return 1.0;
 }
+float unit(void) { return one; }
 float kind(int a) { return 1.0; }
 float kind(float a) { return 2.0; }
 float kind(vec2 a) { return 3.0; }

@@ -50,6 +50,31 @@ def test_instructions_of_simd_have_the_operands_they_compute_from() -> None:
             assert simd_encoding.decode(simd_encoding.encode(again)).key() == instr.key(), name
 
 
+ALIKE = [
+    "endif do", "if else while break cont halt", "mov not and or xor",
+    "sel cmp shl shr rol ror add mul mul24 addc subb avg avgd frc rndd rndu rndz rnde cbit fbh fbs"
+    " fbl bfrev bfe bfm",
+    "mad lrp", "mulh mulx",
+]  # fmt: skip
+MATHS = [
+    "f16z norm fin", "inv sqrt rsq exp log ldexp frexps frexpe quant", "sin cos fdiv",
+    "pow fmod frem", "idiv udiv imod irem umod",
+]  # fmt: skip
+"""Instructions of simd by what they have to do, the least first."""
+
+
+def test_instructions_of_simd_that_do_alike_take_as_long() -> None:
+    maths = [" ".join(f"math.{name}" for name in group.split()) for group in MATHS]
+    assert {"send", "nop", *" ".join(ALIKE + maths).split()} == SIMD.keys()
+    for groups, issue in ((ALIKE, 1), (maths, 4)):
+        costs = []
+        for group in groups:
+            (cost,) = {(SIMD[name].latency, SIMD[name].issue) for name in group.split()}
+            costs.append(cost)
+        assert costs == sorted(set(costs)) and {cost[1] for cost in costs} == {issue}
+    assert all(SIMD["send"].latency > SIMD[name].latency for name in " ".join(ALIKE).split())
+
+
 def test_instructions_of_the_tiler_have_the_operands_they_compute_from() -> None:
     for name, op in TILER.items():
         count = operands(op)

@@ -100,6 +100,22 @@ def test_everything_the_printer_writes_is_read_back() -> None:
     assert print_shader(parse(text)) == text
 
 
+def test_variables_and_functions_of_one_name_keep_it() -> None:
+    """They are numbered where they are printed; a number nobody gave belongs to the name."""
+    b = Builder.shader_main(Stage.FRAGMENT, "t")
+    names = ["x", "x", "y#1", "x", "x#1", "x#2", "y", "y", "#1"]
+    for name in names:
+        b.shader.add_variable(name, t.FLOAT, Mode.SHADER_TEMP)
+    overloads = ["f", "g#1", "f", "f", "g", "g"]
+    for name in overloads:
+        b.shader.add_function(name)
+    text = print_shader(b.shader)
+    copy = parse(text)
+    assert print_shader(copy) == text
+    assert [function.name for function in copy.functions] == ["main", *overloads]
+    assert [var.name for var in copy.variables] == names
+
+
 def test_serialised_shaders_come_back_equal() -> None:
     shader = everything()
     copy = deserialize(serialize(shader))

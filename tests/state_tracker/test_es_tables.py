@@ -113,13 +113,17 @@ def _color_buffer(gl: GLInterface, internal: int, samples: int = 0) -> bool:
     return bool(gl.check_framebuffer_status(GL.FRAMEBUFFER) == GL.FRAMEBUFFER_COMPLETE)
 
 
+READ = "RED RG RGB RGBA RED_INTEGER RG_INTEGER RGB_INTEGER RGBA_INTEGER BGRA_EXT"
+PACKED_BGRA = " UNSIGNED_SHORT_4_4_4_4_REV UNSIGNED_SHORT_1_5_5_5_REV"
+
+
 def reads(gl: GLInterface) -> Answers:
     """What a colour buffer of each format is read as."""
     found: Answers = {}
     for name, internal in _named(SIZED).items():
         if _color_buffer(gl, internal):
             for (f, form), (t, kind) in itertools.product(
-                list(_named(FORMATS).items())[:8], _named(TYPES).items()
+                _named(READ).items(), _named(TYPES + PACKED_BGRA).items()
             ):
                 gl.read_pixels(0, 0, 2, 2, form, kind, bytearray(64))
                 found[f"{name} {f} {t}"] = _error(gl) == ""
@@ -204,6 +208,7 @@ def compressed(gl: GLInterface) -> Answers:
 _NATIVE = {
     # The buffer's own pair (IMPLEMENTATION_COLOR_READ_*): that of its format, here.
     "RG8_SNORM RG BYTE", "RGB8 RGB UNSIGNED_BYTE", "RGB5_A1 RGBA UNSIGNED_SHORT_5_5_5_1",
+    "RGB5_A1 RGBA UNSIGNED_SHORT_1_5_5_5_REV",
     "RGB16F RGB HALF_FLOAT", "RGB16F RGBA HALF_FLOAT",
     "RGB16F",  # EXT_color_buffer_half_float makes it renderable, and it is filterable
     # EXT_texture_format_BGRA8888 and EXT_texture_rg say nothing of halves by that name.

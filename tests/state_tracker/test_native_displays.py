@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -67,3 +69,28 @@ def test_a_context_that_fails_uses_no_display(
         with pytest.raises(GalletteError, match="no such version"):
             EglContext(driver, "core", (9, 9))
     assert log == ["begin one", "end one", "begin two", "end two", "begin three"]
+
+
+@pytest.mark.parametrize(
+    ("extensions", "chosen"),
+    [
+        ([], None),
+        ([b"EGL_EXT_device_drm"], 1),
+        ([b"EGL_EXT_device_drm", b"EGL_EXT_device_drm"], 1),
+        ([b"EGL_MESA_device_software", b"EGL_EXT_device_drm"], 1),
+        ([b"EGL_EXT_device_drm", None, b"EGL_EXT_a EGL_MESA_device_software"], 3),
+    ],
+)
+def test_the_software_device_is_taken_or_else_the_first(
+    extensions: list[bytes | None], chosen: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def query(room: int, devices: Any, count: int) -> None:
+        devices[: len(extensions)] = range(1, len(extensions) + 1)
+        ctypes.c_int.from_address(count).value = len(extensions)
+
+    found = {
+        "eglQueryDevicesEXT": query,
+        "eglQueryDeviceStringEXT": lambda device, name: extensions[device - 1],
+    }
+    monkeypatch.setattr(egl, "_extension", lambda name, *_: found[name])
+    assert egl._device() == chosen

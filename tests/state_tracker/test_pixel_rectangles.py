@@ -159,6 +159,47 @@ def test_pixels_are_drawn_as_native_gl_draws_them(scene: Callable[[Any], None]) 
     compare(scene)
 
 
+COPIED = """
+    RED RG RGB RGBA RGB565 RGB10 RGB10_A2 RGBA4 R11F_G11F_B10F R16F RGB16F RGBA16F RG16_SNORM
+    ALPHA LUMINANCE LUMINANCE_ALPHA INTENSITY
+"""
+
+
+@pytest.mark.native
+def test_pixels_are_copied_from_buffers_with_any_components_as_on_native_gl() -> None:
+    """What a colour buffer lacks is 0, and an alpha of 1. (Mesa copies sRGB as if sampled.)"""
+    found: list[dict[str, Any]] = []
+    for create in (native_context, lambda **options: create_context("numpipe", **options)):
+        gl = create(profile="compat", version=(4, 5), size=(16, 12))
+        found.append({})
+        for name in COPIED.split():
+            (texture,), (framebuffer,) = gl.gen_textures(1), gl.gen_framebuffers(1)
+            gl.bind_texture(GL.TEXTURE_2D, texture)
+            internal = int(getattr(GL, name))
+            gl.tex_image2d(
+                GL.TEXTURE_2D, 0, internal, 16, 12, 0, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE
+            )
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, framebuffer)
+            gl.framebuffer_texture2d(
+                GL.READ_FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 0
+            )
+            gl.read_buffer(GL.COLOR_ATTACHMENT0)
+            gl.clear_color(0.25, 0.5, 0.75, 0.125)
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            gl.window_pos2i(1, 2)
+            gl.copy_pixels(4, 3, 10, 8, GL.COLOR)
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, 0)
+            picture = np.zeros((12, 16, 4), np.uint8)
+            gl.read_pixels(0, 0, 16, 12, GL.RGBA, GL.UNSIGNED_BYTE, picture)
+            found[-1][name] = (errors(gl), picture.astype(int))
+        gl.release()
+    native, ours = found
+    assert sum(not error for error, _ in native.values()) > 10
+    for name, (error, picture) in native.items():
+        assert ours[name][0] == error, name
+        assert np.abs(ours[name][1] - picture).max() <= 1, name
+
+
 def test_the_raster_position_is_a_transformed_vertex(compat: GLInterface) -> None:
     compat.translatef(0.5, 0.25, 0.0)
     compat.color4f(0.25, 0.5, 0.75, 1.0)

@@ -11,6 +11,7 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from tests.conftest import native_context
 from tests.state_tracker.helpers import errors, pixels, program, quad
 
 SAMPLE_FS = """#version 330
@@ -279,6 +280,68 @@ def test_proxy_textures_answer_what_would_fit(gl: GLInterface) -> None:
     gl.tex_image2d(GL.PROXY_TEXTURE_2D, 0, GL.RGBA8, edge * 2, 32, 0, *args)
     assert gl.get_tex_level_parameteriv(GL.PROXY_TEXTURE_2D, 0, GL.TEXTURE_WIDTH) == [0]
     assert errors(gl) == []
+
+
+PROXIES = {
+    "1D": (16,),
+    "2D": (16, 8),
+    "RECTANGLE": (16, 8),
+    "1D_ARRAY": (16, 8),
+    "CUBE_MAP": (8, 8),
+    "3D": (16, 8, 4),
+    "2D_ARRAY": (16, 8, 5),
+    "CUBE_MAP_ARRAY": (8, 8, 12),
+}
+STORED = "RGBA8 R16F DEPTH_COMPONENT24 RGBA COMPRESSED_RED_RGTC1 SRGB8_ALPHA8"
+ASKED = "WIDTH HEIGHT DEPTH INTERNAL_FORMAT RED_SIZE DEPTH_SIZE COMPRESSED"
+
+
+def proxies(gl: GLInterface) -> dict[str, Any]:
+    """Errors of storage of proxies, and the sizes and formats of their levels after it."""
+    edges = {"3D": GL.MAX_3D_TEXTURE_SIZE, "RECTANGLE": GL.MAX_RECTANGLE_TEXTURE_SIZE}
+    edges |= dict.fromkeys(("CUBE_MAP", "CUBE_MAP_ARRAY"), GL.MAX_CUBE_MAP_TEXTURE_SIZE)
+    layers = gl.get_integerv(GL.MAX_ARRAY_TEXTURE_LAYERS)[0]
+    found: dict[str, Any] = {}
+    for name, size in PROXIES.items():
+        target, last = int(getattr(GL, f"PROXY_TEXTURE_{name}")), len(size) - 1
+        limit = gl.get_integerv(edges.get(name, GL.MAX_TEXTURE_SIZE))[0]
+        cases = {f"format {kind}": (1, kind, size) for kind in STORED.split()}
+        cases |= {f"levels {levels}": (levels, "R16F", size) for levels in (0, 1, 2, 4, 5, 6, 40)}
+        for axis in range(len(size)):
+            most = layers - layers % 6 if "ARRAY" in name and axis == last else limit
+            for what, edge in (("none", 0), ("negative", -1), ("many", most + 6)):
+                other = list(size)
+                other[axis] = edge
+                if "CUBE" in name and axis < 2:
+                    other[:2] = edge, edge
+                cases[f"{what} along {axis}"] = (1, "R16F", tuple(other))
+        for case, (levels, kind, extent) in cases.items():
+            storage = getattr(gl, f"tex_storage{len(size)}d")
+            storage(target, 1, GL.RG8, *(4, 4, 6)[: len(size)])
+            assert errors(gl) == []
+            storage(target, levels, getattr(GL, kind), *extent)
+            error = errors(gl)
+            told = range(1 if error else levels)
+            found[f"{name} {case}"] = (
+                error,
+                [
+                    gl.get_tex_level_parameteriv(target, level, getattr(GL, f"TEXTURE_{asked}"))[0]
+                    for level in told
+                    for asked in ASKED.split()
+                ],
+            )
+            assert errors(gl) == []
+    return found
+
+
+@pytest.mark.native
+def test_storage_of_proxies_is_checked_and_told_as_on_native_gl() -> None:
+    options: dict[str, Any] = {"profile": "compat", "version": (4, 5), "size": (4, 4)}
+    native, ours = native_context(**options), create_context("numpipe", **options)
+    theirs, found = proxies(native), proxies(ours)
+    assert {key: (value, theirs[key]) for key, value in found.items() if value != theirs[key]} == {}
+    for gl in (native, ours):
+        gl.release()
 
 
 def test_copies_from_the_framebuffer(gl: GLInterface) -> None:

@@ -176,6 +176,16 @@ def test_two_runs_cannot_write_one_folder(tmp_path: Path) -> None:
     first.close()
 
 
+def test_a_finished_run_holds_its_folder_no_longer(tmp_path: Path) -> None:
+    """The journal's handle, which is its lock, goes with its file."""
+    journal = Journal.create(tmp_path, Head("numpipe", TESTS))
+    handle = journal._fd
+    assert os.fstat(handle).st_size
+    go_on(journal)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(handle)
+
+
 def test_the_folder_is_checked_before_the_first_test(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"file: cannot write: (File exists|Not a directory)"):

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from gallette import tracing
 from gallette.compare import compare
+from gallette.compiler.errors import GalletteError
 from gallette.explaining import explain_file
 from gallette.lessons import LESSONS, Page
 from gallette.lessons.derefs import KERNELS, accesses, both_ways
@@ -319,6 +321,17 @@ def test_trace_shows_every_colour_buffer() -> None:
     assert list(draw.pictures)[:2] == ["colour 0", "colour 1"]
     clear = next(e for e in story.events if e.call == "clear")
     assert "COLOR0|COLOR1" in clear.text
+
+
+def test_what_cannot_be_traced_says_why_where_errors_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = str(tmp_path / "missing.shader_test")
+    assert tracing._child("noop", missing, tmp_path / "pictures.npz") == 2
+    out, err = capsys.readouterr()
+    assert out == "" and missing in err
+    with pytest.raises(GalletteError, match=r"missing\.shader_test"):
+        trace_target(missing, "noop")
 
 
 def test_tracing_the_other_side_of_a_diff_leaves_nothing_behind(gallette, tmp_path: Path) -> None:

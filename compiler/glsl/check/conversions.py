@@ -56,12 +56,7 @@ def can_convert(source: Type, target: Type, lang: Language) -> bool:
     """May a `source` stand where a `target` is wanted?"""
     if source is target:
         return True
-    if (
-        not source.is_numeric
-        or not target.is_numeric
-        or source.rows != target.rows
-        or source.columns != target.columns
-    ):
+    if source.rows != target.rows or source.columns != target.columns:
         return False
     when = _IMPLICIT.get((source.base, target.base))
     return when is not None and lang.has(when)

@@ -58,8 +58,6 @@ class PlaceLowering(Lowering):
         """A vector is loaded at once; what is larger stays where it is until needed."""
         if deref.type.is_vector_or_scalar:
             return self.load_vector(deref)
-        if deref.type.is_matrix:
-            return load(self.b, deref)
         return deref
 
     def handle(self, place: Place) -> Def:

@@ -22,6 +22,7 @@ from gallette.drivers.common.gem import (
 from gallette.drivers.common.gem.picture import address_map, map_picture
 from gallette.drivers.common.gem.regions import KIB, MIB
 from gallette.drivers.common.gem.tables import DIRECTORY
+from gallette.drivers.simd.screen import ScreenOptions
 
 LOCAL = MemoryRegions((Region.LOCAL, Region.SYSTEM))
 ONLY_LOCAL = MemoryRegions((Region.LOCAL,))
@@ -60,6 +61,15 @@ def test_bad_creations_are_refused(size: int, extensions: list[MemoryRegions], c
     with pytest.raises(GemError) as error:
         Manager().create(size, extensions)
     assert error.value.code == code
+
+
+def test_there_is_as_much_memory_as_the_driver_simd_says() -> None:
+    pools = Manager().pools
+    assert {kind: pool.available * kind.page for kind, pool in pools.items()} == {
+        Region.LOCAL: ScreenOptions().local_memory * MIB,
+        Region.SYSTEM: 16 << 30,
+    }
+    assert Manager(2 * MIB, 4 * MIB).pools[Region.LOCAL].available == 32
 
 
 def test_protected_objects_are_for_protected_contexts() -> None:
