@@ -200,3 +200,40 @@ def test_planes_of_the_application_clip(driver: str) -> None:
     assert told == []
     assert 100 < wanted.any(axis=2).sum() < 500
     assert np.count_nonzero((np.abs(found - wanted) > 1).any(axis=2)) <= 2
+
+
+COUNT = 96
+MANY = """#version 430
+in vec2 at; flat in ivec3 numbers; out vec4 o;
+layout(std140, binding = 0) uniform Block { vec4 u[COUNT]; };
+void main() {
+    vec4 sum = vec4(0.0);
+    SUM
+    if (at.x < 0.4) { MORE }
+    o = sum;
+}"""
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_more_uniforms_than_a_machine_has_room_for(driver: str) -> None:
+    """Those that do not fit are loaded where they are used, by some of the lanes alone, too."""
+    first = " ".join(f"sum += u[{k}].{'xyzw'[k % 4] * 4};" for k in range(COUNT))
+    more = " ".join(f"sum.xy += u[{k}].zw;" for k in range(0, COUNT, 5))
+    text = MANY.replace("COUNT", str(COUNT)).replace("SUM", first).replace("MORE", more)
+    numbers = (np.arange(COUNT * 4, dtype=np.float32).reshape(COUNT, 4) % 13) / 2048
+
+    def draw(gl: Any) -> None:
+        _draw(gl, FRAGMENTS["parameters of draws"])
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.bind_buffer_base(GL.UNIFORM_BUFFER, 0, *gl.gen_buffers(1))
+        gl.buffer_data(GL.UNIFORM_BUFFER, numbers.nbytes, numbers, GL.STATIC_DRAW)
+        gl.use_program(program(gl, VERTEX, text))
+        gl.draw_arrays(GL.TRIANGLES, 1, 3)
+
+    found, told = _picture(driver, draw)
+    assert told == []
+    total = sum(numbers[k, k % 4] for k in range(COUNT))
+    extra = numbers[::5, 2:].sum(axis=0)
+    colours = [np.full(4, total), np.array([*(total + extra), total, total])]
+    drawn = {tuple(c) for c in found.reshape(-1, 4).tolist() if c[3]}
+    assert drawn == {tuple(np.rint(255 * c).astype(int).tolist()) for c in colours}
