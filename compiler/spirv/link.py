@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
@@ -271,6 +271,8 @@ class _Linker:
                 None,
             )
             if known is not None:
+                before = program.uniforms[known]
+                program.uniforms[known] = replace(before, stages=before.stages | {stage})
                 continue
             length = type.array_elements if type.is_array else 0
             program.uniforms.append(
@@ -296,7 +298,7 @@ class _Linker:
             own = [i for i, u in enumerate(program.uniforms) if u.atomic_buffer == binding]
             group = [program.uniforms[i] for i in own]
             size = max(u.offset + 4 * max(1, u.array_size) for u in group)
-            stages = frozenset(s for u in group for s in u.stages) | {stage}
+            stages = frozenset(s for u in group for s in u.stages)
             program.atomic_buffers.append(AtomicBuffer(binding, size, stages, tuple(own)))
 
     # Transform feedback.

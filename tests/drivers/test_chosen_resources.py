@@ -20,7 +20,7 @@ layout(local_size_x = 32) in;
 layout(std430, binding = 0) readonly buffer Choice { int which[32]; };
 layout(std430, binding = 1) writeonly buffer Found { uint found[32]; };
 layout(std140, binding = 0) uniform Uniforms { uvec4 words[8]; } uniforms[4];
-layout(std430, binding = 2) buffer Buffers { uint words[8]; } buffers[4];
+layout(std430, binding = 2) buffer Buffers { uint words[]; } buffers[4];
 layout(binding = 0, r32ui) uniform uimage1D images[4];
 layout(binding = 0) uniform usampler1D samplers[4];
 void main() {
@@ -31,6 +31,7 @@ void main() {
 }"""
 READS = ("uniforms", "buffers", "images", "samplers")
 TASKS = {
+    "lengths": "found[lane] = uint(buffers[chosen].words.length());",
     "uniforms": "found[lane] = uniforms[chosen].words[at].x;",
     "buffers": "found[lane] = buffers[chosen].words[at];",
     "images": "found[lane] = imageLoad(images[chosen], at).x;",
@@ -60,7 +61,8 @@ def begin(gl: GLInterface) -> Words:
         gl.bind_buffer_base(GL.UNIFORM_BUFFER, e, uniforms)
         gl.buffer_data(GL.UNIFORM_BUFFER, wide.nbytes, wide, GL.STATIC_DRAW)
         gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 2 + e, buffer)
-        gl.buffer_data(GL.SHADER_STORAGE_BUFFER, words[e].nbytes, words[e], GL.STATIC_DRAW)
+        longer = np.concatenate([words[e], np.zeros(e, np.uint32)])
+        gl.buffer_data(GL.SHADER_STORAGE_BUFFER, longer.nbytes, longer, GL.STATIC_DRAW)
         gl.active_texture(GL.TEXTURE0 + e)
         for texture in textures:
             gl.bind_texture(GL.TEXTURE_1D, texture)
@@ -104,6 +106,8 @@ def expected(task: str, words: Words, which: Any) -> tuple[Words, Words]:
     elif task.startswith("swapped"):
         mine = which == 0  # whose words are what is compared with
         after[0, at[mine]] = 1000 + at[mine]
+    if task == "lengths":
+        return (WORDS + which).astype(np.uint32), after
     found = words[which, at] if task in READS else None
     return np.zeros(LANES, np.uint32) if found is None else found, after
 

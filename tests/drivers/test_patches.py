@@ -1,4 +1,4 @@
-"""Outputs of patches, written by one invocation and read by the others, on every driver."""
+"""Outputs of patches and of their vertices, which other invocations read, on every driver."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ patch out double wide;
 patch out vec2 row[3];
 patch out vec4 parts;
 out float seen[];
+struct Mine { float unread; vec2 both[2]; };
+out Mine mine[];
 void main() {
     int me = gl_InvocationID, patch_ = gl_PrimitiveID;
     if (me == WRITER) {
@@ -32,9 +34,12 @@ void main() {
     }
     if (me == (WRITER + 1) % 3) parts.xzw = vec3(1.0, 2.0, 3.0) * float(patch_);
     row[me] = vec2(me * 100, patch_);
+    mine[gl_InvocationID].both[0] = vec2(0.0, me * 2000);
+    mine[gl_InvocationID].both[1] = vec2(patch_ * 8, me * 1000);
     barrier();
     int next = (me + 1) % 3;
-    seen[gl_InvocationID] = one + row[next].x + float(wide) + parts.w;
+    seen[gl_InvocationID] = one + row[next].x + float(wide) + parts.w
+        + mine[next].both[1].y + mine[next].both[0].y + mine[(me + 2) % 3].both[me & 1].x;
 }
 """
 EVALUATION = """#version 430
@@ -68,7 +73,9 @@ def wanted() -> np.ndarray[Any, Any]:
             [patch, 10 + patch, 2 * patch, 3 * patch],
         )
         row = [x for me in range(3) for x in (100.0 * me, patch)]
-        seen = [one + 100 * ((me + 1) % 3) + wide + 3 * patch for me in range(3)]
+        seen = [
+            one + 3100 * ((me + 1) % 3) + wide + 3 * patch + 8 * patch * (me & 1) for me in range(3)
+        ]
         rows += [[one, wide, *row, *parts, *seen, 0.0]] * 3  # a point for each corner
     return np.array(rows, np.float32)
 

@@ -200,3 +200,30 @@ def test_what_was_in_order_is_not_when_a_block_has_the_name() -> None:
     """The name of a block is taken, also for a declaration otherwise like one before."""
     source = "#version 330\nuniform vec4 a;\nuniform B { vec4 q; } b;\nuniform vec4 B;\n"
     assert "'B' is the name of a block" in log(source)
+
+
+OPERATORS = [
+    # an expression with `s`, `i`, `v`, `w` and `f`, what is not possible, why
+    ("s << 1", "S << int", "the operands must be scalars, vectors or matrices"),
+    ("i + s", "int + S", "the operands must be scalars, vectors or matrices"),
+    ("f << 1", "float << int", "shifts need integer operands"),
+    ("i << v", "int << ivec2", "a scalar cannot be shifted by a vector"),
+    ("v >> w", "ivec2 >> ivec3", "the operands have different sizes"),
+    ("v & w", "ivec2 & ivec3", "the operands have different sizes"),
+    ("v | f", "ivec2 | float", "the operands must be integers"),
+    ("v % vec2(1)", "ivec2 % vec2", "the operands must be integers"),
+    ("v + w", "ivec2 + ivec3", "the operands have different sizes"),
+]
+
+
+@pytest.mark.parametrize(("expression", "shown", "why"), OPERATORS)
+def test_operands_that_do_not_fit_say_why(expression: str, shown: str, why: str) -> None:
+    text = (
+        "#version 330\nstruct S { int a; };\n"
+        "void main() { S s = S(1); int i = 1; ivec2 v = ivec2(1); ivec3 w = ivec3(1);\n"
+        f"float f = 1.0;\n({expression}); }}"
+    )
+    log = compile_shader(Stage.FRAGMENT, [text], CompileOptions()).info_log
+    assert f":5:2: error: '{shown}' is not possible\n" in log
+    assert log.rstrip().endswith(why)
+    assert log.count("error:") == 1

@@ -359,3 +359,43 @@ def test_what_has_no_place_in_a_text_is_one_error(text: str, left: list[str], sa
     (told,) = log.diagnostics
     assert told.message == said
     assert told.span is not None and told.span.column == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "left"),
+    [
+        ("#ifdef A B\nx\n#else\ny\n#endif", ["1:10 extra text after #ifdef"], "y"),
+        ("#ifndef A B\nx\n#endif", ["1:11 extra text after #ifndef"], "x"),
+        ("#if 1\nx\n#endif A", ["3:8 extra text after #endif"], "x"),
+        ("#if 0\nx\n#else A B\ny\n#endif", ["3:7 extra text after #else"], "y"),
+    ],
+)
+def test_extra_text_is_a_warning_with_its_place(text: str, told: list[str], left: str) -> None:
+    log = Log()
+    result = preprocess(text, "t", Settings(api="compat"), log)
+    found = [f"{d.span.line}:{d.span.column} {d.message}" for d in log.diagnostics]
+    assert found == told and {d.severity for d in log.diagnostics} == {"warning"}
+    assert " ".join(t[1] for t in result.tokens) == left
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("#if\nx\n#endif", "#if without an expression"),
+        ("#ifdef 3\nx\n#endif", "#ifdef needs a macro name"),
+        ("#ifndef\nx\n#endif", "#ifndef needs a macro name"),
+        ("#if 0\n#elif\nx\n#endif", "#if without an expression"),
+        ("#endif", "#endif without #if"),
+        ("#if 1\n#else\n#else\n#endif", "#else after #else"),
+        ("#if 1\n#else\n#elif 1\n#endif", "#elif after #else"),
+    ],
+)
+def test_conditions_that_cannot_be_are_skipped_as_if_false(text: str, message: str) -> None:
+    """After twenty errors nobody reads on."""
+    assert message in messages(text)
+    log = Log()
+    result = preprocess(text, "t", Settings(api="compat"), log)
+    assert "x" not in [t[1] for t in result.tokens]
+    if "#endif without" not in message and "after" not in message:
+        many = messages("\n".join([text] * 30))
+        assert 20 <= len(many) <= 22 and set(many[:20]) == {message}

@@ -386,3 +386,121 @@ def test_differences_between_runs_are_told() -> None:
     assert "output" in one.same_as(run(out("%one")))
     assert "not written any more" in one.same_as(run(""))
     assert one.same_as(run(out("%lane") + "\n" + out("%one", 3))) == ""
+
+
+def _result(**changes: object) -> Result:
+    """A result with one of everything."""
+    found = Result(2)
+    found.outputs = {(4, 0): np.array([1.0, 2.0], np.float32).view(np.uint32)}
+    found.outputs[5, 1] = np.array([7, 8], np.uint8)
+    found.written = dict.fromkeys(found.outputs, np.array([True, True]))
+    found.buffers = {("ssbo", 0): np.array([1, 2, 3, 4], np.uint8)}
+    found.images = {(0, 1, 2, 0): [1, 2, 3, 4]}
+    found.vertices = [(0, np.array([True, False]), {(0, 0): np.array([5, 6], np.uint32)})]
+    for name, value in changes.items():
+        setattr(found, name, value)
+    return found
+
+
+def _vertices(stream: int, lanes: list[bool], values: list[int]) -> list[object]:
+    return [(stream, np.array(lanes), {(0, 0): np.array(values, np.uint32)})]
+
+
+FLOATS_OFF = np.array([1.0, 2.0001], np.float32).view(np.uint32)
+DIFFERENT: list[tuple[dict[str, object], str]] = [
+    ({"alive": np.array([True, False])}, "lanes alive: [ True  True] and [ True False]"),
+    (
+        {"outputs": {(4, 0): FLOATS_OFF, (5, 1): np.array([7, 8], np.uint8)}},
+        "output (4, 0) lane 1: np.float32(2.0) (0x40000000) and np.float32(2.0001) (0x400001a3)",
+    ),
+    (
+        {"outputs": {**_result().outputs, (5, 1): np.array([6, 8], np.uint8)}},
+        "output (5, 1) lane 0: 0x7 and 0x6",
+    ),
+    ({"buffers": {("ssbo", 0): np.array([1, 2, 3, 5], np.uint8)}}, "buffer ('ssbo', 0) differs"),
+    ({"images": {(0, 1, 2, 0): [1, 2, 3, 5]}}, "image texel (0, 1, 2, 0) differs"),
+    ({"vertices": []}, "numbers of emitted vertices differ"),
+    ({"vertices": _vertices(1, [True, False], [5, 6])}, "vertex 0 is emitted elsewhere"),
+    ({"vertices": _vertices(0, [True, True], [5, 6])}, "vertex 0 is emitted elsewhere"),
+    ({"vertices": _vertices(0, [True, False], [4, 6])}, "vertex 0 output (0, 0) differs"),
+    ({"vertices": [(0, np.array([True, False]), {})]}, "vertex 0 output (0, 0) differs"),
+]
+
+
+@pytest.mark.parametrize(("changes", "told"), DIFFERENT)
+def test_every_kind_of_difference_is_told(changes: dict[str, object], told: str) -> None:
+    assert _result().same_as(_result(**changes)) == told
+
+
+def test_what_does_not_count_is_no_difference() -> None:
+    """Lanes that emit nothing; buffers and texels that one run alone touched; what is near."""
+    one = _result()
+    assert one.same_as(_result()) == ""
+    assert one.same_as(_result(vertices=_vertices(0, [True, False], [5, 9]))) == ""
+    assert one.same_as(_result(images={(9, 9, 9, 9): [0]}, buffers={})) == ""
+    near = _result(outputs={**one.outputs, (4, 0): FLOATS_OFF})
+    assert one.same_as(near, tolerance=1e-3) == ""
+    assert one.same_as(near, tolerance=1e-5) != ""
+    nan = np.array([np.nan, 2.0], np.float32).view(np.uint32)
+    other = nan | np.array([1, 0], np.uint32)
+    assert _result(outputs={(4, 0): nan}).same_as(_result(outputs={(4, 0): other})) == ""
+
+
+def test_given_values_are_cut_to_their_size() -> None:
+    environment = Environment(2)
+    assert environment.raw([1.5, -2.0], 8).tolist() == [1, 254]
+    assert environment.raw([1.5, -2.0], 16).tolist() == [0x3E00, 0xC000]
+    assert environment.raw([1.5, 0.0], 1).tolist() == [True, False]
+    assert environment.raw([300, -1], 8).tolist() == [44, 255]
+
+
+def test_what_is_made_up_is_the_same_again() -> None:
+    """Floats for system values that are floats; texels by place."""
+    one, other = Environment(4, seed=3), Environment(4, seed=3)
+    for environment in (one, other):
+        environment.texel((1, 2, 3))
+    assert one.images == other.images and list(one.images) == [(1, 2, 3)]
+    one.texel((1, 2, 3))[0] = 77
+    assert one.texel((1, 2, 3))[0] == 77 and len(one.texel((1, 2, 3))) == 4
+    place = one.system_value("point_coord", 2, 32).view(np.float32)
+    assert np.abs(place).max() <= 4 and place.tolist() != [[0.0] * 4] * 2
+    assert place.tolist() == other.system_value("point_coord", 2, 32).view(np.float32).tolist()
+
+
+def test_outputs_are_read_back_by_an_offset_of_each_lane() -> None:
+    """What was not written yet is zero."""
+    result = run(
+        """32 %two = load_const (2)
+        32 %three = load_const (3)
+        32 %which = umin %lane, %three
+        32x2 %pair = vec2 %lane, %three
+        @store_output (%pair, %zero) (location=FRAG.DATA0, write_mask=xy)
+        @store_output (%pair, %two) (location=FRAG.DATA0, write_mask=xy)
+        32x2 %back = @load_output (%which) (location=FRAG.DATA0)
+        32 %x = mov %back.x
+        32 %y = mov %back.y
+        @store_output (%x, %zero) (location=FRAG.DATA4, write_mask=x)
+        @store_output (%y, %zero) (location=FRAG.DATA5, write_mask=x)"""
+    )
+    which = np.minimum(LANE, 3)
+    there = (which == 0) | (which == 2)
+    assert ints(result, 4) == [*np.where(there, LANE, 0)]
+    assert ints(result, 5) == [*np.where(there, 3, 0)]
+
+
+def test_push_constants_lie_in_a_buffer_of_their_own() -> None:
+    result = run(
+        """32 %four = load_const (4)
+        32 %at = imul %lane, %four
+        32 %x = @load_push_constant (%at) (base=8, range=64)
+        """
+        + out("%x")
+    )
+    words = result.buffers["push", 0].view(np.uint32) if ("push", 0) in result.buffers else None
+    assert words is not None
+    assert ints(result) == words[2 : 2 + LANES].astype(np.int32).tolist()
+
+
+def test_what_the_interpreter_does_not_know_is_said() -> None:
+    with pytest.raises(GalletteError, match="does not know the intrinsic shader_clock"):
+        run("32x2 %t = @shader_clock ()")

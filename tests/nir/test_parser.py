@@ -18,6 +18,7 @@ from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.ir.variables import Variable
+from gallette.compiler.nir.text.lexer import Tokens
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.compiler.nir.text.serialize import deserialize, serialize
@@ -194,6 +195,34 @@ def test_people_may_leave_out_what_is_obvious() -> None:
         (HEAD + "32 %1 = tex 2D float32 () (texture)\n}", "error: texture is a int"),
         (HEAD + "32 %1 = tex 2D float32 () (tg4_offsets=3)\n}", "error: tg4_offsets is a tuple"),
         ("shader vertex\ninfo { num_ubos = () }", "<nir>:2:19: error: num_ubos is a int"),
+        ("shader vertex\ninfo { nums = 1 }", "<nir>:2:8: error: the shader info has no 'nums'"),
+        ("shader vertex\nvar shader_in vec4[-1] a", "<nir>:2:15: error: not a possible array"),
+        (f"shader vertex\nvar shader_in vec4{'[1]' * 99} a", "<nir>:2:15: error: not a possible a"),
+        ("shader vertex\nvar shader_in void<4> a", "error: void has no layout"),
+        (
+            "shader vertex\nvar shader_in vec4 a (location=1.5)",
+            "<nir>:2:32: error: expected an",
+        ),
+        ("shader vertex\nfunction f ()\nfunction f ()", "<nir>:3:10: error: function 'f' is decl"),
+        (
+            "shader vertex\nfunction f (3x2x1 float a)",
+            "<nir>:2:10: error: '3x2x1' is no size such as 32x4",
+        ),
+        ("shader vertex\nfunction f (x4 float a)", "<nir>:2:10: error: 'x4' is no size such as"),
+        (
+            HEAD + "32x2 %1 = undef\n32x4 %2 = fneg %1\n}",
+            "<nir>:4:16: error: %1 has 2 components, 4 are read",
+        ),
+        (
+            "shader vertex\nvar uniform float v\n"
+            "impl main {\n32x2 %1 = deref_var &v (uniform float)\n}",
+            "<nir>:4:1: error: the result is 32x1, not 32x2",
+        ),
+        (HEAD + "32 %1 = undef\n32 %2 = fneg %1, %1\n}", "<nir>:4:16: error: fneg takes 1 sources"),
+        (HEAD + "load_const (1)\n}", "<nir>:3:1: error: load_const needs a result such as 32 %1 ="),
+        (HEAD + "phi start: %1\n}", "<nir>:3:1: error: phi needs a result such as 32 %1 ="),
+        ('shader vertex "a\\q"', "<nir>:1:15: error: malformed escape in a string"),
+        ("shader vertex\ninfo { inputs_read = {[1]} }", "<nir>:2:22: error: a set holds plain val"),
         ('shader vertex "a', "<nir>:1:15: error: unexpected an unterminated string"),
         ("shader vertex ~", "<nir>:1:15: error: unexpected '~'"),
     ],
@@ -450,3 +479,39 @@ def test_text_is_indented_by_how_deep_it_stands() -> None:
         (0, "}"),
     ]
     b.shader.unref()
+
+
+LITTLE = """shader vertex "little"
+type $A.1 = struct "A" { float a; vec2<8> b }
+var uniform $A.1 one
+var uniform mat3x2<16,row_major> rows
+var uniform mat3x2<16> columns
+var uniform subroutine:$f chosen
+impl main {
+    block start:
+        32 %1 = load_const (1.5)
+        32 %zero = load_const (0)
+        @store_output (%1, %zero) (location=VARYING.POS, write_mask=none)
+}
+"""
+
+
+def test_names_of_several_parts_layouts_and_empty_masks() -> None:
+    shader = parse(LITTLE.replace("$f", "f"))
+    one, rows, columns, chosen = (v.type for v in shader.variables)
+    assert [f.name for f in one.fields] == ["a", "b"] and one.fields[1].type.stride == 8
+    assert (rows.row_major, rows.stride) == (True, 16)
+    assert (columns.row_major, columns.stride) == (False, 16)
+    assert chosen is t.subroutine("f")
+    text = print_shader(shader)
+    assert "subroutine:f" in text and "write_mask" not in text
+    assert print_shader(parse(text)) == text
+    shader.unref()
+
+
+@pytest.mark.parametrize(
+    ("written", "value"), [("1.5", 1.5), ("-2e3", -2000.0), ("7", 7), ("0x10", 16)]
+)
+def test_numbers_of_any_kind(written: str, value: float) -> None:
+    found = Tokens(written, "<text>").literal()
+    assert found == value and type(found) is type(value)

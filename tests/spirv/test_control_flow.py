@@ -65,6 +65,36 @@ CASES = {
               default: r += 16; if (i == 4) { i = 100; break; } continue; }
             r += 32; }
           result = ivec4(r, i, 0, 0); }""",
+    "parts of what calls give": """
+        struct S { float f[3]; mat2 m; vec2 v; ivec3 k[2]; };
+        S make(int x) { S s; s.f = float[](float(x), 2.0, 3.0); s.m = mat2(x, 1, 2, 3);
+          s.v = vec2(x, -x); s.k[0] = ivec3(x); s.k[1] = ivec3(x, 2, 3); return s; }
+        float[3] row(int x) { return float[](1.0, float(x), 3.0); }
+        void main() { int i = a.y & 1;
+          result = ivec4(int(make(a.x).f[i] + make(3).f[2]), int(make(a.x).m[1].y + row(a.x)[i]),
+            int(make(a.x).v.y) + make(a.x).k[i].z + make(4).k[1][i], make(2).f.length()); }""",
+    "constants that are indexed": """
+        struct P { vec2 v; int n; };
+        const P table[3] = P[](P(vec2(1.0, 2.0), 3), P(vec2(4.0), 5), P(vec2(6.0, 7.0), 8));
+        const mat2x3 m = mat2x3(1, 2, 3, 4, 5, 6);
+        void main() { int i = a.x & 1, j = a.y & 1;
+          P p = table[i + j]; bool same = table[i] == table[j];
+          result = ivec4(int(p.v[j]) + table[i].n, int(m[i][j] + m[1].z), same ? 1 : 0,
+            int((same ? table[0] : p).v.x) + table.length()); }""",
+    "arguments that are written to": """
+        void swap(inout float x, inout float y) { float z = x; x = y; y = z; }
+        void both(out ivec2 p, in ivec2 q, inout ivec2 r[2]) { p = q + r[1]; r[0] = p; r[1].y = 9; }
+        void main() { vec4 v = vec4(a); float f[3] = float[](1.0, 2.0, 3.0); ivec3 w = ivec3(0);
+          ivec2 r[2] = ivec2[](a.xy, a.zw); int i = a.x & 1;
+          swap(v.z, f[i]); swap(v[i + 1], f[2]); both(w.zx, a.yx, r);
+          result = ivec4(int(v.x + v.y * 2.0 + v.z * 3.0), int(f[0] + f[1] * 2.0 + f[2]),
+            w.z * 3 + w.x + w.y, r[0].x + r[1].y + r[1].x); }""",
+    "matrices and numbers of other kinds": """
+        void main() { dmat2 d = dmat2(mat2(a.x, 2, 3, a.y)); mat2 m = mat2(d * 0.5LF);
+          double e = double(a.z) / 4.0LF; uvec2 u = uvec2(a.xy); bvec4 b = bvec4(a);
+          mat3 big = mat3(m); mat2 less = mat2(mat4(float(a.w)));
+          result = ivec4(int(m[1].y + float(d[0].x)), int(e * 8.0LF) + int(u.y & 7u),
+            int(big[2].z + less[0].x) + int(b.x) + int(any(not(b))), int(determinant(big))); }""",
     "arrays, structures and matrices by value": """
         struct S { mat3 m; float f[3]; ivec2 k; };
         S make(int x) { S s; s.m = mat3(x, 1, 2, 3, 4, 5, 6, 7, 8); s.f[0] = 1.0; s.f[1] = x;

@@ -39,7 +39,7 @@ class VertexSource:
     ids: Ints | None
     instances: int
     start_instance: int
-    base_vertex: int
+    base_vertex: int  # or the first one, where there are no indices
     draw_id: int
     first_instance: int = 0  # of a draw taken in parts: what came before
     firsts: Ints | None = None  # of draws that became instances of one: where each begins
@@ -47,6 +47,7 @@ class VertexSource:
     draws: Ints | None = None  # of each lane, where `ids` are those of several draws: its number
     numbers: Ints | None = None  # and of its instance, where those draws have several
     bases: Ints | None = None  # and the first of those, if draws differ in that
+    is_indexed: bool = True
 
     @property
     def lanes(self) -> int:
@@ -312,6 +313,11 @@ class FetchedVertices:
         return lanes.astype(np.int32)
 
     def _base_vertex(self) -> Value:
+        """What was added to indices; without them, nothing."""
+        source = self._source
+        return np.asarray(source.base_vertex if source.is_indexed else 0, np.int32)
+
+    def _first_vertex(self) -> Value:
         return np.asarray(self._source.base_vertex, np.int32)
 
     def _base_instance(self) -> Value:
@@ -470,7 +476,7 @@ _SYSTEM: dict[str, Callable[[FetchedVertices], Value]] = {
     "instance_id": FetchedVertices._instance_id,
     "merged_draw": FetchedVertices._number,
     "base_vertex": FetchedVertices._base_vertex,
-    "first_vertex": FetchedVertices._base_vertex,
+    "first_vertex": FetchedVertices._first_vertex,
     "base_instance": FetchedVertices._base_instance,
     "draw_id": FetchedVertices._draw_id,
 }

@@ -84,7 +84,9 @@ def vertex_stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
     start, count = info.start, info.count
     many, first = info.instance_count, info.start_instance
     if not info.index_size:
-        source = VertexSource(start, count, None, many, first, start, info.draw_id)
+        source = VertexSource(
+            start, count, None, many, first, start, info.draw_id, is_indexed=False
+        )
         return *_whole(count), source
     common: dict[str, Any] = {"instances": many, "start_instance": first, "draw_id": info.draw_id}
     indices = indices_of(info)
@@ -180,6 +182,7 @@ class IndexStream:
             base_vertex=info.index_bias if info.index_size else info.start,
             draw_id=info.draw_id,
             first_instance=instance,
+            is_indexed=bool(info.index_size),
         )
 
         def lane_of(at: Ints) -> Ints:

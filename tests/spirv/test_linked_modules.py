@@ -1,0 +1,225 @@
+"""Modules linked to programs: initial values, places, what is captured, what cannot be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_modules import module
+
+from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.spirv.link import SpirvShader, link_spirv
+from gallette.compiler.spirv.module import Module
+
+MODELS = {
+    Stage.VERTEX: "Vertex",
+    Stage.TESS_CTRL: "TessellationControl",
+    Stage.FRAGMENT: "Fragment",
+}
+
+
+def linked(*modules: tuple[Stage, Module], separable: bool = True) -> LinkedProgram:
+    shaders = [SpirvShader(stage, made) for stage, made in modules]
+    return link_spirv(shaders, LinkOptions(optimize=False, separable=separable))
+
+
+def released(program: LinkedProgram) -> None:
+    for shader in program.shaders.values():
+        shader.unref()
+
+
+VALUES = """%mat = OpTypeMatrix %f32x3 2
+%rows = OpTypeArray %f32x2 %n3
+%s = OpTypeStruct %f32 %mat %u32x2
+%f1 = OpConstant %f32 1
+%f2 = OpConstant %f32 2
+%f3 = OpConstant %f32 3
+%f4 = OpConstant %f32 4
+%d5 = OpConstant %f64 5.5
+%a12 = OpConstantComposite %f32x2 %f1 %f2
+%a34 = OpConstantComposite %f32x2 %f3 %f4
+%rows_ = OpConstantComposite %rows %a12 %a34 %a12
+%c0 = OpConstantComposite %f32x3 %f1 %f2 %f3
+%c1 = OpConstantComposite %f32x3 %f4 %f3 %f2
+%m_ = OpConstantComposite %mat %c0 %c1
+%u_ = OpConstantComposite %u32x2 %n7 %n9
+%s_ = OpConstantComposite %s %f4 %m_ %u_
+%p_rows = OpTypePointer UniformConstant %rows
+%p_s = OpTypePointer UniformConstant %s
+%p_d = OpTypePointer UniformConstant %f64
+%array = OpVariable %p_rows UniformConstant %rows_
+%struct = OpVariable %p_s UniformConstant %s_
+%double = OpVariable %p_d UniformConstant %d5"""
+NAMES = """OpName %array "array"
+OpName %struct "struct"
+OpName %double "double"
+OpMemberName %s 0 "one"
+OpMemberName %s 1 "matrix"
+OpMemberName %s 2 "pair"
+OpDecorate %array Location 2
+OpDecorate %struct Location 5
+OpDecorate %double Location 9"""
+
+
+def test_uniforms_begin_with_their_values() -> None:
+    """Arrays, structures, matrices and doubles, each where it lies in the block."""
+    code = """%a = OpLoad %rows %array
+        %b = OpLoad %s %struct
+        %c = OpLoad %f64 %double
+        OpReturn"""
+    program = linked((Stage.VERTEX, module(code, VALUES, decorations=NAMES)))
+    assert program.ok, program.info_log
+    data = program.default_block_initial
+    found = {u.name: u for u in program.uniforms}
+    assert {name: u.location for name, u in found.items()} == {
+        "array[0]": 2, "struct.one": 5, "struct.matrix": 6, "struct.pair": 7, "double": 9,
+    }  # fmt: skip
+
+    def floats(offset: int, count: int, kind: str = "f4") -> list[float]:
+        return np.frombuffer(data, kind, count, offset).tolist()  # type: ignore[no-any-return]
+
+    array, matrix = found["array[0]"], found["struct.matrix"]
+    rows = [floats(array.offset + k * array.array_stride, 2) for k in range(3)]
+    assert rows == [[1, 2], [3, 4], [1, 2]]
+    columns = [floats(matrix.offset + k * matrix.matrix_stride, 3) for k in range(2)]
+    assert columns == [[1, 2, 3], [4, 3, 2]]
+    assert floats(found["struct.one"].offset, 1) == [4]
+    assert floats(found["struct.pair"].offset, 2, "u4") == [7, 9]
+    assert floats(found["double"].offset, 1, "f8") == [5.5]
+    released(program)
+
+
+SAMPLED = """%tex = OpTypeImage %f32 2D 0 0 0 1 Unknown
+%sampled = OpTypeSampledImage %tex
+%p_sampled = OpTypePointer UniformConstant %sampled
+%p_float = OpTypePointer UniformConstant %f32
+%v = OpVariable %p_sampled UniformConstant
+%w = OpVariable %p_sampled UniformConstant
+%u = OpVariable %p_float UniformConstant"""
+
+
+def test_handles_without_a_location_come_behind_the_others() -> None:
+    code = "%a = OpLoad %sampled %v\n%b = OpLoad %sampled %w\n%c = OpLoad %f32 %u\nOpReturn"
+    made = module(
+        code,
+        SAMPLED,
+        decorations="""OpName %v "v"
+        OpName %w "w"
+        OpName %u "u"
+        OpDecorate %u Location 6
+        OpDecorate %v Binding 3
+        OpDecorate %w Binding 2""",
+    )
+    program = linked((Stage.VERTEX, made))
+    assert program.ok, program.info_log
+    found = [(u.name, u.location, u.binding) for u in program.uniforms]
+    assert found == [("u", 6, -1), ("w", 7, 2), ("v", 8, 3)]
+    released(program)
+
+
+COUNTERS = """%many = OpTypeArray %u32 %n3
+%p_one = OpTypePointer AtomicCounter %u32
+%p_many = OpTypePointer AtomicCounter %many
+%one = OpVariable %p_one AtomicCounter
+%some = OpVariable %p_many AtomicCounter"""
+
+
+def test_counters_of_several_stages_are_one() -> None:
+    """Each is told once, with the stages it is used in; its buffer is as long as all need."""
+    facts = """OpName %one "one"
+        OpName %some "some"
+        OpDecorate %one Binding 2
+        OpDecorate %one Offset 0
+        OpDecorate %some Binding 2
+        OpDecorate %some Offset 8"""
+    first = module("%a = OpAtomicLoad %u32 %one %n1 %n0\nOpReturn", COUNTERS, decorations=facts)
+    second = module(
+        """%a = OpAtomicLoad %u32 %one %n1 %n0
+        %p = OpAccessChain %p_one %some %n1
+        %b = OpAtomicLoad %u32 %p %n1 %n0
+        OpReturn""",
+        COUNTERS,
+        model="Fragment",
+        modes="OpExecutionMode %main OriginUpperLeft",
+        decorations=facts,
+    )
+    program = linked((Stage.VERTEX, first), (Stage.FRAGMENT, second))
+    assert program.ok, program.info_log
+    found = [(u.name, u.offset, u.array_size, u.atomic_buffer) for u in program.uniforms]
+    assert found == [("one", 0, 0, 2), ("some[0]", 8, 3, 2)]
+    (buffer,) = program.atomic_buffers
+    assert (buffer.binding, buffer.size, buffer.members) == (2, 20, (0, 1))
+    assert buffer.stages == {Stage.VERTEX, Stage.FRAGMENT}
+    assert [u.stages for u in program.uniforms] == [buffer.stages, {Stage.FRAGMENT}]
+    released(program)
+    plain = module(model="Fragment", modes="OpExecutionMode %main OriginUpperLeft")
+    program = linked((Stage.VERTEX, first), (Stage.FRAGMENT, plain))
+    assert [b.stages for b in program.atomic_buffers] == [{Stage.VERTEX}]
+    released(program)
+
+
+def test_distances_are_captured_from_both_slots() -> None:
+    """Six of them: four in the first slot, two in the next."""
+    made = module(
+        "%d = OpLoad %six %clip\nOpStore %clip %d\nOpReturn",
+        """%six = OpTypeArray %f32 %n6
+        %p_six = OpTypePointer Output %six
+        %clip = OpVariable %p_six Output""",
+        interface="%clip",
+        modes="OpExecutionMode %main Xfb",
+        decorations="""OpDecorate %clip BuiltIn ClipDistance
+        OpDecorate %clip XfbBuffer 0
+        OpDecorate %clip XfbStride 40
+        OpDecorate %clip Offset 8""",
+    )
+    program = linked((Stage.VERTEX, made))
+    assert program.ok, program.info_log
+    assert program.xfb is not None
+    places = [(o.slot, o.component, o.num_components, o.offset) for o in program.xfb.outputs]
+    first = VaryingSlot.CLIP_DIST0
+    assert places == [(first + k // 4, k % 4, 1, 8 + 4 * k) for k in range(6)]
+    assert program.xfb.strides == (40,)
+    released(program)
+
+
+def test_what_cannot_be_linked_says_why() -> None:
+    """The program has the message, and no shader is left."""
+    inside = module(
+        "%p = OpAccessChain %p_float %v %n0\n%a = OpLoad %f32 %p\nOpReturn",
+        """%tex = OpTypeImage %f32 2D 0 0 0 1 Unknown
+        %sampled = OpTypeSampledImage %tex
+        %s = OpTypeStruct %f32 %sampled
+        %p_float = OpTypePointer UniformConstant %f32
+        %p_s = OpTypePointer UniformConstant %s
+        %v = OpVariable %p_s UniformConstant""",
+        decorations='OpName %v "v"\nOpDecorate %v Location 1',
+    )
+    control = module(
+        "OpReturn",
+        model="TessellationControl",
+        modes="OpExecutionMode %main OutputVertices 3",
+    )
+    nowhere = module(
+        "%a = OpLoad %f32 %u\nOpReturn",
+        "%p_float = OpTypePointer UniformConstant %f32\n%u = OpVariable %p_float UniformConstant",
+        decorations='OpName %u "u"',
+    )
+    for modules, separable, message in (
+        ([(Stage.VERTEX, inside)], True, "uniform v: samplers in structures are not supported"),
+        ([(Stage.VERTEX, module()), (Stage.TESS_CTRL, control)], False,
+         "there is no tessellation evaluation shader"),
+        ([(Stage.VERTEX, nowhere)], True, "uniform u has no location"),
+    ):  # fmt: skip
+        program = linked(*modules, separable=separable)
+        assert not program.ok
+        assert program.info_log.startswith("error: ")
+        assert message in program.info_log
+
+
+@pytest.mark.parametrize("stage", [Stage.VERTEX, Stage.FRAGMENT])
+def test_a_module_of_another_stage_is_refused(stage: Stage) -> None:
+    other = Stage.FRAGMENT if stage is Stage.VERTEX else Stage.VERTEX
+    modes = "OpExecutionMode %main OriginUpperLeft" if other is Stage.FRAGMENT else ""
+    program = linked((stage, module(model=MODELS[other], modes=modes)))
+    assert not program.ok and f"there is no {stage.value} entry point" in program.info_log
