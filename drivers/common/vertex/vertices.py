@@ -271,8 +271,3 @@ def _operands(viewport: ViewportState) -> tuple[Sequence[Floats], Sequence[Float
     """Its numbers as NumPy takes them at once."""
     scale, translate = viewport.scale, viewport.translate
     return [np.array(s, _FLOAT) for s in scale], [np.array(t, _FLOAT) for t in translate]
-
-
-def as_sequence(components: Sequence[npt.NDArray[Any] | None]) -> Components:
-    """A fresh list, so that appending never changes the shader's own."""
-    return list(components)
