@@ -196,12 +196,11 @@ def _costs(page: Page) -> None:
 
     totals = dict.fromkeys(REMEDIES, 0)
     changed = dict.fromkeys(REMEDIES, 0)
-    shaders = 0
-    for name, sources in corpus():
+    shaders = list(corpus())
+    for name, sources in shaders:
         page.progress(f"counting instructions: {name}")
         linked = link(sources)
         vertex = linked["vertex"]
-        shaders += 1
         baseline = None
         for remedy in REMEDIES:
             full, depth_only = variants_under(vertex, remedy)
@@ -215,7 +214,7 @@ def _costs(page: Page) -> None:
             shader.unref()
     page.section(
         "What the remedies cost",
-        f"""Both variants (full and depth-only) of the {shaders} vertex shaders bundled with
+        f"""Both variants (full and depth-only) of the {len(shaders)} vertex shaders bundled with
         gallette, compiled under each remedy with fused multiply-adds available. Only arithmetic
         counts, one instruction per component, and the first row is the baseline. `docs/nir.md`
         has another table: it counts all instructions, of vertex and fragment shaders and of

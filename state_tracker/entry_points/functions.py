@@ -95,13 +95,6 @@ class Param:
     def ctype(self) -> Any:
         return ctypes.c_void_p if self.stars else CTYPES[self.type]
 
-    @property
-    def item_ctype(self) -> Any:
-        """What the pointer points to."""
-        if self.stars > 1 or self.type == "void":
-            return ctypes.c_void_p if self.stars > 1 else ctypes.c_uint8
-        return CTYPES[self.type]
-
 
 @dataclass(frozen=True, slots=True)
 class Function:

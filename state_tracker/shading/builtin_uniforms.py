@@ -6,7 +6,7 @@ import functools
 import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -172,8 +172,3 @@ def fill(ctx: Context, executable: Executable) -> None:
             if value is not None:
                 offset = uniform.offset + element * uniform.array_stride
                 _store(executable.uniforms.data, uniform, offset, value)
-
-
-def uses_builtins(uniforms: list[Any]) -> bool:
-    """Does a program read fixed-function state at all?"""
-    return any(u.builtin for u in uniforms)

@@ -378,11 +378,6 @@ class ProgramState:
                 | Dirty.RASTERIZER
             )
 
-    @property
-    def uses_fixed_function(self) -> bool:
-        """Must `resolve` look again when fixed-function state changes?"""
-        return any(e is not self.executable for e in self.stages.values())
-
     def use(self, program: ProgramObject | None) -> None:
         if program is self.current:
             return

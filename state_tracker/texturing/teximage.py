@@ -106,7 +106,7 @@ def check_sizes(ctx: Context, target: TargetInfo, level: int, extent: tuple[int,
         raise invalid_value("a cube map array has a multiple of 6 layers")
     for axis, size in enumerate(extent):
         bound = ctx.caps.max_texture_array_layers if axis == target.layers_axis else limit >> level
-        if axis < max(target.dimensions, 2 if target.multisample else 0) and size > max(bound, 1):
+        if axis < (3 if target.multisample else target.dimensions) and size > max(bound, 1):
             return False
     return True
 
@@ -596,6 +596,7 @@ def _check_samples(ctx: Context, samples: int, internalformat: int) -> InternalF
 
 def _multisample_family(dimensions: int, name: str) -> None:
     expected = GL.TEXTURE_2D_MULTISAMPLE if dimensions == 2 else GL.TEXTURE_2D_MULTISAMPLE_ARRAY
+    stored = name.startswith("tex_storage")
 
     def call(ctx: Context, target: int, samples: int, internalformat: int, *rest: int) -> None:
         info = TARGETS[expected]
@@ -606,14 +607,14 @@ def _multisample_family(dimensions: int, name: str) -> None:
         extent = (size[0], size[1], size[2])
         if target == info.proxy:
             kind = _check_samples(ctx, samples, internalformat)
+            if stored:
+                _check_storage(ctx, info, 1, internalformat, extent)
             image = make_image(ctx, kind, info, extent, samples, bool(rest[-1]))
             fits = check_sizes(ctx, info, 0, extent)
             ctx.textures.tell_proxy(info, 0, image if fits else None)
             return
         texture = current(ctx, target)
-        _multisample(
-            ctx, texture, samples, internalformat, extent, rest[-1], name.startswith("tex_storage")
-        )
+        _multisample(ctx, texture, samples, internalformat, extent, rest[-1], stored)
 
     def by_name(ctx: Context, texture: int, samples: int, internalformat: int, *rest: int) -> None:
         found = ctx.textures.names.require(texture)
@@ -624,7 +625,7 @@ def _multisample_family(dimensions: int, name: str) -> None:
         _multisample(ctx, found, samples, internalformat, extent, rest[-1], True)
 
     register(name, call)
-    if name.startswith("tex_storage"):
+    if stored:
         register(name.replace("tex_", "texture_", 1), by_name)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 
 from gallette.compiler.glsl.builtins.limits import Limits
@@ -112,3 +114,52 @@ def test_interpolated_in_another_way(qualifier: str) -> None:
     assert ours <= native
     more = {what.split()[1] for what in native - ours}
     assert more == {"gl_ClipDistance", "gl_CullDistance", "gl_FragCoord"}
+
+
+def drawn(gl: GLInterface, qualifier: str, first: str, second: str) -> list[int]:
+    """A triangle in perspective by a fragment shader of two parts, which declare gl_Color so."""
+    head = "#version 150 compatibility\n"
+    declared = [f"{each} in vec4 gl_Color;\n" if each else "" for each in (first, second)]
+    vertex = f"{qualifier} out vec4 gl_FrontColor;\nvoid main() {{ "
+    parts = (
+        (GL.VERTEX_SHADER, vertex + "gl_Position = gl_Vertex; gl_FrontColor = gl_Color; }"),
+        (GL.FRAGMENT_SHADER, f"{declared[0]}void part(); void main() {{ part(); }}"),
+        (GL.FRAGMENT_SHADER, f"{declared[1]}void part() {{ gl_FragColor = gl_Color; }}"),
+    )
+    program = gl.create_program()
+    for kind, text in parts:
+        shader = gl.create_shader(kind)
+        gl.shader_source(shader, head + text)
+        gl.compile_shader(shader)
+        assert gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0], gl.get_shader_info_log(shader)
+        gl.attach_shader(program, shader)
+    gl.link_program(program)
+    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
+    gl.use_program(program)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.begin(GL.TRIANGLES)
+    for color, w, x, y in (((1, 0, 0), 1, -1, -1), ((0, 1, 0), 3, 3, -3), ((0, 0, 1), 1, -1, 1)):
+        gl.color3f(*map(float, color))
+        gl.vertex4f(float(x), float(y), 0.0, float(w))
+    gl.end()
+    pixels = np.zeros((8, 8, 4), np.uint8)
+    gl.read_pixels(0, 0, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE, pixels)
+    found: list[int] = (pixels[0, :6, :3].astype(int) // 4).ravel().tolist()
+    return found
+
+
+@pytest.mark.native
+def test_what_one_shader_of_a_stage_declares_counts_for_all() -> None:
+    """Native GL is asked where the first one does: it does not look at the others."""
+    options: dict[str, Any] = {"profile": "compat", "version": (4, 5), "size": (8, 8)}
+    native, ours = native_context(**options), create_context("numpipe", **options)
+    pictures = []
+    for qualifier in ("flat", "noperspective", "smooth"):
+        wanted = drawn(native, qualifier, qualifier, "")
+        pictures.append(wanted)
+        for first, second in ((qualifier, qualifier), (qualifier, ""), ("", qualifier)):
+            found = drawn(ours, qualifier, first, second)
+            assert np.abs(np.subtract(found, wanted)).max() <= 1, (first, second)
+    assert pictures[0] != pictures[1] != pictures[2]
+    native.release()
+    ours.release()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,21 @@ import pytest
 import gallette
 from gallette.capture import recording
 from gallette.cli import main
+from gallette.compiler.nir.ir import Stage
 from gallette.history import History, pixel_history
 from gallette.history.places import Places
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.loader import create_screen
 from gallette.pipe.resource import ResourceDesc
-from gallette.pipe.state import Surface
+from gallette.pipe.state import (
+    BlitInfo,
+    Box,
+    FramebufferState,
+    ImageView,
+    ScissorState,
+    Surface,
+)
 
 moderngl = pytest.importorskip("moderngl")
 
@@ -95,6 +105,54 @@ def test_places_say_which_part_of_which_resource() -> None:
     assert label("a", level=1) == f"shadow {kind}, level 1"
     for resource in resources.values():
         resource.unref()
+    screen.destroy()
+
+
+def test_a_call_is_told_of_the_pixels_it_may_write_and_of_no_others() -> None:
+    """Each pixel in and around a texture of 6 x 4; the box a call is about, and what it writes."""
+    screen, format = create_screen("noop"), FORMATS["R8G8B8A8_UNORM"]
+    desc = ResourceDesc(Target.TEXTURE_2D_ARRAY, format, 6, 4, array_size=3, last_level=2)
+    resource, other = screen.resource_create(desc), screen.resource_create(desc)
+    nothing = FramebufferState(6, 4)
+    attached = FramebufferState(5, 3, cbufs=(None, Surface(other, format)))
+    stored = ImageView(resource, format, level=1, first_layer=1, last_layer=2)
+    whole, layer = Surface(resource, format), Surface(resource, format, 0, 1, 1)
+    box, turned = Box(1, 1, 2, 3, 2, 1), Box(4, 3, 2, -3, -2, 1)
+    copied = BlitInfo(resource, 0, box, format, other, 0, box, format)
+    cut = BlitInfo(
+        resource, 0, turned, format, other, 0, box, format, scissor=ScissorState(2, 0, 9, 2)
+    )
+    rect = ScissorState(2, 1, 9, 9)
+    region = {"dst": resource, "dst_level": 1, "dst_x": 1, "dst_y": 0, "dst_z": 0, "src_box": box}
+    levels = {"base_level": 0, "last_level": 2, "first_layer": 0, "last_layer": 0}
+    mapped = SimpleNamespace(resource=resource, level=2, box=Box(0, 0, 0, 9, 9, 1))
+    there, stores = {"destination"}, {f"image 0, layer {n} (compute)" for n in (1, 2)}
+    calls: list[tuple[str, dict[str, Any], FramebufferState, tuple[int, ...], set[str]]] = [
+        ("clear", {}, attached, (0, 0, 5, 3), {"colour 1"}),
+        ("clear", {}, nothing, (0, 0, 6, 4), set()),
+        ("draw_vbo", {}, attached, (0, 0, 5, 3), {"colour 1"}),
+        ("launch_grid", {}, nothing, (0, 0, 3, 2), stores),
+        ("clear_render_target", {"surface": layer, "rect": rect}, nothing, (2, 1, 6, 4), there),
+        ("blit", {"info": copied}, nothing, (1, 1, 4, 3), there),
+        ("blit", {"info": cut}, nothing, (2, 1, 4, 2), there),
+        ("resource_copy_region", region, nothing, (1, 0, 3, 2), there),
+        ("transfer_unmap", {"transfer": mapped}, nothing, (0, 0, 1, 1), there),
+        ("generate_mipmap", {"resource": resource, "format": format, **levels}, nothing,
+         (0, 0, 3, 2), there),
+        ("blit", {"info": copied}, FramebufferState(6, 4, cbufs=(whole,)), (1, 1, 4, 3), there),
+    ]  # fmt: skip
+    images = {Stage.COMPUTE: SimpleNamespace(images=(stored, None))}
+    for call, given, framebuffer, (x0, y0, x1, y1), names in calls:
+        pipe = SimpleNamespace(bound=SimpleNamespace(framebuffer=framebuffer, stages=images))
+        for x, y in product(range(-1, 8), range(-1, 6)):
+            found = Places(x, y).of(pipe, call, given)
+            inside = x0 <= x < x1 and y0 <= y < y1
+            wanted = names if inside else set()
+            if call == "generate_mipmap" and x == y == 0:  # the smallest level has it, too
+                wanted = {"destination 0", "destination 1"}
+            assert found.keys() == wanted, (call, x, y)
+    for one in (resource, other):
+        one.unref()
     screen.destroy()
 
 

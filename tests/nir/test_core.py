@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 
 import pytest
@@ -10,7 +11,7 @@ from gallette.compiler.errors import ValidationError
 from gallette.compiler.nir.analysis.loops import analyse_loop
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
-from gallette.compiler.nir.ir import clone_shader, mutable
+from gallette.compiler.nir.ir import clone_shader, mutable, ownership
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 from gallette.compiler.nir.ir.cf import If, Loop, next_block
@@ -143,6 +144,17 @@ def test_references_and_clones_are_counted() -> None:
     assert shader not in live_shaders()
     with pytest.raises(AssertionError, match="too often"):
         shader.unref()
+
+
+def test_shaders_that_are_gone_are_remembered_no_longer() -> None:
+    """Given back, or forgotten by everybody while somebody still counted as an owner."""
+    gc.collect()
+    before = len(ownership._LIVE)
+    for _ in range(5):
+        branchy().unref()
+        branchy()
+    gc.collect()
+    assert len(ownership._LIVE) == before
 
 
 def test_a_clone_shares_no_instruction_variable_or_use_with_the_original() -> None:

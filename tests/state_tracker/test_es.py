@@ -182,6 +182,28 @@ def test_enumerators_es_does_not_have(es: GLInterface, call: tuple[Any, ...]) ->
     assert errors(es) == ["GL_INVALID_ENUM"]
 
 
+@pytest.mark.parametrize(
+    ("profile", "version", "property", "interface"),
+    [
+        ("es", (3, 2), ["GL_INVALID_ENUM"], ["GL_INVALID_ENUM"]),
+        ("core", (4, 5), ["GL_INVALID_OPERATION"], []),
+    ],
+)
+def test_es_knows_nothing_of_subroutines(
+    profile: str, version: tuple[int, int], property: list[str], interface: list[str]
+) -> None:
+    """Elsewhere they are a property of other interfaces than uniforms."""
+    gl = create_context("numpipe", profile=profile, version=version)
+    name = gl.create_program()
+    gl.link_program(name)
+    errors(gl)
+    gl.get_program_interfaceiv(name, GL.UNIFORM, GL.MAX_NUM_COMPATIBLE_SUBROUTINES)
+    assert errors(gl) == property
+    gl.get_program_interfaceiv(name, GL.VERTEX_SUBROUTINE_UNIFORM, GL.ACTIVE_RESOURCES)
+    assert errors(gl) == interface
+    gl.release()
+
+
 DEPTH_READS = [
     (GL.DEPTH_COMPONENT, GL.FLOAT),
     (GL.DEPTH_COMPONENT, GL.UNSIGNED_INT),

@@ -256,11 +256,6 @@ class Type:
         return vec(self.base, self.rows)
 
     @property
-    def row_type(self) -> Type:
-        """The vector type of one matrix row."""
-        return vec(self.base, self.columns)
-
-    @property
     def scalar_type(self) -> Type:
         return scalar(self.base)
 

@@ -162,11 +162,6 @@ class PassRecord:
         """Instructions added (or, if negative, saved)."""
         return self.instrs_after - self.instrs_before
 
-    @property
-    def pressure_delta(self) -> int:
-        """Change of the register pressure, if the log measures it."""
-        return self.pressure_after - self.pressure_before
-
 
 @dataclass(slots=True)
 class PassLog:

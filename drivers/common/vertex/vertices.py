@@ -101,21 +101,6 @@ class VertexSet:
             clip[i] = _DEFAULTS[i] if value is None else value
         return cls(count, clip, outputs, viewport)
 
-    @classmethod
-    def placed(
-        cls,
-        clip: Floats,
-        window: Floats,
-        varyings: Mapping[int, Components],
-        viewport: ViewportState,
-    ) -> VertexSet:
-        """Of vertices whose places in the window are known."""
-        made = cls.__new__(cls)
-        made.count, made.clip, made._window = clip.shape[1], clip, window
-        made.varyings, made.viewport = dict(varyings), viewport
-        made.later = made._there = None
-        return made
-
     def copy(self) -> VertexSet:
         """The same vertices for somebody who appends others; arrays are shared, not changed."""
         self.complete_all()
@@ -286,8 +271,3 @@ def _operands(viewport: ViewportState) -> tuple[Sequence[Floats], Sequence[Float
     """Its numbers as NumPy takes them at once."""
     scale, translate = viewport.scale, viewport.translate
     return [np.array(s, _FLOAT) for s in scale], [np.array(t, _FLOAT) for t in translate]
-
-
-def as_sequence(components: Sequence[npt.NDArray[Any] | None]) -> Components:
-    """A fresh list, so that appending never changes the shader's own."""
-    return list(components)

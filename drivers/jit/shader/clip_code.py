@@ -80,7 +80,6 @@ class _Clip:
             self._fan(row)
         b.store(b.at(ctx, ClipWords.NEW_COUNT, "i64"), self.next.get())
         b.store(b.at(ctx, ClipWords.MADE, "i64"), self.made.get())
-        b.jump(self.stop)
         b.place(self.stop)
         b.end()
 

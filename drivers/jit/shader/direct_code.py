@@ -71,7 +71,6 @@ class _Draw:
         self._vertices()
         self._set_up()
         self._shade()
-        b.jump(self.leave)
         b.place(self.leave)
         self._count()
         b.end()

@@ -178,7 +178,6 @@ class _Flow:
         then, other, after = b.block(), b.block(), b.block()
         outer = e.mask
         b.branch(cond, then, other)
-        reached = False
         for label, body in ((then, node.then_body), (other, node.else_body)):
             b.place(label)
             e.mask = outer
@@ -188,9 +187,7 @@ class _Flow:
                 self._send_last(body, phis)
             b.place(end)
             b.jump(after)
-            reached = True
-        if reached:
-            b.place(after)
+        b.place(after)
 
     def _send_last(self, body: Body, phis: list[Phi]) -> None:
         """The same at the end of a body, unless nobody comes there."""
@@ -203,10 +200,9 @@ class _Flow:
 
     def _divergent_if(self, node: If, cond: V, phis: list[Phi]) -> None:
         b, e = self.b, self.e
-        outer = e.mask
         sides = (
-            (outer & cond, node.then_body),
-            (outer & ~cond, node.else_body),
+            (e.mask & cond, node.then_body),
+            (e.mask & ~cond, node.else_body),
         )
         for mask, body in sides:
             if _is_empty(body) and not phis:
@@ -221,7 +217,6 @@ class _Flow:
             if b.open:
                 self._send_last(body, phis)
             b.place(after)
-        e.mask = outer
 
     # -- loops -----------------------------------------------------------------------------------
 

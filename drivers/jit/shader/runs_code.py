@@ -58,7 +58,6 @@ def runs_text() -> str:
                 b.jump(leave)
                 b.reopen()
     end(b.load_at(ctx, RunWords.COUNT, "i64"), b.const("i64", DONE))
-    b.jump(leave)
     b.place(leave)
     b.end()
     return b.text()

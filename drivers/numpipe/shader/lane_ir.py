@@ -88,10 +88,6 @@ class Region:
         self.livein: list[LaneValue] = []  # varying values of outer regions read inside
         self.quads = False  # holds something that needs whole 2x2 quads
 
-    @property
-    def ends_in_jump(self) -> bool:
-        return bool(self.items) and isinstance(self.items[-1], (BreakOp, ContinueOp))
-
 
 class Op:
     """A scalar operation: `what` says which kind, `data` holds what that kind needs."""

@@ -7,6 +7,7 @@ keeps it at its default. A field that is ignored, or a condition that is, change
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -308,6 +309,8 @@ def test_what_the_tracker_lowers_follows_the_state(field: str) -> None:
     made = key_of(context(**asks), stage, executable())
     wanted = {field: value} | ({"alpha_bits": 8} if field == "alpha_func" else {})
     assert made == dataclasses.replace(NULL_KEY, **wanted)
+    for name in wanted:
+        assert {f"caps.{LOWERINGS[name].cap}": False} in without, name
     for condition in without:
         assert key_of(context(**asks | condition), stage, executable()) == NULL_KEY, condition
 
@@ -325,7 +328,8 @@ def test_the_tracker_lowers_gl_clamp_of_the_units_a_program_reads() -> None:
     # Samplers 2 and 3 of the shader, by units 0 and 1.
     assert clamped == LoweringKey(saturate_t=0b1100, saturate_r=0b1100)
     assert key_of(context(is_compat=False), Stage.FRAGMENT, executable(units=(0,))) == NULL_KEY
-    none = context(**{"caps.lower_tex_saturate": False})
+    (cap,) = {LOWERINGS[f"saturate_{axis}"].cap for axis in "str"}
+    none = context(**{f"caps.{cap}": False})
     assert key_of(none, Stage.FRAGMENT, executable(units=(0,))) == NULL_KEY
     own = context()
     own.textures.units[0].sampler = SimpleNamespace(
@@ -341,14 +345,44 @@ def test_every_cap_that_leaves_lowering_to_the_tracker_counts() -> None:
         assert lowering.lowers_anything(Caps(**{name: True})), name
 
 
+HEARD_NO_MORE = {
+    "lower_two_sided_color": {"light_twoside"},
+    "lower_flatshade": {"flatshade"},
+    "lower_point_sprite": {"sprite_coord_enable"},
+    "lower_clamp_color": {"clamp_vertex_color", "clamp_fragment_color"},
+    "lower_alpha_test": {"alpha_enabled", "alpha_func"},
+    "lower_clip_planes": set(),  # planes are enabled, whoever computes the distances
+    "lower_tex_saturate": set(),  # samplers are told apart by what they are for
+}
+
+
+def odd_state(kind: type[Any]) -> Any:
+    """A state that has no field at its default, of those that are plain."""
+    odd: dict[type, Callable[[Any], Any]] = {
+        bool: lambda value: not value,
+        int: lambda value: value + 3,
+        float: lambda value: value + 0.5,
+        CompareFunc: lambda _: CompareFunc.GREATER,
+    }
+    plain = {f.name: getattr(kind(), f.name) for f in dataclasses.fields(kind)}
+    return kind(**{k: odd[type(v)](v) for k, v in plain.items() if type(v) in odd})
+
+
 def test_a_driver_does_not_hear_of_what_was_lowered() -> None:
-    odd = RasterizerState(flatshade=True, light_twoside=True, clip_plane_enable=3, line_width=3.0)
-    assert lowering.told_rasterizer(Caps(), odd) == odd
-    for entry in LOWERINGS.values():
-        if not entry.cap:
-            continue
-        told = lowering.told_rasterizer(Caps(**{entry.cap: True}), odd)
-        for f in dataclasses.fields(odd):
-            plain = getattr(RasterizerState(), f.name)
-            wanted = plain if f.name in entry.hides else getattr(odd, f.name)
-            assert getattr(told, f.name) == wanted, (entry.cap, f.name)
+    told: tuple[tuple[type[Any], Callable[[Caps, Any], Any]], ...] = (
+        (RasterizerState, lowering.told_rasterizer),
+        (DepthStencilAlphaState, lowering.told_depth_stencil),
+    )
+    caps = {f.name for f in dataclasses.fields(Caps) if f.name.startswith("lower_")}
+    assert HEARD_NO_MORE.keys() == caps == {e.cap for e in LOWERINGS.values()} - {""}
+    for name in caps:
+        hidden: set[str] = set()
+        for kind, tell in told:
+            odd, plain = odd_state(kind), kind()
+            assert tell(Caps(), odd) == odd
+            heard = tell(Caps(**{name: True}), odd)
+            changed = {f.name for f in dataclasses.fields(kind)}
+            changed = {f for f in changed if getattr(heard, f) != getattr(odd, f)}
+            assert all(getattr(heard, f) == getattr(plain, f) for f in changed)
+            hidden |= changed
+        assert hidden == HEARD_NO_MORE[name], name

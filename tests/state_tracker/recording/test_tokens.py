@@ -30,6 +30,16 @@ def look(tokens: Tokens, kinds: list[int]) -> list[str | None]:
     return [found[kind] for kind in which.tolist()]
 
 
+@pytest.mark.parametrize("many", [0, 1, 2, 70])
+@pytest.mark.parametrize("kinds", [1, 2, 100])
+def test_what_is_alike_is_named_by_its_first(kinds: int, many: int) -> None:
+    values = np.random.default_rng(kinds + many).integers(0, kinds, many)
+    first, which = replaying._alike(values)
+    given = values.tolist()
+    assert sorted(first.tolist()) == sorted(given.index(value) for value in {*given})
+    assert first.take(which).tolist() == [given.index(value) for value in given]
+
+
 @pytest.mark.parametrize("many", [1, 5, 63, 64, 300, 2000])
 @pytest.mark.parametrize("kinds", [1, 2, 70, 1000])
 def test_each_draw_is_of_its_kind_however_often_it_comes(kinds: int, many: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.cf import If, inner_first, next_block, prev_block
-from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, LoadConst, Phi, Tex
+from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.questions import can_speculate
@@ -51,17 +51,15 @@ def _worthwhile(node: If, limit: int, expensive_ok: bool, tex_ok: bool) -> bool:
 def _price(instr: Instr, expensive_ok: bool, tex_ok: bool) -> int | None:
     if isinstance(instr, Tex):
         return 4 if tex_ok and not instr.info.implicit_lod else None
-    if isinstance(instr, Phi) or not can_speculate(instr):
+    if not can_speculate(instr):
         return None
-    if isinstance(instr, LoadConst):
-        return 0
     if isinstance(instr, Alu):
         if instr.op.is_costly:
             return 4 if expensive_ok else None
         return 0 if instr.op.is_free else 1
     if isinstance(instr, Intrinsic):
         return 1
-    return 0
+    return 0  # constants, what is undefined, places
 
 
 def _is_exact(value: Def) -> bool:
