@@ -70,8 +70,6 @@ def run_test(
     try:
         needs = context_needs(test)
         steps = _check_lines(test)
-    except Skip as skip:
-        return Outcome("skip", str(skip))
     except GalletteError as error:
         return Outcome("fail", str(error), [str(error)])
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gallette.piglit_subset.requirements import Skip
-from gallette.piglit_subset.session import Failure, Session
+from gallette.piglit_subset.session import Failure, Session, enum
 from gallette.piglit_subset.shader_test import ShaderSource
 from gallette.piglit_subset.spirv import compile_spirv, wants_spirv
 from gallette.state_tracker.entry_points.enums import GL
@@ -187,8 +187,7 @@ def _geometry_layout(session: Session, program: int, stages: set[str]) -> None:
         if key not in names:
             raise line.error(f"unknown geometry layout {key!r}")
         text = words.word("a value")
-        name = text.removeprefix("GL_")
-        value = int(text) if text.isdigit() else int(getattr(GL, name))
+        value = int(text) if text.isdigit() else enum(line, text)
         session.gl.program_parameteri(program, int(getattr(GL, names[key])), value)
 
 

@@ -69,7 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _steps(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
     if not value >= 0:
         raise argparse.ArgumentTypeError(f"{text}: a tolerance is 0 or more")
     return value

@@ -84,7 +84,8 @@ def _zoomed(start: float, count: int, zoom: float, low: int, high: int) -> tuple
     first = max(int(np.ceil(max(ends[0], low) - 0.5)), low)
     last = min(int(np.ceil(min(ends[1], high) - 0.5)), high)
     centers = np.arange(first, max(last, first)) + 0.5
-    index = np.floor((centers - start) / zoom).astype(np.int64) if zoom else centers[:0]
+    index = (centers - start) / zoom if zoom else centers[:0]
+    index = np.floor(index) if zoom > 0 else np.ceil(index) - 1  # what is on a lower edge is inside
     return first, np.clip(index, 0, max(count - 1, 0)).astype(np.int64)
 
 
@@ -104,7 +105,7 @@ def _write_stencil(ctx: Context, stencil: Array, depth: Array | None) -> None:
         chosen = stencil[rows[:, None], columns[None, :]]
         _merge(ctx, draw.attachments["stencil"], x0, y0, chosen, mask)
     if depth is not None and draw.has("Z") and ctx.fragment.depth_mask:
-        values = ctx.transfer.depth(depth)[rows[:, None], columns[None, :]]
+        values = np.clip(ctx.transfer.depth(depth), 0.0, 1.0)[rows[:, None], columns[None, :]]
         _merge_depth(ctx, draw.attachments["depth"], x0, y0, values)
 
 

@@ -78,6 +78,7 @@ def _transform(ctx: Context, values: Vec) -> None:
     raster.color, raster.secondary = _colors(ctx, eye)
     raster.index = float(ctx.arrays.values[VertAttrib.COLOR_INDEX][0])
     raster.texcoords = [_texcoord(ctx, unit, point, eye) for unit in range(UNITS)]
+    ctx.rendering.raster_position()
 
 
 def _inside(ctx: Context, eye: Any, clip: Any) -> bool:
@@ -109,6 +110,7 @@ def set_from_window(ctx: Context, values: Vec) -> None:
     raster.secondary = _clamped(ctx, state.values[VertAttrib.COLOR1])
     raster.index = float(state.values[VertAttrib.COLOR_INDEX][0])
     raster.texcoords = [state.values[VertAttrib.TEX0 + unit] for unit in range(UNITS)]
+    ctx.rendering.raster_position()
 
 
 # -- what fixed function makes of the point --------------------------------------------------------
@@ -124,9 +126,7 @@ def _colors(ctx: Context, eye: Any) -> tuple[Vec, Vec]:
     values, state = ctx.arrays.values, ctx.lighting
     if not state.enabled:
         return _clamped(ctx, values[VertAttrib.COLOR0]), _clamped(ctx, values[VertAttrib.COLOR1])
-    normal = inverse(ctx.matrices.modelview[-1])[:3, :3].T @ np.array(
-        values[VertAttrib.NORMAL][:3], np.float64
-    )
+    normal = _eye_normal(ctx)
     if state.normalize:
         normal = _unit(normal)
     elif state.rescale_normal:
@@ -197,14 +197,20 @@ def _texcoord(ctx: Context, unit: int, point: Any, eye: Any) -> Vec:
             values[i] = float(reflection[i]) / m + 0.5
         elif mode == GL.REFLECTION_MAP and i < 3:
             values[i] = float(reflection[i])
+        elif mode == GL.NORMAL_MAP and i < 3:
+            values[i] = float(_eye_normal(ctx)[i])
     result = ctx.matrices.texture[unit][-1] @ np.array(values, np.float64)
     return tuple(float(v) for v in result)
 
 
-def _reflection(ctx: Context, eye: Any) -> Any:
-    normal = inverse(ctx.matrices.modelview[-1])[:3, :3].T @ np.array(
+def _eye_normal(ctx: Context) -> Any:
+    return inverse(ctx.matrices.modelview[-1])[:3, :3].T @ np.array(
         ctx.arrays.values[VertAttrib.NORMAL][:3], np.float64
     )
+
+
+def _reflection(ctx: Context, eye: Any) -> Any:
+    normal = _eye_normal(ctx)
     direction = _unit(eye[:3])
     return direction - 2.0 * normal * float(np.dot(normal, direction))
 

@@ -121,13 +121,17 @@ class RenderMode:
         if self.mode == GL.RENDER:
             return False
         raster = self._ctx.raster_position
-        if self.mode == GL.SELECT:
-            self._hit.append(raster.position[2])
+        if self.mode == GL.SELECT:  # where it is drawn was hit by glRasterPos
             return True
         tokens = (GL.DRAW_PIXEL_TOKEN, GL.COPY_PIXEL_TOKEN, GL.BITMAP_TOKEN)
         self._values.append(float(tokens[2 if bitmap else int(copy)]))
         self._vertex(raster.position, raster.color, raster.texcoords[0])
         return True
+
+    def raster_position(self) -> None:
+        """A valid raster position is chosen: in selection it is a hit."""
+        if self.mode == GL.SELECT:
+            self._hit.append(self._ctx.raster_position.position[2])
 
     def pass_through(self, token: float) -> None:
         if self.mode == GL.FEEDBACK:

@@ -17,6 +17,7 @@ from gallette.lessons import (
     Page,
     algebraic_rule,
     dvec_inputs,
+    is_used_once,
     ownership,
     triangle,
     writing_a_pass,
@@ -24,7 +25,7 @@ from gallette.lessons import (
 from gallette.lessons.course import CHAPTERS, chapters, in_order, neighbours, write_course
 from gallette.lessons.examples import overdraw
 from gallette.lessons.glossary import GLOSSARY, page, words_in
-from gallette.lessons.page import Diff, Table, Try, lesson
+from gallette.lessons.page import Code, Diff, Flip, Pictures, Prose, Question, Table, Try, lesson
 from gallette.lessons.serve import Course, make_server
 from gallette.reports.html import write_lesson
 from gallette.state_tracker import GL
@@ -106,6 +107,65 @@ def test_ownership_mistakes_are_told_where_they_happen() -> None:
         assert leak.startswith("LeakError:") and "vertex" in leak
     before, after = ownership.changed_under_his_feet()
     assert "VARYING.VAR0" in before and "VARYING.VAR0" not in after
+
+
+def test_each_remedy_of_is_used_once_is_seen_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bug loses pixels and no remedy does; what each costs is counted over a few shaders."""
+    some = [("a", {"vertex": is_used_once.VERTEX, "fragment": is_used_once.FRAGMENT})] * 2
+    monkeypatch.setattr("gallette.lessons.shaders.corpus", lambda: iter(some))
+    said: list[str] = []
+    lesson_page = Page("t", said.append)
+    LESSONS["is_used_once"].run(lesson_page, "numpipe")
+    blocks = lesson_page.blocks
+    assert [b.heading for b in blocks if isinstance(b, Prose)] == [
+        "The idiom",
+        "What the driver does",
+        "The same frames under each remedy",
+        "What the remedies cost",
+        "Whose duty is it?",
+        "What to take home",
+    ]
+    assert [type(b) for b in blocks if not isinstance(b, Prose)] == [
+        Code, Diff, Table, Flip, Table, Question, Question, Question, Try,
+    ]  # fmt: skip
+    names = [remedy.name for remedy in is_used_once.REMEDIES]
+    assert said[:4] == [f"rendering with {name}" for name in names]
+    assert said[4:] == ["counting instructions: a"] * 2
+    code, variants = blocks[1], blocks[3]
+    assert isinstance(code, Code) and code.text == is_used_once.VERTEX.strip()
+    assert isinstance(variants, Diff)
+    # Of the position's eight products, those of one use only are fused in the smaller variant.
+    assert variants.before.count("ffma") < variants.after.count("ffma")
+    pixels_lost, costs = (b for b in blocks if isinstance(b, Table))
+    assert [row[0] for row in pixels_lost.rows] == names
+    lost = [tuple(map(int, row[1].split(" of "))) for row in pixels_lost.rows]
+    seen = lost[0][1]
+    assert 0 < lost[0][0] < seen and lost[1:] == [(0, seen)] * 3
+    flip = next(b for b in blocks if isinstance(b, Flip))
+    for (name, behind), (count, _) in zip(flip.states, lost, strict=True):
+        (shown,) = behind
+        assert isinstance(shown, Pictures)
+        ((caption, picture),) = shown.pictures
+        assert caption == f"{name}: {count} pixels lost (magenta)"
+        assert (picture == (255, 0, 255)).all(axis=-1).sum() == count
+    # The vertex shader of the scene twice: what the rows above say, and twice that below.
+    for above, below, remedy in zip(
+        pixels_lost.rows, costs.rows, is_used_once.REMEDIES, strict=True
+    ):
+        both = int(above[2]) + int(above[3])
+        first = int(pixels_lost.rows[0][2]) + int(pixels_lost.rows[0][3])
+        percent = f"{both / first - 1:+.2%}"
+        changed = "2" if both != first else "0"
+        assert below == (remedy.name, str(2 * both), percent, changed)
+    assert any("the 2 vertex shaders" in b.text for b in blocks if isinstance(b, Prose))
+    options = [r.driver_options for r in is_used_once.REMEDIES]
+    assert [o["inexact_used_once"] for o in options] == [
+        "always",
+        "never",
+        "always",
+        "not_position",
+    ]
+    assert [o.get("position_invariant") for o in options] == [None, None, "1", None]
 
 
 def test_without_the_pass_a_dvec3_reads_its_neighbours_bytes() -> None:

@@ -21,6 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
+import numpy as np
+
 from gallette.cli import main as gallette
 
 __all__ = ["FOLDER", "ROOT", "commands", "run", "sessions"]
@@ -52,6 +54,44 @@ layout(local_size_x = 8) in;
 layout(std430, binding = 0) buffer Data { uint data[]; };
 void main() { data[gl_GlobalInvocationID.x] = gl_GlobalInvocationID.x * 2u + data[0]; }
 """,
+    "flat.frag": "#version 330\nout vec4 color;\nvoid main() { color = vec4(0.5); }\n",
+    "twice.shader_test": """[require]
+GLSL >= 3.30
+SIZE 16 16
+[vertex shader passthrough]
+[fragment shader]
+#version 330
+uniform vec4 c;
+out vec4 color;
+void main() { color = c; }
+[test]
+clear
+uniform vec4 c 0 1 0 1
+draw rect -0.5 -0.5 1 1
+uniform vec4 c 0 1 1 1
+draw rect -0.5 -0.5 0.5 0.5
+""",
+    "suite/right.shader_test": """[require]
+GLSL >= 3.30
+SIZE 16 16
+[vertex shader passthrough]
+[fragment shader]
+#version 330
+out vec4 color;
+void main() { color = vec4(0.0, 1.0, 0.0, 1.0); }
+[test]
+draw rect -1 -1 2 2
+probe all rgba 0 1 0 1
+""",
+    "suite/[red].shader_test": """[require]
+GLSL >= 3.30
+SIZE 16 16
+[test]
+clear color 0 0 1 1
+clear
+probe rgba 0 0 1 0 0 1
+""",
+    "suite/later.shader_test": "[require]\nGLSL >= 9.90\n[test]\nclear\n",
     "opt.nir": """shader vertex "t" {
   var shader_in %x: float, location 0
   var shader_out %y: float, location 32
@@ -64,6 +104,7 @@ void main() { data[gl_GlobalInvocationID.x] = gl_GlobalInvocationID.x * 2u + dat
 }
 _LEFT_OUT = (
     (re.compile(r"\b\d+(\.\d+)? ?(s|ms|us|min)\b"), "T"),
+    (re.compile(r"\b\d+ kB\b"), "SIZE"),
     (re.compile(r"NumPy [\d.]+"), "NumPy N"),
 )
 
@@ -83,9 +124,12 @@ def commands(name: str) -> list[str]:
 def _in(folder: Path) -> Iterator[None]:
     """A folder with files, and a terminal that is no terminal."""
     for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     (folder / "tests").symlink_to(ROOT / "piglit_subset" / "spec")
-    set_here = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    (folder / "kernels.spvasm").symlink_to(ROOT / "tests" / "kernels" / "kernels.spvasm")
+    np.save(folder / "three.npy", np.array([1.5, 2.5, -3.0], np.float32))
+    set_here = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "GALLETTE_CACHE": "off"}
     with mock.patch.dict(os.environ, set_here), contextlib.chdir(folder):
         yield
 
