@@ -133,6 +133,7 @@ class ShareGroup:
                 item.drop()
         for kind in (
             "assembly program",
+            "ATI fragment shader",
             "display list",
             "renderbuffer",
             "texture",

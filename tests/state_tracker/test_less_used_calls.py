@@ -563,6 +563,183 @@ def between_begin_and_end(gl: Any) -> list[Any]:
     return [*found, errors(gl), pixels(gl, 32, 32)]
 
 
+# -- surfaces, environments, filled buffers, blocks ------------------------------------------------
+
+
+@scene("compat", "POINT", False)
+@scene("compat", "LINE", False)
+@scene("compat", "FILL", False)
+@scene("compat", "FILL", True)
+def evaluated_surfaces(gl: Any, mode: str, lit: bool) -> list[Any]:
+    """A surface of homogeneous coordinates; lit, by the normals it gives itself."""
+    points = np.zeros((2, 3, 4), np.float32)
+    points[..., 0] = np.array([-0.75, 0.0, 0.75])
+    points[..., 1] = np.array([[-0.75], [0.75]])
+    points[..., 2] = np.array([[0.0, 0.75, 0.25], [0.5, 0.0, -0.5]])
+    points[..., 3] = np.array([[1.0, 1.25, 1.0], [1.0, 1.0, 1.5]])
+    gl.map2f(GL.MAP2_VERTEX_4, 0.0, 1.0, 4, 3, 0.0, 1.0, 12, 2, points)
+    gl.enable(GL.MAP2_VERTEX_4)
+    gl.map_grid2f(4, 0.0, 1.0, 3, 0.0, 1.0)
+    if lit:
+        for cap in (GL.AUTO_NORMAL, GL.LIGHTING, GL.LIGHT0, GL.NORMALIZE):
+            gl.enable(cap)
+        gl.light_modeli(GL.LIGHT_MODEL_TWO_SIDE, 1)
+    gl.eval_mesh2(getattr(GL, mode), 0, 4, 1, 3)
+    seen = pixels(gl, 32, 32).astype(float)
+    gl.eval_mesh2(GL.TRIANGLES, 0, 4, 1, 3)
+    return [seen[..., 3], np.rint(seen / 2.0) / 64]
+
+
+@scene("compat", "BLEND", "INTENSITY8")
+@scene("compat", "ADD", "INTENSITY8")
+@scene("compat", "MODULATE", "INTENSITY8")
+@scene("compat", "REPLACE", "INTENSITY8")
+@scene("compat", "BLEND", "LUMINANCE8_ALPHA8")
+@scene("compat", "ADD", "ALPHA8")
+@scene("compat", "DECAL", "RGB8")
+def environments_of_few_channels(gl: Any, mode: str, form: str) -> list[Any]:
+    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    texel = np.array([51, 102, 153, 204], np.uint8)
+    internal = getattr(GL, form)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, internal, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, texel)
+    gl.enable(GL.TEXTURE_2D)
+    gl.tex_envi(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, getattr(GL, mode))
+    gl.tex_envfv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_COLOR, floats([0.9, 0.7, 0.1, 0.3]))
+    gl.color4f(0.2, 0.4, 0.6, 0.25)
+    gl.rectf(-1.0, -1.0, 1.0, 1.0)
+    return [pixels(gl, 32, 32)[5, 5] / 255.0 * 0.5 // 0.004]
+
+
+@scene("compat", "TEXTURE_CUBE_MAP", 3)
+@scene("compat", "TEXTURE_RECTANGLE", 2)
+def environments_of_other_targets(gl: Any, name: str, axes: int) -> list[Any]:
+    target = getattr(GL, name)
+    gl.bind_texture(target, gl.gen_textures(1)[0])
+    gl.tex_parameteri(target, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    gl.tex_parameteri(target, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+    faces = range(6) if axes == 3 else range(1)
+    for face in faces:
+        texels = (np.arange(16, dtype=np.uint8) * 7 + face * 40).reshape(2, 2, 4)
+        side = GL.TEXTURE_CUBE_MAP_POSITIVE_X + face if axes == 3 else target
+        gl.tex_image2d(side, 0, GL.RGBA, 2, 2, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+    gl.enable(target)
+    gl.begin(GL.QUADS)
+    for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
+        gl.tex_coord3f(x + 1.0 - (axes == 3) * 0.265, y + 1.0, 0.61)
+        gl.vertex2f(x, y)
+    gl.end()
+    return [pixels(gl, 32, 32)]
+
+
+@scene("core", "R8", "RED", "UNSIGNED_BYTE", 1)
+@scene("core", "RG16", "RG", "UNSIGNED_SHORT", 4)
+@scene("core", "RGBA32F", "RGBA", "FLOAT", 16)
+def filled_buffers(gl: Any, form: str, layout: str, kind: str, unit: int) -> list[Any]:
+    (buffer,) = gl.create_buffers(1)
+    gl.named_buffer_data(buffer, 64, np.arange(64, dtype=np.uint8), GL.DYNAMIC_DRAW)
+    given = (getattr(GL, form), 2 * unit, 64 - 3 * unit if unit < 16 else unit)
+    rest = (getattr(GL, layout), getattr(GL, kind), np.arange(1, 17, dtype=np.uint8) * 9)
+    found: list[Any] = []
+    gl.clear_named_buffer_sub_data(buffer, *given, *rest)
+    found.append(errors(gl))
+    for offset, size in ((unit + 1, unit), (0, unit + 1), (64, unit), (-unit, unit), (0, 0)):
+        gl.clear_named_buffer_sub_data(buffer, given[0], offset, size, *rest)
+        found.append(errors(gl))
+    data = np.zeros(64, np.uint8)
+    gl.get_named_buffer_sub_data(buffer, 0, 64, data)
+    gl.clear_named_buffer_data(buffer, given[0], rest[0], rest[1], None)
+    zeros = np.ones(64, np.uint8)
+    gl.get_named_buffer_sub_data(buffer, 0, 64, zeros)
+    return [*found, data, zeros]
+
+
+@scene("core", "TEXTURE_CUBE_MAP")
+@scene("core", "TEXTURE_2D_ARRAY")
+def blocks_of_layers(gl: Any, name: str) -> list[Any]:
+    (texture,) = gl.create_textures(getattr(GL, name), 1)
+    form = GL.COMPRESSED_RED_RGTC1
+    if name == "TEXTURE_2D_ARRAY":
+        gl.texture_storage3d(texture, 1, form, 8, 8, 6)
+    else:
+        gl.texture_storage2d(texture, 1, form, 8, 8)
+    data = (np.arange(6 * 4 * 8) * 37 % 251).astype(np.uint8)
+    if name == "TEXTURE_2D_ARRAY":
+        gl.compressed_texture_sub_image3d(texture, 0, 0, 0, 0, 8, 8, 6, form, data.nbytes, data)
+    else:
+        gl.bind_texture(GL.TEXTURE_CUBE_MAP, texture)
+        for face in range(6):
+            part = data[face * 32 : face * 32 + 32].copy()
+            side = GL.TEXTURE_CUBE_MAP_POSITIVE_X + face
+            gl.compressed_tex_sub_image2d(side, 0, 0, 0, 8, 8, form, 32, part)
+    found: list[Any] = [errors(gl)]
+    for box in ((0, 0, 1, 8, 8, 3), (4, 0, 2, 4, 4, 2), (4, 4, 5, 4, 4, 1), (0, 0, 0, 8, 8, 6),
+                (0, 0, 5, 8, 8, 2)):  # fmt: skip
+        room = np.zeros(256, np.uint8)
+        gl.get_compressed_texture_sub_image(texture, 0, *box, room.nbytes, room)
+        found += [room, errors(gl)]
+    return found
+
+
+@scene("core")
+def bound_several_at_once(gl: Any) -> list[Any]:
+    buffers, textures = gl.create_buffers(3), gl.create_textures(GL.TEXTURE_2D, 2)
+    for buffer in buffers:
+        gl.named_buffer_data(buffer, 1024, np.zeros(1024, np.uint8), GL.STATIC_DRAW)
+    gl.texture_storage2d(textures[0], 1, GL.RGBA8, 4, 4)
+    (buffered,) = gl.create_textures(GL.TEXTURE_BUFFER, 1)
+    gl.texture_buffer(buffered, GL.R32F, buffers[0])
+    names = np.array(buffers, np.uint32)
+    starts, sizes = np.array([0, 256, 512], np.int64), np.array([16, 32, 64], np.int64)
+    found: list[Any] = []
+
+    def told() -> None:
+        found.append(errors(gl))
+        for i in range(4):
+            for query in (GL.UNIFORM_BUFFER_BINDING, GL.UNIFORM_BUFFER_START):
+                found.append(int(gl.get_integer64i_v(query, i)[0]))
+            for query in (GL.IMAGE_BINDING_NAME, GL.IMAGE_BINDING_FORMAT):
+                found.append(int(gl.get_integeri_v(query, i)[0]))
+
+    gl.bind_buffers_range(GL.UNIFORM_BUFFER, 1, 3, names, starts, sizes)
+    told()
+    gl.bind_buffers_range(GL.UNIFORM_BUFFER, 2, 2, None, None, None)
+    told()
+    gl.bind_image_textures(0, 2, np.array([buffered, textures[0]], np.uint32))
+    told()
+    gl.bind_image_textures(1, 2, np.array([0, textures[1]], np.uint32))
+    told()
+    gl.bind_image_textures(0, 1, np.array([99], np.uint32))
+    told()
+    gl.bind_image_textures(0, 2, None)
+    told()
+    return found
+
+
+@scene("compat", "DOT4_ATI", "PRIMARY_COLOR")
+@scene("compat", "DOT3_ATI", "SECONDARY_INTERPOLATOR_ATI")
+@scene("compat", "MAD_ATI", "ONE")
+@scene("compat", "MAD_ATI", "ZERO")
+def operations_of_fragment_shaders_of_ati(gl: Any, name: str, source: str) -> list[Any]:
+    gl.color4f(0.25, 0.5, 0.75, 0.125)
+    gl.secondary_color3f(0.5, 0.25, 0.125)
+    shader = gl.gen_fragment_shaders_ati(1)
+    gl.bind_fragment_shader_ati(shader)
+    gl.set_fragment_shader_constant_ati(GL.CON_0_ATI, floats([0.5, 0.25, 0.125, 0.75]))
+    op, other, none = getattr(GL, name), getattr(GL, source), GL.NONE
+    gl.begin_fragment_shader_ati()
+    a, b = (GL.CON_0_ATI, none, none), (other, none, none)
+    if name in ("DOT3_ATI", "DOT4_ATI"):
+        gl.color_fragment_op2_ati(op, GL.REG_0_ATI, none, none, *a, *b)
+    else:
+        gl.color_fragment_op3_ati(op, GL.REG_0_ATI, none, none, *a, *b, *a)
+    gl.end_fragment_shader_ati()
+    gl.enable(GL.FRAGMENT_SHADER_ATI)
+    gl.rectf(-1.0, -1.0, 1.0, 1.0)
+    gl.disable(GL.FRAGMENT_SHADER_ATI)
+    return [pixels(gl, 32, 32)[5, 5][:3]]
+
+
 # -- what llvmpipe does otherwise than the specification says --------------------------------------
 
 
@@ -634,3 +811,9 @@ def test_a_lit_raster_position_under_a_scale(mine: Any, normals: str, facing: fl
     mine.raster_pos3f(0.25, -0.25, 0.125)
     color = mine.get_floatv(GL.CURRENT_RASTER_COLOR)[:4]
     assert color == pytest.approx([0.04 + 0.8 * facing] * 3 + [1.0], abs=1e-6)
+
+
+def test_two_products_and_a_third_component(mine: Any) -> None:
+    """Two products and blue of the third argument; the shader ends with its context."""
+    (seen,) = operations_of_fragment_shaders_of_ati(mine, "DOT2_ADD_ATI", "PRIMARY_COLOR")
+    assert seen.tolist() == [round(255 * (0.5 * 0.25 + 0.25 * 0.5 + 0.125))] * 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from gallette.cli import COMMANDS, main
 from gallette.commands import diff, run, trace
 from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError
+from gallette.state_tracker import GL
+from tests.conftest import native_context
 from tests.interrupts import hear_interrupts
 from tests.tools.documents import PAGES
 
@@ -470,3 +473,33 @@ def test_examples_of_run_say_our_options_before_the_program() -> None:
     assert len(examples) > 3
     for line in examples:
         assert not ours & set(parser.parse_args(line.split()[2:]).program), line
+
+
+@pytest.mark.native
+def test_facts_of_the_native_driver(capsys: pytest.CaptureFixture[str]) -> None:
+    """`gallette drivers native:llvmpipe` prints what that context says itself."""
+    gl = native_context()
+    said = {
+        name: gl.get_string(getattr(GL, name.upper().replace(" ", "_")))
+        for name in ("vendor", "renderer", "version", "shading language version")
+    }
+    gl.release()
+    assert main(["drivers", "native:llvmpipe"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [f"{name:<26}{value}" for name, value in said.items()]
+
+
+def test_a_pixels_history_as_json(tmp_path: Path) -> None:
+    """All that happened to the pixel, as text and numbers; of other framebuffers on request."""
+    file = tmp_path / "pixel.json"
+    assert main(["pixel", "gradient", "128,96", "--json", str(file)]) == 0
+    events = json.loads(file.read_text())
+    assert [e["call"] for e in events] == ["clear", "draw_vbo"]
+    assert [e["number"] for e in events] == [1, 2]
+    clear, draw = events
+    # Bytes are told in hexadecimal.
+    assert clear["after"] == {"colour 0": {"raw": "00000000", "value": [0.0] * 4}}
+    assert draw["before"] == clear["after"] != draw["after"]
+    (fragment,) = draw["fragments"]
+    assert len(fragment["weights"]) == 3 and sum(fragment["weights"]) == pytest.approx(1.0)
+    assert fragment["verdict"]

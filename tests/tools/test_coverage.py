@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from gallette.coverage import AREAS, measure, report, watching
+import pytest
+
+from gallette.cli import main
+from gallette.coverage import AREAS, Area, measure, report, watching
 from gallette.piglit_subset.execute import run_test
 from gallette.piglit_subset.shader_test import parse_text
 
@@ -78,3 +82,40 @@ def test_every_reason_for_being_out_of_reach_is_about_something() -> None:
     for area, patterns in _BEYOND.items():
         for pattern in patterns:
             assert any(re.fullmatch(pattern, name) for name in tables[area]), (area, pattern)
+
+
+def test_what_the_command_says_of_coverage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row for each area, then what no test touched, with the reasons there are."""
+    (tmp_path / "a.shader_test").write_text(TEST)
+    measured: list[Any] = []
+    areas = [
+        Area("NIR opcodes", "", ("fadd", "fmul", "mov"), ("vec16",)),
+        Area("logic operations", "", ("XOR",), ("AND", "OR")),
+        Area("GLSL syntax", "", ("While", "For"), ()),
+    ]
+
+    def measure(paths: list[Path], jobs: int) -> dict[str, set[str]]:
+        measured.append((paths, jobs))
+        return {}
+
+    monkeypatch.setattr("gallette.coverage.measure", measure)
+    monkeypatch.setattr("gallette.coverage.report", lambda seen: areas)
+    page = tmp_path / "out"
+    assert main(["piglit", "coverage", str(tmp_path), "-j", "3", "--html", str(page)]) == 0
+    assert measured == [([tmp_path / "a.shader_test"], 3)]
+    words = [
+        line.strip("│ ").replace("│", " ").split() for line in capsys.readouterr().out.split("\n")
+    ]
+    assert ["what", "1", "tests", "touch"] in words
+    assert ["NIR", "opcodes", "3", "4", "75.0%"] in words
+    assert ["logic", "operations", "1", "3", "33.3%"] in words
+    assert ["GLSL", "syntax", "2", "2", "100.0%"] in words
+    said = [" ".join(line) for line in words]
+    assert "logic operations, untouched: AND, OR" in said
+    assert "NIR opcodes, out of reach (vectors of kernels): vec16" in said
+    assert not any(line.startswith("GLSL syntax,") for line in said)
+    assert any(line.startswith("report: ") for line in said)
+    text = (page / "index.html").read_text()
+    assert "What the suite touches" in text and "1 shader_tests on numpipe" in text

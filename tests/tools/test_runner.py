@@ -19,11 +19,11 @@ from gallette.piglit_subset.generators.common import MARK, all_tests
 from gallette.piglit_subset.history import Costs
 from gallette.piglit_subset.junit import write_junit
 from gallette.piglit_subset.pool import TestProcess, run_all
-from gallette.piglit_subset.results import Entry, Run, entry_of, read_run, write_run
-from gallette.piglit_subset.shader_test import parse_text
+from gallette.piglit_subset.results import Entry, Run, entry_of, merge, read_run, write_run
+from gallette.piglit_subset.shader_test import parse_file, parse_text
 from gallette.piglit_subset.suite import BUNDLED, Shard, find_tests, some_bundled
 from gallette.piglit_subset.summary import pass_rate, summarise
-from gallette.running import known_failures, known_list
+from gallette.running import judge_run, known_failures, known_list
 
 pytestmark = pytest.mark.native
 
@@ -372,6 +372,67 @@ def test_the_list_of_known_failures_is_rewritten(tmp_path: Path) -> None:
     assert known.update(run, path) == (["a@3"], ["a@2"])
     assert path.read_text() == "# kept\na/1  slow\n\nb/1  elsewhere\na/3  seen: died\n"
     assert known.judge(run, known.load(path)).ok
+
+
+def test_what_is_said_of_a_judged_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Known failures are named, surprises too; flaky tests fail the run, an update never does."""
+    path = tmp_path / "x.txt"
+    monkeypatch.setattr("gallette.running.known_list", lambda driver: path)
+    monkeypatch.setenv("COLUMNS", "400")
+    path.write_text("a/1  slow\na/2  wrong [bold]\n")
+    run = Run("x", {"a@1": Entry("fail"), "a@[2]": Entry("pass")})
+    assert judge_run(run)
+    assert capsys.readouterr().out.split() == ["known", "a/1:", "slow"]
+    run.tests["a@2"] = Entry("pass")
+    assert not judge_run(run)
+    assert (
+        "unexpected pass a/2: it is on the list of known failures of x" in capsys.readouterr().out
+    )
+    del run.tests["a@2"]
+    run.tests["b"] = Entry("pass", attempts={"pass": 2, "fail": 1})
+    assert run.tests["b"].flaky and not judge_run(run)
+    assert "1 flaky: not the same result every time" in capsys.readouterr().out
+    run.tests["c"] = Entry("crash", "died")
+    assert judge_run(run, update=True)
+    said = capsys.readouterr().out
+    assert f"{path}: 1 added, 0 removed" in said and "Replace what was seen" in said
+    assert path.read_text().endswith("c  seen: died\n")
+    assert known.load(tmp_path / "none.txt") == {}
+
+
+def test_files_of_results_that_are_none(tmp_path: Path) -> None:
+    """Each is refused in one line that names it."""
+    folder = tmp_path / "file"
+    folder.write_text("{}")
+    run = Run("x", {"a@1": Entry("pass")})
+    for call, message in (
+        (lambda: write_run(run, folder), "file: cannot write: File exists"),
+        (lambda: write_junit(run, folder / "j.xml", {}), "cannot write: File exists"),
+        (lambda: known.update(run, folder / "x.txt"), "cannot write: Not a directory"),
+        (lambda: read_run(tmp_path / "none.json"), "none.json: cannot read: No such file"),
+        (lambda: read_run(folder), "file: not a results file: no table of tests"),
+        (lambda: merge([run, Run("y")]), "cannot merge runs of x and of y"),
+        (lambda: find_tests([], lists=[tmp_path / "none"]), "none: cannot read: "),
+        (lambda: parse_file(tmp_path / "none"), "none: cannot read: No such file"),
+    ):
+        with pytest.raises(InputError, match=message):
+            call()
+    (tmp_path / "list").write_text("\n  gone.shader_test\n")
+    with pytest.raises(InputError, match=r"list:2:3: error: no such file: gone\.shader"):
+        find_tests([], lists=[tmp_path / "list"])
+
+
+def test_tests_of_one_name_are_numbered(tmp_path: Path) -> None:
+    """From several folders, in which the same name stands for several tests."""
+    folders = [tmp_path / name for name in "abc"]
+    for folder in folders:
+        folder.mkdir()
+        write(folder, "one", "")
+    found = find_tests(folders)
+    assert found == [(n, f / "one.shader_test") for n, f in zip(
+        ("one", "one~2", "one~3"), folders, strict=True)]  # fmt: skip
 
 
 def test_shards_are_the_whole_without_overlap(tmp_path: Path) -> None:
