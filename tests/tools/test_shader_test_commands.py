@@ -300,7 +300,7 @@ ROWS: list[tuple[str, str, str]] = [
     (FEEDBACK, "clear\ndraw elements GL_TRIANGLES 0 1 2\nprobe rgba 8 8 0 1 0 1", "pass"),
     (PLAIN, "draw elements GL_TRIANGLES 0 1 2", "this command needs a [vertex data] section"),
     (
-        PLAIN.replace("color = c", "color = c / 2.0").replace("SIZE 16 16", "SIZE 16 16"),
+        PLAIN.replace("color = c", "color = c / 2.0"),
         "enable GL_BLEND\nblend func GL_ONE GL_ONE\nclear\nuniform vec4 c 0 1 0 1\n"
         "draw instanced rect 2 -1 -1 2 2\nprobe all rgba 0 1 0 1\n",
         "pass",

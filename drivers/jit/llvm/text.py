@@ -118,9 +118,13 @@ class Builder:
             yield
         self._fixed.update(f"%v{number}" for number in range(before + 1, self._number + 1))
 
+    def is_fixed(self, value: V) -> bool:
+        """Is it of the entry block?"""
+        return value.n in self._fixed
+
     def once(self, key: Any, of: V, make: Callable[[], V]) -> V:
         """What depends on `of` alone: in the entry block, if that is there, too."""
-        if of.n not in self._fixed:
+        if not self.is_fixed(of):
             return make()
         found = self._known.get((key, of.n))
         if found is None:

@@ -128,8 +128,6 @@ class Emitter:
         self.depth = 0  # ifs and loops around
         self._words: dict[int, V] = {}
         self._constants: dict[tuple[int, int, str], V] = {}
-        self.invariant: set[str] = set()  # names of what the entry block has
-        self.beginnings: dict[tuple[str, int], V] = {}  # of elements in a range, by its length
 
     # -- lanes -----------------------------------------------------------------------------------
 
@@ -159,7 +157,6 @@ class Emitter:
                 if t == "i32":
                     found = found.to("i32")
             self._words[index] = found
-            self.invariant.add(found.n)
         return found
 
     def constant(self, block: int, offset: int, t: str) -> V:
@@ -173,7 +170,6 @@ class Emitter:
             size = {"i64": 8, "double": 8}.get(t, 4)
             self.least[block] = max(self.least.get(block, 0), offset + size)
             self._constants[key] = found
-            self.invariant.add(found.n)
         return found
 
     # -- values ----------------------------------------------------------------------------------
@@ -276,10 +272,9 @@ class Emitter:
         dest = instr.result
         if self.depth == 0 and not dest.divergent and dest not in self.escaped:
             flat = [v for src in instr.srcs for v in self.values(src)]
-            if all(v.literal or v.n in self.invariant for v in flat):
+            if all(v.literal or self.b.is_fixed(v) for v in flat):
                 with self.b.in_entry():
                     self._alu(instr)
-                self.invariant.update(v.n for v in self.components[dest])
                 return
         self._alu(instr)
 

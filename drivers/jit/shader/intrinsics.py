@@ -81,27 +81,12 @@ def element(e: Emitter, base: V, length: V, src: Src, extra: int, size: int) -> 
         at = b.math("umin", at, (1 << 32) - 1).to("i32")
     if not is_multiple(src, size):
         at &= -size
-    inside = at.ult(_beginnings(e, length, extra + size))
+    last = extra + size - 1
+    places = b.once(last, length, lambda: b.math("smax", length.to("i32") - last, 0))
+    inside = at.ult(places)  # so many an element can begin at
     if extra:
         base = b.at(base, extra, "i8")
     return b.at(base, at if at.w else at.to("i64", False), "i8"), inside
-
-
-def _beginnings(e: Emitter, length: V, size: int) -> V:
-    """How many places of a range so many bytes can begin at."""
-    key = (length.n, size)
-    found = e.beginnings.get(key)
-    if found is None:
-        if length.n in e.invariant:
-            with e.b.in_entry():
-                found = e.beginnings[key] = _places(e, length, size)
-        else:
-            found = _places(e, length, size)
-    return found
-
-
-def _places(e: Emitter, length: V, size: int) -> V:
-    return e.b.math("smax", length.to("i32") - (size - 1), 0)
 
 
 # -- outputs -------------------------------------------------------------------------------------
