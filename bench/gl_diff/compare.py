@@ -42,6 +42,11 @@ ALLOWED = {
         "one colour in fifty may differ in any way where what is there was multiplied by itself",
         "what was rounded is twice as far off behind each layer of a draw, and far off with 5 bits",
     ),
+    "coarse": (
+        "one colour in fifty may differ in any way where a picture with values of less than 8 bits "
+        "was drawn and sampled",
+        "the same step of rounding is large there: alpha of one bit is none or all of it",
+    ),
     "unknown": (
         "pixel types of desktop OpenGL are INVALID_ENUM in ES, or INVALID_OPERATION",
         "what is in no table of OpenGL ES is no type (8.4.2); llvmpipe calls it a wrong pair",
@@ -69,7 +74,7 @@ class Seen:
     value: Any
     draws: int = 0
     step: int = 1
-    amplified: bool = False  # by a logic operation, or squared
+    amplified: bool = False  # by a logic operation, squared, or from few bits
     encoded: bool = False
 
 

@@ -158,6 +158,10 @@ class Eyes:
             return self._mapped(target, 0, size)
         return bytes(self.gl.get_buffer_sub_data(target, 0, size))
 
+    def sampled(self, target: int, index: int) -> None:
+        """A picture that later draws may sample, with what was rounded in it."""
+        self.amplified |= self.step(index, target) > 1
+
     def blended(self) -> None:
         """A draw whose result depends on what was rounded before."""
         gl = self.gl

@@ -102,7 +102,8 @@ def new_target(w: Writer) -> None:
     w.targets.append(made)
     if textures and kind == "f":
         name = w.fresh("texture")
-        w.say(f"{name} = w.drawn({made.name}, {w.number(len(formats))})")
+        picture = f"{made.name}, {w.number(len(formats))}"
+        w.say(f"{name} = w.drawn({picture})", f"see.sampled({picture})")
         w.textures.append(Texture(name, of=made, size=32))
 
 
