@@ -358,7 +358,7 @@ def _textures_bound(ctx: Context) -> None:
         for place, units, element, target, scalar in sampled:
             number = units[element]
             unit = texture_units[number]
-            key = unit.bound[target], unit.sampler, scalar
+            key = unit.bound[target], unit.sampler, scalar, unit.lod_bias
             found = known.get(key)
             if found is None:
                 view, state = _view_and_sampler(ctx, number, target, scalar)
