@@ -6,6 +6,7 @@
     python bench/gl_diff_fuzz.py --count 1000 --save found/
     python bench/gl_diff_fuzz.py --driver jit --seconds 60   # another driver against numpipe
     python bench/gl_diff_fuzz.py --es --seconds 60        # in OpenGL ES contexts
+    python bench/gl_diff_fuzz.py --fixed --seconds 60     # without shaders
 
 Programs run one after the other on contexts they share, as many at a time as there are cores. One
 that shows a difference the specification does not allow is tried again alone, made small (with what
@@ -132,7 +133,7 @@ def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[i
     for seed in range(options.seed, options.seed + options.count):
         if seed // FAMILY % by != first:
             continue
-        lines, profile = generate(seed, options.steps, options.es)
+        lines, profile = generate(seed, options.steps, options.es, options.fixed)
         note, text = contexts.check(lines, profile), ""
         if note:
             if not options.quick:
@@ -144,7 +145,7 @@ def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[i
         yield seed, note, text
         if time.monotonic() - start > options.seconds:
             break
-    for profile in ("core", "compat", "es"):
+    for profile in ("core", "compat", "es", "fixed"):
         contexts.drop(profile)
 
 
@@ -205,11 +206,12 @@ def main() -> int:
         "--without-native", action="store_true", help="only queued against immediate"
     )
     parser.add_argument("--es", action="store_true", help="programs for OpenGL ES")
+    parser.add_argument("--fixed", action="store_true", help="programs without shaders")
     parser.add_argument("--driver", help="compare this driver with numpipe")
     parser.add_argument("--save", type=Path, help="write scripts into this folder")
     options = parser.parse_args()
     if options.show:
-        print("\n".join(generate(options.seed, options.steps, options.es)[0]))
+        print("\n".join(generate(options.seed, options.steps, options.es, options.fixed)[0]))
         return 0
     start = told = time.monotonic()
     done = failures = 0

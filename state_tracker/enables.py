@@ -146,6 +146,8 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
             ctx.switches ^= found.switch
             if cap == GL.RASTERIZER_DISCARD:  # decides whether fragments have a stage at all
                 ctx.dirty |= Dirty.PROGRAM
+            elif cap == GL.COLOR_MATERIAL:
+                ctx.lighting.track_color(ctx)
         return
     if cap == GL.BLEND:
         fragment = ctx.fragment

@@ -6,6 +6,7 @@ import random
 
 from gl_diff import steps
 from gl_diff.es import in_es
+from gl_diff.fixed import generate_fixed
 from gl_diff.steps import objects, transfer
 from gl_diff.writer import STEPS, Writer
 
@@ -20,8 +21,12 @@ compiles machine code for every state, which costs more than all the rest"""
 FEWEST_DRAWS = 10
 
 
-def generate(seed: int, steps: int = 20, es: bool = False) -> tuple[list[str], str]:
-    """A program of a seed, and the profile it is for: at least `steps` steps and ten draws."""
+def generate(
+    seed: int, steps: int = 20, es: bool = False, fixed: bool = False
+) -> tuple[list[str], str]:
+    """A program of a seed, and what it is for: at least `steps` steps and ten draws."""
+    if fixed:
+        return generate_fixed(seed, steps, FAMILY), "fixed"
     r = random.Random(seed // FAMILY)
     core = r.random() < 0.4 or es
     unfilled, floats = r.random() < 0.25, r.random() < 0.25

@@ -19,12 +19,19 @@ from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL
 from gl_diff import es
 from gl_diff.compare import Seen
+from gl_diff.old import Old
 from gl_diff.world import SIZE, World
 
 __all__ = ["SIDES", "Side", "run"]
 
 SIDES = ("queued", "immediate", "native")
-VERSIONS = {"core": (4, 3), "compat": (4, 3), "es": es.VERSION}
+CONTEXTS: dict[str, tuple[str, tuple[int, int]]] = {
+    "core": ("core", (4, 3)),
+    "compat": ("compat", (4, 3)),
+    "es": ("es", es.VERSION),
+    "fixed": ("compat", (4, 3)),
+}
+"""the profile and version of each kind of program"""
 _CODE: dict[str, Any] = {}
 
 
@@ -184,7 +191,8 @@ class Side:
         self.side = side
         driver = "numpipe" if side in _NUMPIPE else side
         driver = "native:llvmpipe" if side == "native" else driver
-        self.gl: Any = gallette.create_context(driver, profile=profile, version=VERSIONS[profile])
+        of, version = CONTEXTS[profile]
+        self.gl: Any = gallette.create_context(driver, profile=of, version=version)
         self.world = World(self.gl, profile)
         self.world.reset()
 
@@ -220,6 +228,7 @@ def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
 def _execute(gl: Any, world: World, lines: Sequence[str], seen: list[Seen]) -> None:
     eyes = Eyes(gl, seen, world.profile == "es")
     names: dict[str, Any] = {"gl": gl, "GL": GL, "np": np, "w": world, "see": eyes}
+    names["old"] = Old(world)
     for number, line in enumerate(lines):
         code = _CODE.get(line)
         if code is None:

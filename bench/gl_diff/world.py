@@ -19,7 +19,9 @@ import numpy as np
 
 from gallette.state_tracker import GL
 from gl_diff.es import HEADER, in_es
+from gl_diff.fixed import RESETS as FIXED_RESETS
 from gl_diff.glsl import FRAGMENT, OLD_FRAGMENT, OLD_VERTEX, VERTEX
+from gl_diff.old import Old
 from gl_diff.steps.settings import COMPAT_RESETS, RESETS
 
 SIZE = 32
@@ -32,7 +34,12 @@ _MAPPING = {
     "flush": GL.MAP_FLUSH_EXPLICIT_BIT,
     "unsynchronized": GL.MAP_UNSYNCHRONIZED_BIT,
 }
-_RESETS = {"core": RESETS, "compat": [*RESETS, *COMPAT_RESETS], "es": in_es(RESETS)}
+_RESETS = {
+    "core": RESETS,
+    "compat": [*RESETS, *COMPAT_RESETS],
+    "es": in_es(RESETS),
+    "fixed": [*RESETS, *COMPAT_RESETS, *FIXED_RESETS],
+}
 _RESET = {
     profile: compile("\n".join(lines), "<reset>", "exec") for profile, lines in _RESETS.items()
 }
@@ -68,7 +75,7 @@ class World:
                 getattr(gl, f"delete_{kind}")(len(names), np.array(names, np.uint32))
                 names.clear()
         self.uses.clear()
-        exec(_RESET[self.profile], {"gl": gl, "GL": GL, "np": np})
+        exec(_RESET[self.profile], {"gl": gl, "GL": GL, "np": np, "old": Old(self)})
         while gl.get_error():
             pass
 

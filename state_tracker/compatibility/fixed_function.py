@@ -17,6 +17,8 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
 from gallette.state_tracker.compatibility.client_arrays import POINT_SIZES
 from gallette.state_tracker.compatibility.fixed_fragment import TextureEnv, fragment_source
+from gallette.state_tracker.compatibility.immediate import attribute_of
+from gallette.state_tracker.compatibility.lighting import PROPERTIES
 from gallette.state_tracker.drawing.color_clamp import clamps
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.shading.programs import Executable
@@ -54,7 +56,8 @@ class VertexKey:
     two_side: bool
     local_viewer: bool
     separate_specular: bool
-    color_material: tuple[tuple[str, bool, bool], ...]  # field, front, back
+    color_material: frozenset[tuple[int, str]]  # what is the colour: 0 front, 1 back, and the name
+    materials: tuple[int, ...]  # what changes from vertex to vertex: numbers of `PROPERTIES`
     normalize: int  # 0 not, 1 normalise, 2 rescale
     texcoords: int  # bit per set of coordinates
     texgen: tuple[tuple[int, int], ...]  # per unit: enabled bits, packed mode indices
@@ -87,24 +90,12 @@ def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
     """The key of the current state for a fragment stage that reads these coordinates."""
     s = ctx.lighting
     lights: list[LightKey] | None = None
-    materials: list[tuple[str, bool, bool]] = []
     if s.enabled:
         lights = [
             LightKey(i, light.position[3] == 0.0, light.spot_cutoff != 180.0)
             for i, light in enumerate(s.lights)
             if light.enabled
         ]
-        if s.color_material_enabled:
-            front = s.color_material_face != GL.BACK
-            back = s.color_material_face != GL.FRONT
-            fields = {
-                GL.AMBIENT_AND_DIFFUSE: ("ambient", "diffuse"),
-                GL.AMBIENT: ("ambient",),
-                GL.DIFFUSE: ("diffuse",),
-                GL.SPECULAR: ("specular",),
-                GL.EMISSION: ("emission",),
-            }[s.color_material_mode]
-            materials = [(f, front, back) for f in fields]
     texgen = []
     for unit in range(UNITS):
         bits = sum(1 << i for i, on in enumerate(s.texgen_enabled[unit]) if on)
@@ -118,7 +109,8 @@ def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
         s.enabled and s.two_side,
         s.local_viewer,
         s.color_control == GL.SEPARATE_SPECULAR_COLOR,
-        tuple(materials),
+        frozenset(s.tracked() if s.enabled else ()),
+        ctx.immediate.materials if s.enabled else (),
         1 if s.normalize else 2 if s.rescale_normal else 0,
         texcoords,
         tuple(texgen),
@@ -170,6 +162,8 @@ def vertex_source(key: VertexKey) -> str:
     if key.attenuated or key.point_sizes:
         lines += _point_size(key)
         head += "attribute float point_size;\n" if key.point_sizes else ""
+    for number in key.materials:
+        head += f"attribute vec4 {_attribute(*PROPERTIES[number])};\n"
     body = "\n".join("    " + line for line in lines)
     return f"{head}void main()\n{{\n{body}\n}}\n"
 
@@ -188,10 +182,17 @@ def _point_size(key: VertexKey) -> list[str]:
 
 
 def _material(key: VertexKey, side: str, field: str) -> str:
-    for name, front, back in key.color_material:
-        if name == field and (front if side == "Front" else back):
-            return "gl_Color"
+    """A property: the colour, an attribute, or a uniform."""
+    place = int(side == "Back"), field
+    if place in key.color_material:
+        return "gl_Color"
+    if PROPERTIES.index(place) in key.materials:
+        return _attribute(*place) + (".x" if field == "shininess" else "")
     return f"gl_{side}Material.{field}"
+
+
+def _attribute(side: int, field: str) -> str:
+    return f"material_{'back' if side else 'front'}_{field}"
 
 
 def _face(key: VertexKey, side: str, normal: str, number: int) -> list[str]:
@@ -238,12 +239,12 @@ def _light(
         ]
     viewer = "normalize(-eye.xyz)" if key.local_viewer else "vec3(0.0, 0.0, 1.0)"
     ambient, diffuse, specular = material
+    shininess = _material(key, side, "shininess")
     lines += [
         f"float nl = max(dot({n}, l), 0.0);",
         f"vec3 h = normalize(l + {viewer});",
         f"float nh = max(dot({n}, h), 0.0);",
-        f"float shine = gl_{side}Material.shininess == 0.0 ? 1.0"
-        f" : pow(nh, gl_{side}Material.shininess);",
+        f"float shine = {shininess} == 0.0 ? 1.0 : pow(nh, {shininess});",
         f"{c} += att * ({ambient} * {source}.ambient + nl * {diffuse} * {source}.diffuse);",
         f"if (nl > 0.0) {sp} += att * shine * {specular} * {source}.specular;",
         "}",
@@ -347,6 +348,8 @@ class FixedFunction:
         options = CompileOptions(api="compat", version_limit=330, limits=ctx.limits.glsl_limits)
         compiled = compile_shader(stage, source, options, [f"fixed-function {stage.value}"])
         bindings = {"point_size": POINT_SIZES - VertAttrib.GENERIC0}
+        for number, place in enumerate(PROPERTIES):
+            bindings[_attribute(*place)] = attribute_of(number) - VertAttrib.GENERIC0
         linked = link_program(
             [compiled], LinkOptions(separable=True, api="compat", attrib_bindings=bindings)
         )

@@ -13,7 +13,9 @@ import numpy as np
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.state_tracker.compatibility.lighting import MATERIAL0
 from gallette.state_tracker.compatibility.matrices import coordinate_unit
+from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.draw import check_mode, draw
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
 __all__ = ["ImmediateState", "Primitive"]
 
 POS = int(VertAttrib.POS)
+
+
+def attribute_of(number: int) -> int:
+    """The vertex attribute of fixed function that holds a property of a material."""
+    return int(VertAttrib.GENERIC0) + 1 + number
+
+
 Values = tuple[float, ...]
 
 
@@ -55,16 +64,18 @@ class ImmediateState:
         self._depends = False  # on attribute values from before glBegin
         self._finished: Primitive | None = None
         self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
+        self.materials: tuple[int, ...] = ()  # properties that are attributes of this draw
 
     def begin(self, mode: int) -> None:
         self.active, self.mode = True, mode
         self._vertices, self._current = [], {}
         self._depends, self._finished = False, None
 
-    def attribute(self, slot: int, values: Values) -> None:
+    def attribute(self, slot: int, values: Values, before: Values | None = None) -> None:
         """An attribute changed: from the next vertex on it has this value."""
         if slot not in self._current and self._vertices:
-            before = self._ctx.arrays.values[slot]
+            if before is None:
+                before = self._ctx.arrays.values[slot]
             self._depends = True
             self._vertices = [(p, {slot: before, **attrs}) for p, attrs in self._vertices]
         self._current = {**self._current, slot: values}
@@ -87,7 +98,28 @@ class ImmediateState:
         data = np.array(rows, np.float32)
         if not self._depends:
             self._finished = Primitive(self.mode, slots, data, len(vertices), dict(self._current))
+        if slots[-1] >= MATERIAL0:
+            slots, data = self._with_materials(slots, data)
         self._draw_array(slots, data, len(vertices))
+
+    def _with_materials(self, slots: list[int], data: Any) -> tuple[list[int], Any]:
+        """Materials that are not the same for all vertices are attributes of fixed function, which
+        has no generic ones; to a vertex shader they are uniforms, with the values they have now."""
+        ctx = self._ctx
+        ctx.programs.look_anew()
+        ctx.programs.resolve()
+        fixed = ctx.programs.stages[Stage.VERTEX].is_fixed_function
+        kept: list[int] = []
+        for index, slot in enumerate(slots):
+            if slot >= MATERIAL0:
+                if fixed and (data[:, index] != self._current[slot]).any():
+                    kept.append(index)
+            elif not fixed or slot < VertAttrib.GENERIC0:
+                kept.append(index)
+        found = [slots[index] for index in kept]
+        self.materials = tuple(slot - MATERIAL0 for slot in found if slot >= MATERIAL0)
+        places = [slot if slot < MATERIAL0 else attribute_of(slot - MATERIAL0) for slot in found]
+        return places, np.ascontiguousarray(data[:, kept])
 
     def take_primitive(self) -> Primitive | None:
         """What the last glEnd drew, if nothing from before its glBegin went into it."""
@@ -116,11 +148,16 @@ class ImmediateState:
         vao.bindings[POS].move(0, stride, data.ctypes.data, data)
         saved = ctx.arrays.current
         ctx.arrays.current = vao
+        if self.materials:
+            ctx.dirty |= Dirty.PROGRAM
         types = ctx.arrays.types
         try:
             draw(ctx, self.mode, 0, count)
         finally:
             vao.bindings[POS].keep = None
+            if self.materials:
+                self.materials = ()
+                ctx.dirty |= Dirty.PROGRAM
             ctx.arrays.current = saved
             ctx.arrays.types = types
 

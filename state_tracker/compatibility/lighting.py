@@ -29,9 +29,18 @@ from gallette.state_tracker.getters import gets, to_int
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["Light", "LightingState", "Material"]
+__all__ = ["MATERIAL0", "PROPERTIES", "Light", "LightingState", "Material"]
 
 Vec = tuple[float, ...]
+
+PROPERTIES = tuple(
+    (side, name)
+    for side in (0, 1)
+    for name in ("ambient", "diffuse", "specular", "emission", "shininess")
+)
+"""All that is known of materials: the front's, the back's."""
+MATERIAL0 = 64
+"""Behind all attributes of vertices: properties that change between glBegin and glEnd are more."""
 
 
 @dataclass(slots=True)
@@ -126,18 +135,33 @@ class LightingState:
         if not self.color_material_enabled:
             return
         color = tuple(float(v) for v in ctx.arrays.values[int(VertAttrib.COLOR0)])
-        for material in faces(self, self.color_material_face):
-            for name in _MATERIAL_FIELDS[self.color_material_mode]:
-                setattr(material, name, color)
+        for side, name in self.tracked():
+            setattr(self.materials[side], name, color)
         ctx.dirty |= Dirty.BUILTINS
 
+    def tracked(self) -> set[tuple[int, str]]:
+        """The properties that are the current colour."""
+        if not self.color_material_enabled:
+            return set()
+        names = _MATERIAL_FIELDS[self.color_material_mode]
+        return {(side, name) for side in faces(self.color_material_face) for name in names}
 
-def faces(state: LightingState, face: int) -> list[Material]:
-    """The materials a face name means."""
-    chosen = {GL.FRONT: [0], GL.BACK: [1], GL.FRONT_AND_BACK: [0, 1]}.get(face)
+    def set_property(self, ctx: Context, side: int, name: str, value: Any) -> None:
+        """A property of a material, from the next vertex on."""
+        material, slot = self.materials[side], MATERIAL0 + PROPERTIES.index((side, name))
+        if ctx.immediate.active:
+            before = getattr(material, name)
+            pair = [v if isinstance(v, tuple) else (v, 0.0, 0.0, 1.0) for v in (value, before)]
+            ctx.immediate.attribute(slot, *pair)
+        setattr(material, name, value)
+
+
+def faces(face: int) -> tuple[int, ...]:
+    """The numbers of the materials that a face name means."""
+    chosen = {GL.FRONT: (0,), GL.BACK: (1,), GL.FRONT_AND_BACK: (0, 1)}.get(face)
     if chosen is None:
         raise invalid_enum(face, "face")
-    return [state.materials[i] for i in chosen]
+    return chosen
 
 
 _MATERIAL_FIELDS: dict[int, tuple[str, ...]] = {
@@ -153,18 +177,23 @@ _MATERIAL_FIELDS: dict[int, tuple[str, ...]] = {
 
 
 def _material(ctx: Context, face: int, pname: int, values: list[float]) -> None:
-    materials = faces(ctx.lighting, face)
+    """glMaterial: what follows the current colour is not for others to set."""
+    state, sides = ctx.lighting, faces(face)
+    names: tuple[str, ...] = ()
+    value: Any = tuple(values)
     if pname == GL.SHININESS:
         if not 0.0 <= values[0] <= 128.0:
             raise invalid_value("shininess out of range")
-        for material in materials:
-            material.shininess = values[0]
+        names, value = ("shininess",), values[0]
     elif pname in _MATERIAL_FIELDS and len(values) == 4:
-        for material in materials:
-            for name in _MATERIAL_FIELDS[pname]:
-                setattr(material, name, tuple(values))
+        names = _MATERIAL_FIELDS[pname]
     elif pname != GL.COLOR_INDEXES:
         raise invalid_enum(pname, "material parameter")
+    tracked = state.tracked()
+    for side in sides:
+        for name in names:
+            if (side, name) not in tracked:
+                state.set_property(ctx, side, name, value)
     ctx.dirty |= Dirty.BUILTINS
 
 
@@ -191,16 +220,17 @@ for _suffix, _gl_type in (("f", "float"), ("i", "int")):
 
 @entry
 def color_material(ctx: Context, face: int, mode: int) -> None:
-    faces(ctx.lighting, face)
+    faces(face)
     if mode not in _MATERIAL_FIELDS:
         raise invalid_enum(mode, "colour material mode")
     ctx.lighting.color_material_face, ctx.lighting.color_material_mode = face, mode
+    ctx.lighting.track_color(ctx)
 
 
 def _get_material(ctx: Context, face: int, pname: int) -> list[float]:
     if face not in (GL.FRONT, GL.BACK):
         raise invalid_enum(face, "face")
-    material = faces(ctx.lighting, face)[0]
+    material = ctx.lighting.materials[face == GL.BACK]
     if pname == GL.SHININESS:
         return [material.shininess]
     if pname not in _MATERIAL_FIELDS or pname == GL.AMBIENT_AND_DIFFUSE:

@@ -211,6 +211,8 @@ def test_what_a_setting_changes_is_what_it_changes_there(scene: str) -> None:
             gl.make_current()
             apply(gl, row.after)
         changed = [call for call, value in _known(mine).items() if before[call] != value]
+        if "enable COLOR_MATERIAL" in row.text:  # there, the material that was set before stays
+            changed = [call for call in changed if call[0] != "get_materialfv"]
         count += len(changed)
         seen = []
         for gl in (mine, other):
