@@ -133,7 +133,7 @@ def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[i
     for seed in range(options.seed, options.seed + options.count):
         if seed // FAMILY % by != first:
             continue
-        lines, profile = generate(seed, options.steps, options.es, options.fixed)
+        lines, profile = generate(seed, options.steps, options.kind)
         note, text = contexts.check(lines, profile), ""
         if note:
             if not options.quick:
@@ -145,7 +145,7 @@ def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[i
         yield seed, note, text
         if time.monotonic() - start > options.seconds:
             break
-    for profile in ("core", "compat", "es", "fixed"):
+    for profile in ("core", "compat", "es", "fixed", "modern"):
         contexts.drop(profile)
 
 
@@ -205,13 +205,19 @@ def main() -> int:
     parser.add_argument(
         "--without-native", action="store_true", help="only queued against immediate"
     )
-    parser.add_argument("--es", action="store_true", help="programs for OpenGL ES")
-    parser.add_argument("--fixed", action="store_true", help="programs without shaders")
+    for kind, what in (
+        ("es", "programs for OpenGL ES"),
+        ("fixed", "programs without shaders"),
+        ("modern", "programs of all stages, with images and storage"),
+    ):
+        parser.add_argument(
+            f"--{kind}", action="store_const", dest="kind", const=kind, default="", help=what
+        )
     parser.add_argument("--driver", help="compare this driver with numpipe")
     parser.add_argument("--save", type=Path, help="write scripts into this folder")
     options = parser.parse_args()
     if options.show:
-        print("\n".join(generate(options.seed, options.steps, options.es, options.fixed)[0]))
+        print("\n".join(generate(options.seed, options.steps, options.kind)[0]))
         return 0
     start = told = time.monotonic()
     done = failures = 0

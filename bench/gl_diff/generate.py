@@ -7,6 +7,7 @@ import random
 from gl_diff import steps
 from gl_diff.es import in_es
 from gl_diff.fixed import generate_fixed
+from gl_diff.modern import generate_modern
 from gl_diff.steps import objects, transfer
 from gl_diff.writer import STEPS, Writer
 
@@ -19,14 +20,15 @@ FAMILY = 4
 """programs that have their states in common and differ in numbers, vertices and texels: llvmpipe
 compiles machine code for every state, which costs more than all the rest"""
 FEWEST_DRAWS = 10
+_KINDS = {"fixed": generate_fixed, "modern": generate_modern}
+"""programs that are written in another way"""
 
 
-def generate(
-    seed: int, steps: int = 20, es: bool = False, fixed: bool = False
-) -> tuple[list[str], str]:
+def generate(seed: int, steps: int = 20, kind: str = "") -> tuple[list[str], str]:
     """A program of a seed, and what it is for: at least `steps` steps and ten draws."""
-    if fixed:
-        return generate_fixed(seed, steps, FAMILY), "fixed"
+    if kind in _KINDS:
+        return _KINDS[kind](seed, steps, FAMILY), kind
+    es = kind == "es"
     r = random.Random(seed // FAMILY)
     core = r.random() < 0.4 or es
     unfilled, floats = r.random() < 0.25, r.random() < 0.25

@@ -19,6 +19,7 @@ from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL
 from gl_diff import es
 from gl_diff.compare import Seen
+from gl_diff.new import New
 from gl_diff.old import Old
 from gl_diff.world import SIZE, World
 
@@ -30,6 +31,7 @@ CONTEXTS: dict[str, tuple[str, tuple[int, int]]] = {
     "compat": ("compat", (4, 3)),
     "es": ("es", es.VERSION),
     "fixed": ("compat", (4, 3)),
+    "modern": ("core", (4, 5)),
 }
 """the profile and version of each kind of program"""
 _CODE: dict[str, Any] = {}
@@ -228,7 +230,7 @@ def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
 def _execute(gl: Any, world: World, lines: Sequence[str], seen: list[Seen]) -> None:
     eyes = Eyes(gl, seen, world.profile == "es")
     names: dict[str, Any] = {"gl": gl, "GL": GL, "np": np, "w": world, "see": eyes}
-    names["old"] = Old(world)
+    names |= {"old": Old(world), "new": New(world, seen)}
     for number, line in enumerate(lines):
         code = _CODE.get(line)
         if code is None:

@@ -21,6 +21,7 @@ from gallette.state_tracker import GL
 from gl_diff.es import HEADER, in_es
 from gl_diff.fixed import RESETS as FIXED_RESETS
 from gl_diff.glsl import FRAGMENT, OLD_FRAGMENT, OLD_VERTEX, VERTEX
+from gl_diff.modern import RESETS as MODERN_RESETS
 from gl_diff.old import Old
 from gl_diff.steps.settings import COMPAT_RESETS, RESETS
 
@@ -39,6 +40,7 @@ _RESETS = {
     "compat": [*RESETS, *COMPAT_RESETS],
     "es": in_es(RESETS),
     "fixed": [*RESETS, *COMPAT_RESETS, *FIXED_RESETS],
+    "modern": [*RESETS, *MODERN_RESETS],
 }
 _RESET = {
     profile: compile("\n".join(lines), "<reset>", "exec") for profile, lines in _RESETS.items()

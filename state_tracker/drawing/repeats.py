@@ -112,7 +112,7 @@ class Repeats:
         keys: list[Any] = []
         for each in executables:
             keys.append(self._key((), each))
-            keys += [numbers[element] for _, numbers, element, _, _ in each.samplers]
+            keys += [numbers[element] for _, numbers, element, _, _, _ in each.samplers]
         return (
             *keys,
             self._generation,
@@ -197,7 +197,7 @@ class Repeats:
         """The textures and samplers that are read: with those in `drawn`, a draw's key."""
         units = self._ctx.textures.units
         bound: list[Any] = []
-        for _, numbers, element, target, _ in executable.samplers:
+        for _, numbers, element, target, _, _ in executable.samplers:
             unit = units[numbers[element]]
             bound += (unit.bound[target], unit.sampler)
         return tuple(bound)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
+from gallette.compiler.nir.ir.types import Base
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.interface import Handle
 from gallette.pipe.state import SamplerView
@@ -303,12 +304,12 @@ def _uniform_buffers(ctx: Context) -> None:
 
 
 def _view_and_sampler(
-    ctx: Context, unit_index: int, target: int, scalar_shadow: bool
+    ctx: Context, unit_index: int, target: int, scalar_shadow: bool, numbers: Base
 ) -> tuple[SamplerView, Any]:
     unit = ctx.textures.units[unit_index]
     texture: TextureObject = unit.bound[target]
     params = unit.sampler.params if unit.sampler is not None else texture.params
-    return _sampled(ctx, texture, params, scalar_shadow, unit.lod_bias)
+    return _sampled(ctx, texture, params, scalar_shadow, unit.lod_bias, numbers)
 
 
 def _sampled(
@@ -317,14 +318,15 @@ def _sampled(
     params: SamplerParams,
     scalar_shadow: bool,
     bias: float,
+    numbers: Base = Base.FLOAT,
     by_handle: bool = False,
 ) -> tuple[SamplerView, Any]:
     info, target = texture.target, texture.target.value
     if target != GL.TEXTURE_BUFFER and not texture.usable(params):
-        return ctx.textures.nothing(info.pipe)
+        return ctx.textures.nothing(info.pipe, numbers)
     view = texture.view(params.srgb_decode == GL.DECODE_EXT, scalar_shadow)
     if view is None:
-        return ctx.textures.nothing(info.pipe)
+        return ctx.textures.nothing(info.pipe, numbers)
     format = view.format
     rect = target == GL.TEXTURE_RECTANGLE
     state = params.state(ctx, rect, format.is_pure_integer, format.has_depth, bias, by_handle)
@@ -355,13 +357,13 @@ def _textures_bound(ctx: Context) -> None:
         count = max([sampler.place for sampler in sampled]) + 1
         views: list[SamplerView | None] = [None] * count
         samplers: list[Handle] = [None] * count
-        for place, units, element, target, scalar in sampled:
+        for place, units, element, target, scalar, numbers in sampled:
             number = units[element]
             unit = texture_units[number]
-            key = unit.bound[target], unit.sampler, scalar, unit.lod_bias
+            key = unit.bound[target], unit.sampler, scalar, unit.lod_bias, numbers
             found = known.get(key)
             if found is None:
-                view, state = _view_and_sampler(ctx, number, target, scalar)
+                view, state = _view_and_sampler(ctx, number, target, scalar, numbers)
                 found = view, ctx.caches.sampler.get(state)
                 _remember(known, key, found)
             views[place], samplers[place] = found
@@ -377,12 +379,12 @@ def _texture_handles(ctx: Context, stage: Stage) -> None:
     for handle in ctx.residents.textures.values():
         params = handle.sampler.params if handle.sampler is not None else handle.texture.params
         compares = params.compare_mode != GL.NONE
-        view, state = _sampled(ctx, handle.texture, params, compares, 0.0, True)
+        view, state = _sampled(ctx, handle.texture, params, compares, 0.0, by_handle=True)
         views[handle.place], samplers[handle.place] = view, ctx.caches.sampler.get(state)
     for executable in set(ctx.programs.stages.values()):
         for place, kind, unit in executable.unit_places(image=False):
             target, scalar = sampler_target(kind), kind.is_shadow
-            view, state = _view_and_sampler(ctx, unit, target, scalar)
+            view, state = _view_and_sampler(ctx, unit, target, scalar, kind.sampled)
             views[place], samplers[place] = view, ctx.caches.sampler.get(state)
     ctx.pipe.set_sampler_views(stage, FIRST_HANDLE, views)
     ctx.pipe.bind_sampler_states(stage, FIRST_HANDLE, samplers)

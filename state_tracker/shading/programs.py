@@ -15,7 +15,7 @@ from gallette.compiler.glsl import (
 )
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot, VertAttrib
-from gallette.compiler.nir.ir.types import INT
+from gallette.compiler.nir.ir.types import INT, Base
 from gallette.pipe.handing import handed_over
 from gallette.pipe.interface import Handle
 from gallette.state_tracker.dirty import Dirty
@@ -120,6 +120,7 @@ class Sampler(NamedTuple):
     element: int  # its number in `units`
     target: int
     scalar_shadow: bool  # shadow lookups yield one number
+    numbers: Base  # what lookups yield
 
 
 class Executable:
@@ -189,7 +190,10 @@ class Executable:
             scalar = kind.is_shadow and self.glsl_version >= 130
             units = self.uniforms.units[index]
             target = sampler_target(kind)
-            found += [Sampler(first + i, units, i, target, scalar) for i in range(len(units))]
+            found += [
+                Sampler(first + i, units, i, target, scalar, kind.sampled)
+                for i in range(len(units))
+            ]
         return tuple(found)
 
     def unit_places(self, image: bool) -> Iterator[tuple[int, Any, int]]:

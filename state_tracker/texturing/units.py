@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.nir.ir.types import Base
 from gallette.pipe.enums import MapFlags, Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__ = ["TextureState", "TextureUnit", "current"]
+
+_BLACK = {
+    Base.FLOAT: ("R8G8B8A8_UNORM", 255),
+    Base.INT: ("R8G8B8A8_SINT", 1),
+    Base.UINT: ("R8G8B8A8_UINT", 1),
+}
+"""Format of an incomplete texture, by what lookups yield, and the alpha of its texels."""
 
 
 class TextureUnit:
@@ -75,26 +83,27 @@ class TextureState:
             bound[target] = texture
             self._ctx.dirty |= Dirty.TEXTURES_BOUND
 
-    def nothing(self, target: Target) -> tuple[SamplerView, Any]:
+    def nothing(self, target: Target, numbers: Base) -> tuple[SamplerView, Any]:
         """What an incomplete texture is: black wherever it is looked at, with borders nowhere."""
-        return self.dummy(target), self._plain.state(self._ctx, False, False, False, 0.0)
+        return self._dummy(target, numbers), self._plain.state(self._ctx, False, False, False, 0.0)
 
-    def dummy(self, target: Target) -> SamplerView:
-        """What an incomplete texture samples as: (0, 0, 0, 1)."""
-        found = self._dummies.get(target)
+    def _dummy(self, target: Target, numbers: Base) -> SamplerView:
+        """What an incomplete texture samples as: (0, 0, 0, 1), in the shader's kind of numbers."""
+        found = self._dummies.get((target, numbers))
         if found is None:
-            found = self._dummies[target] = self._make_dummy(target)
+            found = self._dummies[target, numbers] = self._make_dummy(target, numbers)
         return found
 
-    def _make_dummy(self, target: Target) -> SamplerView:
+    def _make_dummy(self, target: Target, numbers: Base) -> SamplerView:
         layers = 6 if target.is_cube else 1
-        format = FORMATS["R8G8B8A8_UNORM"]
+        name, one = _BLACK[numbers]
+        format = FORMATS[name]
         desc = ResourceDesc(target, format, 4 if target is Target.BUFFER else 1, array_size=layers)
         resource = self._ctx.screen.resource_create(desc)
         width = 4 if target is Target.BUFFER else 1
         pipe, box = self._ctx.pipe, Box(width=width, depth=layers)
         transfer = pipe.transfer_map(resource, 0, MapFlags.WRITE, box)
-        transfer.data[..., 3] = 255
+        transfer.data[..., 3] = one
         pipe.transfer_unmap(transfer)
         size = 4 if target is Target.BUFFER else 0
         return SamplerView(resource, format, target, last_layer=layers - 1, buffer_size=size)

@@ -400,6 +400,8 @@ def sample(
         return [np.full(count, v, dtype) for v in _UNBOUND]
     wide = [full(c, count) for c in coords]
     values: Sequence[Array] = unit.sample(op, wide, count, **more)
+    if values[0].dtype != dtype and values[0].dtype.itemsize == np.dtype(dtype).itemsize:
+        return [value.view(dtype) for value in values]  # texels of another kind: their bits
     return values
 
 

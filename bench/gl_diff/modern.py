@@ -1,0 +1,227 @@
+"""Programs of the newer stages: tessellation, geometry, pipelines, images, storage, layers."""
+
+from __future__ import annotations
+
+import random
+
+from gl_diff import stages
+from gl_diff import tables as t
+from gl_diff.writer import Step, Writer
+
+__all__ = ["RESETS", "generate_modern"]
+
+FEWEST_DRAWS = 10
+_STEPS: list[tuple[Step, int]] = []
+RESETS = [
+    "gl.bind_program_pipeline(0)",
+    "gl.disable(GL.CULL_FACE)",
+    "gl.patch_parameteri(GL.PATCH_VERTICES, 3)",
+    "[gl.viewport_indexedf(i, 0.0, 0.0, 32.0, 32.0) for i in range(2)]",
+    "[gl.scissor_indexed(i, 0, 0, 32, 32) for i in range(2)]",
+    "[gl.disablei(GL.SCISSOR_TEST, i) for i in range(2)]",
+    "[gl.depth_range_indexed(i, 0.0, 1.0) for i in range(2)]",
+    "gl.disable(GL.SAMPLE_SHADING); gl.min_sample_shading(0.0)",
+    "gl.bind_image_texture(0, 0, 0, 0, 0, GL.READ_ONLY, GL.R32UI)",
+    "[gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, i, 0) for i in range(2)]",
+    "[gl.bind_buffer_base(GL.UNIFORM_BUFFER, i, 0) for i in range(2)]",
+    "gl.bind_textures(0, 2, np.zeros(2, 'u4')); gl.bind_samplers(0, 2, np.zeros(2, 'u4'))",
+    "gl.disable(GL.PRIMITIVE_RESTART_FIXED_INDEX)",
+]
+
+
+def step(weight: int):  # type: ignore[no-untyped-def]
+    def register(function: Step) -> Step:
+        _STEPS.append((function, weight))
+        return function
+
+    return register
+
+
+def generate_modern(seed: int, steps: int, family: int) -> list[str]:
+    """The lines of a program; `w.modern` says what it has."""
+    w = Writer(random.Random(seed // family), random.Random(seed), True)
+    kind = w.r.choice(["2d", "2d", "array", "cube"])
+    samples = 4 if kind == "2d" and w.often(0.3) else 0
+    w.say(
+        "; ".join(  # one line: the native library survives no draw without them
+            [
+                f"gl.clear_color({w.quarters()})",
+                f"target = new.target({kind!r}, {samples}, {w.often(0.5)})",
+                "counts = new.counts()",
+                "gl.bind_image_texture(0, counts, 0, 0, 0, GL.READ_WRITE, GL.R32UI)",
+                f"vertices = new.storage(w.vertices({w.seed()}, 24)); array = w.array(vertices)",
+                "gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, vertices)",
+                "sums = new.storage(np.zeros(32, 'u4'))",
+                "gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 1, sums)",
+                f"blocks = new.storage(new.colors({w.seed()}))",
+                "gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, blocks, 0, 64)",
+                "gl.bind_buffer_range(GL.UNIFORM_BUFFER, 1, blocks, 256, 64)",
+                "indices = new.storage(np.array([2, 1, 0, 5, 3, 4, 65535, 7, 8, 6, 9, 11], 'u2'))",
+                "gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, indices)",
+            ]
+        )
+    )
+    made = Modern(w)
+    made.use()
+    functions, weights = zip(*_STEPS, strict=True)
+    done = 0
+    while done < steps or w.draws < FEWEST_DRAWS:
+        w.r.choices(functions, weights)[0](made)
+        done += 1
+    w.say(
+        f"new.see_target(target, {kind!r}, {samples}, see.draws)",
+        "new.see_counts(counts); new.see_words(sums, 128, 'i4'); "
+        "new.see_words(vertices, 960, 'f4')",
+    )
+    return w.lines
+
+
+class Modern:
+    """What is in use while steps are written."""
+
+    def __init__(self, w: Writer) -> None:
+        self.w = w
+        self.patches = False
+        self.fragment = ""
+        self.numbered = False  # somebody asks for numbers of primitives
+
+    def use(self) -> None:
+        """Another program, or a pipeline, with a texture that its fragment shader reads."""
+        w = self.w
+        vertex = w.r.choice(["arrays", "arrays", "pulled", "doubles"])
+        evaluation = w.r.choice(["", "", "", *stages.EVALUATION])
+        geometry = w.r.choice(["", "", *stages.GEOMETRY]) if evaluation != "points" else ""
+        fragment = w.r.choice(["color", *stages.FRAGMENT])
+        if evaluation and geometry == "some":  # llvmpipe numbers triangles instead of patches
+            geometry = "layers"
+        if fragment == "numbered" and (evaluation or not geometry):  # nobody else writes a layer
+            fragment = "color"
+        self.patches, self.fragment = bool(evaluation), fragment
+        self.numbered = geometry == "some" or fragment == "numbered"
+        name = w.fresh("program")
+        stages_of = f"{vertex!r}, {evaluation!r}, {geometry!r}, {fragment!r}"
+        if w.often(0.3):
+            said = [
+                f"{name} = new.pipeline({stages_of}); gl.use_program(0)",
+                f"gl.bind_program_pipeline({name}); new.set_all({name}, 1, {w.quarters()})",
+            ]
+        else:
+            said = [
+                f"{name} = new.program({stages_of}); gl.use_program({name})",
+                f"new.set({name}, 1, {w.quarters()})",
+            ]
+            if fragment == "chosen":
+                said.append(f"new.choose({name}, {w.choice('plain', 'turned')!r})")
+        if fragment in stages.KINDS:
+            said.append(
+                f"gl.bind_texture_unit(0, new.texture({stages.KINDS[fragment]!r}, {w.seed()}))"
+            )
+        w.say("; ".join(said))
+
+
+@step(5)
+def another(m: Modern) -> None:
+    m.use()
+
+
+@step(10)
+def draw(m: Modern) -> None:
+    w = m.w
+    mode = "GL.PATCHES" if m.patches else w.pick(("TRIANGLES", "TRIANGLES", "TRIANGLE_STRIP"))
+    count, first = w.r.choice([3, 6, 9]), w.choice(0, 3, 6)
+    kind = w.number(6)
+    if kind < 2:
+        call = f"gl.draw_arrays({mode}, {first}, {count})"
+    elif kind == 2:
+        call = f"gl.draw_arrays_instanced_base_instance({mode}, {first}, 3, 2, {w.number(2)})"
+    elif kind == 3:
+        call = (
+            f"gl.draw_elements_base_vertex({mode}, {count}, GL.UNSIGNED_SHORT, "
+            f"{w.choice(0, 6)}, {w.number(4)})"
+        )
+        call = f"gl.enable(GL.PRIMITIVE_RESTART_FIXED_INDEX); {call}"
+    elif kind == 4 and not m.numbered:  # llvmpipe counts on from draw to draw
+        call = (
+            f"gl.multi_draw_arrays({mode}, np.array([{first}, 3], 'i4'), np.array([3, 6], 'i4'), 2)"
+        )
+    else:
+        call = f"w.indirect([3, 2, {first}, 0], lambda: gl.draw_arrays_indirect({mode}, 0))"
+    w.draws += 1
+    # What was written is seen by everybody; images are, of one fragment at a time, in no order.
+    w.say(f"see.blended(); gl.memory_barrier(GL.ALL_BARRIER_BITS); {call}")
+
+
+@step(2)
+def dispatch(m: Modern) -> None:
+    w = m.w
+    kernel, name = w.r.choice([*stages.COMPUTE]), w.fresh("kernel")
+    groups = {"filled": "3, 2, 1", "shared": "4, 1, 1", "moved": "2, 1, 1"}[kernel]
+    back = "gl.get_integerv(GL.CURRENT_PROGRAM)[0]"
+    w.say(
+        f"before = {back}; {name} = new.kernel({kernel!r}); new.set({name}, 1, {w.quarters()}); "
+        f"gl.memory_barrier(GL.ALL_BARRIER_BITS); gl.use_program({name}); "
+        f"gl.dispatch_compute({groups}); gl.memory_barrier(GL.ALL_BARRIER_BITS); "
+        "gl.use_program(before)"
+    )
+
+
+@step(8)
+def state(m: Modern) -> None:
+    w = m.w
+    at = w.number(2)
+    w.say(
+        w.r.choice(
+            [
+                f"gl.viewport_indexedf({at}, {w.choice(0.0, 8.0)}, {w.choice(0.0, 4.0)}, "
+                f"{w.choice(32.0, 16.0)}, {w.choice(32.0, 16.0)})",
+                f"gl.scissor_indexed({at}, {w.number(8)}, {w.number(8)}, 20, 16)",
+                f"gl.{w.choice('enablei', 'disablei')}(GL.SCISSOR_TEST, {at})",
+                f"gl.depth_range_indexed({at}, {w.choice(0.0, 0.25)}, {w.choice(1.0, 0.5)})",
+                f"gl.{w.choice('enable', 'disable')}(GL.DEPTH_TEST)",
+                f"gl.depth_func({w.pick(t.COMPARES)})",
+                f"gl.{w.choice('enable', 'disable')}(GL.CULL_FACE)",
+                f"gl.front_face({w.pick(('CW', 'CCW'))})",
+                f"gl.{w.choice('enable', 'disable')}(GL.BLEND)",
+                f"gl.blend_func({w.pick(t.FACTORS[:4])}, {w.pick(t.FACTORS[:2])})",
+                f"gl.color_mask({w.flags()})",
+                f"gl.{w.choice('enable', 'disable')}(GL.RASTERIZER_DISCARD)",
+                "gl.disable(GL.RASTERIZER_DISCARD)",
+                f"gl.{w.choice('enable', 'disable')}(GL.SAMPLE_SHADING); "
+                "gl.min_sample_shading(1.0)",
+                f"gl.provoking_vertex({w.pick(t.PROVOKING)})",
+                f"gl.{w.choice('enable', 'disable')}(GL.PROGRAM_POINT_SIZE)",
+            ]
+        )
+    )
+
+
+@step(3)
+def memory(m: Modern) -> None:
+    """Buffers and images change between draws."""
+    w = m.w
+    kind = w.number(7)
+    if kind == 0:
+        w.say(f"gl.bind_buffer_range(GL.UNIFORM_BUFFER, {w.number(2)}, blocks, "
+              f"{w.choice(0, 64, 256)}, 64)")  # fmt: skip
+    elif kind == 1:
+        w.say(f"gl.named_buffer_sub_data(blocks, {w.choice(0, 64, 256)}, 64, "
+              f"new.colors({w.seed()})[:16].copy())")  # fmt: skip
+    elif kind == 2:
+        w.say(f"gl.named_buffer_sub_data(vertices, {w.choice(0, 120)}, 240, "
+              f"w.vertices({w.seed()}, 6))")  # fmt: skip
+    elif kind == 3:
+        w.say(f"gl.clear_tex_image(counts, 0, GL.RED_INTEGER, GL.UNSIGNED_INT, "
+              f"np.array([{w.number(64)}], 'u4'))")  # fmt: skip
+    elif kind == 4:
+        w.say("gl.clear_named_buffer_data(sums, GL.R32UI, GL.RED_INTEGER, GL.UNSIGNED_INT, "
+              f"np.array([{w.number(64)}], 'u4'))")  # fmt: skip
+    elif kind == 5:
+        w.say("gl.copy_named_buffer_sub_data(vertices, vertices, 0, 480, 240)")
+    else:
+        w.say("other = new.counts(); gl.copy_image_sub_data(counts, GL.TEXTURE_2D, 0, 0, 0, 0, "
+              "other, GL.TEXTURE_2D, 0, 2, 2, 0, 6, 5, 1); new.see_counts(other)")  # fmt: skip
+
+
+@step(1)
+def look(m: Modern) -> None:
+    m.w.say("new.see_counts(counts); new.see_words(sums, 128, 'i4')")
