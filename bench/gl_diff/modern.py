@@ -61,7 +61,7 @@ def generate_modern(seed: int, steps: int, family: int) -> list[str]:
             ]
         )
     )
-    made = Modern(w)
+    made = Modern(w, samples)
     made.use()
     functions, weights = zip(*_STEPS, strict=True)
     done = 0
@@ -79,10 +79,13 @@ def generate_modern(seed: int, steps: int, family: int) -> list[str]:
 class Modern:
     """What is in use while steps are written."""
 
-    def __init__(self, w: Writer) -> None:
+    def __init__(self, w: Writer, samples: int) -> None:
         self.w = w
+        self.samples = samples
         self.patches = False
         self.fragment = ""
+        self.choice = ""  # of a subroutine, which a program forgets that comes into use again
+        self.points = False
         self.numbered = False  # somebody asks for numbers of primitives
 
     def use(self) -> None:
@@ -94,13 +97,17 @@ class Modern:
         fragment = w.r.choice(["color", *stages.FRAGMENT])
         if evaluation and geometry == "some":  # llvmpipe numbers triangles instead of patches
             geometry = "layers"
+        if evaluation and self.samples and fragment in ("counted", "early", "summed"):
+            fragment = "color"  # how often an edge is shaded depends on where the edges are
         if fragment == "numbered" and (evaluation or not geometry):  # nobody else writes a layer
             fragment = "color"
         self.patches, self.fragment = bool(evaluation), fragment
+        self.points = "points" in (evaluation, geometry)
         self.numbered = geometry == "some" or fragment == "numbered"
         name = w.fresh("program")
         stages_of = f"{vertex!r}, {evaluation!r}, {geometry!r}, {fragment!r}"
-        if w.often(0.3):
+        self.choice = ""
+        if w.often(0.3) and fragment != "chosen":  # which pipelines forget
             said = [
                 f"{name} = new.pipeline({stages_of}); gl.use_program(0)",
                 f"gl.bind_program_pipeline({name}); new.set_all({name}, 1, {w.quarters()})",
@@ -111,7 +118,8 @@ class Modern:
                 f"new.set({name}, 1, {w.quarters()})",
             ]
             if fragment == "chosen":
-                said.append(f"new.choose({name}, {w.choice('plain', 'turned')!r})")
+                self.choice = f"new.choose({name}, {w.choice('plain', 'turned')!r})"
+                said.append(self.choice)
         if fragment in stages.KINDS:
             said.append(
                 f"gl.bind_texture_unit(0, new.texture({stages.KINDS[fragment]!r}, {w.seed()}))"
@@ -135,17 +143,21 @@ def draw(m: Modern) -> None:
     elif kind == 2:
         call = f"gl.draw_arrays_instanced_base_instance({mode}, {first}, 3, 2, {w.number(2)})"
     elif kind == 3:
+        # (It is for each implementation to say whether patches know where to begin anew.)
+        restart, offset = ("disable", 0) if m.patches else ("enable", w.choice(0, 6))
         call = (
-            f"gl.draw_elements_base_vertex({mode}, {count}, GL.UNSIGNED_SHORT, "
-            f"{w.choice(0, 6)}, {w.number(4)})"
+            f"gl.{restart}(GL.PRIMITIVE_RESTART_FIXED_INDEX); "
+            f"gl.draw_elements_base_vertex({mode}, {min(count, 6) if m.patches else count}, "
+            f"GL.UNSIGNED_SHORT, {offset}, {w.number(4)})"
         )
-        call = f"gl.enable(GL.PRIMITIVE_RESTART_FIXED_INDEX); {call}"
     elif kind == 4 and not m.numbered:  # llvmpipe counts on from draw to draw
         call = (
             f"gl.multi_draw_arrays({mode}, np.array([{first}, 3], 'i4'), np.array([3, 6], 'i4'), 2)"
         )
     else:
         call = f"w.indirect([3, 2, {first}, 0], lambda: gl.draw_arrays_indirect({mode}, 0))"
+    if m.points:  # llvmpipe cuts them off at the viewport's edge
+        call = f"{RESETS[3]}; {call}"
     w.draws += 1
     # What was written is seen by everybody; images are, of one fragment at a time, in no order.
     w.say(f"see.blended(); gl.memory_barrier(GL.ALL_BARRIER_BITS); {call}")
@@ -161,7 +173,7 @@ def dispatch(m: Modern) -> None:
         f"before = {back}; {name} = new.kernel({kernel!r}); new.set({name}, 1, {w.quarters()}); "
         f"gl.memory_barrier(GL.ALL_BARRIER_BITS); gl.use_program({name}); "
         f"gl.dispatch_compute({groups}); gl.memory_barrier(GL.ALL_BARRIER_BITS); "
-        "gl.use_program(before)"
+        "gl.use_program(before)" + (f"; {m.choice}" if m.choice else "")
     )
 
 
@@ -199,27 +211,30 @@ def state(m: Modern) -> None:
 def memory(m: Modern) -> None:
     """Buffers and images change between draws."""
     w = m.w
+    w.say("gl.memory_barrier(GL.ALL_BARRIER_BITS); " + _change(w))
+
+
+def _change(w: Writer) -> str:
     kind = w.number(7)
     if kind == 0:
-        w.say(f"gl.bind_buffer_range(GL.UNIFORM_BUFFER, {w.number(2)}, blocks, "
+        return (f"gl.bind_buffer_range(GL.UNIFORM_BUFFER, {w.number(2)}, blocks, "
               f"{w.choice(0, 64, 256)}, 64)")  # fmt: skip
-    elif kind == 1:
-        w.say(f"gl.named_buffer_sub_data(blocks, {w.choice(0, 64, 256)}, 64, "
+    if kind == 1:
+        return (f"gl.named_buffer_sub_data(blocks, {w.choice(0, 64, 256)}, 64, "
               f"new.colors({w.seed()})[:16].copy())")  # fmt: skip
-    elif kind == 2:
-        w.say(f"gl.named_buffer_sub_data(vertices, {w.choice(0, 120)}, 240, "
+    if kind == 2:
+        return (f"gl.named_buffer_sub_data(vertices, {w.choice(0, 120)}, 240, "
               f"w.vertices({w.seed()}, 6))")  # fmt: skip
-    elif kind == 3:
-        w.say(f"gl.clear_tex_image(counts, 0, GL.RED_INTEGER, GL.UNSIGNED_INT, "
+    if kind == 3:
+        return (f"gl.clear_tex_image(counts, 0, GL.RED_INTEGER, GL.UNSIGNED_INT, "
               f"np.array([{w.number(64)}], 'u4'))")  # fmt: skip
-    elif kind == 4:
-        w.say("gl.clear_named_buffer_data(sums, GL.R32UI, GL.RED_INTEGER, GL.UNSIGNED_INT, "
+    if kind == 4:
+        return ("gl.clear_named_buffer_data(sums, GL.R32UI, GL.RED_INTEGER, GL.UNSIGNED_INT, "
               f"np.array([{w.number(64)}], 'u4'))")  # fmt: skip
-    elif kind == 5:
-        w.say("gl.copy_named_buffer_sub_data(vertices, vertices, 0, 480, 240)")
-    else:
-        w.say("other = new.counts(); gl.copy_image_sub_data(counts, GL.TEXTURE_2D, 0, 0, 0, 0, "
-              "other, GL.TEXTURE_2D, 0, 2, 2, 0, 6, 5, 1); new.see_counts(other)")  # fmt: skip
+    if kind == 5:
+        return "gl.copy_named_buffer_sub_data(vertices, vertices, 0, 480, 240)"
+    return ("other = new.counts(); gl.copy_image_sub_data(counts, GL.TEXTURE_2D, 0, 0, 0, 0, "
+          "other, GL.TEXTURE_2D, 0, 2, 2, 0, 6, 5, 1); new.see_counts(other)")  # fmt: skip
 
 
 @step(1)

@@ -53,7 +53,7 @@ CONTROL = f"""
     }}"""
 
 
-def _evaluation(how: str, weights: str) -> str:
+def _evaluation(how: str, weights: str, moved: str = "") -> str:
     def mix(name: str) -> str:
         return " + ".join(f"{weight} * {name.replace('#', str(i))}"
                           for i, weight in enumerate(weights.split(", ")))  # fmt: skip
@@ -64,7 +64,7 @@ def _evaluation(how: str, weights: str) -> str:
         layout(location = 0) out vec4 v_color; layout(location = 1) out vec2 v_uv;
         void main() {{
             vec3 b = gl_TessCoord;
-            gl_Position = {mix("gl_in[#].gl_Position")}; gl_PointSize = 2.0;
+            gl_Position = {mix("gl_in[#].gl_Position")}{moved}; gl_PointSize = 2.0;
             v_color = c_color[0] * 0.5 + c_color[1] * 0.25; v_uv = c_uv[0];
         }}"""
 
@@ -73,7 +73,7 @@ EVALUATION = {
     "triangles": _evaluation("triangles, equal_spacing", "b.x, b.y, b.z"),
     "clockwise": _evaluation("triangles, equal_spacing, cw", "b.x, b.y, b.z"),
     "quads": _evaluation("quads, equal_spacing", "b.x, b.y, (1.0 - b.x - b.y)"),
-    "points": _evaluation("triangles, equal_spacing, point_mode", "b.x, b.y, b.z"),
+    "points": _evaluation("triangles, equal_spacing, point_mode", "b.x, b.y, b.z", " + 0.0078125"),
 }
 
 
@@ -170,12 +170,12 @@ FRAGMENT = {
     "line": _sampled("sampler1D", "texelFetch(image, here.x & 7, 0)"),
     "plane": _sampled("sampler2D", "textureGather(image, (vec2(here) + 1.0) / 8.0, 1)"),
     "volume": _sampled("sampler3D", "texture(image, (vec3(here, here.x >> 2) + 0.5) / 8.0)"),
-    "cube": _sampled("samplerCube", "textureLod(image, vec3(vec2(here & 7) - 3.25, 3.5), 0.0)"),
+    "cube": _sampled("samplerCube", "textureLod(image, vec3(vec2(here & 7) - 3.25, 8.0), 0.0)"),
     "layers": _sampled(
         "sampler2DArray", "texture(image, vec3((vec2(here) + .5) / 8.0, here.x / 9))"
     ),
     "cubes": _sampled(
-        "samplerCubeArray", "texture(image, vec4(3.5, vec2(here & 7) - 3.25, here.y >> 4))"
+        "samplerCubeArray", "texture(image, vec4(8.0, vec2(here & 7) - 3.25, here.y >> 4))"
     ),
     "rectangle": _sampled("sampler2DRect", "texture(image, vec2(here & 7) + 0.5)"),
     "buffer": _sampled("samplerBuffer", "texelFetch(image, (here.x + here.y) & 31)"),

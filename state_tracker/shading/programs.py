@@ -373,14 +373,7 @@ class ProgramState:
                 stages[Stage.VERTEX] = ctx.fixed_function.vertex(stages.get(Stage.FRAGMENT))
         if stages != self.stages:
             self.stages = stages
-            ctx.dirty |= (
-                Dirty.PROGRAM
-                | Dirty.BUILTINS
-                | Dirty.CONSTANTS
-                | Dirty.TEXTURES
-                | Dirty.UNIFORM_BUFFERS
-                | Dirty.RASTERIZER
-            )
+            ctx.dirty |= _OF_PROGRAM
 
     def use(self, program: ProgramObject | None) -> None:
         if program is self.current:
