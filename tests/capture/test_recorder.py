@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 import gallette
-from gallette.capture import Replayer, open_capture, recorder, replay
+from gallette.capture import Replayer, open_capture, recorder, recording, replay
 from gallette.capture.container import is_capture
+from gallette.cli import main
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.watching import WATCHERS, unwatched
+from gallette.state_tracker.entry_points.watching import WATCHERS, frame_done, unwatched
 from tests.capture.captured import captured, other_names
 
 
@@ -162,3 +163,37 @@ def test_a_host_that_is_no_python_closes_its_capture_when_it_exits(
         assert open_capture(tmp_path / "a.gcap").reader.complete
     ends[0]()
     assert open_capture(tmp_path / "a.gcap").reader.complete
+
+
+def test_calls_are_listed_by_frames_and_groups(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.gcap"
+    with recording(path):
+        gl: Any = gallette.create_context(version=(4, 3), size=(2, 2))
+        gl.flush()
+        for name in ("first [red]", "second"):
+            gl.push_debug_group(GL.DEBUG_SOURCE_APPLICATION, 1, -1, name)
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            gl.pop_debug_group()
+            frame_done()
+        gl.finish()
+        gl.release()
+    assert main(["trace", str(path), "--calls"]) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    push = "glPushDebugGroup(source=GL_DEBUG_SOURCE_APPLICATION, id=1, length=-1, message="
+    assert lines == [
+        "frame 1",
+        "1 glFlush()",
+        "first [red]",
+        f"2 {push}'first [red]')",
+        "3 glClear(mask=0x4000)",
+        "4 glPopDebugGroup()",
+        "frame 2",
+        "second",
+        f"5 {push}'second')",
+        "6 glClear(mask=0x4000)",
+        "7 glPopDebugGroup()",
+        "frame 3",
+        "8 glFinish()",
+    ]

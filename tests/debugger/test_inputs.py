@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from gallette.compiler.errors import GalletteError
 from gallette.debugger import debug_fragment, debug_invocation, debug_vertex
 from gallette.debugger.records import Session
 from gallette.debugger.terminal import Stepper
@@ -302,7 +303,12 @@ def test_a_compute_invocation_has_its_numbers_and_neighbours(tmp_path: Path) -> 
     path.write_text(COMPUTE)
     session = debug_invocation(str(path), (3, 1, 0))
     assert session.lane == 3
-    assert len(session.lanes) == 4
+    assert session.lanes == [f"invocation {i}" for i in range(4)]
+    assert "whole" in session.variables
+    assert session.source[0] == "#version 430"
+    for place in ((4, 0, 0), (0, 4, 0), (0, 0, 1), (-1, 0, 0)):
+        with pytest.raises(GalletteError, match="is outside the launch"):
+            debug_invocation(str(path), place)
     assert session.stores == [
         "buffer 0, byte 4: atomic imax -3",
         "buffer 0, byte 8: atomic compare with 5, swap with 6",

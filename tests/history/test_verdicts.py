@@ -12,6 +12,8 @@ import pytest
 
 from gallette.capture import recording
 from gallette.history import Fragment, History, PixelEvent, pixel_history
+from gallette.history.places import is_attachment
+from gallette.history.records import Stored
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 
@@ -289,3 +291,38 @@ def test_a_shader_may_say_the_depth(tmp_path: Path) -> None:
     assert fragment.depth == 0.125
     assert fragment.outputs["depth"] == (0.125,)
     assert fragment.after["depth"].value[0] == pytest.approx(0.125, abs=1e-6)
+
+
+def test_what_framebuffers_call_their_parts() -> None:
+    names = "depth", "stencil", "colour 0", "colour 12", "colour", "destination", "image 0 colour 1"
+    assert [is_attachment(name) for name in names] == [True] * 4 + [False] * 3
+
+
+def test_the_end_is_told_in_the_names_of_the_last_framebuffer() -> None:
+    """What was drawn to a texture as colour 1 is colour 0 of a framebuffer that has it as such."""
+
+    def held(value: float) -> Stored:
+        return Stored(bytes([int(value)]), (value,))
+
+    first = PixelEvent(1, "draw_vbo", "", {"colour 1": "A", "depth": "D"}, {},
+                       {"colour 1": held(1), "depth": held(2), "stencil": held(3)})  # fmt: skip
+    second = PixelEvent(2, "draw_vbo", "", {"colour 0": "A", "depth": "D"}, {},
+                        {"colour 0": held(4)})  # fmt: skip
+    blit = PixelEvent(3, "blit", "", {"destination": "A"}, {}, {"destination": held(5)})
+    third = PixelEvent(4, "clear", "", {"colour 0": "A", "depth": "D"}, {},
+                       {"depth": held(6), "stencil": held(7)})  # fmt: skip
+    other = PixelEvent(5, "draw_vbo", "", {"colour 0": "B"}, {}, {"colour 0": held(8)})
+    history = History("t", "d", 0, 0, [first, second], resource="A")
+    assert history.final == {"colour 0": held(4)}
+    history.events.append(blit)
+    assert history.final == {"colour 0": held(5)}
+    history.events += [third, other]
+    assert history.final == {"depth": held(6), "stencil": held(7)}
+    assert history.about("B") == [other]
+    assert history.about("A") == [first, second, blit, third]
+    assert [e.changed for e in history.events] == [True] * 5
+    same = PixelEvent(6, "draw_vbo", "", {}, {"colour 0": held(1)}, {"colour 0": held(1)})
+    assert not same.changed
+    assert not same.touched
+    same.call = "clear"
+    assert same.touched
