@@ -161,6 +161,8 @@ def test_meshes_of_surfaces(gl: Any) -> None:
     data = SURFACE.astype(np.float32)
     gl.map2f(GL.MAP2_VERTEX_3, 0, 1, 12, 3, 0, 1, 3, 4, data)
     gl.enable(GL.MAP2_VERTEX_3)
+    assert list(gl.get_integerv(GL.MAP2_GRID_SEGMENTS)) == [1, 1]
+    assert list(gl.get_floatv(GL.MAP2_GRID_DOMAIN)) == [0, 1, 0, 1]
     gl.map_grid2d(2, 0, 1, 4, 0, 0.5)
     assert list(gl.get_integerv(GL.MAP2_GRID_SEGMENTS)) == [2, 4]
     assert list(gl.get_floatv(GL.MAP2_GRID_DOMAIN)) == [0, 1, 0, 0.5]
@@ -231,6 +233,8 @@ def test_maps_that_cannot_be(gl: Any) -> None:
         (lambda: gl.map1f(one, 0, 1, 3, most, large), None),
         (lambda: gl.map1f(one, 0, 1, 3, 1, data), None),
         (lambda: gl.map_grid1f(0, 0, 1), "GL_INVALID_VALUE"),
+        (lambda: gl.map_grid1f(1, 0, 1), None),
+        (lambda: gl.map_grid2f(1, 0, 1, 1, 0, 1), None),
         (lambda: gl.map_grid2f(1, 0, 1, 0, 0, 1), "GL_INVALID_VALUE"),
         (lambda: gl.map_grid2f(0, 0, 1, 1, 0, 1), "GL_INVALID_VALUE"),
         (lambda: gl.eval_mesh1(GL.FILL, 0, 1), "GL_INVALID_ENUM"),
