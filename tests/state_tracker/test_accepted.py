@@ -271,3 +271,36 @@ def test_switches_and_bindings_have_words_of_their_own(gl: Any) -> None:
                  "ClearBufferfv", "LinkProgram", "UseProgramStages",
                  "DeleteVertexArrays", "Enablei", "ColorMaskIndexed"):  # fmt: skip
         assert not shortcuts.leaves_alone(name), name
+
+
+# -- parts of textures by name: section 8.6
+
+DIMENSIONS = {
+    "TEXTURE_1D": 1, "TEXTURE_1D_ARRAY": 2, "TEXTURE_2D": 2, "TEXTURE_RECTANGLE": 2,
+    "TEXTURE_2D_ARRAY": 3, "TEXTURE_3D": 3, "TEXTURE_CUBE_MAP": 3, "TEXTURE_CUBE_MAP_ARRAY": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("target", DIMENSIONS)
+def test_parts_of_textures_are_of_their_dimensions(gl: Any, target: str) -> None:
+    """A cube has six layers where it is named."""
+    texture = stored(gl, target)
+    gl.clear_tex_image(texture, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
+    data = bytes([10, 20, 30, 40])
+    for dimensions in (1, 2, 3):
+        call = getattr(gl, f"texture_sub_image{dimensions}d")
+        place, size = (1, 2, 3)[:dimensions], (1,) * dimensions
+        call(texture, 0, *place, *size, GL.RGBA, GL.UNSIGNED_BYTE, data)
+        allowed = dimensions == DIMENSIONS[target]
+        assert errors(gl) == ([] if allowed else ["GL_INVALID_OPERATION"]), dimensions
+    found = np.zeros(4 * 4 * 6 * 4, np.uint8)
+    gl.get_texture_image(texture, 0, GL.RGBA, GL.UNSIGNED_BYTE, found.nbytes, found)
+    assert errors(gl) == []
+    rows = {"TEXTURE_1D": 1, "TEXTURE_1D_ARRAY": 6}.get(target, 4)
+    texels = found.reshape(-1, 4)
+    at = [i for i in range(len(texels)) if texels[i].any()]
+    wanted = {1: 1, 2: 1 + 4 * 2, 3: 1 + 4 * (2 + rows * 3)}[DIMENSIONS[target]]
+    assert at == [wanted]
+    assert texels[wanted].tolist() == [10, 20, 30, 40]
+    gl.texture_sub_image2d(99, 0, 0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE, data)
+    assert errors(gl) == ["GL_INVALID_OPERATION"]
