@@ -329,3 +329,34 @@ def test_nothing_is_drawn_while_something_is_reported(gl: Any) -> None:
     assert not any(gl.read_pixels(0, 0, 8, 8, GL.RGB, GL.UNSIGNED_BYTE))
     shape(gl, GL.TRIANGLES, [(-1, -1), (3, -1), (-1, 3)])
     assert all(gl.read_pixels(0, 0, 8, 8, GL.RGB, GL.UNSIGNED_BYTE))
+
+
+@pytest.mark.parametrize("letter", "sifd")
+@pytest.mark.parametrize("pointer", [False, True])
+def test_rectangles_are_polygons_of_two_corners(gl: Any, letter: str, pointer: bool) -> None:
+    """Counterclockwise from the first corner; what is beyond the window is cut off."""
+    kind = {"s": np.int16, "i": np.int32, "f": np.float32, "d": np.float64}[letter]
+    first, second = np.array([-1, 0], kind), np.array([1, 3], kind)
+
+    def draw(gl: Any) -> None:
+        if pointer:
+            getattr(gl, f"rect{letter}v")(first, second)
+        else:
+            getattr(gl, f"rect{letter}")(*first.tolist(), *second.tolist())
+
+    found = fed(gl, draw)
+    corners = {
+        tuple(found[at : at + 2])
+        for i in range(len(found)) if found[i] == "polygon"
+        for at in range(i + 2, i + 2 + 2 * int(found[i + 1]), 2)
+    }  # fmt: skip
+    assert {(0, 4), (8, 4), (0, 8), (8, 8)} <= corners
+    assert all(x in (0, 8) or y == 8 for x, y in corners)
+    gl.enable(GL.CULL_FACE)
+    assert fed(gl, draw) == found  # a front face
+    gl.front_face(GL.CW)
+    assert fed(gl, draw) == []
+    gl.begin(GL.POINTS)
+    draw(gl)
+    gl.end()
+    assert errors(gl) == ["GL_INVALID_OPERATION"]

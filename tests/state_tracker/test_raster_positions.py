@@ -146,6 +146,10 @@ def test_it_has_what_a_vertex_has(gl: Any, what: str) -> None:
     ]  # fmt: skip
     wanted = [float(v) for v in found[1:]]
     np.testing.assert_allclose(told, wanted, atol=6e-4)
+    secondary = list(gl.get_floatv(GL.CURRENT_RASTER_SECONDARY_COLOR))
+    assert len(secondary) == 4
+    assert secondary[3] == 1
+    assert any(secondary[:3]) == (what == "specular apart")
     assert errors(gl) == []
 
 
@@ -157,6 +161,11 @@ def test_secondary_colours_distances_and_indices(gl: Any) -> None:
     gl.fog_coordf(9.5)
     gl.raster_pos3f(0, 0, -0.5)
     assert list(gl.get_floatv(GL.CURRENT_RASTER_SECONDARY_COLOR)) == [0.25, 1, 0, 1]
+    as_integers = list(gl.get_integerv(GL.CURRENT_RASTER_SECONDARY_COLOR))
+    assert as_integers[1:] == [2**31 - 1, 0, 2**31 - 1]  # colours from 0 to 1 fill integers
+    gl.color4f(1, 0, 0, 1)
+    gl.raster_pos3f(0, 0, -0.5)
+    assert list(gl.get_integerv(GL.CURRENT_RASTER_COLOR)) == [2**31 - 1, 0, 0, 2**31 - 1]
     assert gl.get_floatv(GL.CURRENT_RASTER_DISTANCE)[0] == 0.75  # from the eye
     assert gl.get_floatv(GL.CURRENT_RASTER_INDEX)[0] == 7.5
     gl.window_pos3f(1, 2, 0.5)
