@@ -276,3 +276,8 @@ def test_images_are_contiguous_arrays_of_few_axes() -> None:
     assert (image.extent, image.format.name) == ((3, 4, 5), "R8G8_UNORM")
     assert image.rows.shape == (5, 4, 6)
     assert Image(np.zeros((7, 1), np.int16), dimensions=1, integer=True).extent == (7, 1, 1)
+    for dtype, integer, name in (
+        (np.int16, True, "R16_SINT"), (np.int16, False, "R16_SNORM"), (np.uint8, True, "R8_UINT"),
+        (np.uint8, False, "R8_UNORM"), (np.float32, False, "R32_FLOAT"),
+    ):  # fmt: skip
+        assert Image(np.zeros((2, 3), dtype), integer=integer).format.name == name
