@@ -117,11 +117,11 @@ class Encoder:
                 return np.frombuffer(data, np.int64).tolist(), left
             return _bulk(param, data, writer), left
         if isinstance(value, list | tuple):
-            dtype = dtype_of(param.type) if param.stars == 1 else np.dtype("i8")
-            return _bulk(param, np.array(value, dtype).tobytes(), writer), reads
-        if isinstance(value, bytes):
-            return _bulk(param, value, writer), reads
-        return _bulk(param, np.ascontiguousarray(value).tobytes(), writer), reads
+            value = np.array(value, dtype_of(param.type) if param.stars == 1 else np.dtype("i8"))
+        data = value if isinstance(value, bytes) else np.ascontiguousarray(value).tobytes()
+        if param.stars > 1:
+            return np.frombuffer(data, np.int64).tolist(), reads
+        return _bulk(param, data, writer), reads
 
 
 def _gathered(address: int, reads: Reads) -> tuple[bytes, Reads]:
@@ -138,7 +138,7 @@ def _gathered(address: int, reads: Reads) -> tuple[bytes, Reads]:
 
 def _bulk(param: Param, data: bytes, writer: CaptureWriter) -> Any:
     """A few numbers in full, anything else by its hash."""
-    dtype = dtype_of(param.type) if param.stars == 1 else np.dtype("i8")
+    dtype = dtype_of(param.type)
     if len(data) <= INLINE and param.type != "void" and len(data) % dtype.itemsize == 0:
         numbers = np.frombuffer(data, dtype).tolist()
         if dtype.kind != "f" or all(n == n for n in numbers):  # the bits of a NaN are kept
@@ -197,6 +197,6 @@ def object_kind(function: str, param: str, type: str) -> str:
         if "Query" in function or "Queries" in function or "Conditional" in function:
             return "query"
         return "transform feedback" if "TransformFeedback" in function else ""
-    if "ProgramARB" in function or function.endswith("ProgramsARB"):
+    if function.endswith(("ProgramARB", "ProgramsARB")) and param in ("program", "programs"):
         return ""  # assembly programs: the names are the caller's
     return _KINDS.get(param, "")

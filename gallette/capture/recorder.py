@@ -38,6 +38,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import LISTENERS
 from gallette.state_tracker.entry_points.watching import WATCHERS
+from gallette.state_tracker.vertices.buffers import bound
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -262,17 +263,15 @@ class Recorder:
         return None
 
     def _map(self, gl: Context, name: str, args: tuple[Any, ...]) -> None:
-        if "Named" in name:
-            buffer = gl.buffers.names.get(int(args[0]))
-        else:
-            buffer = gl.buffers.bound.get(args[0]) or _element_buffer(gl, args[0])
-        if buffer is None or buffer.mapping is None:
-            return
+        buffer = gl.buffers.names.get(int(args[0])) if "Named" in name else bound(gl, args[0])
+        assert buffer is not None
         mapping = buffer.mapping
+        assert mapping is not None
         where = [buffer.name, mapping.offset, mapping.length]
         self.writer.record(["@map", *where, int(mapping.access)])
+        key = (id(gl.group), buffer.name)
+        self._mapped.pop(key, None)
         if mapping.access & GL.MAP_WRITE_BIT:
-            key = (id(gl.group), buffer.name)
             self._mapped[key] = (buffer, mapping.transfer.data.tobytes())
 
     def _written_memory(self, everything: bool) -> None:
@@ -288,15 +287,6 @@ class Recorder:
             if now != seen:
                 self._mapped[key] = (buffer, now)
                 self.writer.record(["@write", buffer.name, mapping.offset, self.writer.blob(now)])
-
-
-def _element_buffer(gl: Context, target: int) -> Any:
-    from gallette.state_tracker.vertices.buffers import bound
-
-    try:
-        return bound(gl, target)
-    except Exception:
-        return None
 
 
 @contextmanager

@@ -328,6 +328,9 @@ class Replayer:
             GL.QUERY: "query",
             GL.SAMPLER: "sampler",
             GL.FRAMEBUFFER: "framebuffer",
+            GL.PROGRAM_PIPELINE: "pipeline",
+            GL.TRANSFORM_FEEDBACK: "transform feedback",
+            GL.DISPLAY_LIST: "list",
         }
         return by_target.get(what, "texture")
 

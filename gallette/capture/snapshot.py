@@ -117,7 +117,7 @@ def _color(gl: Any, saved: _Saved, target: Target, index: int, format: str) -> I
     if gl.get_error() or len(data) != width * height * 4 * dtype().itemsize:
         return None
     image = np.frombuffer(data, dtype).reshape(height, width, 4)
-    if "A" not in format:  # another window may have what this one lacks
+    if "A" not in format.removesuffix("FLOAT"):  # another window may have what this one lacks
         image = image.copy()
         image[..., 3] = 255 if dtype is np.uint8 else 1
     return image
@@ -177,7 +177,7 @@ def _buffers(gl: Any, binding: int, most: int) -> dict[str, Image]:
         for index in range(most):
             name = gl.get_integeri_v(binding, index)
             name = name[0] if isinstance(name, list | tuple) else name
-            if gl.get_error() or not name:
+            if not name:
                 continue
             gl.bind_buffer(GL.COPY_READ_BUFFER, name)
             size = gl.get_buffer_parameteriv(GL.COPY_READ_BUFFER, GL.BUFFER_SIZE)

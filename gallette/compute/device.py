@@ -40,12 +40,14 @@ STAGE = Stage.COMPUTE
 
 @dataclass(slots=True)
 class Launch:
-    """One launch: bytes of constant blocks, arrays by buffer, images and textures by unit."""
+    """One launch: bytes of constant blocks, arrays by buffer, atomic counters by binding, images
+    and textures by unit."""
 
     grid: Size
     block: Size
     constants: dict[int, bytes | Array] = field(default_factory=dict)
     arrays: dict[int, Array] = field(default_factory=dict)
+    counters: dict[int, Array] = field(default_factory=dict)
     images: dict[int, Image] = field(default_factory=dict)
     textures: dict[int, tuple[Image, SamplerState]] = field(default_factory=dict)
 
@@ -100,7 +102,7 @@ class Device:
             raw = data if isinstance(data, bytes) else np.ascontiguousarray(data).tobytes()
             pipe.set_constant_buffer(STAGE, index, raw)
         back: list[tuple[Array, Resource]] = []
-        for index, array in launch.arrays.items():
+        for index, array in self._buffers(launch).items():
             resource = self._buffer(array)
             made.append(resource)
             pipe.set_shader_buffers(STAGE, index, [ShaderBuffer(resource, 0, resource.desc.width)])
@@ -135,7 +137,7 @@ class Device:
         pipe = self.pipe
         for index in launch.constants:
             pipe.set_constant_buffer(STAGE, index)
-        for index in launch.arrays:
+        for index in self._buffers(launch):
             pipe.set_shader_buffers(STAGE, index, [None])
         for index in launch.images:
             pipe.set_shader_images(STAGE, index, [None])
@@ -145,6 +147,11 @@ class Device:
         pipe.bind_shader_state(STAGE, None)
 
     # Resources.
+
+    def _buffers(self, launch: Launch) -> dict[int, Array]:
+        """Arrays by the slot of their buffer: atomic counters come behind all others."""
+        first = self.screen.caps.max_shader_buffers
+        return launch.arrays | {first + n: array for n, array in launch.counters.items()}
 
     def _buffer(self, array: Array) -> Resource:
         size = max(array.nbytes, 4)

@@ -80,7 +80,7 @@ class ComputeShader:
         info = linked.shaders[STAGE].info
         self.block = None if info.workgroup_size_variable else info.workgroup_size
         self.device = Device(driver)
-        self.arguments = _arguments(linked, self.device.screen.caps.max_shader_buffers)
+        self.arguments = _arguments(linked)
         self.handle: Any = None
 
     @classmethod
@@ -155,7 +155,7 @@ class ComputeShader:
         self.close()
 
 
-def _arguments(linked: LinkedProgram, buffers: int) -> list[ShaderArgument]:
+def _arguments(linked: LinkedProgram) -> list[ShaderArgument]:
     found = []
     for block in sorted(linked.storage_blocks, key=lambda b: b.binding):
         index = block.nir_index.get(STAGE, -1)
@@ -165,8 +165,7 @@ def _arguments(linked: LinkedProgram, buffers: int) -> list[ShaderArgument]:
         found.append(ShaderArgument(block.name, "block", f"{block.size} bytes", index))
     for counters in linked.atomic_buffers:
         name = f"counters{counters.binding}"
-        index = buffers + counters.binding
-        found.append(ShaderArgument(name, "counters", f"{counters.size} bytes", index))
+        found.append(ShaderArgument(name, "counters", f"{counters.size} bytes", counters.binding))
     own = [u for u in linked.uniforms if u.block < 0 and u.atomic_buffer < 0 and not u.builtin]
     for uniform in own:
         if uniform.type.is_opaque and STAGE in uniform.opaque_index:
@@ -202,10 +201,10 @@ def _bind(launch: Launch, data: bytearray, argument: ShaderArgument, value: Any)
     else:
         if not isinstance(value, np.ndarray) or not value.flags.c_contiguous:
             raise GalletteError(f"{where} is a contiguous NumPy array")
-        if kind == "block":
-            launch.constants[argument.index] = value
-        else:
-            launch.arrays[argument.index] = value
+        of_kind: dict[str, dict[int, Any]] = {
+            "block": launch.constants, "storage": launch.arrays, "counters": launch.counters,
+        }  # fmt: skip
+        of_kind[kind][argument.index] = value
 
 
 def _store(data: bytearray, uniform: Uniform, value: Any) -> None:

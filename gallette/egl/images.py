@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import check
 from gallette.pipe.resource import Resource
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.texturing.texture_formats import InternalFormat
 
 if TYPE_CHECKING:
@@ -41,21 +42,24 @@ def source_of(
     face = target - EGL.GL_TEXTURE_CUBE_MAP_POSITIVE_X
     known = target in (EGL.GL_TEXTURE_2D, EGL.GL_TEXTURE_3D) or 0 <= face < 6
     check(known, Error.BAD_PARAMETER, f"0x{target:04X} is not a source of images")
+    kinds = {EGL.GL_TEXTURE_2D: GL.TEXTURE_2D, EGL.GL_TEXTURE_3D: GL.TEXTURE_3D}
+    kind = kinds.get(target, GL.TEXTURE_CUBE_MAP)
     texture: Any = gl.textures.names.get(name)
-    check(texture is not None, Error.BAD_PARAMETER, f"{name} is not a texture")
+    ok = texture is not None and texture.target.value == kind
+    check(ok, Error.BAD_PARAMETER, f"{name} is not a texture of that kind")
     texture.finalize()
-    face = face if 0 <= face < 6 and texture.target.faces == 6 else 0
+    face = face if kind == GL.TEXTURE_CUBE_MAP else 0
     found, image = texture.storage(face, level), texture.image(face, level)
     if found is None or image is None:
         check(False, Error.BAD_MATCH if level else Error.BAD_PARAMETER, "no image at that level")
-    layer = given.get(EGL.GL_TEXTURE_ZOFFSET, 0) if target == EGL.GL_TEXTURE_3D else found[2]
+    layer = given.get(EGL.GL_TEXTURE_ZOFFSET, 0) if kind == GL.TEXTURE_3D else found[2]
+    inside = kind != GL.TEXTURE_3D or 0 <= layer < image.extent[2]
+    check(inside, Error.BAD_PARAMETER, f"the texture has no slice {layer}")
     return found[0], found[1], layer, image.info
 
 
 def texture_from_buffer(gl: Context, buffer: Renderbuffer | None) -> Any:
     """Copy a surface's colours into the texture bound to GL_TEXTURE_2D."""
-    from gallette.state_tracker.entry_points.enums import GL
-
     if buffer is None:
         return None
     gl.copy_tex_image2d(

@@ -166,7 +166,7 @@ def _decoded(attrib: Attrib, raw: bytes) -> tuple[float, ...]:
     """One element of an array as the floats a shader would get."""
     if attrib.type not in _WORDS:
         word = int.from_bytes(raw[:4], "little")
-        unpacked = unpack_word(attrib.type, attrib.normalized, word, False)
+        unpacked = unpack_word(attrib.type, attrib.normalized, word)
         return tuple(float(v) for v in unpacked[: attrib.size])
     values = np.frombuffer(raw, "<" + _WORDS[attrib.type]).astype(np.float64)
     if attrib.type == GL.FIXED:

@@ -148,13 +148,18 @@ class RenderMode:
     def draw(self, info: DrawInfo) -> None:
         """Instead of a draw: report the primitives that are left after clipping."""
         corners = _CORNERS.get(info.mode, 3)
+        strip = info.mode in (Primitive.LINE_STRIP, Primitive.LINE_LOOP)
+        end: Vertices | None = None
         for primitive in self._captured(info, corners):
+            follows = strip and end is not None and np.array_equal(primitive[0], end)
+            end = primitive[-1]
             polygon = _clipped(primitive, corners)
             if len(polygon) == 0 or (corners == 3 and self._culled(polygon)):
                 continue
-            self._report(polygon, corners)
+            self._report(polygon, corners, follows)
 
-    def _report(self, polygon: Vertices, corners: int) -> None:
+    def _report(self, polygon: Vertices, corners: int, follows: bool) -> None:
+        """`follows`: the line goes on where the one before it ended, and so does its stipple."""
         windows = [self._window(v) for v in polygon]
         if self.mode == GL.SELECT:
             self._hit += [w[2] for w in windows]
@@ -162,7 +167,8 @@ class RenderMode:
         if corners == 3:
             self._values += [float(GL.POLYGON_TOKEN), float(len(polygon))]
         else:
-            self._values.append(float(GL.POINT_TOKEN if corners == 1 else GL.LINE_RESET_TOKEN))
+            line = GL.LINE_TOKEN if follows else GL.LINE_RESET_TOKEN
+            self._values.append(float(GL.POINT_TOKEN if corners == 1 else line))
         for window, vertex in zip(windows, polygon, strict=True):
             self._vertex(window, vertex[4:8], vertex[8:12])
 

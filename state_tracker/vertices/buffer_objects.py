@@ -409,16 +409,6 @@ register("get_buffer_pointerv", _by_target(_pointer))
 register("get_named_buffer_pointerv", _by_name(_pointer))
 
 
-def fill(ctx: Context, buffer: BufferObject, offset: int, size: int, pattern: bytes) -> None:
-    """Repeat a pattern over a range."""
-    check_range(buffer, offset, size)
-    unit = len(pattern)
-    if offset % unit or size % unit:
-        raise invalid_value("the range is not a multiple of the element size")
-    if size:
-        buffer.write(offset, np.tile(np.frombuffer(pattern, np.uint8), size // unit))
-
-
 def _bound_name(target: int) -> Any:
     return lambda ctx: name_of(ctx.buffers.bound[target])
 

@@ -113,8 +113,8 @@ def _register_families() -> None:
 _register_families()
 
 
-def unpack_word(type: int, normalized: bool, word: int, legacy_signed: bool) -> tuple[float, ...]:
-    """The four components of a 2_10_10_10_REV word; GL 4.2 changed the signed ones."""
+def unpack_word(type: int, normalized: bool, word: int) -> tuple[float, ...]:
+    """The four components of a 2_10_10_10_REV word."""
     values: list[float] = []
     for shift, bits in ((0, 10), (10, 10), (20, 10), (30, 2)):
         raw = (word >> shift) & ((1 << bits) - 1)
@@ -122,8 +122,6 @@ def unpack_word(type: int, normalized: bool, word: int, legacy_signed: bool) -> 
             signed = raw - (1 << bits) if raw >> (bits - 1) else raw
             if not normalized:
                 values.append(float(signed))
-            elif legacy_signed:
-                values.append((2 * signed + 1) / ((1 << bits) - 1))
             else:
                 values.append(max(signed / ((1 << (bits - 1)) - 1), -1.0))
         else:
@@ -142,7 +140,7 @@ def _packed_family(count: int, pointer: bool) -> Any:
             texel = unpack(FORMATS["R11G11B10_FLOAT"], raw)
             _set_generic(ctx, index, tuple(texel.reshape(-1)[:count].tolist()), "float")
             return
-        unpacked = unpack_word(type, bool(normalized), word, False)
+        unpacked = unpack_word(type, bool(normalized), word)
         _set_generic(ctx, index, unpacked[:count], "float")
 
     return set_word

@@ -23,7 +23,7 @@ def _values(type: int, normalized: bool, count: int, word: Any, pointer: bool) -
     if type not in _TYPES:
         raise invalid_enum(type, "packed attribute type")
     raw = int(read_array(word, "uint", 1)[0]) if pointer else word
-    return unpack_word(type, normalized, raw, False)[:count]
+    return unpack_word(type, normalized, raw)[:count]
 
 
 def _family(name: str, counts: tuple[int, ...], slot: VertAttrib, normalized: bool) -> None:

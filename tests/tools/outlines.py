@@ -1,13 +1,20 @@
-"""What a lesson's page has, block by block, as it stands in a file: numbers are left out of it.
+"""What a lesson's page has, block by block, as it stands in a file.
 
-python -m tests.tools.outlines        write `outlines.txt` anew (`git diff` shows what changed)
+    python -m tests.tools.outlines    write `outlines.txt` anew (`git diff` shows what changed)
+
+People can read how a block begins; the four digits in brackets are a checksum of all it has, but
+for times, for the code of machines (which depends on the machine), and for the last bits of
+pictures.
 """
 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from gallette.lessons import LESSONS, Page
 from gallette.lessons.page import (
@@ -34,6 +41,48 @@ def short(text: str) -> str:
     """The first words; numbers depend on the machine, some of them."""
     words = re.sub(r"\d[\d.,]*", "#", " ".join(text.split()))
     return words if len(words) <= 60 else words[:60].rsplit(" ", 1)[0] + " ..."
+
+
+_TIMES = re.compile(r"\b\d+(\.\d+)? ?(s|ms|us)\b")
+
+
+def mean_colors(picture: np.ndarray) -> str:
+    """Of sixteen parts of a picture."""
+    rows = [
+        part.reshape(-1, picture.shape[-1]).mean(0)
+        for row in np.array_split(picture.astype(float), min(4, len(picture)), axis=0)
+        for part in np.array_split(row, min(4, picture.shape[1]), axis=1)
+    ]
+    return str(np.rint(rows).astype(int).tolist())
+
+
+def whole(block: Block) -> str:
+    """All that a block has and that is the same wherever it is made."""
+    match block:
+        case Prose():
+            return f"{block.heading}\n{block.text}"
+        case Code():
+            made_here = block.language in ("llvm", "asm") or block.caption.startswith("generated")
+            return block.language if made_here else f"{block.caption}\n{block.text}"
+        case Diff():
+            return f"{block.caption}\n{block.before}\n{block.after}"
+        case Table():
+            return f"{block.caption}\n{block.columns}\n{block.rows}"
+        case Pictures():
+            return str([(caption, mean_colors(picture)) for caption, picture in block.pictures])
+        case Drawing():
+            return f"{block.caption}\n{block.words}\n{block.svg}"
+        case Flip():
+            return f"{block.caption}\n{[name for name, _ in block.states]}"
+        case Try():
+            return str(block.commands)
+        case Question():
+            return f"{block.text}\n{block.answer}"
+
+
+def checksum(block: Block) -> str:
+    """Four digits."""
+    return f"{zlib.crc32(_TIMES.sub('T', whole(block)).encode()) & 0xFFFF:04x}"
 
 
 def lines(block: Block) -> Iterator[str]:
@@ -74,7 +123,9 @@ def lines(block: Block) -> Iterator[str]:
 def outlined(blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         for number, line in enumerate(lines(block)):
-            yield f"{block.kind} {line}".rstrip() if not number else f"  {line}".rstrip()
+            if number == 0:
+                line = f"{block.kind} {line.rstrip()} [{checksum(block)}]"
+            yield line if number == 0 else f"  {line}".rstrip()
 
 
 def outline(page: Page) -> list[str]:

@@ -104,3 +104,102 @@ def test_a_pixel_of_one_colour_buffer(capsys: pytest.CaptureFixture[str]) -> Non
     assert "shader wrote colour 1" in capsys.readouterr().out
     assert main(["pixel", "gradient", "5,5", "--target", "3"]) == 2
     assert "has a colour 3" in capsys.readouterr().err
+
+
+def test_pictures_of_any_channels_are_shown_in_three() -> None:
+    numbers = np.array([[[10, 20, 30, 40], [50, 60, 70, 80]]], np.uint8)
+    shown = {n: gallette.show(numbers[..., :n]).rgb().tolist() for n in (1, 2, 3, 4)}
+    assert shown == {
+        1: [[[10, 10, 10], [50, 50, 50]]], 2: [[[10, 20, 0], [50, 60, 0]]],
+        3: [[[10, 20, 30], [50, 60, 70]]], 4: [[[10, 20, 30], [50, 60, 70]]],
+    }  # fmt: skip
+    odd = np.array([[-1.0, 0.0, 0.5, 1.0, 2.0, np.nan, np.inf, 0.001]], np.float32)
+    assert gallette.show(odd).rgb()[0, :, 0].tolist() == [0, 0, 128, 255, 255, 0, 255, 0]
+    image = gallette.show(numbers)
+    assert gallette.show(image) is image
+    for shape in ((2,), (2, 2, 5), (2, 2, 0), (1, 2, 2, 1)):
+        with pytest.raises(GalletteError, match="pixels: an image has 1 to 4 channels"):
+            gallette.show(np.zeros(shape))
+
+
+def test_passes_and_textures_are_shown_from_the_top() -> None:
+    moderngl = pytest.importorskip("moderngl")
+    from gallette.scenes.common import Pass
+
+    rows = np.arange(16, dtype=np.uint8).reshape(2, 2, 4)
+    shown = gallette.show(Pass("p", rows, np.ones((2, 2), bool)))
+    assert shown.pixels.tolist() == rows[::-1].tolist()
+    window: Any = gallette.moderngl_context()
+    ctx = moderngl.create_context(standalone=True, context=window)
+    for kind, dtype in (("f1", np.uint8), ("f2", np.float16), ("f4", np.float32)):
+        data = np.arange(6, dtype=dtype).reshape(2, 1, 3)
+        texture = ctx.texture((1, 2), 3, data.tobytes(), dtype=kind, alignment=1)
+        found = gallette.show(texture).pixels
+        assert found.dtype == dtype
+        assert found.tolist() == data[::-1].tolist()
+    with pytest.raises(GalletteError, match="what: textures of u1 are no pictures"):
+        gallette.show(ctx.texture((1, 2), 3, dtype="u1"))
+    colors = [ctx.texture((2, 1), 4) for _ in range(2)]
+    both = ctx.framebuffer(colors)
+    for target, value in zip(colors, (1, 2), strict=True):
+        target.write(bytes([value]) * 8)
+    assert [int(gallette.show(both, attachment=i).pixels[0, 0, 0]) for i in (0, 1)] == [1, 2]
+    window.release()
+
+
+def test_what_is_asked_of_others_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def told(name: str, answer: Any = None) -> Any:
+        return lambda *args: (asked.append((name, *args)), answer)[1]
+
+    monkeypatch.setenv("GALLETTE_DRIVER", "simd")
+    for place, answer in (
+        ("capture.differ.diff_capture", None), ("history.pixel_history", None),
+        ("debugger.debug_fragment", ["session", "history", []]), ("capture.replay", None),
+        ("explaining.explain_file", None), ("capture.targets.record_target", None),
+        ("capture.open_capture", None),
+    ):  # fmt: skip
+        monkeypatch.setattr(f"gallette.{place}", told(place.split(".")[-1], answer))
+    gallette.diff("c", tolerance=0)
+    gallette.diff("c", "a", "b", 2.5)
+    gallette.pixel("gradient", 1, 2)
+    gallette.pixel("gradient", 1, 2, "jit", 3)
+    assert gallette.debug("gradient", 1, 2) == "session"
+    gallette.debug("gradient", 1, 2, "jit", 3)
+    gallette.explain(Path("f"), stage="vertex")
+    gallette.explain("f", "jit")
+    gallette.trace("gradient", "here")
+    gallette.replay("c", "jit", 5)
+    gallette.replay("c")
+    assert asked == [
+        ("diff_capture", "c", "simd", "native", 0), ("diff_capture", "c", "a", "b", 2.5),
+        ("pixel_history", "gradient", 1, 2, "simd", 0),
+        ("pixel_history", "gradient", 1, 2, "jit", 3),
+        ("debug_fragment", "gradient", 1, 2, "simd", 0),
+        ("debug_fragment", "gradient", 1, 2, "jit", 3),
+        ("explain_file", "f", "simd", "vertex"), ("explain_file", "f", "jit", None),
+        ("record_target", "gradient", Path("here"), "simd"), ("open_capture", "here"),
+        ("replay", "c", "jit", 5), ("replay", "c", "", None),
+    ]  # fmt: skip
+    for call in (gallette.pixel, gallette.debug):
+        with pytest.raises(GalletteError, match="unknown scene"):
+            call("gradiant", 1, 2)
+    with pytest.raises(GalletteError, match="unknown scene"):
+        gallette.trace("gradiant", "here")
+
+
+def test_pictures_that_are_compared_have_one_size() -> None:
+    some = np.zeros((2, 3, 4), np.uint8)
+    some[0, :, 3] = 255
+    other = some.copy()
+    other[0, 1] = 2, 0, 0, 255
+    found = gallette.compare_images(some, other, 2.0)
+    assert (found.max_difference, found.over_tolerance, found.coverage_mismatch) == (2, 0, 0)
+    assert gallette.compare_images(some, other, 1.0).over_tolerance > 0
+    other[1, 1, 3] = 255
+    assert gallette.compare_images(some, other).coverage_mismatch == 1
+    with pytest.raises(GalletteError, match="theirs: pictures of one size"):
+        gallette.compare_images(some, np.zeros((3, 2, 4), np.uint8))
+    with pytest.raises(GalletteError, match="ours: an RGBA picture"):
+        gallette.compare_images(some[0], some)

@@ -1,0 +1,325 @@
+"""How a replay makes calls, windows, contexts and memory again, and what it says of failures."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gallette
+from gallette.capture import CaptureError, Replayer, open_capture, recording, replay
+from gallette.compiler.errors import GalletteError
+from gallette.state_tracker.context import Context
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.targets.window import Drawable
+from tests.capture.captured import captured, other_names, pixels
+
+
+def test_windows_are_made_again_with_their_sizes(tmp_path: Path) -> None:
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = Context("numpipe")
+        one = Drawable(gl.screen, (4, 3), 0, GL.RGB8, GL.NONE)
+        two = Drawable(gl.screen, (2, 2))
+        for draw, shade in ((one, 0.2), (two, 0.4), (one, 0.6)):
+            gl.bind_drawables(draw, draw)
+            gl.clear_color(shade, 0, 0, 0)
+            gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+            pixels(gl)
+        gl.bind_drawables(two, one)
+        pixels(gl)
+        two.resize((8, 6))
+        gl.bind_drawables(two, two)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.read_pixels(0, 0, 8, 6, GL.RGBA, GL.UNSIGNED_BYTE)
+        gl.bind_drawables(None, None)
+        one.release()
+        two.release()
+        gl.release()
+    capture = open_capture(tmp_path / "a.gcap")
+    (first, *_), last = capture.events("window"), list(capture.events("window"))[-1]
+    assert first.parts[0] == first.parts[1]
+    assert first.parts[0][1:] == [[4, 3], 0, GL.RGB8, GL.NONE]
+    assert last.parts == [None, None]
+
+    sizes: list[Any] = []
+
+    def look(call: Any, gl: Any) -> None:
+        if call.name == "Clear":
+            state = gl.pipe_framebuffer
+            sizes.append((state.width, state.height, state.zsbuf is not None))
+
+    player = Replayer(capture)
+    done = player.run(after=look, release=False)
+    assert done.images == 5
+    assert done.identical, (done.different, done.errors)
+    assert sizes == [(4, 3, False), (2, 2, True), (4, 3, False), (8, 6, True)]
+    windows = list(player._windows.values())
+    assert [w.size for w in windows] == [(4, 3), (8, 6)]
+    screen = player.gl.screen
+    player.release()
+    assert player.contexts == {}
+    assert player._windows == {}
+    assert all(w.color is None for w in windows)
+    assert screen is not None
+    assert player._first_window(1) == (4, 3)
+
+
+def test_a_capture_without_windows_has_no_first_one(tmp_path: Path) -> None:
+    capture = captured(tmp_path / "a.gcap", lambda gl: gl.flush())
+    assert Replayer(capture)._first_window(1) is None
+
+
+def test_contexts_are_made_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "a.gcap"
+    with recording(path):
+        first = Context("numpipe", version=(4, 3), debug=True, size=(8, 8), samples=4)
+        second = Context("numpipe", profile="es", version=(3, 0), share=first)
+        first.make_current()
+        first.flush()
+        second.make_current()
+        second.flush()
+        second.release()
+        first.make_current()
+        first.flush()
+        first.release()
+    seen: list[Any] = []
+    Replayer(open_capture(path), after_create=seen.append).run()
+    assert [gl.profile for gl in seen] == ["core", "es"]
+    assert [gl.debug_context for gl in seen] == [True, False]
+    assert [gl.first_size for gl in seen] == [(8, 8), None]
+    assert [gl.first_samples for gl in seen] == [4, 0]
+    assert seen[0].group is seen[1].group
+    with pytest.raises(CaptureError, match="a native replay has no contexts that share objects"):
+        player = Replayer(open_capture(path), "native")
+        player._create(2, {**list(open_capture(path).events("context"))[1].parts[1]})
+
+
+def test_several_contexts_are_of_one_screen(tmp_path: Path) -> None:
+    with recording(tmp_path / "a.gcap"):
+        contexts = [Context("numpipe", size=(2, 2)) for _ in range(2)]
+        for gl in contexts:
+            gl.make_current()
+            gl.flush()
+        for gl in contexts:
+            gl.release()
+    seen: list[Any] = []
+    player = Replayer(open_capture(tmp_path / "a.gcap"), after_create=seen.append)
+    player.run()
+    assert seen[0].screen is seen[1].screen
+    assert player._screen is None
+    assert [gl.released for gl in seen] == [True, True]
+
+
+# -- calls ---------------------------------------------------------------------------------------
+
+
+def test_a_call_that_fails_is_told_and_the_others_are_made(tmp_path: Path) -> None:
+    def draw(gl: Any) -> None:
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.flush()
+        pixels(gl)
+
+    capture = captured(tmp_path / "a.gcap", draw, size=(4, 4))
+
+    def broken(gl: Any) -> None:
+        def refuse(*args: Any) -> None:
+            raise GalletteError("no memory")
+
+        gl.flush = refuse
+        leave = gl.release
+
+        def complain() -> None:
+            leave()
+            raise GalletteError("not empty")
+
+        gl.release = complain
+
+    done = Replayer(capture, after_create=broken).run()
+    assert done.errors == ["call 2, glFlush(): no memory", "not empty"]
+    assert not done.identical
+    assert done.different == []
+    assert (done.images, done.calls) == (1, 3)
+
+
+def test_questions_are_not_asked_again(tmp_path: Path) -> None:
+    def ask(gl: Any) -> None:
+        gl.get_integerv(GL.VIEWPORT)
+        gl.is_enabled(GL.BLEND)
+        gl.check_framebuffer_status(GL.FRAMEBUFFER)
+        gl.debug_message_callback(0, None)
+        gl.flush()
+        pixels(gl)
+
+    capture = captured(tmp_path / "a.gcap", ask, version=(4, 3), size=(4, 4))
+    made: list[str] = []
+    player = Replayer(capture)
+    inner = player._arguments
+    player._arguments = lambda call: (made.append(call.name), inner(call))[1]  # type: ignore
+    assert player.run().calls == 2
+    assert made == ["Flush", "ReadPixels"]
+
+
+def test_different_images_are_told(tmp_path: Path) -> None:
+    def draw(gl: Any) -> None:
+        gl.clear_color(0, 0, 0, 0)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        pixels(gl)
+        gl.flush()
+        pixels(gl)
+
+    capture = captured(tmp_path / "a.gcap", draw, size=(4, 4))
+
+    def spoil(call: Any, gl: Any) -> None:
+        if call.name == "Flush":
+            gl.clear_color(1, 0, 0, 0)
+            gl.clear(GL.COLOR_BUFFER_BIT)
+
+    done = Replayer(capture).run(before=spoil)
+    read = [c.number for c in capture.calls if c.name == "ReadPixels"]
+    assert done.different == read[1:]
+    assert not done.identical
+    assert done.errors == []
+
+
+def test_what_is_read_into_a_buffer_stays_there(tmp_path: Path) -> None:
+    def draw(gl: Any) -> None:
+        gl.bind_buffer(GL.PIXEL_PACK_BUFFER, gl.gen_buffers(1)[0])
+        gl.buffer_data(GL.PIXEL_PACK_BUFFER, 100, None, GL.STATIC_READ)
+        gl.clear_color(0.2, 0.4, 0.6, 0.8)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.read_pixels(0, 0, 4, 4, GL.RGBA, GL.UNSIGNED_BYTE, 8)
+        room = np.zeros(100, np.uint8)
+        gl.get_buffer_sub_data(GL.PIXEL_PACK_BUFFER, 0, 100, room)
+        assert room.tolist() == [0] * 8 + [51, 102, 153, 204] * 16 + [0] * 28
+
+    capture = captured(tmp_path / "a.gcap", draw, size=(4, 4))
+    done = replay(capture)
+    assert done.images == 1
+    assert done.identical
+
+
+def test_reports_have_memory_of_their_own(tmp_path: Path) -> None:
+    """Where hits and what is fed back went is gone; the replay writes to arrays it keeps."""
+    values, words = (ctypes.c_float * 16)(), (ctypes.c_uint * 16)()
+
+    def draw(gl: Any) -> None:
+        gl.feedback_buffer(16, GL._2D, ctypes.addressof(values))
+        gl.render_mode(GL.FEEDBACK)
+        gl.begin(GL.POINTS)
+        gl.vertex2f(0, 0)
+        gl.end()
+        assert gl.render_mode(GL.RENDER) == 3
+        gl.select_buffer(16, ctypes.addressof(words))
+        gl.render_mode(GL.SELECT)
+        gl.init_names()
+        gl.push_name(77)
+        gl.begin(GL.POINTS)
+        gl.vertex2f(0, 0)
+        gl.end()
+        assert gl.render_mode(GL.RENDER) == 1
+
+    capture = captured(tmp_path / "a.gcap", draw, profile="compat", version=(2, 1), size=(8, 8))
+    assert values[:3] == [GL.POINT_TOKEN, 4.0, 4.0]
+    assert (words[0], words[3]) == (1, 77)
+    ctypes.memset(values, 0, 64)
+    ctypes.memset(words, 0, 64)
+    player = Replayer(capture)
+    done = player.run()
+    assert done.identical, done.errors
+    assert bytes(values) + bytes(words) == bytes(128)
+    assert player._alive["FeedbackBuffer"].view("f4")[:3].tolist() == [GL.POINT_TOKEN, 4.0, 4.0]
+    assert player._alive["SelectBuffer"][[0, 3]].tolist() == [1, 77]
+    assert len(player._alive["FeedbackBuffer"]) == 16
+
+
+def test_lists_of_arrays_are_replayed(tmp_path: Path) -> None:
+    """Addresses of indices, given as numbers or in memory."""
+    corners = np.array([-1, -1, 0, -1, -1, 1, 0, 1, 1, 1, 1, -1], np.float32)
+    left, right = np.array([0, 1, 2], np.uint8), np.array([3, 4, 5], np.uint8)
+    places = [left.ctypes.data, right.ctypes.data]
+    table = np.array(places, np.int64)
+
+    def draw(gl: Any) -> None:
+        gl.enable_client_state(GL.VERTEX_ARRAY)
+        gl.vertex_pointer(2, GL.FLOAT, 0, corners.ctypes.data)
+        for shade, given in (
+            (1.0, places),
+            (0.8, table.ctypes.data),
+            (0.6, table.copy()),
+            (0.4, table.tobytes()),
+        ):
+            gl.color4f(shade, 0, 0, 1)
+            gl.multi_draw_elements(
+                GL.TRIANGLES, np.array([3, 3], np.int32), GL.UNSIGNED_BYTE, given, 2
+            )
+            pixels(gl, 8, 8)
+
+    capture = captured(tmp_path / "a.gcap", draw, profile="compat", version=(2, 1), size=(8, 8))
+    drawn = [c for c in capture.calls if c.name == "MultiDrawElements"]
+    assert [c.args[3] for c in drawn] == [places] * 4
+    corners[:] = 0
+    left[:] = right[:] = 0
+    table[:] = 0
+    done = replay(capture)
+    assert done.images == 4
+    assert done.identical, (done.different, done.errors)
+
+
+def test_arrays_are_told_apart_from_what_a_draw_reads_besides(tmp_path: Path) -> None:
+    """Counts and firsts lie in memory as the corners do; corners are kept as the draw's."""
+    corners = np.array([-1, -1, 0, -1, -1, 1, 0, 1, 1, 1, 1, -1], np.float32)
+    firsts, counts = np.array([0, 3], np.int32), np.array([3, 3], np.int32)
+
+    def draw(gl: Any) -> None:
+        gl.enable_client_state(GL.VERTEX_ARRAY)
+        gl.vertex_pointer(2, GL.FLOAT, 0, corners.ctypes.data)
+        gl.color4f(1, 0, 0, 1)
+        gl.multi_draw_arrays(GL.TRIANGLES, firsts.ctypes.data, counts.ctypes.data, 2)
+        pixels(gl, 8, 8)
+
+    capture = captured(tmp_path / "a.gcap", draw, profile="compat", version=(2, 1), size=(8, 8))
+    (call,) = (c for c in capture.calls if c.name == "MultiDrawArrays")
+    assert call.args[1:3] == [[0, 3], [3, 3]]
+    at = corners.ctypes.data
+    read = [(address - at, capture.blob(name)) for address, name in call.more["m"]]
+    assert read == [(0, corners[:6].tobytes()), (24, corners[6:].tobytes())]
+    corners[:] = 0
+    done = replay(capture)
+    assert done.identical, (done.different, done.errors)
+
+
+def test_names_that_the_program_chose_itself_stay(tmp_path: Path) -> None:
+    def draw(gl: Any) -> None:
+        gl.bind_texture(GL.TEXTURE_2D, 77)
+        gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, b"\1\2\3\4")
+        gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RGBA, GL.UNSIGNED_BYTE, np.zeros(4, np.uint8))
+        gl.delete_textures(2, [77, *gl.gen_textures(1)])
+        gl.flush()
+
+    capture = captured(tmp_path / "a.gcap", draw, profile="compat", version=(2, 1))
+    known: list[Any] = []
+
+    def look(call: Any, gl: Any) -> None:
+        if call.name in ("GetTexImage", "Flush"):
+            known.append((gl.is_texture(77), gl.is_texture(3)))
+
+    done = Replayer(capture, after_create=other_names).run(after=look)
+    assert done.identical, (done.different, done.errors)
+    assert [tuple(map(bool, k)) for k in known] == [(True, False), (False, False)]
+
+
+def test_texts_that_were_no_texts_are_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.gcap"
+    with recording(path):
+        gl: Any = gallette.create_context()
+        shader = gl.create_shader(GL.VERTEX_SHADER)
+        gl.shader_source(shader, -1, ["void main() {}"], None)
+        assert gl.get_error() == GL.INVALID_VALUE
+        gl.shader_source(shader, "void main() {}")
+        gl.release()
+    first, second = (c for c in open_capture(path).calls if c.name == "ShaderSource")
+    assert first.args == [shader, -1, None, None]
+    assert second.args[:3] == [shader, 1, ["void main() {}"]]
