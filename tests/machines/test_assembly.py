@@ -271,7 +271,7 @@ def test_immediates_and_targets_stand_where_the_documentation_says() -> None:
     assert encoded("if(8) @77") >> 96 == 77
     assert encoded("send(8) null<1>:UD null g4 render desc=0x3 len=4 res=0") >> 96 == 3
     # An immediate keeps its modifiers where no text could name them.
-    bits = {"bits": 0xFFFFFE00, "neg": True, "abs": True, "rep": True}
+    bits: dict[str, Any] = {"bits": 0xFFFFFE00, "neg": True, "abs": True, "rep": True}
     instr = tiler.assemble_line("add.u r0.x, r1.x, #0x1")
     instr.srcs = (instr.srcs[0], Operand("i", 0, **bits))
     assert tiler_encoding.decode(tiler_encoding.encode(instr)).srcs == instr.srcs
