@@ -77,8 +77,8 @@ def random_edges(rng: np.random.Generator, count: int) -> Edges:
         boxes[:, number] = low[0], high[0], low[1], high[1]
     target = 12
     x0, x1, y0, y1 = boxes
-    return Edges(lines[0], lines[1], lines[2], np.maximum(x0, 0), np.minimum(x1, target), np.maximum(y0, 0),
-                 np.minimum(y1, target))  # fmt: skip
+    x1, y1 = np.minimum(x1, target), np.minimum(y1, target)
+    return Edges(lines[0], lines[1], lines[2], np.maximum(x0, 0), x1, np.maximum(y0, 0), y1)
 
 
 @pytest.mark.parametrize("count", [2, 4, 8, 16])
