@@ -34,8 +34,10 @@ void main() {{
 GEOMETRY = """#version 430 compatibility
 layout({}) in; layout({}, max_vertices = 3) out;
 void main() {{
-    for (int k = 0; k < gl_in.length(); ++k) {{
-        gl_Position = gl_in[k].gl_Position;
+    int given = gl_in.length();
+    for (int k = 0; k < max(given, 2); ++k) {{
+        gl_Position = gl_in[min(k, given - 1)].gl_Position;
+        if (k >= given) gl_Position.y += 0.25;
         gl_PointSize = 8.0;
         gl_TexCoord[0] = vec4(1, 1, 0, 1);
         EmitVertex();
@@ -65,7 +67,7 @@ CASES: dict[str, tuple[dict[str, str], str, bool]] = {
 }  # fmt: skip
 
 
-def picture(driver: str, name: str) -> Any:
+def picture(driver: str, name: str, filled: bool = True) -> Any:
     options: dict[str, Any] = {"version": (4, 5), "profile": "compat", "size": (SIZE, SIZE)}
     gl = native_context(**options) if driver == "native" else create_context(driver, **options)
     stages, mode, _ = CASES[name]
@@ -78,6 +80,8 @@ def picture(driver: str, name: str) -> Any:
     for capability in (GL.PROGRAM_POINT_SIZE, GL.POINT_SPRITE):
         gl.enable(capability)
     gl.tex_envi(GL.POINT_SPRITE, GL.COORD_REPLACE, True)
+    if not filled:
+        gl.polygon_mode(GL.FRONT_AND_BACK, GL.POINT)
     if mode == "PATCHES":
         gl.patch_parameteri(GL.PATCH_VERTICES, 3)
     gl.clear(GL.COLOR_BUFFER_BIT)
@@ -94,15 +98,18 @@ def picture(driver: str, name: str) -> Any:
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("filled", [True, False], ids=["filled", "corners"])
 @pytest.mark.parametrize("name", CASES)
-def test_coordinates_within_points(name: str) -> None:
-    wanted = picture("native", name)
+def test_coordinates_within_points(name: str, filled: bool) -> None:
+    """Corners of polygons are points, too; those of lines are not."""
+    wanted = picture("native", name, filled)
     for driver in DRIVERS:
-        found = picture(driver, name)
+        found = picture(driver, name, filled)
         assert np.abs(found - wanted).max() <= 1, driver
         drawn = found[found[..., 3] > 0]
-        replaced = (drawn[:, :2] != 255).any()
-        assert replaced == CASES[name][2] and (len(drawn) > 0) == (len(wanted[wanted > 0]) > 0)
+        replaced = bool((drawn[:, :2] != 255).any())
+        points = CASES[name][2] or (not filled and name.endswith("triangles"))
+        assert replaced == points and len(drawn)
         if name == "points":  # from the upper left corner of each
             inside = found[4:12, 4:12, :2]
             steps = np.rint((np.arange(POINT) + 0.5) / POINT * 255)
