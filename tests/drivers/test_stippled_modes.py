@@ -1,9 +1,8 @@
 """Patterns of lines in every mode: where they begin anew, and where they go on.
 
 The oracle walks along lines that are level, go straight up or across a square: every fragment but
-a line's last one takes the next
-bit of the pattern. A line of its own begins with the first bit; one of a strip or a loop goes on
-where the one before it ended, the one that closes a loop, too.
+a line's last one takes the next bit of the pattern. A line of its own begins with the first bit;
+one of a strip or a loop goes on where the one before it ended, the one that closes a loop, too.
 """
 
 from __future__ import annotations
