@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -98,8 +97,3 @@ class Pool:
 def rounded(size: int, step: int) -> int:
     """The next multiple."""
     return -(-size // step) * step
-
-
-def as_bytes(value: Any) -> Bytes:
-    """Anything with a buffer as bytes."""
-    return np.frombuffer(bytes(value), np.uint8)

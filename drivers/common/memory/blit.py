@@ -255,10 +255,9 @@ def _write_color(info: BlitInfo, target: Array, planes: list[Array]) -> None:
             new if letter in info.mask else kept
             for letter, new, kept in zip("rgba", planes, old, strict=True)
         ]
-    words = target.ndim == 3
     shape = target.shape[:2]
     packed = pack_planes(format, [np.broadcast_to(p, shape) for p in planes])
-    target[...] = packed if words or packed.ndim == 2 else packed.reshape(target.shape)
+    target[...] = packed.reshape(target.shape)
 
 
 def _between_integers(plane: Array, format: Format) -> Array:

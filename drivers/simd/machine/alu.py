@@ -198,10 +198,10 @@ def _compare(instr: Instruction, constants: range) -> Step:
 
     def step(m: Threads) -> None:
         value = function(first(m), second(m))
-        mask = mask_for(m)
-        _set_flag(m, flag, half, value, mask)
+        mask = mask_for(m)  # which may be the flag itself: it changes last
         if write is not None:
             write(m, np.subtract(_ZERO, value), mask)
+        _set_flag(m, flag, half, value, mask)
 
     return step
 
@@ -218,9 +218,10 @@ def _with_flag(instr: Instruction, constants: range, compute: Callable[..., Any]
     def step(m: Threads) -> None:
         values = [read(m) for read in sources]
         value = values[0] if compute is None else np.asarray(compute(*values))
-        mask = mask_for(m)
-        _set_flag(m, flag, half, function(value, value.dtype.type(0)), mask)
+        holds = function(value, value.dtype.type(0))
+        mask = mask_for(m)  # which may be the flag itself: it changes last
         write(m, value, mask)
+        _set_flag(m, flag, half, holds, mask)
 
     return step
 

@@ -73,8 +73,12 @@ class AluSelector(SelectorCore):
         if name == "fsat":
             return self.emit("absneg.f", first, sat=True)
         if name == "ineg":
+            if first.file == "i":
+                return immediate(-first.bits)
             return self.emit("absneg.s", first._replace(neg=True))
         if name == "iabs":
+            if first.file == "i":
+                return immediate(-first.bits if first.bits & _SIGN else first.bits)
             return self.emit("absneg.s", first._replace(abs=True))
         if name == "imul":
             return self.product(*srcs)

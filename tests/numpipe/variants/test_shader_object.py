@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,13 +17,14 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.run.pass_runner import get_pass
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.variants import shader as shader_objects
-from gallette.drivers.common.variants.compiler import LoweringOptions
+from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.keys import FragmentKey, VertexKey
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.numpipe.screen import ScreenOptions
 from gallette.drivers.numpipe.variants.compiler import NumpipeShader, ShaderCompiler
 from gallette.pipe.enums import CompareFunc, Primitive, Wrap
 from gallette.pipe.keys import LOWERINGS, describe_key, differing_fields, key_passes, needs_nir
+from gallette.pipe.loader import DriverError
 from gallette.pipe.state import (
     DepthStencilAlphaState,
     FramebufferState,
@@ -353,3 +357,99 @@ def test_the_variant_log_remembers_the_last_events(monkeypatch: pytest.MonkeyPat
     assert (log.total, len(log), log[-1].shader) == (10, 4, "shader9")
     assert [event.shader for event in log.since(8)] == ["shader8", "shader9"]
     assert len(log.since(0)) == 4 and log.since(10) == []
+
+
+@pytest.mark.parametrize("flag", ["", "driver:variants", "driver:code"])
+def test_variants_and_their_code_are_printed_for_who_asks(
+    flag: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GALLETTE_DEBUG", flag)
+    made, _ = make(color_fragment())
+    variant = made.variant_for(FragmentKey(alpha_func=CompareFunc.GREATER))
+    told = capsys.readouterr()
+    assert told.out == ""
+    if flag == "driver:code":
+        assert variant.program.code and made.null.program.code
+        assert told.err == f"{made.null.program.code}\n{variant.program.code}\n"
+    elif flag:
+        assert told.err == (
+            "numpipe: fragment color: null key (first variant)\n"
+            "numpipe: fragment color: alpha_func=greater (differs in alpha_func)\n"
+        )
+    else:
+        assert told.err == ""
+    made.destroy()
+
+
+def test_options_are_chosen_by_the_screen_or_else_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(
+        "GALLETTE_DEBUG", "driver:inexact_used_once=always,driver:position_invariant"
+    )
+    chosen = LoweringOptions.chosen()
+    assert (chosen.inexact_used_once, chosen.position_invariant) == ("always", True)
+    assert chosen.optimize_options().fuse_ffma and chosen.optimize_options().position_invariant
+    chosen = LoweringOptions.chosen("never", False, False, "always_clone", True, 7)
+    assert chosen == LoweringOptions("never", False, False, "always_clone", True, True, 7)
+    assert not chosen.optimize_options().fuse_ffma
+    fused = LoweringOptions(fuse_ffma=True).optimize_options()
+    assert fused.fuse_ffma and fused.inexact_used_once == "not_position"
+    monkeypatch.delenv("GALLETTE_DEBUG")
+    assert LoweringOptions.chosen() == LoweringOptions()
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
+        (
+            {"inexact_used_once": "often"},
+            "inexact_used_once is always, never or not_position, not 'often'",
+        ),
+        ({"ownership": "mine"}, "ownership is counted, driver_owns or always_clone, not 'mine'"),
+    )
+    for options, reason in refused:
+        with pytest.raises(DriverError) as caught:
+            LoweringOptions.chosen(**options)
+        assert str(caught.value) == reason
+
+
+def test_values_are_inlined_for_as_many_sets_as_there_may_be() -> None:
+    made, _ = make(color_fragment(), inline_uniforms=2)
+    block = np.arange(16, dtype=np.uint8)
+    assert made.values_to_inline(block) == ()  # no uniform decides anything
+    made.reads = replace(made.reads, deciding=(4, 12))
+    assert made.values_to_inline(None) == ()
+    assert made.values_to_inline(block[:15]) == ()
+    first = ((4, 0x07060504), (12, 0x0F0E0D0C))
+    assert made.values_to_inline(block) == first
+    block[4] = 9
+    assert made.values_to_inline(block) == ((4, 0x07060509), first[1])
+    block[4] = 10
+    assert made.values_to_inline(block) == () and len(made.inlined) == 2
+    block[4] = 4
+    assert made.values_to_inline(block) == first
+    made.destroy()
+
+
+class Bare(ShaderCompiler):
+    """A compiler that says no more of itself than it must."""
+
+    name = "bare"
+    text = VariantCompiler.text
+    measure = VariantCompiler.measure
+    pack = VariantCompiler.pack
+    unpack = VariantCompiler.unpack
+    pictures = VariantCompiler.pictures
+
+
+def test_what_a_driver_need_not_say() -> None:
+    bare, shader = Bare(), color_fragment()
+    assert bare.text(object()) == ""  # type: ignore[arg-type]
+    assert bare.text(SimpleNamespace(code=17)) == "17"  # type: ignore[arg-type]
+    assert (bare.measure(shader), bare.pictures(shader, FragmentKey())) == ({}, [])
+    assert bare.pack(object()) == b""  # type: ignore[arg-type]
+    with pytest.raises(NotImplementedError, match=r"^bare$"):
+        bare.unpack(b"")
+    framebuffer, key = FramebufferState(), FragmentKey()
+    assert bare.target_kind(framebuffer) is None and bare.adapted(key, framebuffer) is key
+    plain = (VariantCompiler.subgroups, VariantCompiler.tells_time, VariantCompiler.layers_textures,
+             VariantCompiler.positions_first, VariantCompiler.home)  # fmt: skip
+    assert plain == (False, False, False, False, "")
+    shader.unref()
