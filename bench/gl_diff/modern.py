@@ -45,7 +45,7 @@ def generate_modern(seed: int, steps: int, family: int) -> list[str]:
     w.say(
         "; ".join(  # one line: the native library survives no draw without them
             [
-                f"gl.clear_color({w.quarters()})",
+                f"gl.active_texture(GL.TEXTURE8); gl.clear_color({w.quarters()})",
                 f"target = new.target({kind!r}, {samples}, {w.often(0.5)})",
                 "counts = new.counts()",
                 "gl.bind_image_texture(0, counts, 0, 0, 0, GL.READ_WRITE, GL.R32UI)",
@@ -156,6 +156,8 @@ def draw(m: Modern) -> None:
         )
     else:
         call = f"w.indirect([3, 2, {first}, 0], lambda: gl.draw_arrays_indirect({mode}, 0))"
+    if m.samples:  # which llvmpipe lets out of it
+        call = f"[gl.disablei(GL.SCISSOR_TEST, i) for i in range(2)]; {call}"
     if m.points:  # llvmpipe cuts them off at the viewport's edge
         call = f"{RESETS[3]}; {call}"
     w.draws += 1

@@ -165,8 +165,11 @@ class ImmediateState:
 @entry
 def begin(ctx: Context, mode: int) -> None:
     check_mode(ctx, mode)
-    if mode == GL.PATCHES and Stage.TESS_EVAL not in ctx.programs.stages:
-        raise invalid_operation("patches are for tessellation")
+    if mode == GL.PATCHES:
+        ctx.programs.look_anew()
+        ctx.programs.resolve()
+        if Stage.TESS_EVAL not in ctx.programs.stages:
+            raise invalid_operation("patches are for tessellation")
     ctx.immediate.begin(mode)
 
 

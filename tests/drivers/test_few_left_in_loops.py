@@ -205,12 +205,6 @@ def interpolated() -> Array:
     return colors
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=ValueError,
-    reason="numpipe: interpolateAtOffset in a loop that lanes have left gets offsets of those that"
-    " are left, but positions of all (`where_texts` in numpipe/shader/emit_memory.py)",
-)
 def test_numpipe_interpolates_for_those_that_are_left() -> None:
     picture, *_ = fragments("numpipe", "at an offset")
     np.testing.assert_allclose(

@@ -117,11 +117,6 @@ def test_coordinates_within_points(name: str, filled: bool) -> None:
             assert np.abs(inside[..., 1] - steps[::-1, None]).max() <= 1
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="state tracker: glBegin(GL_PATCHES) asks for what ran before glUseProgram"
-    " (`begin` in compatibility/immediate.py, before programs are resolved)",
-)
 def test_patches_may_be_given_one_vertex_at_a_time() -> None:
     gl = create_context("numpipe", version=(4, 5), profile="compat", size=(SIZE, SIZE))
     stages = {"VERTEX": PLAIN, **CASES["evaluated triangles"][0], "FRAGMENT": FRAGMENT}

@@ -1,4 +1,4 @@
-"""Pipelines in turn: what is bound while one is in use that does not read it is there for the next."""
+"""Pipelines in turn: what is bound while one is in use that does not read it waits for the next."""
 
 from __future__ import annotations
 

@@ -20,9 +20,12 @@ class MemoryEmitter(AluEmitter):
         self.fresh(op, dst, self.fetched(text, dst), owned=False)
 
     def where_texts(self, data: tuple[int, int, str, str], srcs: list[LaneValue]) -> list[str]:
-        """Where an input is interpolated, if that is computed: an offset, or a sample's number."""
+        """Where an input is interpolated, if that is computed: an offset, or a sample's number.
+
+        It is found for all lanes, of which those that are here are taken.
+        """
         kind = "i4" if data[3] == "at_sample" else "f4"
-        return [f"full({self.read(s, kind)}, {self.scope.count})" for s in srcs]
+        return [f"spread({self.read(s, kind)}, count, {self.scope.lanes})" for s in srcs]
 
     def input_text(self, data: tuple[int, int, str, str], extra: list[str], bits: int = 32) -> str:
         slot, component, mode, where = data

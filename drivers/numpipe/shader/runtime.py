@@ -38,6 +38,7 @@ __all__ = [
     "scalar_row_store",
     "seen",
     "slot_select",
+    "spread",
     "sub",
     "ubo_any",
     "ubo_from",
@@ -72,6 +73,15 @@ def full(value: Array, count: int) -> Array:
     if value.ndim == 0:
         return np.full(count, value)
     return value if value.flags.c_contiguous else value.copy()
+
+
+def spread(value: Array, count: int, lanes: Index) -> Array:
+    """Values of the selected lanes among all lanes; zero for the others."""
+    if lanes is None or value.ndim == 0:
+        return full(value, count)
+    among = np.zeros(count, value.dtype)
+    among[lanes] = value
+    return among
 
 
 def fetched(value: Array, count: int, lanes: Index, dtype: Any) -> Array:
