@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import gallette.compiler.glsl
+from gallette.compiler.errors import Span
 from gallette.compiler.glsl import (
     CompiledShader,
     CompileOptions,
@@ -143,6 +144,8 @@ def _entries() -> list[Entry]:
             entry.shaders[-1] = stage, version, f"{code}\n{line}"
         elif word == "error":
             entry.errors.append(rest)
+        elif word == "hint":
+            entry.errors[-1] += f" / {rest}"
         elif word == "native":
             entry.native = rest
         else:
@@ -190,11 +193,17 @@ def errors_of(entry: Entry, accepted: bool) -> list[str]:
 
 def compile_errors(shaders: list[CompiledShader]) -> list[str]:
     return [
-        f"{d.span.line - 1}:{d.span.column} {d.message}" if d.span is not None else d.message
+        f"{place(d.span)} {d.message}" + (f" / {d.hint}" if d.hint else "")
         for shader in shaders
         for d in shader.diagnostics
-        if d.severity == "error"
+        if d.severity == "error" and d.span is not None
     ]
+
+
+def place(span: Span) -> str:
+    """What is underlined: line, column, and the last column if there are several."""
+    last = max(span.column, span.end_column - 1)
+    return f"{span.line - 1}:{span.column}" + (f"-{last}" if last > span.column else "")
 
 
 def link_errors(program: LinkedProgram) -> list[str]:
