@@ -24,7 +24,7 @@ COLUMNS = "color = vec4(m[0], m[1]);"
 
 CASES = {
     # what an `out` parameter leaves is converted to the type of what it goes to
-    "an int into a float": ("float y = one; seti(y); color = vec4(y, y + 1.0, 0, 0);", [7, 8, 0, 0]),
+    "an int into a float": ("float y = one; seti(y); color = vec4(y + 0.5);", [7.5] * 4),
     "an int into a double": ("double y = one; seti(y); color = vec4(y);", [7] * 4),
     "an int into an uint": ("uint y = 1u; seti(y); color = vec4(y);", [7] * 4),
     "an unsigned into a component": (V + "setu(v[i]); color = v;", [1, 9, 3, 4]),
@@ -44,7 +44,8 @@ CASES = {
         [0.75, 0.5, 4, -1],
     ),
     "an exponent into an element": (
-        "float e[2] = float[](9.0, 9.0); frexp(6.0 * one, e[ione]); color = vec4(e[0], e[1], 0, 0);",
+        "float e[2] = float[](9.0, 9.0); frexp(6.0 * one, e[ione]); "
+        "color = vec4(e[0], e[1], 0, 0);",
         [9, 3, 0, 0],
     ),
     "a structure": ("S s; sets(s); color = vec4(s.f, s.a[0], s.a[1], 0);", [2, 3, 4, 0]),
@@ -56,7 +57,10 @@ CASES = {
     "a scalar over a matrix": (M + "m = 12.0 / m; " + COLUMNS, [12, 6, 4, 3]),
     "a matrix over a scalar": (M + "m = m / 2.0; " + COLUMNS, [0.5, 1, 1.5, 2]),
     "a matrix stepped": (M + "mat2 n = m++; m += n--; " + COLUMNS, [3, 5, 7, 9]),
-    "a row times a matrix": (M + "color = vec4(vec2(1, 10) * m, m * vec2(1, 10));", [21, 43, 31, 42]),
+    "a row times a matrix": (
+        M + "color = vec4(vec2(1, 10) * m, m * vec2(1, 10));",
+        [21, 43, 31, 42],
+    ),
     "a matrix times another": (
         M + "m = m * mat2(1, 10, 100, 1000); " + COLUMNS,
         [31, 42, 3100, 4200],
@@ -73,7 +77,8 @@ CASES = {
         [4, 1, 0, 0],
     ),
     "an unsigned shift by signed numbers": (
-        "uint64_t x = 0x8000000000000000ul * uint64_t(ione); color = vec4(x >> 60, x >> 62ul, 0, 0);",
+        "uint64_t x = 0x8000000000000000ul * uint64_t(ione); "
+        "color = vec4(x >> 60, x >> 62ul, 0, 0);",
         [8, 2, 0, 0],
     ),
     # structures that lie nowhere
@@ -83,7 +88,8 @@ CASES = {
         [2, 3, 5, 0],
     ),
     "a member of a member": (
-        "color = vec4(D(S(one, float[2](2.0, 3.0)), mat2(4.0), vec2[2](vec2(5.0), vec2(6, 7))).s.a[ione],"
+        "color = vec4(D(S(one, float[2](2.0, 3.0)), mat2(4.0), "
+        "vec2[2](vec2(5.0), vec2(6, 7))).s.a[ione], "
         "D(fixed_s, mat2(one), vec2[2](vec2(5.0), vec2(6, 7))).v[1].y, "
         "D(fixed_s, mat2(one + 1.0), vec2[2](vec2(5.0), vec2(6, 7))).m[ione][1], 0);",
         [3, 7, 2, 0],
@@ -101,6 +107,46 @@ CASES = {
     "a local array of elements that are named": (
         "float x[]; x[2] = 5.0; x[0] = one; color = vec4(x[0], x[2], x.length(), 0);",
         [1, 5, 3, 0],
+    ),
+    "one that gets its size later": (
+        "float x[]; x[0] = 5.0; x[1] = one; float x[3]; x[2] = 7.0;"
+        "color = vec4(x[0], x[ione], x[2], x.length());",
+        [5, 1, 7, 3],
+    ),
+    "one that gets its size with its values": (
+        "float x[]; x[0] = 5.0; float x[] = float[](one, 2.0, 3.0, 4.0);"
+        "color = vec4(x[0], x[3], x.length(), 0);",
+        [1, 4, 4, 0],
+    ),
+    "another of the same name inside": (
+        "float x[]; x[0] = 5.0; { float x[2]; x[0] = one; } color = vec4(x[0], x.length(), 0, 0);",
+        [5, 1, 0, 0],
+    ),
+    "arrays of arrays whose sizes are those of the values": (
+        "float x[][] = {{one, 2.0}, {3.0, 4.0}, {5.0, 6.0}};"
+        "float y[][] = float[][](float[](one, 2.0, 7.0)); "
+        "color = vec4(x.length(), x[0].length(), x[2][ione], y.length() * 10 + y[0].length());",
+        [3, 2, 6, 13],
+    ),
+    # constants
+    "the first components of constants": (
+        "const vec3 v = vec3(4, 5, 6); const mat2 m = mat2(7, 8, 9, 1);"
+        "color = vec4(float(v), float(m), bool(v), int(m));",
+        [4, 7, 1, 7],
+    ),
+    "the first components of others": (
+        "vec3 v = vec3(4, 5, 6) * one; mat2 m = mat2(7, 8, 9, 1) * one;"
+        "color = vec4(float(v), float(m), bool(m), int(v.zy));",
+        [4, 7, 1, 6],
+    ),
+    "branches of different types": (
+        "color = vec4(one > 0.0 ? 1 : 2.5, one < 0.0 ? 1.5 : 2, true ? 3 : 4.0, false ? 0.5 : 3u);",
+        [1, 2, 3, 3],
+    ),
+    "a constant local that is not known": (
+        "const float k = one + 1.0; const S s = S(k, float[2](k, k * k)); "
+        "color = vec4(k, s.f, s.a[1], s.a[ione]);",
+        [2, 2, 4, 4],
     ),
     # leaving loops through switches
     "a continue in a switch in a switch": (
