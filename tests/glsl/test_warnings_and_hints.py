@@ -177,7 +177,8 @@ HINTS = {
     "float g(vec2 a) { return 1.0; } float g(vec3 a) { return 2.0; } "
     "float f() { return g(1.0, 1); }": "candidates: float g(vec2); float g(vec3)",
     "float g(mat2 a) { return 1.0; } float g(vec2 a) { return 1.0; } "
-    "float g(vec3 a) { return 1.0; } float g(vec4 a) { return 1.0; } float g(mat3 a) { return 1.0; } float f() { return g(1.0); }":
+    "float g(vec3 a) { return 1.0; } float g(vec4 a) { return 1.0; } "
+    "float g(mat3 a) { return 1.0; } float f() { return g(1.0); }":
         "candidates: float g(mat2); float g(vec2); float g(vec3); float g(vec4); and 1 more",
     "float g(vec2 a, mat2 b) { return 1.0; } float g(vec3 a, int b) { return 1.0; } "
     "float f() { return g(mat3(1.0), 1); }":
