@@ -36,7 +36,7 @@ from gallette.compiler.glsl.parse.pp_expression import _Evaluator
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
 from tests.conftest import native_context
-from tests.glsl import link_rules, test_es_rules
+from tests.glsl import joining_rules, link_rules, test_es_rules
 from tests.glsl.test_link_rules import KINDS
 
 _FILE = Path(__file__).parent / "error_rules.txt"
@@ -335,7 +335,7 @@ def _run_all_tables() -> Iterator[bool]:
         if not case.accepted:
             shader = compile_shader(test_es_rules.STAGES[case.stage][0], case.source, options)
             yield len(compile_errors([shader])) == 1
-    for rule in link_rules.RULES:
+    for rule in (*link_rules.RULES, *joining_rules.RULES):
         sources = link_rules.shaders(rule.rejected, LIMITS.max_vertex_attribs)
         shaders = [compile_shader(Stage(stage), text) for stage, text in sources]
         program = link_program(shaders, LinkOptions(limits=LIMITS, optimize=False))
