@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_structures_are_written_member_by_member() -> None:
     for u in program.uniforms:
         columns = u.type.columns if u.type.is_matrix else 1
         rows = u.type.rows
-        values = []
+        values: list[float] = []
         for i in range(max(1, u.array_size)):
             for c in range(columns):
                 at = u.offset + i * u.array_stride + c * u.matrix_stride
@@ -185,7 +186,7 @@ def test_primitives_may_be_set_from_outside(primitive: str, vertices: int, optim
     assert (info.input_primitive, info.output_primitive) == (primitive, "line_strip")
     assert info.vertices_out == 7
     if optimize:
-        given = {
+        given: dict[Any, Any] = {
             (int(VaryingSlot.POS), c, v): np.array([10.0 * v + c])
             for v in range(1, vertices)
             for c in range(4)
