@@ -12,7 +12,7 @@ from gallette.pipe import state as pipe_state
 from gallette.pipe.caps import Caps, describe_caps
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import FORMATS, format_named
-from gallette.pipe.reference import pages
+from gallette.pipe.reference import pages, write_pages
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, level_extent
 from gallette.pipe.state import BlendState, RenderTargetBlend
 
@@ -23,6 +23,14 @@ ROOT = Path(__file__).parents[2]
 def test_reference_pages_are_up_to_date(name: str) -> None:
     text = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
     assert text == pages()[name], "run: python -m gallette.pipe.reference docs/reference"
+
+
+def test_pages_are_written_into_a_new_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "some" / "pages"
+    for _ in range(2):
+        write_pages(folder)
+        written = {p.name: p.read_text(encoding="utf-8") for p in folder.iterdir()}
+        assert written == pages()
 
 
 def test_channels_fill_their_block_exactly() -> None:
@@ -107,6 +115,25 @@ def test_level_extents_halve_and_stop_at_one() -> None:
     assert level_extent(volume, 2) == (2, 2, 1)
     layers = ResourceDesc(Target.TEXTURE_1D_ARRAY, rgba, 8, 1, array_size=5)
     assert level_extent(layers, 1) == (4, 1, 5)
+
+
+@pytest.mark.parametrize(
+    ("desc", "shown"),
+    [
+        (
+            ResourceDesc(Target.TEXTURE_2D_ARRAY, FORMATS["R8G8_UNORM"], 8, 4, 1, 3, 2),
+            "<Resource 2d_array R8G8_UNORM 8x4x1 layers=3 levels=3 refs=1>",
+        ),
+        (
+            ResourceDesc(Target.TEXTURE_3D, FORMATS["R8_UNORM"], 2, 3, 4, label="fog"),
+            "<Resource 'fog' 3d R8_UNORM 2x3x4 layers=1 levels=1 refs=1>",
+        ),
+    ],
+)
+def test_a_resource_says_what_it_is(desc: ResourceDesc, shown: str) -> None:
+    resource = Resource(desc, lambda gone: None)
+    assert repr(resource) == shown
+    resource.unref()
 
 
 def test_the_ledger_counts_references() -> None:
