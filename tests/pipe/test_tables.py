@@ -167,6 +167,9 @@ def test_what_nobody_says_is_plain() -> None:
                 assert f.default == wanted and type(f.default) is type(wanted), (name, f.name)
                 seen.add((name, f.name))
     assert seen == {(name, field) for name, fields in UNSAID.items() for field in fields}
+    assert BlendState().target(5) == RenderTargetBlend()
+    assert FramebufferState().alpha_test_bits == 0
+    assert DrawInfo(Primitive.POINTS).begun_at(0) == DrawInfo(Primitive.POINTS)
 
 
 def test_the_alpha_test_has_the_bits_of_the_first_colour_buffer() -> None:
