@@ -7,10 +7,12 @@ import random
 import pytest
 from random_shaders import make_shader
 
-from gallette.compiler.nir.check.errors import ValidationError
+from gallette.compiler.errors import ValidationError
+from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.metadata import check_metadata
-from gallette.compiler.nir.ir import Metadata, clone_shader
+from gallette.compiler.nir.ir import Metadata, Stage, clone_shader
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.run import pass_runner
 from gallette.compiler.nir.run.pass_runner import (
     PassLog,
@@ -194,3 +196,41 @@ def test_the_innermost_who_watches_gets_the_records() -> None:
     assert [r.name for r in own.records] == ["opt_if"]
     assert outer.records[0].before and not inner.records[0].before
     assert not pass_runner.is_recorded()
+
+
+BUSY = {
+    "pass_edge_flag": "vertex",  # there is a flag where a shader says none
+    "lower_pixel_rectangle": "fragment",  # it says that fragments are discarded
+}
+"""Passes that have something to do to a shader that does nothing, and in which stage."""
+BUSY_WITH_OUTPUTS = {
+    "lower_depth_only": "",  # they go, in any stage
+    "lower_clamp_color_outputs": "fragment",
+}
+
+
+def nothing(stage: Stage) -> Shader:
+    return Builder.shader_main(stage, "empty").shader
+
+
+def through(stage: Stage) -> Shader:
+    """A number goes through it, as drivers see that."""
+    b = Builder.shader_main(stage, "through")
+    zero = b.imm_int(0)
+    given = b.intrinsic("load_input", [zero], num_components=1, location=VaryingSlot.VAR0)
+    out = FragResult.DATA1 if stage is Stage.FRAGMENT else VaryingSlot.VAR1
+    b.intrinsic("store_output", [given, zero], location=out, write_mask=1)
+    return b.shader
+
+
+@pytest.mark.parametrize("stage", Stage)
+def test_who_finds_nothing_to_do_says_so(stage: Stage) -> None:
+    for make, more in ((nothing, {}), (through, BUSY_WITH_OUTPUTS)):
+        busy = {name for name, only in {**BUSY, **more}.items() if only in ("", stage.value)}
+        for name, info in all_passes().items():
+            shader = make(stage)
+            before = print_shader(shader)
+            assert info.function(shader) == (name in busy), name
+            if name not in busy and name != "gather_info":
+                assert print_shader(shader) == before, name
+            shader.unref()
