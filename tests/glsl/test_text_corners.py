@@ -29,6 +29,8 @@ EXPANSIONS = {
     "#define f(x) x\n#define n f\nn n": "f f",
     "#define f(x, y) x-y\n#define g f(1,\ng 2) g 3)": "1 - 2 1 - 3",
     "#define f(x) x\n#define g f\ng (1) g (2)": "1 2",
+    "#define f(x, y) x-y\n#define g f(1,\n#define all g 2) g 3)\nall": "1 - 2 1 - 3",
+    "#define f(x) x\n#define g f\n#define all g (1) g (2)\nall": "1 2",
     # no parameters, none given, empty ones
     "#define f() 7\nf() f( ) f": "7 7 f",
     "#define f(x) [x]\nf()": "[ ]",
