@@ -185,7 +185,7 @@ class Memory:
         base = int(instr["base"])
         uint = b.int_type()
         if base not in self.counters:
-            array = b.type("OpTypeRuntimeArray", uint, fresh=True)
+            array = b.type("OpTypeRuntimeArray", uint)
             b.decorate(array, "ArrayStride", 4)
             struct = b.type("OpTypeStruct", array, fresh=True)
             b.decorate(struct, "Block")
