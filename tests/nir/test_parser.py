@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from dataclasses import MISSING, fields
 from itertools import product
 from typing import Any
@@ -18,10 +19,11 @@ from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.ir.variables import Variable
+from gallette.compiler.nir.text import serialize as module
 from gallette.compiler.nir.text.lexer import Tokens
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.compiler.nir.text.serialize import deserialize, serialize
+from gallette.compiler.nir.text.serialize import FORMAT_VERSION, deserialize, serialize
 
 HEAD = 'shader fragment "t"\nimpl main {\n'
 
@@ -129,6 +131,34 @@ def test_damaged_bytes_are_refused(cut: int) -> None:
     data = serialize(everything())
     with pytest.raises(InputError):
         deserialize(data[:cut])
+
+
+def test_damage_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(body: bytes, version: int = FORMAT_VERSION, magic: bytes = b"GNIR") -> bytes:
+        numbers = version.to_bytes(2, "little") + zlib.crc32(body).to_bytes(4, "little")
+        return magic + numbers + body
+
+    whole = serialize(everything())
+    assert made(whole[10:]) == whole
+    other = FORMAT_VERSION + 1
+    wrong = made(whole[10:-1] + bytes([whole[-1] ^ 1]))[:10] + whole[10:]
+    for data, message in (
+        (
+            made(whole[10:], other),
+            f"serialised shader of version {other}, expected {FORMAT_VERSION}",
+        ),
+        (made(whole[10:], magic=b"GNIS"), "not a serialised shader"),
+        (made(b""), "not a serialised shader"),
+        (made(b"nonsense"), "damaged serialised shader: Error -3"),
+        (made(whole[10:-6]), "damaged serialised shader: it is incomplete or far too large"),
+        (wrong, "damaged serialised shader: the check sum is wrong"),
+    ):
+        with pytest.raises(InputError) as caught:
+            deserialize(data)
+        assert str(caught.value).startswith(message)
+    monkeypatch.setattr(module, "_MAX_TEXT", 100)
+    with pytest.raises(InputError, match="incomplete or far too large"):
+        deserialize(whole)
 
 
 def test_flipped_bits_are_refused() -> None:
