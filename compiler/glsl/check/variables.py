@@ -232,6 +232,13 @@ def check_plain_global(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
             c.error(f"'{word}' applies to inputs and outputs only", d)
 
 
+_OF_BUILT_INS = {
+    "gl_FragCoord": frozenset(("origin_upper_left", "pixel_center_integer")),
+    "gl_FragDepth": frozenset(("depth_any", "depth_greater", "depth_less", "depth_unchanged")),
+}
+"""layout qualifiers that are for the redeclaration of a built-in variable alone"""
+
+
 def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     quals, type_, storage = var.quals, var.type, var.quals.storage
     element = type_.without_array
@@ -249,6 +256,9 @@ def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None
     if quals.memory and not element.is_image:
         c.error("memory qualifiers are for images and buffers", d)
     if storage != "uniform":
+        for name, words in _OF_BUILT_INS.items():
+            if wrong := quals.flags & words:
+                c.error(f"layout qualifier '{min(wrong)}' is for {name} only", d)
         var.read_only = storage == "in"
         return
     var.read_only = True
