@@ -27,6 +27,15 @@ _CONTROL = (
     "tess_eval: layout(triangles) in; {} void main() {{ gl_Position = vec4(0.0); {} }}"
 )
 
+_VERTEX_PAIR = (
+    "vertex: {0} void f(); void main() {{ vec4 x = gl_Position; f(); }}\n"
+    "vertex: {0} void f() {{ gl_Position = vec4(0.0); }}\n"
+)
+_READS_POSITION = (
+    f"geometry: {GEOMETRY} in gl_PerVertex {{ vec4 gl_Position; }} gl_in[]; "
+    "void main() { gl_Position = gl_in[0].gl_Position; EmitVertex(); }"
+)
+
 RULES = (
     # Declarations of a block in two shaders of a stage.
     same(
@@ -150,6 +159,11 @@ RULES = (
             "in gl_PerVertex { vec4 gl_Position; } gl_in[];",
             "gl_Position = gl_in[0].gl_Position;",
         ),
+    ),
+    Rule(
+        "a stage writes what any of its shaders writes",
+        _VERTEX_PAIR.format("out gl_PerVertex { vec4 gl_Position; };") + _READS_POSITION,
+        _VERTEX_PAIR.format("") + _READS_POSITION,
     ),
     # Sizes that a layout gives.
     Rule(

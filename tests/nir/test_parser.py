@@ -196,6 +196,11 @@ def test_people_may_leave_out_what_is_obvious() -> None:
         (HEAD + "32 %1 = fsum %2\n}", "<nir>:3:9: error: unknown instruction 'fsum'"),
         (HEAD + "fneg %1\n}", "<nir>:3:1: error: fneg needs a result such as 32 %1 ="),
         (HEAD + "break\n}", "<nir>:3:1: error: break outside of a loop"),
+        (
+            HEAD + "32x2 %1 = undef\n32x2 %2 = fdot2 %1, %1\n}",
+            "<nir>:4:11: error: fdot2 has 1 comp",
+        ),
+        (HEAD + "32 %1 = undef\n32 %2 = fneg %1, %1\n}", "<nir>:4:16: error: fneg takes 1 sources"),
         (HEAD + "return\n32 %1 = undef\n}", "<nir>:4:1: error: nothing may follow a jump"),
         (HEAD + "loop {\n}", "<nir>:4:2: error: unexpected end of the text"),
         (HEAD + "32x6 %1 = undef\n}", "<nir>:3:1: error: no value has 6 components of 32 bits"),

@@ -20,6 +20,7 @@ from gallette.compiler.nir.ir.questions import deref_key
 from gallette.compiler.nir.ir.surgery import split_block
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.lower.machine import Machine
+from gallette.compiler.nir.passes.io.lower_samplers import constant_unit
 from gallette.compiler.nir.text.parser import parse
 
 LOOP = """shader fragment "looping"
@@ -119,6 +120,23 @@ def test_only_constant_ways_are_keys() -> None:
     cast = b.deref_cast(b.deref_var(var).result, Mode.FUNCTION_TEMP, var.type)
     assert deref_key(cast) is None
     b.shader.unref()
+
+
+@pytest.mark.parametrize(
+    ("location", "binding", "indices", "unit"),
+    [
+        (-1, -1, (0, 0), 0), (-1, 0, (0, 0), 0), (-1, 3, (0, 0), 3), (0, 3, (0, 0), 0),
+        (2, 3, (0, 0), 2), (2, -1, (0, 2), 4), (2, -1, (1, 0), 5), (2, -1, (1, 2), 7),
+        (2, -1, (9, 9), 7), (2, -1, (-1, -5), 2), (-1, 1, (1, 1), 5),
+    ],
+)  # fmt: skip
+def test_units_of_elements_of_samplers(
+    location: int, binding: int, indices: tuple[int, ...], unit: int
+) -> None:
+    """Two rows of three; an index beside the array is the nearest in it."""
+    type_ = t.array(t.array(t.sampler(t.Dim.D2, t.Base.FLOAT), 3), 2)
+    var = Variable("s", type_, Mode.UNIFORM, driver_location=location, binding=binding)
+    assert constant_unit(var, indices) == unit
 
 
 def test_floats_too_large_for_their_size_are_infinite() -> None:
