@@ -54,9 +54,10 @@ def _split(shader: Shader, var: Variable) -> None:
 
 
 def _split_load(b: Builder, load: Intrinsic, deref: Deref, high: Variable, n: int) -> None:
+    at = b.deref_var(high)
     low = Intrinsic("load_deref", [deref.result], 2, 64, {"access": load["access"]})
     b.insert(low)
-    rest = b.load_deref(b.deref_var(high))
+    rest = b.load_deref(at)
     parts = [(low.result, (0,)), (low.result, (1,))]
     parts += [(rest, (i,)) for i in range(n - 2)]
     whole = b.alu_swizzled(f"vec{n}", parts)
