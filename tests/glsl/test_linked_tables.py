@@ -120,6 +120,9 @@ def test_distances_are_captured_four_a_slot(count: int) -> None:
     assert places[:-1] == [(first + i // 4, i % 4, 1, 4 * i) for i in range(count)]
     assert places[-1] == (int(VaryingSlot.VAR0), 0, 1, 4 * count)
     assert program.xfb.strides == (4 * count + 4,)
+    assert program.shaders[V].info.has_transform_feedback
+    assert not program.shaders[F].info.has_transform_feedback
+    assert not link((V, source), plain).shaders[V].info.has_transform_feedback
 
 
 def test_each_column_of_a_captured_matrix_has_a_slot() -> None:
