@@ -119,14 +119,6 @@ class Format:
         return self.codec == "plain" and len(sizes) == 1 and sizes <= {8, 16, 32, 64}
 
     @cached_property
-    def channel_dtype(self) -> np.dtype[Any]:
-        """The element type of an array format."""
-        assert self.is_array, self.name
-        channel = self.channels[0]
-        kind = {"FLOAT": "f", "SINT": "i", "SNORM": "i", "SSCALED": "i", "FIXED": "i"}
-        return np.dtype(f"<{kind.get(channel.type, 'u')}{channel.bits // 8}")
-
-    @cached_property
     def swizzle(self) -> tuple[str | int, str | int, str | int, str | int]:
         """Where R, G, B, A come from: an index into `channels`, or "0" / "1"."""
         found: dict[str, int] = {c.name: i for i, c in enumerate(self.channels)}

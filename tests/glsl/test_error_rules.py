@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import gallette.compiler.glsl
+from gallette.compiler.errors import Span
 from gallette.compiler.glsl import (
     CompiledShader,
     CompileOptions,
@@ -35,7 +36,7 @@ from gallette.compiler.glsl.parse.pp_expression import _Evaluator
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
 from tests.conftest import native_context
-from tests.glsl import link_rules, test_es_rules
+from tests.glsl import joining_rules, link_rules, test_es_rules
 from tests.glsl.test_link_rules import KINDS
 
 _FILE = Path(__file__).parent / "error_rules.txt"
@@ -143,6 +144,8 @@ def _entries() -> list[Entry]:
             entry.shaders[-1] = stage, version, f"{code}\n{line}"
         elif word == "error":
             entry.errors.append(rest)
+        elif word == "hint":
+            entry.errors[-1] += f" / {rest}"
         elif word == "native":
             entry.native = rest
         else:
@@ -190,11 +193,17 @@ def errors_of(entry: Entry, accepted: bool) -> list[str]:
 
 def compile_errors(shaders: list[CompiledShader]) -> list[str]:
     return [
-        f"{d.span.line - 1}:{d.span.column} {d.message}" if d.span is not None else d.message
+        f"{place(d.span)} {d.message}" + (f" / {d.hint}" if d.hint else "")
         for shader in shaders
         for d in shader.diagnostics
-        if d.severity == "error"
+        if d.severity == "error" and d.span is not None
     ]
+
+
+def place(span: Span) -> str:
+    """What is underlined: line, column, and the last column if there are several."""
+    last = max(span.column, span.end_column - 1)
+    return f"{span.line - 1}:{span.column}" + (f"-{last}" if last > span.column else "")
 
 
 def link_errors(program: LinkedProgram) -> list[str]:
@@ -326,7 +335,7 @@ def _run_all_tables() -> Iterator[bool]:
         if not case.accepted:
             shader = compile_shader(test_es_rules.STAGES[case.stage][0], case.source, options)
             yield len(compile_errors([shader])) == 1
-    for rule in link_rules.RULES:
+    for rule in (*link_rules.RULES, *joining_rules.RULES):
         sources = link_rules.shaders(rule.rejected, LIMITS.max_vertex_attribs)
         shaders = [compile_shader(Stage(stage), text) for stage, text in sources]
         program = link_program(shaders, LinkOptions(limits=LIMITS, optimize=False))

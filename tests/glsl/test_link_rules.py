@@ -9,7 +9,10 @@ import pytest
 
 from gallette.state_tracker import GL, create_context
 from tests.conftest import native_context
-from tests.glsl.link_rules import RULES, Rule, shaders
+from tests.glsl import joining_rules, link_rules
+from tests.glsl.link_rules import Rule, shaders
+
+RULES = link_rules.RULES + joining_rules.RULES
 
 KINDS = {
     "vertex": GL.VERTEX_SHADER,

@@ -382,6 +382,11 @@ def test_a_slot_has_one_name_and_those_of_a_row_follow_one_another(kind: type[Sl
         row, number = re.fullmatch(r"(.*?)(\d*)", name).groups()  # type: ignore[union-attr]
         if number and f"{row}0" in names:
             assert slot == names[f"{row}0"] + int(number), name
+    generic = {n for n, slot in names.items() if getattr(slot, "is_generic", False)}
+    colors = {n for n, slot in names.items() if getattr(slot, "is_color", False)}
+    varyings = kind is VaryingSlot
+    assert generic == ({f"VAR{i}" for i in range(32)} if varyings else set())
+    assert colors == ({"COL0", "COL1", "BFC0", "BFC1"} if varyings else set())
 
 
 @pytest.mark.parametrize(

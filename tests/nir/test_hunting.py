@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.opt_tool import main
-from gallette.compiler.nir.run.pass_runner import PASSES, nir_pass
+from gallette.compiler.nir.run.pass_runner import PASSES, PassLog, nir_pass, run_passes
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.compiler.reduce import reduce_text
@@ -88,6 +88,72 @@ def test_reducing_leaves_the_cause_alone(shader: Path, capsys: pytest.CaptureFix
     names = [i.op.name for i in instrs_of(reduced.entry) if isinstance(i, Alu)]
     assert names == ["imin"]
     assert reduced.count_instrs() <= 5
+
+
+@pytest.fixture
+def other_passes() -> Iterator[None]:
+    """One that leaves a shader that is not valid, and one that fails at the first product."""
+
+    @nir_pass("test_breaks_types")
+    def breaks(shader: Shader) -> bool:
+        """Wrong."""
+        adds = [i for i in instrs_of(shader.entry) if isinstance(i, Alu) and i.op.name == "imin"]
+        for instr in adds:
+            instr.op = OPCODES["ilt"]
+        return bool(adds)
+
+    @nir_pass("test_fails")
+    def fails(shader: Shader) -> bool:
+        """Wrong."""
+        if any(isinstance(i, Alu) and i.op.name == "imin" for i in instrs_of(shader.entry)):
+            raise AssertionError("no room for the smaller")
+        return False
+
+    yield
+    del PASSES["test_breaks_types"], PASSES["test_fails"]
+
+
+def test_a_shader_that_is_not_valid_is_broken(
+    shader: Path, other_passes: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(shader), "-p", "copy_prop,test_breaks_types,cse", "--bisect"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("breaks it: test_breaks_types")
+    assert lines[1].startswith("invalid shader")
+
+
+@pytest.mark.parametrize("before", ["", "dce,cse,"])
+def test_a_pass_that_fails_is_found_too(
+    shader: Path, other_passes: None, capsys: pytest.CaptureFixture[str], before: str
+) -> None:
+    assert main([str(shader), "-p", f"{before}test_fails,copy_prop", "--bisect"]) == 1
+    head, problem, *changes = capsys.readouterr().out.splitlines()
+    log = PassLog()
+    run_passes(parse(shader.read_text(encoding="utf-8")), before.split(",")[:-1], log)
+    number = len(log.made_progress()) + 1
+    assert (number > 1) == (before != "")
+    assert head == f"change {number} of {number} breaks it: test_fails"
+    assert problem == "test_fails fails: AssertionError: no room for the smaller"
+    assert changes == []
+
+
+def test_what_makes_a_pass_fail_is_reduced(
+    shader: Path, other_passes: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(shader), "-p", "test_fails", "--reduce"]) == 1
+    told = capsys.readouterr()
+    names = [i.op.name for i in instrs_of(parse(told.out).entry) if isinstance(i, Alu)]
+    assert names == ["imin"]
+    before, after = len(shader.read_text(encoding="utf-8")), len(told.out)
+    assert told.err.startswith(f"{before} -> {after} characters, ")
+
+
+def test_what_nothing_breaks_is_not_reduced(
+    shader: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(shader), "-p", "copy_prop,dce", "--reduce"]) == 0
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", "nothing breaks it\n")
 
 
 def test_runs_take_lanes_seeds_inputs_and_a_tolerance(

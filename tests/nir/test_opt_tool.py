@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,9 @@ def test_every_pass_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["-p", "dce dce"], "<passes>:1:5: error: expected ',', found 'dce'"),
         (["-p", "dce(fast=true)"], "dce has no option 'fast' (it has none)"),
         (["-p", "peephole_select(limit=many)"], "limit is a int"),
+        (["-p", "peephole_select(limit='8')"], "limit is a int"),
+        (["-p", "peephole_select(limit=8.5)"], "limit is a int"),
+        (["--run", "--seeds", "1,two"], "--seeds are numbers separated by commas"),
         (["-p", "lower_io(modes=sideways)"], "unknown mode 'sideways'"),
         (["--frobnicate"], "there is no option --frobnicate"),
     ],
@@ -117,6 +121,34 @@ def test_mistakes_are_one_message(file: Path, arguments: list[str], message: str
 def test_a_missing_file_is_one_message(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*: No such file"):
         main([str(tmp_path / "missing.nir")])
+
+
+def test_what_is_no_text_is_one_message(tmp_path: Path) -> None:
+    file = tmp_path / "picture.nir"
+    file.write_bytes(b"shader \xff\xfe")
+    with pytest.raises(InputError, match=r"picture\.nir is not text"):
+        main([str(file)])
+
+
+@pytest.mark.parametrize(
+    "given", ["{", "[1]", '{"inputs": {"37": [1.0]}}', '{"inputs": {"a.b": [1.0]}}']
+)
+def test_inputs_that_are_none_are_one_message(file: Path, tmp_path: Path, given: str) -> None:
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(given, encoding="utf-8")
+    with pytest.raises(InputError, match=r"inputs\.json: "):
+        main([str(file), "--run", "--inputs", str(inputs)])
+
+
+def test_the_text_may_come_from_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(SHADER))
+    assert main(["-", "-p", "algebraic,dce"]) == 0
+    assert parse(capsys.readouterr().out).count_instrs() == 3
+    monkeypatch.setattr("sys.stdin", io.StringIO("nonsense"))
+    with pytest.raises(GalletteError, match=r"^<stdin>:1:1: "):
+        main(["-"])
 
 
 def test_no_file_is_one_message() -> None:

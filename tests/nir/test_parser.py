@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from dataclasses import MISSING, fields
 from itertools import product
 from typing import Any
@@ -18,10 +19,11 @@ from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.ir.variables import Variable
+from gallette.compiler.nir.text import serialize as module
 from gallette.compiler.nir.text.lexer import Tokens
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.compiler.nir.text.serialize import deserialize, serialize
+from gallette.compiler.nir.text.serialize import FORMAT_VERSION, deserialize, serialize
 
 HEAD = 'shader fragment "t"\nimpl main {\n'
 
@@ -131,6 +133,34 @@ def test_damaged_bytes_are_refused(cut: int) -> None:
         deserialize(data[:cut])
 
 
+def test_damage_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def made(body: bytes, version: int = FORMAT_VERSION, magic: bytes = b"GNIR") -> bytes:
+        numbers = version.to_bytes(2, "little") + zlib.crc32(body).to_bytes(4, "little")
+        return magic + numbers + body
+
+    whole = serialize(everything())
+    assert made(whole[10:]) == whole
+    other = FORMAT_VERSION + 1
+    wrong = made(whole[10:-1] + bytes([whole[-1] ^ 1]))[:10] + whole[10:]
+    for data, message in (
+        (
+            made(whole[10:], other),
+            f"serialised shader of version {other}, expected {FORMAT_VERSION}",
+        ),
+        (made(whole[10:], magic=b"GNIS"), "not a serialised shader"),
+        (made(b""), "not a serialised shader"),
+        (made(b"nonsense"), "damaged serialised shader: Error -3"),
+        (made(whole[10:-6]), "damaged serialised shader: it is incomplete or far too large"),
+        (wrong, "damaged serialised shader: the check sum is wrong"),
+    ):
+        with pytest.raises(InputError) as caught:
+            deserialize(data)
+        assert str(caught.value).startswith(message)
+    monkeypatch.setattr(module, "_MAX_TEXT", 100)
+    with pytest.raises(InputError, match="incomplete or far too large"):
+        deserialize(whole)
+
+
 def test_flipped_bits_are_refused() -> None:
     data = bytearray(serialize(everything()))
     for at in range(0, len(data), 7):
@@ -166,6 +196,11 @@ def test_people_may_leave_out_what_is_obvious() -> None:
         (HEAD + "32 %1 = fsum %2\n}", "<nir>:3:9: error: unknown instruction 'fsum'"),
         (HEAD + "fneg %1\n}", "<nir>:3:1: error: fneg needs a result such as 32 %1 ="),
         (HEAD + "break\n}", "<nir>:3:1: error: break outside of a loop"),
+        (
+            HEAD + "32x2 %1 = undef\n32x2 %2 = fdot2 %1, %1\n}",
+            "<nir>:4:11: error: fdot2 has 1 comp",
+        ),
+        (HEAD + "32 %1 = undef\n32 %2 = fneg %1, %1\n}", "<nir>:4:16: error: fneg takes 1 sources"),
         (HEAD + "return\n32 %1 = undef\n}", "<nir>:4:1: error: nothing may follow a jump"),
         (HEAD + "loop {\n}", "<nir>:4:2: error: unexpected end of the text"),
         (HEAD + "32x6 %1 = undef\n}", "<nir>:3:1: error: no value has 6 components of 32 bits"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
@@ -32,3 +33,6 @@ def test_every_rule_is_on_its_page() -> None:
 
 def test_every_pass_says_what_it_is_for() -> None:
     assert [name for name, info in own_passes().items() if len(info.doc) < 40] == []
+    for name, info in own_passes().items():
+        assert info.function.__name__ == name
+        assert inspect.getdoc(info.function) == info.doc

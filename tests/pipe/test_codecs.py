@@ -19,6 +19,7 @@ from gallette.pipe.codecs import (
     pack_stencil,
     srgb8_to_linear,
     texel_bytes,
+    texel_layout,
     texels,
     unpack,
     unpack_depth,
@@ -230,6 +231,34 @@ def test_a_channel_of_a_packed_format_sits_where_the_name_says() -> None:
     assert pack(FORMATS["B5G6R5_UNORM"], rgba).view(np.uint16)[0] == 0xF800
     assert pack(FORMATS["R10G10B10A2_UNORM"], rgba).view(np.uint32)[0] == 0x3FF
     assert pack(FORMATS["B8G8R8A8_UNORM"], rgba).tolist() == [0, 0, 255, 0]
+
+
+@pytest.mark.parametrize("format", FORMATS.values(), ids=FORMATS)
+def test_texels_are_the_bytes_however_they_lie(format: Format) -> None:
+    """Whole words, as many as they take; of what has gaps a copy."""
+    size = format.block_bytes
+    data = np.random.default_rng(size).integers(0, 256, (3, 4 * size), np.uint8)
+    found = texels(format, data)
+    word, count = texel_layout(format)
+    assert word.itemsize * count == size
+    assert found.shape == ((3, 4) if count == 1 else (3, 4, count))
+    assert found.tobytes() == data.tobytes()
+    assert (texel_bytes(format, found) == data).all()
+    spread = np.zeros((3, 8 * size), np.uint8)[:, ::2]
+    spread[:] = data
+    assert (texels(format, spread) == found).all()
+    turned = np.ascontiguousarray(data.T).T
+    assert (texel_bytes(format, texels(format, turned)[:, 1:]) == data[:, size:]).all()
+
+
+def test_fixed_point_numbers_have_sixteen_bits_behind_the_point() -> None:
+    format = FORMATS["R32_FIXED"]
+    values = [0.0, 1.5, -1.0, 2.0**-16, 2.0**-17 * 3, -32768.0, -40000.0, 32767.5, 32768.0, 1e9]
+    raw = pack(format, np.repeat(np.array(values)[:, None], 4, axis=1))
+    wanted = [0, 98304, -65536, 1, 2, -(2**31), -(2**31), 2147450880, 2**31 - 1, 2**31 - 1]
+    assert raw.view(np.int32).ravel().tolist() == wanted
+    back = unpack(format, raw)
+    assert back[..., 0].ravel().tolist()[:4] == [0.0, 1.5, -1.0, 2.0**-16]
 
 
 def test_integer_formats_clamp() -> None:

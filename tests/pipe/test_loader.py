@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gallette.pipe import loader
 from gallette.pipe.loader import (
     DriverError,
     create_screen,
@@ -86,6 +87,26 @@ def test_a_driver_without_its_factory_says_so(package: Path) -> None:
         create_screen("lost")
 
 
+def test_without_a_source_tree_only_what_is_installed_is_found(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loader, "__file__", str(package / "pipe" / "loader.py"))
+    monkeypatch.setattr(loader, "entry_points", lambda group: [])
+    forget_drivers()
+    assert driver_names() == []
+    with pytest.raises(DriverError, match=r"unknown driver 'numpipe' \(installed: none\)"):
+        create_screen("numpipe")
+    (package / "pyproject.toml").write_text(
+        '[project]\nname = "x"\n[project.entry-points."gallette.drivers"]\nown = "x:make"\n'
+        '[project.entry-points."others"]\nother = "x:make"\n'
+    )
+    forget_drivers()
+    assert driver_names() == ["own"]
+    (package / "pyproject.toml").write_text('[project]\nname = "x"\n')
+    forget_drivers()
+    assert driver_names() == []
+
+
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(DriverError, match="'noop' refuses its options"):
         create_screen("noop", colour="green")
@@ -99,3 +120,16 @@ def test_a_driver_whose_extra_is_missing_says_what_to_install(
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(DriverError, match=r"pip install gallette\[jit\]"):
         driver_factory("jit")
+
+
+def test_without_metadata_nothing_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise loader.PackageNotFoundError(name)
+
+    monkeypatch.setattr(loader, "metadata", missing)
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    for name in [n for n in sys.modules if n.startswith("gallette.drivers.jit")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(DriverError, match=r"driver 'jit' does not load: .*llvmlite") as caught:
+        driver_factory("jit")
+    assert "pip install" not in str(caught.value)

@@ -205,16 +205,38 @@ def test_what_cannot_be_linked_says_why() -> None:
         "%p_float = OpTypePointer UniformConstant %f32\n%u = OpVariable %p_float UniformConstant",
         decorations='OpName %u "u"',
     )
+    compute = module(model="GLCompute", modes="OpExecutionMode %main LocalSize 1 1 1")
+    fragment = module(model="Fragment", modes="OpExecutionMode %main OriginUpperLeft")
     for modules, separable, message in (
         ([(Stage.VERTEX, inside)], True, "uniform v: samplers in structures are not supported"),
         ([(Stage.VERTEX, module()), (Stage.TESS_CTRL, control)], False,
          "there is no tessellation evaluation shader"),
         ([(Stage.VERTEX, nowhere)], True, "uniform u has no location"),
+        ([(Stage.VERTEX, module()), (Stage.VERTEX, module())], True, "two vertex shaders"),
+        ([(Stage.VERTEX, module()), (Stage.COMPUTE, compute)], True,
+         "a compute shader is alone in its program"),
+        ([(Stage.COMPUTE, compute), (Stage.VERTEX, module())], False,
+         "a compute shader is alone in its program"),
+        ([(Stage.FRAGMENT, fragment)], False, "there is no vertex shader"),
     ):  # fmt: skip
         program = linked(*modules, separable=separable)
         assert not program.ok
         assert program.info_log.startswith("error: ")
         assert message in program.info_log
+
+
+def test_what_is_alone_or_separable_needs_no_vertex_shader() -> None:
+    compute = module(model="GLCompute", modes="OpExecutionMode %main LocalSize 1 1 1")
+    fragment = module(model="Fragment", modes="OpExecutionMode %main OriginUpperLeft")
+    for modules, separable in (
+        ([(Stage.COMPUTE, compute)], False),
+        ([(Stage.FRAGMENT, fragment)], True),
+        ([(Stage.VERTEX, module()), (Stage.FRAGMENT, fragment)], False),
+    ):
+        program = linked(*modules, separable=separable)
+        assert program.ok, program.info_log
+        assert set(program.shaders) == {stage for stage, _ in modules}
+        released(program)
 
 
 @pytest.mark.parametrize("stage", [Stage.VERTEX, Stage.FRAGMENT])

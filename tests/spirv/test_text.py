@@ -6,6 +6,7 @@ import random
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conversions import run_tool
 
@@ -14,7 +15,7 @@ from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.disassembler import disassemble
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.literals import format_number, parse_number
-from gallette.compiler.spirv.module import Instruction, SpirvError, read_module
+from gallette.compiler.spirv.module import Instruction, SpirvError, read_module, text_of, words_of
 from gallette.compiler.spirv.operands import Context, NumberType, operands_of
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 
@@ -71,6 +72,21 @@ def test_the_standard_tools_agree(tmp_path: Path) -> None:
             module, raw_ids=True, header=False
         )
         assert run_tool("spirv-dis", "--no-header", binary) == disassemble(module, header=False)
+
+
+def test_machines_of_either_byte_order_write_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine whose numbers are the other way round turns them before they are written."""
+    plain = assemble(FLOATS)
+    data = plain.to_bytes()
+    assert data[:4] == b"\x03\x02\x23\x07"
+    words = words_of("main")
+    turned = tuple(int.from_bytes(w.to_bytes(4, "little"), "big") for w in words)
+    other = "big" if sys.byteorder == "little" else "little"
+    monkeypatch.setattr(sys, "byteorder", other)
+    there = np.frombuffer(plain.to_bytes(), np.uint32).byteswap().tobytes()
+    assert there == data
+    assert text_of(turned) == ("main", 2)
+    assert read_module(data).to_bytes() == plain.to_bytes()
 
 
 def test_big_endian_modules() -> None:

@@ -436,3 +436,21 @@ def test_atomics_of_floats_and_wide_numbers(op: str) -> None:
     assert any(f"= {instruction} " in line for line in lines)
     assert capability in lines
     assert undeclared(module) == set()
+
+
+def test_each_buffer_of_counters_is_declared_once() -> None:
+    text = (
+        COLOUR
+        + """layout(binding = 0, offset = 0) uniform atomic_uint a;
+        layout(binding = 0, offset = 4) uniform atomic_uint b;
+        layout(binding = 3, offset = 0) uniform atomic_uint d;
+        void main() { c = vec4(atomicCounterIncrement(a) + atomicCounterIncrement(b)
+            + atomicCounterIncrement(d) + atomicCounter(a)); }"""
+    )
+    lines = written(front_end("frag", text))
+    decorations = [line for line in lines if line.startswith(("OpDecorate", "OpMemberDecorate"))]
+    assert len(set(decorations)) == len(decorations)
+    assert sum("gallette.atomic_counters" in line for line in lines) == 2
+    assert sum(line.endswith("ArrayStride 4") for line in lines) == 2
+    bindings = [line.split()[-1] for line in lines if " Binding " in line]
+    assert sorted(bindings) == ["0", "3"]

@@ -153,10 +153,10 @@ def enter_function(
             raise Abort
         raise c.abort(f"'{new.name}' is already declared", name_node)
     if not isinstance(symbol, FunctionSet):
+        outer = c.find_function(new.name)
         symbol = FunctionSet([])
         scope[new.name] = symbol
-        outer = c.find_function(new.name) if not c.at_global_scope else None
-        if isinstance(outer, FunctionSet) and outer is not symbol:
+        if isinstance(outer, FunctionSet):
             for known in outer.functions:
                 symbol.add(known, known.key)
     key = new.key

@@ -65,6 +65,8 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
         old = c.builtin_scope.get(instance)
         if isinstance(old, hir.Variable) and old.used:
             raise c.abort("gl_PerVertex must be redeclared before its first use", node)
+        if isinstance(old, hir.Variable) and old.redeclared:
+            raise c.abort("gl_PerVertex is redeclared twice", node)
         if isinstance(old, hir.Variable) and old.block is not None:
             c.shader.blocks.remove(old.block)
         var = c.make_per_vertex(instance, fields, storage)

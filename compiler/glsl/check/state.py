@@ -345,7 +345,8 @@ class Checker:
             for scope in self.scopes:
                 yield from scope
             if name.startswith("gl_"):
-                yield from variables.names(self.lang)
+                hidden = self.hidden_builtins
+                yield from (n for n in variables.names(self.lang) if n not in hidden)
             if functions:
                 yield from builtin_names()
                 yield from TYPE_NAMES

@@ -253,8 +253,6 @@ def return_statement(c: Checker, node: s.Jump) -> hir.Return:
         return hir.Return(node.loc, None)
     value = c.expr(node.value)
     if result is t.VOID:
-        if value.type is t.VOID and not c.lang.es and c.lang.has("420"):
-            return hir.Return(node.loc, value)
         raise c.abort(f"'{c.function.name}' returns nothing", node.value)
     if (
         value.type is not result

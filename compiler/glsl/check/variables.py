@@ -153,8 +153,9 @@ def local_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.S
         no_array_init(c, var, d)
     elif quals.storage == "const":
         raise c.abort(f"constant '{d.name}' needs an initializer", d)
-    declare_variable(c, var, d)
-    code.append(hir.Declare(d.loc, var))
+    new, var = var, declare_variable(c, var, d)
+    if var is new:
+        code.append(hir.Declare(d.loc, var))
     if value is not None:
         target = hir.VarRef(var.type, d.loc, d.end, var)
         var.written, var.init = True, value
@@ -167,7 +168,8 @@ def no_array_init(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
         c.need("120 es300", "initializing arrays", d)
 
 
-def declare_variable(c: Checker, var: hir.Variable, d: s.Node) -> None:
+def declare_variable(c: Checker, var: hir.Variable, d: s.Node) -> hir.Variable:
+    """The variable, which may have been declared before: a local array, that gets its size now."""
     old = c.scopes[-1].get(var.name)
     if (
         isinstance(old, hir.Variable)
@@ -175,9 +177,12 @@ def declare_variable(c: Checker, var: hir.Variable, d: s.Node) -> None:
         and old.type.element is var.type.element
         and old.kind == var.kind == "local"
     ):
-        c.scopes[-1][var.name] = var  # the second declaration gives the size
-        return
+        if old.max_index >= var.type.length > 0:
+            c.error(f"'{var.name}' has been indexed beyond its size {var.type.length}", d)
+        old.type = var.type
+        return old
     c.declare(var.name, var, d)
+    return var
 
 
 def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.Stmt]:
@@ -227,6 +232,13 @@ def check_plain_global(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
             c.error(f"'{word}' applies to inputs and outputs only", d)
 
 
+_OF_BUILT_INS = {
+    "gl_FragCoord": frozenset(("origin_upper_left", "pixel_center_integer")),
+    "gl_FragDepth": frozenset(("depth_any", "depth_greater", "depth_less", "depth_unchanged")),
+}
+"""layout qualifiers that are for the redeclaration of a built-in variable alone"""
+
+
 def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     quals, type_, storage = var.quals, var.type, var.quals.storage
     element = type_.without_array
@@ -244,6 +256,9 @@ def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None
     if quals.memory and not element.is_image:
         c.error("memory qualifiers are for images and buffers", d)
     if storage != "uniform":
+        for name, words in _OF_BUILT_INS.items():
+            if wrong := quals.flags & words:
+                c.error(f"layout qualifier '{min(wrong)}' is for {name} only", d)
         var.read_only = storage == "in"
         return
     var.read_only = True

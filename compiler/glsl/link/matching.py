@@ -35,7 +35,7 @@ def match_ports(edge: Edge) -> None:
                 and port.block is None
                 and ((port.explicit >= 0) != (other.explicit >= 0))
             ):
-                other = other if other.explicit == port.explicit else None
+                other = None
         if port.block is not None and port.block.name not in checked:
             checked.add(port.block.name)
             mine = blocks.get(port.block.name)

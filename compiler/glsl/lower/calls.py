@@ -100,7 +100,7 @@ class CallLowering(MemoryLowering):
         for place, temp, source, target in written:
             value = self.read(b.deref_var(temp))
             if source is not target and source.is_numeric:
-                value = self.convert_value(value, source, target)
+                value = self.convert_value(self.loaded(value), source, target)
             self.write_place(place, value)
         return self.read(b.deref_var(result)) if result is not None else None
 

@@ -180,8 +180,6 @@ class Lowering:
                     return None if member is None else (member, tuple(reversed(steps)))
                 steps.append(e.index)
             elif isinstance(e, hir.IndexRef) and isinstance(e.index, hir.Const):
-                if not (e.base.type.is_array or e.base.type.is_matrix):
-                    return None
                 steps.append(e.index.value[0])
             else:
                 return None

@@ -116,11 +116,8 @@ class PlaceLowering(Lowering):
         index = self.scalar(e.index)
         if self.is_compact(e):
             return Place(base.deref, element=index)
-        known = e.index.value[0] if isinstance(e.index, hir.Const) else None
         if base.components is None:
             return Place(self.b.deref_array(base.deref, index))
-        if known is not None:
-            return Place(base.deref, (base.components[known],))
         # `v.zyx[i]`: which component of v that is depends on i.
         b = self.b
         component = b.imm_int(base.components[0])
@@ -129,8 +126,6 @@ class PlaceLowering(Lowering):
         return Place(b.deref_array(base.deref, component))
 
     def swizzled_place(self, base: Place, components: tuple[int, ...]) -> Place | None:
-        if base.components is not None:
-            return Place(base.deref, tuple(base.components[c] for c in components))
         if base.type.is_scalar:
             return base if len(components) == 1 else None
         return Place(base.deref, components)

@@ -178,8 +178,8 @@ class StatementLowering(CallLowering):
         if s.value is not None:
             with self.b.exactly(self.frame.precise):
                 value = self.value(s.value)
-            if self.frame.result is not None:
-                store(self.b, self.frame.result, value)
+            assert self.frame.result is not None
+            store(self.b, self.frame.result, value)
         self.leave()
         return True
 

@@ -78,9 +78,7 @@ def store(b: Builder, deref: Deref, value: Value) -> None:
     """Write a whole value."""
     type_ = deref.type
     if isinstance(value, Deref):
-        if type_.is_vector_or_scalar:
-            b.store_deref(deref, b.load_deref(value))
-        elif _same_layout(type_, value.type):
+        if type_ is value.type:
             b.copy_deref(deref, value)
         else:
             _store_parts(b, deref, load(b, value))
@@ -88,10 +86,6 @@ def store(b: Builder, deref: Deref, value: Value) -> None:
         _store_parts(b, deref, value)
     else:
         b.store_deref(deref, value)
-
-
-def _same_layout(a: Type, b: Type) -> bool:
-    return a is b
 
 
 def _store_parts(b: Builder, deref: Deref, parts: list[Value]) -> None:
@@ -121,14 +115,3 @@ def convert(b: Builder, value: Def, source: Type, target: Type) -> Def:
     if a == "f" and z == "f":
         return b.alu(f"f2f{bits}", value)
     return b.alu(f"{a}2{z}{bits}", value)
-
-
-def zero(b: Builder, type_: Type) -> Value:
-    """All zeros."""
-    if type_.is_matrix:
-        return [b.imm_zero(type_.rows, type_.bit_size) for _ in range(type_.columns)]
-    if type_.element is not None:
-        return [zero(b, type_.element) for _ in range(type_.length)]
-    if type_.is_struct:
-        return [zero(b, f.type) for f in type_.fields]
-    return b.imm_zero(type_.components, type_.bit_size)

@@ -57,12 +57,10 @@ def compare(a: Deref, b: Deref) -> Overlap:
     return _steps(left, right)
 
 
-def root_of(deref: Deref) -> Root | None:
-    """The variable or the pointer that the chain starts at; None for a function's parameter."""
+def root_of(deref: Deref) -> Root:
+    """The variable or the pointer that the chain starts at."""
     first = deref.path()[0]
-    if first.form == "var":
-        return first.var
-    return first.srcs[0].value if first.form == "cast" else None
+    return first.var if first.var is not None else first.srcs[0].value
 
 
 def _same_pointer(x: Deref, y: Deref) -> bool:

@@ -256,7 +256,7 @@ class Memory:
         elif var.mode & Mode.SYSTEM_VALUE:
             known = var.location in set(SystemValue)
             name = SystemValue(var.location).name.lower() if known else var.name
-            rows = env.system_value(name, count, max(var.type.bit_size, 1))
+            rows = env.system_value(name, count, var.type.without_array.bit_size)
             data[:] = rows
         return data
 

@@ -19,14 +19,6 @@ class Stage(enum.Enum):
     # Members are compared by identity; Enum's own hash is a Python call at every look-up.
     __hash__ = object.__hash__
 
-    @property
-    def order(self) -> int:
-        """Position in the pipeline, vertex first."""
-        return _STAGE_ORDER[self]
-
-
-_STAGE_ORDER = {stage: i for i, stage in enumerate(Stage)}
-
 
 class Mode(enum.IntFlag):
     """Storage class of a variable; a deref may carry several when it may point into any of them."""
@@ -76,7 +68,3 @@ class Access(enum.IntFlag):
     NON_READABLE = 8
     NON_WRITEABLE = 16
     CAN_REORDER = 32
-
-    @property
-    def text(self) -> str:
-        return "|".join(a.name.lower() for a in Access if a.name and a and a & self) or "none"

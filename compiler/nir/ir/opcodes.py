@@ -86,11 +86,6 @@ class Opcode:
     """the first source of any size; the result has its size, unless its type says another"""
 
     @property
-    def associative(self) -> bool:
-        """Exactly associative (integer and boolean operations)."""
-        return "associative" in self.properties
-
-    @property
     def is_conversion(self) -> bool:
         return "conversion" in self.properties
 

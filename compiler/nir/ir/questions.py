@@ -22,7 +22,6 @@ from gallette.compiler.nir.ir.instrs import (
     Jump,
     LoadConst,
     Phi,
-    Tex,
     Undef,
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
@@ -75,13 +74,6 @@ def has_side_effects(instr: Instr) -> bool:
     if instr.__class__ is Intrinsic:
         return not instr.info.can_eliminate or bool(instr.indices.get("access", 0) & 2)
     return instr.may_have_effects
-
-
-def is_pure(instr: Instr) -> bool:
-    """Does the result depend on the sources alone, so that equal sources mean equal results?"""
-    if isinstance(instr, Intrinsic):
-        return instr.info.is_pure
-    return isinstance(instr, (Alu, LoadConst, Tex, Deref))
 
 
 def can_speculate(instr: Instr) -> bool:

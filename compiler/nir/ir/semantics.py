@@ -580,7 +580,3 @@ def any_of(compare: Callable[..., Array]) -> Callable[[Vector, Vector], Array]:
 
 def vec(*components: Array) -> tuple[Array, ...]:
     return components
-
-
-def fround_even(x: Array) -> Array:
-    return np.rint(x)

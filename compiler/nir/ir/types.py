@@ -282,10 +282,6 @@ class Type:
                 return i
         return -1
 
-    def field(self, name: str) -> Field | None:
-        i = self.field_index(name)
-        return self.fields[i] if i >= 0 else None
-
     def indexed(self) -> Type:
         """The type of `x[i]`: array element, matrix column, or vector component."""
         if self.element is not None:

@@ -43,10 +43,6 @@ class Def:
         """May any component differ between lanes?"""
         return self.divergent_components != 0
 
-    @property
-    def is_used_once(self) -> bool:
-        return len(self.uses) == 1
-
     def rewrite_uses(self, new: Def) -> None:
         """Make every use of this value a use of `new`."""
         if new is self:

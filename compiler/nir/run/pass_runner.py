@@ -153,8 +153,6 @@ class PassRecord:
     instrs_after: int
     before: str = ""
     after: str = ""
-    pressure_before: int = 0
-    pressure_after: int = 0
     stage: str = ""
 
     @property
@@ -165,20 +163,12 @@ class PassRecord:
 
 @dataclass(slots=True)
 class PassLog:
-    """Collects records; with `texts` also the shader before and after each pass with progress.
-
-    With `pressure` (which costs a liveness analysis each time) also the register pressure.
-    """
+    """Collects records; with `texts` also the shader before and after each pass with progress."""
 
     texts: bool = False
     lines: bool = False  # texts say source lines, and values keep their names from pass to pass
     numbers: dict[Any, int] = field(default_factory=dict)
-    pressure: bool = False
     records: list[PassRecord] = field(default_factory=list)
-
-    @property
-    def seconds(self) -> float:
-        return sum(r.seconds for r in self.records)
 
     def made_progress(self) -> list[PassRecord]:
         return [r for r in self.records if r.progress]
@@ -232,7 +222,6 @@ def _run_recorded(
     log: PassLog | None,
     active: dict[str, str],
 ) -> bool:
-    from gallette.compiler.nir.analysis.pressure import register_pressure
     from gallette.compiler.nir.text.printer import print_shader
 
     texts = log is not None and log.texts
@@ -240,16 +229,12 @@ def _run_recorded(
     numbers = log.numbers if log is not None and lines else None
     before = print_shader(shader, lines=lines, numbers=numbers) if texts else ""
     count = shader.count_instrs() if log is not None else 0
-    pressure = register_pressure(shader) if log is not None and log.pressure else 0
     start = time.perf_counter()
     progress = info.function(shader, **options)
     seconds = time.perf_counter() - start
     if log is not None:
         record = PassRecord(info.name, options, progress, seconds, count, shader.count_instrs())
         record.stage = shader.stage.value
-        if log.pressure:
-            record.pressure_before = pressure
-            record.pressure_after = register_pressure(shader) if progress else pressure
         if texts:
             record.before = before
             record.after = (

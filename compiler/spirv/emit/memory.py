@@ -187,7 +187,7 @@ class Memory:
         if base not in self.counters:
             array = b.type("OpTypeRuntimeArray", uint, fresh=True)
             b.decorate(array, "ArrayStride", 4)
-            struct = b.type("OpTypeStruct", array, fresh=True)
+            struct = b.type("OpTypeStruct", array)
             b.decorate(struct, "Block")
             b.decorate_member(struct, 0, "Offset", 0)
             pointer = b.pointer("StorageBuffer", struct)

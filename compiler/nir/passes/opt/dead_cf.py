@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.cf import (
     successors_of,
     walk,
 )
-from gallette.compiler.nir.ir.instrs import LoadConst, Phi, Undef
+from gallette.compiler.nir.ir.instrs import LoadConst, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import (
     always_jumps,
@@ -85,7 +85,6 @@ def _unreachable_behind(node: If | Loop) -> bool:
         return False
     rest = owner[at:]
     _forget(rest)
-    _undefine(rest)
     drop_body(rest)
     del owner[at:]
     owner.append(Block(node.parent, owner))
@@ -96,22 +95,6 @@ def _cut_phis(block: Block) -> None:
     """An unreachable empty block leads nowhere: phis behind it need no source from it."""
     for successor in successors_of(block):
         drop_phi_preds(successor, block)
-
-
-def _undefine(nodes: Body) -> None:
-    """Values defined in dead code are not used by live code, except by phis already cut."""
-    for node in walk(nodes):
-        if isinstance(node, Block):
-            for instr in node.instrs():
-                if instr.dest is None:
-                    continue
-                for src in list(instr.dest.uses):
-                    parent = src.parent
-                    if isinstance(parent, Phi) and parent.block is not None:
-                        undef = Undef(instr.dest.num_components, instr.dest.bit_size)
-                        block = parent.block.impl.first
-                        block.insert_after(None, undef)
-                        src.rewrite(undef.result)
 
 
 def _simplify_if(node: If) -> bool:
@@ -168,7 +151,6 @@ def _take_branch(node: If, value: bool) -> None:
         # Control never gets behind the if now: what follows is dead.
         rest = owner[at + 1 :]
         _forget(rest)
-        _undefine(rest)
         drop_body(rest)
         del owner[at:]
         splice(before, taken, None)
@@ -180,7 +162,10 @@ def _take_branch(node: If, value: bool) -> None:
 
 
 def _forget(nodes: Body) -> None:
-    """Code that will go leads nowhere: phis behind it lose their sources from it."""
+    """Code that will go leads nowhere: phis behind it lose their sources from it.
+
+    Nothing else behind it can use its values.
+    """
     for piece in walk(nodes):
         if isinstance(piece, Block):
             for successor in successors_of(piece):

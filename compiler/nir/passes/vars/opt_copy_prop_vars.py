@@ -125,10 +125,8 @@ class _Propagation:
     def kill(self, instr: Intrinsic, mask: int) -> None:
         """Forget what a write through the first source may have changed."""
         target = instr.deref
-        root = root_of(target) if target is not None else None
-        if target is None or root is None:
-            self.known = {}
-            return
+        assert target is not None
+        root = root_of(target)
         related: list[Root] = [root]
         if target.modes & _OBSERVED or self.pointers or not isinstance(root, Variable):
             related = [r for r, c in self.known.items() if c.modes & target.modes]
@@ -152,8 +150,7 @@ class _Propagation:
         contents.indirect = [e for e in contents.indirect if _survives(e, target, mask)]
 
     def find(self, deref: Deref) -> _Known | None:
-        root = root_of(deref)
-        contents = self.known.get(root) if root is not None else None
+        contents = self.known.get(root_of(deref))
         if contents is None:
             return None
         key = deref_key(deref)
@@ -166,7 +163,6 @@ class _Propagation:
 
     def remember(self, deref: Deref, parts: list[tuple[Def, int] | None]) -> _Known:
         root = root_of(deref)
-        assert root is not None
         contents = self.known.get(root)
         if contents is None:
             contents = self.known[root] = _Contents(deref.modes)
@@ -192,7 +188,6 @@ class _Propagation:
             and not deref.modes & ~self.modes
             and not instr["access"] & Access.VOLATILE
             and deref.type.is_vector_or_scalar
-            and root_of(deref) is not None
             and not _is_component(deref)
         )
         if not plain:

@@ -62,10 +62,8 @@ def _block(block: Block, modes: int) -> bool:
             _after_read(instr, pending)
             continue
         deref = instr.deref
-        root = root_of(deref) if deref is not None else None
-        if deref is None or root is None:
-            pending.clear()
-            continue
+        assert deref is not None
+        root = root_of(deref)
         path = _leaf_path(deref)
         stores = pending.get(root)
         if stores is None:
@@ -119,9 +117,6 @@ def _after_read(instr: Intrinsic, pending: dict[Root, _Stores]) -> None:
         if not isinstance(deref, Deref):
             continue
         root = root_of(deref)
-        if root is None:
-            pending.clear()
-            return
         path = _leaf_path(deref)
         alone = isinstance(root, Variable) and not deref.modes & _OBSERVED
         for other, stores in pending.items():
