@@ -77,6 +77,8 @@ fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, whole GLSL programs (thre
 	$(BIN)/python bench/glsl_program_fuzz.py --against variants --seconds $(SECONDS)
 	$(BIN)/python bench/glsl_program_fuzz.py --against native --seconds $(SECONDS)
 	$(BIN)/python bench/gl_diff_fuzz.py --seed 20000 --seconds $(SECONDS)
+	$(BIN)/python bench/gl_diff_fuzz.py --fixed --seed 2000 --seconds $(SECONDS)
+	$(BIN)/python bench/gl_diff_fuzz.py --modern --seed 1000 --seconds $(SECONDS)
 
 COUNT ?= 400
 SEED  ?= 1

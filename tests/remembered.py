@@ -249,6 +249,8 @@ class Watch:
                 if then is not now and then != now:
                     self.wrong.append(f"{what}: {each.name}")
         for stage in Stage:
+            if stage is Stage.COMPUTE:  # which is bound beside draws
+                continue
             if given.shaders.get(stage) is not bound.shaders.get(stage):
                 self.wrong.append(f"{what}: the {stage.value} shader")
         for stage in MERGED_STAGES:

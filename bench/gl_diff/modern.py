@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from gl_diff import stages
 from gl_diff import tables as t
-from gl_diff.writer import Step, Writer
+from gl_diff.writer import Writer
 
 __all__ = ["RESETS", "generate_modern"]
 
 FEWEST_DRAWS = 10
-_STEPS: list[tuple[Step, int]] = []
 RESETS = [
     "gl.bind_program_pipeline(0)",
     "gl.disable(GL.CULL_FACE)",
@@ -29,7 +29,11 @@ RESETS = [
 ]
 
 
-def step(weight: int):  # type: ignore[no-untyped-def]
+Step = Callable[["Modern"], None]
+_STEPS: list[tuple[Step, int]] = []
+
+
+def step(weight: int) -> Callable[[Step], Step]:
     def register(function: Step) -> Step:
         _STEPS.append((function, weight))
         return function
@@ -217,26 +221,27 @@ def memory(m: Modern) -> None:
 
 
 def _change(w: Writer) -> str:
-    kind = w.number(7)
+    kind, value = w.number(7), f"np.array([{w.number(64)}], 'u4')"
     if kind == 0:
-        return (f"gl.bind_buffer_range(GL.UNIFORM_BUFFER, {w.number(2)}, blocks, "
-              f"{w.choice(0, 64, 256)}, 64)")  # fmt: skip
+        at = w.choice(0, 64, 256)
+        return f"gl.bind_buffer_range(GL.UNIFORM_BUFFER, {w.number(2)}, blocks, {at}, 64)"
     if kind == 1:
-        return (f"gl.named_buffer_sub_data(blocks, {w.choice(0, 64, 256)}, 64, "
-              f"new.colors({w.seed()})[:16].copy())")  # fmt: skip
+        at, data = w.choice(0, 64, 256), f"new.colors({w.seed()})[:16].copy()"
+        return f"gl.named_buffer_sub_data(blocks, {at}, 64, {data})"
     if kind == 2:
-        return (f"gl.named_buffer_sub_data(vertices, {w.choice(0, 120)}, 240, "
-              f"w.vertices({w.seed()}, 6))")  # fmt: skip
+        at, data = w.choice(0, 120), f"w.vertices({w.seed()}, 6)"
+        return f"gl.named_buffer_sub_data(vertices, {at}, 240, {data})"
     if kind == 3:
-        return (f"gl.clear_tex_image(counts, 0, GL.RED_INTEGER, GL.UNSIGNED_INT, "
-              f"np.array([{w.number(64)}], 'u4'))")  # fmt: skip
+        return f"gl.clear_tex_image(counts, 0, GL.RED_INTEGER, GL.UNSIGNED_INT, {value})"
     if kind == 4:
-        return ("gl.clear_named_buffer_data(sums, GL.R32UI, GL.RED_INTEGER, GL.UNSIGNED_INT, "
-              f"np.array([{w.number(64)}], 'u4'))")  # fmt: skip
+        what = "GL.R32UI, GL.RED_INTEGER, GL.UNSIGNED_INT"
+        return f"gl.clear_named_buffer_data(sums, {what}, {value})"
     if kind == 5:
         return "gl.copy_named_buffer_sub_data(vertices, vertices, 0, 480, 240)"
-    return ("other = new.counts(); gl.copy_image_sub_data(counts, GL.TEXTURE_2D, 0, 0, 0, 0, "
-          "other, GL.TEXTURE_2D, 0, 2, 2, 0, 6, 5, 1); new.see_counts(other)")  # fmt: skip
+    return (
+        "other = new.counts(); gl.copy_image_sub_data(counts, GL.TEXTURE_2D, 0, 0, 0, 0, "
+        "other, GL.TEXTURE_2D, 0, 2, 2, 0, 6, 5, 1); new.see_counts(other)"
+    )
 
 
 @step(1)

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 import numpy as np
 from gl_diff.compare import Seen, difference  # type: ignore[import-not-found]
-from gl_diff.generate import generate  # type: ignore[import-not-found]
+from gl_diff.generate import FAMILY, generate  # type: ignore[import-not-found]
 from gl_diff.reduce import reduce_lines  # type: ignore[import-not-found]
 from gl_diff.world import World  # type: ignore[import-not-found]
 from gl_diff_fuzz import PAIRS, check  # type: ignore[import-not-found]
@@ -19,17 +19,22 @@ from gl_diff_fuzz import PAIRS, check  # type: ignore[import-not-found]
 from tests.conftest import native_context
 
 
+KINDS = ["", "fixed", "modern"]
+
+
 @pytest.mark.parametrize("seed", range(6))
-def test_draws_that_wait_are_as_draws_at_once(seed: int) -> None:
-    lines, profile = generate(seed)
+@pytest.mark.parametrize("kind", KINDS)
+def test_draws_that_wait_are_as_draws_at_once(kind: str, seed: int) -> None:
+    lines, profile = generate(seed * FAMILY, kind=kind)
     assert check(lines, profile, PAIRS[1:]) == ""
 
 
 @pytest.mark.native
 @pytest.mark.parametrize("seed", range(100, 106))
-def test_random_programs_look_like_llvmpipes(seed: int) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_programs_look_like_llvmpipes(kind: str, seed: int) -> None:
     native_context().release()
-    lines, profile = generate(seed)
+    lines, profile = generate(seed * FAMILY, kind=kind)
     assert check(lines, profile, PAIRS[:1]) == ""
 
 
@@ -67,8 +72,9 @@ def test_a_quad_may_have_no_pixel() -> None:
 
 
 def test_a_program_is_a_function_of_its_seed() -> None:
-    assert generate(7) == generate(7)
-    assert generate(7) != generate(8)
+    for kind in KINDS:
+        assert generate(7, kind=kind) == generate(7, kind=kind)
+        assert generate(7, kind=kind) != generate(8, kind=kind)
 
 
 def test_differences_are_found_and_allowed_ones_are_not() -> None:
