@@ -68,3 +68,11 @@ def test_calls_are_counted_in_order() -> None:
         {"n": 0, "on": "context#1", "call": "draw_vbo", "args": {}},
         {"n": 1, "on": "context#1", "call": "flush", "args": {}},
     ]
+
+
+@pytest.mark.parametrize("size", [0, 1, 16, 17, 100])
+def test_few_bytes_are_written_out(size: int) -> None:
+    data = bytes(range(size))
+    shown = TraceWriter(lambda record: None).plain(data)
+    assert shown["bytes"] == size and len(shown["sha1"]) == 16
+    assert shown.get("hex") == (data.hex() if size <= 16 else None)

@@ -153,3 +153,13 @@ def test_indices_are_no_colours_but_kept(gl: Any) -> None:
     assert list(gl.get_pointerv(GL.EDGE_FLAG_ARRAY_POINTER)) == [12]
     gl.get_pointerv(GL.TEXTURE_2D)
     assert errors(gl) == ["GL_INVALID_ENUM"]
+
+
+def test_what_indices_and_edge_flags_tell(gl: Any) -> None:
+    gl.index_pointer(GL.SHORT, 6, 8)
+    gl.edge_flag_pointer(5, 12)
+    names = ("INDEX_ARRAY_TYPE", "INDEX_ARRAY_STRIDE", "EDGE_FLAG_ARRAY_STRIDE",
+             "INDEX_ARRAY_BUFFER_BINDING", "EDGE_FLAG_ARRAY_BUFFER_BINDING")  # fmt: skip
+    found = [int(gl.get_integerv(getattr(GL, name))[0]) for name in names]
+    assert found == [GL.SHORT, 6, 5, 0, 0]
+    assert errors(gl) == []

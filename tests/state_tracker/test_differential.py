@@ -18,7 +18,6 @@ from gl_diff_fuzz import PAIRS, check  # type: ignore[import-not-found]
 
 from tests.conftest import native_context
 
-
 KINDS = ["", "fixed", "modern"]
 
 
