@@ -123,6 +123,13 @@ def test_what_is_wider_than_its_vertices_may_touch_everything(
     assert found == (RECTANGLES if inside else [WHOLE] * 2)
 
 
+@pytest.mark.parametrize("starts", [None, np.array([0, 3], np.int64)])
+def test_depths_are_no_places(starts: Any) -> None:
+    shape = primitives(X, Y, CORNERS, [0, 1])
+    shape.vertices.window[2] = 1e7
+    assert rectangles(group(2, shape, starts=starts)).tolist() == RECTANGLES
+
+
 def test_nothing_may_touch_everything_of_a_target_without_pixels() -> None:
     assert rectangles(group(2, None)).tolist() == [WHOLE] * 2
     assert rectangles(group(1, None, draw=context(0, 0))).tolist() == [[0] * 4]
