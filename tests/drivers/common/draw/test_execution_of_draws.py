@@ -217,3 +217,151 @@ def test_draws_into_several_framebuffers_are_executed_apart(
     targets: Any = SimpleNamespace(several=True, apart=apart)
     executing().run(entries, [clear(made, 1)], targets)
     assert made == [(b"0", 0), (b"1", 0), "clear 1", (b"2", 0), (b"3", 1)]
+
+
+# -- together --------------------------------------------------------------------------------------
+
+
+class Ways:
+    """Which way draws take that are executed together."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, families: Any, **answers: Any) -> None:
+        self.taken: list[Any] = []
+        self.answers = answers
+        self.begun = 0
+        self.restored: list[Any] = []
+        put = monkeypatch.setattr
+        put(execution, "WORTH_MERGING", 1)
+        put(execution, "families", lambda entries: families)
+        put(execution, "draw_many", self._many)
+        put(execution, "companies", lambda found: answers.get("companies"))
+        put(execution, "add_group", lambda groups, family: groups.append(family))
+        put(execution, "add_company", self._company)
+        put(execution, "fill_together", lambda groups, attempt: answers.get("fills", False))
+        put(execution, "draw_batch", lambda group, rows: self.taken.append((group.name, rows)))
+        put(execution, "batches", lambda groups: [(group, [0]) for group in groups])
+        put(execution, "deal", self._deal)
+
+    def _many(self, entries: Any, first: int = -1) -> None:
+        self.taken.append((len(entries), first))
+
+    def _company(self, groups: Any, company: Any, entries: Any, attempt: Any) -> None:
+        groups.append(company[0])
+
+    def _deal(self, groups: Any, *others: Any, **more: Any) -> bool:
+        self.taken.append(f"deal {len(groups)}")
+        deals = self.answers.get("deals", [])
+        return bool(deals.pop(0)) if deals else False
+
+    def family(self, name: str, lanes: int = 3, alike: bool = False) -> Any:
+        def begin() -> None:
+            self.begun += 1
+
+        work = SimpleNamespace(begin=begin)
+        given = SimpleNamespace(states=SimpleNamespace(work=work))
+        return SimpleNamespace(
+            name=name, lanes=lanes, limit=3, alike=alike, entries=[(given, INFO, b"")]
+        )
+
+    def run(self, count: int = 2, regroup: bool = True) -> list[Any]:
+        counters = SimpleNamespace(
+            tally=None, snapshot=lambda: "before", restore=self.restored.append
+        )
+        states: Any = SimpleNamespace(counters=counters, scratch=None)
+        one, two = Given(made=True), Given(made=True)
+        Execution(states, regroup).run(draws(*[one] * count, two), [], NOWHERE)
+        return self.taken
+
+
+def test_draws_that_are_alike_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    families: list[Any] = []
+    ways = Ways(monkeypatch, families)
+    families += [ways.family("a", alike=True)]
+    assert ways.run() == [(3, -1)]
+    families += [ways.family("b", alike=True)]
+    assert ways.run()[1:] == ["deal 2", ("a", [0]), ("b", [0])]
+    assert ways.begun == 2
+
+
+def test_one_family_is_one_batch_and_several_are_dealt(monkeypatch: pytest.MonkeyPatch) -> None:
+    families: list[Any] = []
+    ways = Ways(monkeypatch, families, deals=[True])
+    families += [ways.family("a")]
+    assert ways.run() == [("a", [0, 1, 2])]
+    families += [ways.family("b")]
+    assert ways.run()[1:] == ["deal 2"]
+    ways.taken.clear()
+    ways.answers["fills"] = True
+    assert ways.run() == []
+
+
+def test_families_of_too_many_vertices_are_drawn_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or where nothing may change places: runs of equal ones are one."""
+    families: list[Any] = []
+    ways = Ways(monkeypatch, families, deals=[True])
+    families += [ways.family("a"), ways.family("b", lanes=4)]
+    assert ways.run() == [(2, 0), (1, 2)]
+    ways.taken.clear()
+    families[1].lanes = 3
+    assert ways.run(regroup=False) == [(2, 0), (1, 2)]
+    ways.taken.clear()
+    assert ways.run() == ["deal 2"]
+
+
+def test_families_share_the_way_to_fragments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was counted on a way that was not gone is forgotten."""
+    families: list[Any] = []
+    ways = Ways(monkeypatch, families, deals=[True, False, True])
+    families += [ways.family("a"), ways.family("b")]
+    ways.answers["companies"] = [families]
+    assert ways.run() == ["deal 1"]
+    assert (ways.begun, ways.restored) == (1, [])
+    ways.taken.clear()
+    assert ways.run() == ["deal 1", "deal 2"]
+    assert (ways.begun, ways.restored) == (4, ["before"])
+    ways.taken.clear()
+    families[0].lanes = 4
+    assert ways.run() == [(2, 0), (1, 2)]
+
+
+@pytest.mark.parametrize("around", [False, True])
+def test_what_fails_is_told_when_all_is_done(
+    around: bool, made: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(given: Any, info: Any, row: Any, at: int) -> None:
+        made.append(row)
+        if row != b"1":
+            raise MemoryError(row)
+
+    monkeypatch.setattr(execution, "draw_one", fails)
+    given = Given(made=True)
+    between = [clear(made, 1)] if around else []
+    with pytest.raises(MemoryError, match="0"):
+        executing().run(draws(given, given, given), between, NOWHERE)
+    assert [each for each in made if isinstance(each, bytes)] == ROWS[:3]
+    targets: Any = SimpleNamespace(
+        several=True, apart=lambda entries, clears: [(entries[:1], clears), (entries[1:], [])]
+    )
+    made.clear()
+    with pytest.raises(MemoryError, match="0"):
+        executing().run(draws(given, given, given), between, targets)
+    assert [each for each in made if isinstance(each, bytes)] == ROWS[:3]
+
+
+@pytest.mark.parametrize("way", ["together", "by plans", "dealt"])
+def test_what_fails_together_is_told(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    families: list[Any] = []
+    ways = Ways(monkeypatch, families, deals=[True, True])
+    families += [ways.family("a", alike=way == "together")]
+
+    def fails(*args: Any) -> None:
+        raise MemoryError
+
+    for name in ("draw_many", "add_group"):
+        monkeypatch.setattr(execution, name, fails)
+    given = Given(made=True, plan=SimpleNamespace(draw=fails) if way == "by plans" else None)
+    counters = SimpleNamespace(tally=None)
+    states: Any = SimpleNamespace(counters=counters, scratch=None)
+    between = [clear([], 1)] if way == "dealt" else []
+    with pytest.raises(MemoryError):
+        Execution(states, True).run(draws(given, given), between, NOWHERE)

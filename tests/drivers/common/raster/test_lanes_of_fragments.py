@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.raster import fragments
 from gallette.drivers.common.raster.fragments import (
     Fragments,
@@ -23,7 +24,14 @@ from gallette.drivers.common.raster.samples import sample_pattern
 from gallette.drivers.common.raster.scissors import CutByDraw
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.spans import Spans
-from gallette.drivers.common.raster.viewports import CutSink, Viewports, depth_range
+from gallette.drivers.common.raster.viewports import (
+    CutSink,
+    Viewports,
+    depth_range,
+    own_vertices,
+    reprojected,
+)
+from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.pipe.state import FramebufferState, ScissorState, ViewportState
 
 STRIDE = 20
@@ -123,6 +131,9 @@ def test_lanes_that_pass_are_kept() -> None:
     kept = quads.keep(passing)
     assert kept.covered is not None
     assert (kept.x.tolist(), kept.covered.tolist()) == ([2, 3, 2, 3], [True] * 4)
+    passing[6] = False
+    kept = quads.keep(passing)
+    assert kept.covered is not None and kept.covered.tolist() == [True, True, False, True]
     passing[:] = False
     passing[[1, 3, 4]] = True  # 3 was a helper
     kept = quads.keep(passing)
@@ -179,6 +190,8 @@ def test_large_primitives_are_pieces_of_their_own(monkeypatch: pytest.MonkeyPatc
     assert cut(1000, 3, 4, 4, 1, 7, primitives=[0, 1, 1, 2, 3]) == [[3], [4, 4], [1, 7]]
     assert cut(1000, 3, 4, 3, 1, 7, primitives=[0, 1, 1, 2, 3]) == [[3, 4, 3, 1, 7]]
     assert cut(1000, 9, 1) == [[9], [1]]
+    assert cut(10, 7, 7, 1) == [[7, 7, 1]]
+    assert cut(10, 7, 7, 2) == [[7, 7], [2]]
 
 
 # -- owners ----------------------------------------------------------------------------------------
@@ -294,6 +307,36 @@ def test_viewports_without_scissors_reach_everywhere() -> None:
     assert some.around(np.array([0])) == Rect(3, 3, 3, 9)
     assert some.around(np.array([2, 1])) == whole
     assert some.ranges is None
+
+
+def test_primitives_get_vertices_of_their_own_in_their_viewports() -> None:
+    """The corners of each, then the provoking vertex of each."""
+    states = [ViewportState((1, 2, 3), (0, 0, 0)), ViewportState((10, 20, 30), (1, 1, 1))]
+    viewports = Viewports.of(states, None, FramebufferState(8, 32), False, False)
+    clip = np.arange(4, dtype=np.float32)[None] + np.array([[0], [4], [8], [0]], np.float32)
+    clip[3] = 1
+    varyings: Any = {40: [np.arange(4) * 10, None, np.array(7), None]}
+    shared = VertexSet(4, clip, varyings, states[0])
+    corners, provoking = np.array([[0, 1, 2], [1, 2, 3]]), np.array([3, 1])
+    made, numbers, first = own_vertices(shared, corners, provoking, np.array([1, 0]), viewports)
+    old = [0, 1, 2, 1, 2, 3, 3, 1]
+    scales = [10, 10, 10, 1, 1, 1, 10, 1]
+    assert numbers.tolist() == [[0, 1, 2], [3, 4, 5]] and first.tolist() == [6, 7]
+    assert made.count == 8 and made.clip[1].tolist() == [4 + k for k in old]
+    shifts = [1 if scale == 10 else 0 for scale in scales]
+    for axis, per in enumerate((1, 2, 3)):
+        wanted = [
+            (4 * axis + k) * per * scale + shift
+            for k, scale, shift in zip(old, scales, shifts, strict=True)
+        ]
+        assert made.window[axis].tolist() == wanted
+    assert made.component(40, 0).tolist() == [10 * k for k in old]
+    assert made.component(40, 2) == 7 and made.component(40, 1) == 0
+    assert made.component(VaryingSlot.VIEWPORT, 0).tolist() == [1, 1, 1, 0, 0, 0, 1, 0]
+    again = reprojected(shared, states[1])
+    assert again.window[0].tolist() == [10 * k + 1 for k in range(4)]
+    assert again.clip is shared.clip and again.varyings[40] is not shared.varyings[40]
+    assert again.component(40, 0).tolist() == [0, 10, 20, 30]
 
 
 def test_depth_ranges() -> None:
