@@ -1,0 +1,328 @@
+"""Fragments of several states dealt out: portions, turns at a pixel, what is refused, joining."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.drivers.common.draw import dealing, joining
+from gallette.drivers.common.draw.clearing import Clear, clear_sheet, orders
+from gallette.drivers.common.draw.dealing import deal
+from gallette.drivers.common.output.order import Scratch
+from gallette.pipe.state import FramebufferState, ScissorState
+
+
+class Sheet:
+    """Spans of some draws: each of so many fragments."""
+
+    def __init__(self, order: Sequence[int], length: Sequence[int]) -> None:
+        self.order = np.array(order, np.uint16)
+        self.spans = SimpleNamespace(length=np.array(length, np.int64))
+
+    def part(self, first: int, end: int) -> Any:
+        return dealing._Sheet.part(self, first, end)  # type: ignore[arg-type]
+
+    def of(self, chosen: Any) -> Any:
+        return self.order.take(chosen).tolist() or None
+
+
+def portions(*sheets: Sheet) -> list[Any]:
+    return list(dealing._portions(list(sheets)))  # type: ignore[arg-type]
+
+
+def test_few_fragments_are_one_portion(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to half more than a portion has otherwise."""
+    monkeypatch.setattr(dealing, "AT_ONCE", 10)
+    assert portions() == []
+    all_of_it = Sheet([0, 1, 2], [5, 5, 5])
+    assert portions(all_of_it) == [[all_of_it]]
+    assert portions(Sheet([0, 1, 2], [5, 5, 6])) == [[[0, 1]], [[2]]]
+    assert portions(Sheet([0, 1, 2], [5, 6, 5])) == [[[0]], [[1]], [[2]]]
+
+
+def test_portions_end_between_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A draw that is larger is one of its own; one may be of several sheets."""
+    monkeypatch.setattr(dealing, "AT_ONCE", 10)
+    first = Sheet([0, 0, 2, 4], [3, 3, 30, 4])
+    second = Sheet([1, 3, 4], [4, 5, 1])
+    assert portions(first, second) == [[[0, 0], [1]], [[2]], [[4], [3, 4]]]
+    assert portions(Sheet([3, 3, 7], [9, 9, 9])) == [[], [[3, 3]], [[7]]]
+
+
+# -- turns -----------------------------------------------------------------------------------------
+
+
+class Lanes:
+    """Fragments at these pixels of these primitives."""
+
+    def __init__(self, pixel: Any, primitive: Any, covered: Any = None) -> None:
+        self.pixel, self.primitive = np.array(pixel, np.int64), np.array(primitive, np.int64)
+        self.covered = None if covered is None else np.array(covered, np.bool_)
+        self.count = len(self.pixel)
+        self.apart = False
+
+    def take(self, which: Any) -> Lanes:
+        return Lanes(self.pixel.take(which), self.primitive.take(which))
+
+
+def sheet(lanes: Lanes, draws: Sequence[int], quads: bool = False) -> Any:
+    found = SimpleNamespace(quads=quads, draws=np.array(draws, np.uint16), asked=[])
+
+    def asked(in_quads: bool) -> Lanes:
+        assert in_quads is found.quads
+        return lanes
+
+    def turned() -> Any:
+        found.quads = True
+        return found
+
+    found.lanes, found.in_quads, found.mine = asked, turned, lanes
+    return found
+
+
+STATE: Any = SimpleNamespace(plane=16, layers=2)
+
+
+def rounds(*sheets: Any) -> list[tuple[int, list[tuple[int, int]]]]:
+    """Which sheet goes with which (pixel, draw)."""
+    found = []
+    for each, lanes in dealing._rounds(list(sheets), STATE, Scratch()):
+        number = next(k for k, given in enumerate(sheets) if given is each)
+        draws = each.draws.take(lanes.primitive).tolist()
+        found.append((number, list(zip(lanes.pixel.tolist(), draws, strict=True))))
+    return found
+
+
+def test_who_shares_no_pixel_goes_in_the_first_round() -> None:
+    one, two = sheet(Lanes([0, 1, 2], [0, 0, 0]), [0]), sheet(Lanes([31, 4], [0, 0]), [1])
+    assert rounds(one, two) == [(0, [(0, 0), (1, 0), (2, 0)]), (1, [(31, 1), (4, 1)])]
+    assert one.mine.apart and two.mine.apart
+
+
+def test_states_take_turns_at_a_pixel() -> None:
+    """Sheet 0 has draws 0 and 2, sheet 1 has draw 1: at pixel 5 all of them, at 6 two of one."""
+    one = sheet(Lanes([4, 5, 6, 5, 6], [0, 0, 0, 1, 1]), [0, 2])
+    two = sheet(Lanes([5, 7], [0, 0]), [1])
+    assert rounds(one, two) == [
+        (0, [(4, 0), (5, 0), (6, 0), (6, 2)]),
+        (1, [(7, 1)]),
+        (1, [(5, 1)]),
+        (0, [(5, 2)]),
+    ]
+    assert not one.mine.apart and two.mine.apart
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("quads", [False, True])
+def test_at_every_pixel_fragments_come_in_order(seed: int, quads: bool) -> None:
+    rng = np.random.default_rng(seed)
+    turns = rng.integers(0, 3, 14)  # the sheet of each draw
+    sheets, step = [], 4 if quads else 1
+    of_place: dict[int, list[int]] = {}
+    for number in range(3):
+        draws = np.flatnonzero(turns == number).tolist()
+        pixels: list[int] = []
+        whose: list[int] = []
+        for primitive, draw in enumerate(draws):
+            for place in sorted(rng.choice(8, 3, replace=False).tolist()):
+                pixels += [place * step + lane for lane in range(step)]
+                whose += [primitive] * step
+                of_place.setdefault(place * step, []).append(draw)
+        covered = np.ones(len(pixels), np.bool_) if quads else None
+        sheets.append(sheet(Lanes(pixels, whose, covered), draws or [0], quads and number == 1))
+    found = rounds(*sheets)
+    seen: dict[int, list[int]] = {}
+    for number, lanes in found:
+        assert lanes and all(turns[draw] == number for _, draw in lanes)
+        if quads:
+            firsts = [pixel for pixel, _ in lanes[::4]]
+            assert [pixel for pixel, _ in lanes] == [p + k for p in firsts for k in range(4)]
+        for pixel, draw in lanes[::step]:
+            seen.setdefault(pixel, []).append(draw)
+    assert seen == {place: sorted(draws) for place, draws in of_place.items()}
+    changes = 0
+    for draws in seen.values():
+        owners = turns[draws]
+        changes = max(changes, int((owners[1:] != owners[:-1]).sum()))
+    assert len(found) <= 3 * (changes + 1)  # as many rounds as states take turns at a pixel
+
+
+def test_quads_that_share_only_helpers_come_in_any_order() -> None:
+    """Nothing is cut then, and who has no lanes does not come at all."""
+    covered = [True, True, False, False], [False, False, True, True]
+    one = sheet(Lanes([0, 1, 4, 5], [0] * 4, covered[0]), [1], True)
+    two = sheet(Lanes([0, 1, 4, 5], [0] * 4, covered[1]), [0])
+    none = sheet(Lanes([], [], []), [2])
+    assert [number for number, _ in rounds(one, none, two)] == [0, 2]
+    shared = sheet(Lanes([0, 1, 4, 5], [0] * 4, [False, True, True, True]), [0])
+    assert [number for number, _ in rounds(one, shared)] == [1, 0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_units_that_share_a_place(seed: int) -> None:
+    places = np.random.default_rng(seed).integers(0, 20, 12 + seed)
+    who = np.full(20, 99, np.int32)
+    wanted = [k for k, place in enumerate(places) if (places == place).sum() > 1]
+    assert dealing._shared(places, who).tolist() == wanted
+    assert dealing._once(places, who) is (not wanted)
+    apart = np.unique(places)
+    assert dealing._shared(apart, who).tolist() == []
+    assert dealing._once(apart, who)
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def group(rows: int, target: Any = None, **changed: Any) -> Any:
+    """Draws of a state: nothing of them is in sight."""
+    framebuffer = FramebufferState() if target is None else target
+    engine = SimpleNamespace(
+        deals=True, finished=0, state=SimpleNamespace(sample_mask=1, width=4), likeness=1
+    )
+
+    def finish() -> None:
+        engine.finished += 1
+
+    engine.finish = finish
+    draw = SimpleNamespace(
+        witness=None,
+        fragment=SimpleNamespace(program=object()),
+        fixed=SimpleNamespace(engine=engine),
+        bound=SimpleNamespace(framebuffer=framebuffer),
+    )
+    for name, value in changed.items():
+        setattr(engine if name == "deals" else draw, name, value)
+    return SimpleNamespace(rows=rows, draw=draw, engines=[engine], primitives=object(), entries=[0])
+
+
+@pytest.fixture
+def covered(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The groups of which it was found out what they cover."""
+    found: list[Any] = []
+    monkeypatch.setattr(dealing, "rows_covered", lambda group: group.rows)
+    monkeypatch.setattr(dealing, "_cover", lambda group, places, sheets: found.append(group))
+    return found
+
+
+def attempt(what: Any, *args: Any) -> None:
+    what(*args)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"deals": False},
+        {"witness": object()},
+        {"fragment": SimpleNamespace(program=SimpleNamespace(fill=None))},
+    ],
+)
+def test_what_is_dealt_in_no_way(changed: dict[str, Any], covered: list[Any]) -> None:
+    good, bad = group(1), group(1, **changed)
+    for groups in ([bad], [good, bad], [bad, good]):
+        assert not deal(groups, Scratch(), attempt)
+    bad.primitives = None  # then nothing of it is drawn
+    assert deal([good, bad], Scratch(), attempt)
+    assert covered == [good]
+    assert (good.engines[0].finished, bad.engines[0].finished) == (1, 0)
+
+
+def test_so_many_rows_are_dealt(covered: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dealing, "MOST_ROWS", 100)
+    assert not deal([group(50), group(51)], Scratch(), attempt)
+    assert not deal([group(np.nan)], Scratch(), attempt)  # type: ignore[arg-type]
+    assert covered == []
+    assert deal([group(50), group(50)], Scratch(), attempt)
+    assert len(covered) == 2
+
+
+class _Texel:
+    def __init__(self) -> None:
+        self.filled: list[Any] = []
+
+    def fill(self, rect: Any) -> None:
+        self.filled.append(rect)
+
+
+def test_clears_are_dealt_with_draws_into_the_same(covered: list[Any]) -> None:
+    one, other = FramebufferState(), FramebufferState(width=8, height=8)
+    texel: Any = _Texel()
+    clear = Clear(1, one, ScissorState(1, 1, 3, 2), [texel])
+    nothing = group(1)
+    nothing.primitives = None
+    unbound = group(1)
+    unbound.draw.bound = None
+    for groups in ([nothing], [group(1, one), group(1, other)], [unbound], [group(1), unbound]):
+        assert not deal(groups, Scratch(), attempt, clears=[clear])
+    assert covered == [] and texel.filled == []
+    groups = [group(1, one), group(1, FramebufferState())]
+    assert deal(groups, Scratch(), attempt, clears=[clear])
+    assert covered == groups
+    assert texel.filled == [clear.rect]
+
+
+def clears(*after: int) -> list[Clear]:
+    return [Clear(each, FramebufferState(), ScissorState(0, 0, 2, 2), ()) for each in after]
+
+
+def test_clears_have_places_between_draws() -> None:
+    draws, of_clears = orders(4, clears(1, 1, 3))
+    assert (draws.tolist(), of_clears.tolist()) == ([0, 3, 4, 6], [1, 2, 5])
+    draws, of_clears = orders(2, clears(0, 2))
+    assert (draws.tolist(), of_clears.tolist()) == ([1, 2], [0, 3])
+
+
+def test_a_sheet_of_clears_has_a_span_for_each_row() -> None:
+    state: Any = SimpleNamespace(width=16)
+    rects = [ScissorState(1, 2, 4, 4), ScissorState(5, 0, 6, 3)]
+    given = [Clear(k, FramebufferState(), rect, [_Texel()]) for k, rect in enumerate(rects)]  # type: ignore[list-item]
+    found = clear_sheet(given, np.array([3, 7], np.uint16), state)
+    assert found.spans.primitive.tolist() == [0, 0, 1, 1, 1]
+    assert found.spans.y.tolist() == [2, 3, 0, 1, 2]
+    assert found.spans.x.tolist() == [1, 1, 5, 5, 5]
+    assert found.spans.length.tolist() == [3, 3, 1, 1, 1]
+    assert found.order.tolist() == [3, 3, 7, 7, 7]
+    assert found.lanes(False).pixel.tolist() == [33, 34, 35, 49, 50, 51, 5, 21, 37]
+    assert found.in_quads() is found
+    assert found.part(4, 7) is None and found.part(0, 3) is None
+    for first, end, wanted in ((3, 4, [3, 3]), (4, 8, [7] * 3), (3, 8, [3, 3, 7, 7, 7])):
+        part = found.part(first, end)
+        assert part is not None and part.order.tolist() == wanted
+    last = found.part(7, 8)
+    assert last is not None
+    last.draw()
+    assert [clear.texels[0].filled for clear in given] == [[], [rects[1]]]  # type: ignore[attr-defined]
+
+
+# -- one engine for all ----------------------------------------------------------------------------
+
+
+def test_one_engine_serves_groups_that_draw_alike_into_the_same() -> None:
+    one, two = group(1), group(1)
+    engine = one.engines[0]
+    assert joining.joined_engine([one]) is engine
+    assert joining.joined_engine([one, two]) is engine
+    two.engines[0].likeness = 2
+    assert joining.joined_engine([one, two]) is None
+    assert joining.joined_engine([two, one]) is None
+    other = group(1, FramebufferState(width=8, height=8))
+    assert joining.joined_engine([one, other]) is None
+    other.draw.bound = None
+    assert joining.joined_engine([one, other]) is None
+    assert joining.joined_engine([other, one]) is None
+    assert joining.joined_engine([other]) is None
+
+
+def test_a_group_of_one_sheet_is_not_joined() -> None:
+    def never() -> Any:
+        raise AssertionError
+
+    assert dealing._joined([group(1)], [object()], never) is None  # type: ignore[list-item]
+    two = group(1)
+    two.engines[0].likeness = 2
+    assert dealing._joined([group(1), two], [object()] * 2, never) is None  # type: ignore[list-item]
+    both = [group(1), group(1)]
+    assert dealing._joined(both, [object()] * 2, lambda: None) is None  # type: ignore[list-item]

@@ -1,0 +1,369 @@
+"""Fragments made of spans, pixel by pixel: lanes, quads, pieces, owners, scissors, viewports."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.raster import fragments
+from gallette.drivers.common.raster.fragments import (
+    Fragments,
+    expand_pixels,
+    expand_quads,
+    expand_samples,
+    owned_pixels,
+    owned_quads,
+    pieces,
+    sample_quads,
+)
+from gallette.drivers.common.raster.samples import sample_pattern
+from gallette.drivers.common.raster.scissors import CutByDraw
+from gallette.drivers.common.raster.setup import Rect
+from gallette.drivers.common.raster.spans import Spans
+from gallette.drivers.common.raster.viewports import (
+    CutSink,
+    Viewports,
+    depth_range,
+    own_vertices,
+    reprojected,
+)
+from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.pipe.state import FramebufferState, ScissorState, ViewportState
+
+STRIDE = 20
+Run = tuple[int, int, int, int]  # primitive, row, column, length
+
+
+def spans(*runs: Run, bounds: Any = None) -> Spans:
+    primitive, y, x, length = np.array(runs, np.int64).reshape(-1, 4).T
+    return Spans(primitive, y, x, length, bounds)
+
+
+def runs_of(found: Spans) -> list[Run]:
+    arrays = found.primitive, found.y, found.x, found.length
+    return list(zip(*(each.tolist() for each in arrays), strict=True))
+
+
+RUNS: list[Run] = [(0, 2, 3, 4), (0, 3, 2, 1), (0, 4, 5, 2), (2, 3, 7, 3), (2, 5, 0, 1)]
+
+
+def pixels(runs: list[Run]) -> list[tuple[int, int, int]]:
+    """Primitive, x and y, in order."""
+    return [(p, x + k, y) for p, y, x, length in runs for k in range(length)]
+
+
+@pytest.mark.parametrize("runs", [RUNS, RUNS[:3], RUNS[3:4]])
+def test_a_lane_for_each_pixel(runs: list[Run]) -> None:
+    lanes = expand_pixels(spans(*runs), STRIDE)
+    places = zip(lanes.primitive.tolist(), lanes.x.tolist(), lanes.y.tolist(), strict=True)
+    assert [*places] == pixels(runs)
+    assert lanes.pixel.tolist() == [y * STRIDE + x for _, x, y in pixels(runs)]
+    assert lanes.covered is None
+    assert lanes.of_one is lanes.distinct is (len({run[0] for run in runs}) == 1)
+
+
+@pytest.mark.parametrize("runs", [RUNS, RUNS[:3], RUNS[3:4], RUNS[1:2]])
+def test_four_lanes_for_each_quad(runs: list[Run]) -> None:
+    lanes = expand_quads(spans(*runs), STRIDE)
+    assert lanes.covered is not None and lanes.count % 4 == 0
+    found = []
+    for first in range(0, lanes.count, 4):
+        x, y = int(lanes.x[first]), int(lanes.y[first])
+        assert x % 2 == y % 2 == 0
+        assert lanes.x[first : first + 4].tolist() == [x, x + 1, x, x + 1]
+        assert lanes.y[first : first + 4].tolist() == [y, y, y + 1, y + 1]
+        assert len(set(lanes.primitive[first : first + 4].tolist())) == 1
+        assert lanes.covered[first : first + 4].any() or lanes.count > 4
+        found.append((int(lanes.primitive[first]), x, y))
+    assert len(set(found)) == len(found)
+    assert lanes.pixel.tolist() == (lanes.y * STRIDE + lanes.x).tolist()
+    real = np.flatnonzero(lanes.covered).tolist()
+    places = [(int(lanes.primitive[k]), int(lanes.x[k]), int(lanes.y[k])) for k in real]
+    assert sorted(places) == sorted(pixels(runs))
+
+
+def sampled() -> Spans:
+    """Two samples: one covers columns 3 to 5, the other 4 to 6; in the row below 8 and nothing."""
+    low, high = [[3, 8], [4, 9]], [[6, 9], [7, 0]]
+    return spans((0, 2, 3, 4), (1, 3, 8, 1), bounds=np.array([low, high], np.int64))
+
+
+def test_lanes_with_samples() -> None:
+    lanes = expand_samples(sampled(), STRIDE)
+    assert lanes.samples is not None
+    assert lanes.samples.tolist() == [1, 3, 3, 2, 1]
+    assert lanes.x.tolist() == [3.5, 4.5, 5.5, 6.5, 8.5]
+    assert lanes.y.tolist() == [2.5] * 4 + [3.5]
+    none = spans((0, 2, 3, 2), (1, 3, 8, 1), bounds=np.array([[[4, 8]], [[5, 9]]], np.int64))
+    some = expand_samples(none, STRIDE)
+    assert (some.pixel.tolist(), some.primitive.tolist()) == ([44, 68], [0, 1])
+
+
+def test_lanes_with_samples_in_quads() -> None:
+    lanes = expand_samples(sampled(), STRIDE)
+    lanes.seen = np.array([5, 6, 7, 8, 9], np.uint16)
+    quads = sample_quads(lanes, STRIDE)
+    assert quads.covered is not None and quads.samples is not None and quads.seen is not None
+    assert quads.x[::4].tolist() == [2.5, 4.5, 6.5, 8.5] and quads.y[::4].tolist() == [2.5] * 4
+    assert quads.x[:4].tolist() == [2.5, 3.5, 2.5, 3.5]
+    assert quads.y[:4].tolist() == [2.5, 2.5, 3.5, 3.5]
+    assert quads.pixel[:4].tolist() == [42, 43, 62, 63]
+    assert quads.primitive[::4].tolist() == [0, 0, 0, 1]
+    assert quads.samples.tolist() == [0, 1, 0, 0, 3, 3, 0, 0, 2, 0, 0, 0, 0, 0, 1, 0]
+    assert quads.seen.tolist() == [0, 5, 0, 0, 6, 7, 0, 0, 8, 0, 0, 0, 0, 0, 9, 0]
+    assert quads.covered.tolist() == (quads.samples != 0).tolist()
+    lanes.seen = None
+    assert sample_quads(lanes, STRIDE).seen is None
+
+
+def test_lanes_that_pass_are_kept() -> None:
+    lanes = expand_pixels(spans(*RUNS), STRIDE)
+    assert lanes.keep(np.ones(11, np.bool_)) is lanes
+    mask = np.arange(11) % 3 == 0
+    assert lanes.keep(mask).pixel.tolist() == lanes.pixel[mask].tolist()
+    quads = expand_quads(spans((0, 0, 0, 4), (0, 1, 2, 2)), STRIDE)
+    passing = np.ones(8, np.bool_)
+    passing[:4] = False
+    kept = quads.keep(passing)
+    assert kept.covered is not None
+    assert (kept.x.tolist(), kept.covered.tolist()) == ([2, 3, 2, 3], [True] * 4)
+    passing[6] = False
+    kept = quads.keep(passing)
+    assert kept.covered is not None and kept.covered.tolist() == [True, True, False, True]
+    passing[:] = False
+    passing[[1, 3, 4]] = True  # 3 was a helper
+    kept = quads.keep(passing)
+    assert kept.covered is not None
+    assert kept.covered.tolist() == [False, True, False, False, True, False, False, False]
+    assert kept.pixel is quads.pixel and quads.covered is not None and quads.covered.sum() == 6
+
+
+def test_lanes_are_taken_with_all_they_are() -> None:
+    base: Any = np.arange(6)
+    lanes = Fragments(
+        base, base + 0.5, base + 1.5, base * 2, base > 2,
+        base.astype(np.uint16) + 1, base.astype(np.uint16) + 2, True,
+    )  # fmt: skip
+    for which in (np.array([4, 1]), slice(1, 5, 3)):
+        numbers = base[which]
+        found = lanes.take(which)
+        assert found.covered is not None and found.samples is not None and found.seen is not None
+        assert found.pixel.tolist() == numbers.tolist() and found.apart
+        assert found.x.tolist() == (numbers + 0.5).tolist()
+        assert found.y.tolist() == (numbers + 1.5).tolist()
+        assert found.primitive.tolist() == (numbers * 2).tolist()
+        assert found.covered.tolist() == (numbers > 2).tolist()
+        assert found.samples.tolist() == (numbers + 1).tolist()
+        assert found.seen.tolist() == (numbers + 2).tolist()
+    one = Fragments(base, base + 0.5, base + 0.5, np.broadcast_to(np.int64(7), 6))
+    for which in (np.array([4, 1]), slice(1, 5, 3)):
+        assert one.take(which).primitive.tolist() == [7, 7] and one.take(which).of_one
+
+
+# -- pieces ----------------------------------------------------------------------------------------
+
+
+def cut(limit: int, *lengths: int, primitives: Any = None) -> list[list[int]]:
+    owners = range(len(lengths)) if primitives is None else primitives
+    given = spans(*[(p, 0, 0, length) for p, length in zip(owners, lengths, strict=True)])
+    return [piece.length.tolist() for piece in pieces(given, limit)]
+
+
+def test_pieces_have_about_so_many_fragments() -> None:
+    assert cut(10) == []
+    assert cut(10, 5, 5, 5) == [[5, 5, 5]]  # half more than that
+    assert cut(10, 5, 5, 6) == [[5, 5], [6]]
+    assert cut(10, 5, 6, 5) == [[5, 6], [5]]
+    assert cut(10, 40, 1) == [[40], [1]]
+    assert cut(10, 4, 4, 4, 4, 4, 4, 4, 4) == [[4] * 3, [4] * 2, [4] * 3]
+
+
+def test_large_primitives_are_pieces_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fragments, "_LARGE", 8)
+    assert cut(1000, 3, 4) == [[3, 4]]
+    assert cut(1000, 3, 4, 1) == [[3, 4, 1]]
+    assert cut(1000, 3, 8, 1, 7, 9) == [[3], [8], [1, 7], [9]]
+    assert cut(1000, 3, 4, 4, 1, 7, primitives=[0, 1, 1, 2, 3]) == [[3], [4, 4], [1, 7]]
+    assert cut(1000, 3, 4, 3, 1, 7, primitives=[0, 1, 1, 2, 3]) == [[3, 4, 3, 1, 7]]
+    assert cut(1000, 9, 1) == [[9], [1]]
+    assert cut(10, 7, 7, 1) == [[7, 7, 1]]
+    assert cut(10, 7, 7, 2) == [[7, 7], [2]]
+
+
+# -- owners ----------------------------------------------------------------------------------------
+
+OWNERS = np.array([[0, 1, 2, 2], [1, 1, 2, 3], [0, 0, 0, 0], [0, 0, 0, 4]], np.int32)
+
+
+def test_owned_pixels() -> None:
+    lanes = owned_pixels(OWNERS, 10, 6, STRIDE)
+    assert lanes.primitive.tolist() == [0, 1, 1, 0, 0, 1, 2, 3]
+    assert lanes.x.tolist() == [11, 12, 13, 10, 11, 12, 13, 13]
+    assert lanes.y.tolist() == [6, 6, 6, 7, 7, 7, 7, 9]
+    assert lanes.pixel.tolist() == (lanes.y * STRIDE + lanes.x).tolist()
+
+
+def test_owned_quads() -> None:
+    lanes = owned_quads(OWNERS, 10, 6, STRIDE)
+    assert lanes.covered is not None
+    assert lanes.pixel.tolist() == (lanes.y * STRIDE + lanes.x).tolist()
+    quads = {}
+    for first in range(0, lanes.count, 4):
+        x, y = lanes.x[first], lanes.y[first]
+        assert lanes.x[first : first + 4].tolist() == [x, x + 1, x, x + 1]
+        assert lanes.y[first : first + 4].tolist() == [y, y, y + 1, y + 1]
+        covered = lanes.covered[first : first + 4].tolist()
+        quads[lanes.primitive[first], x, y] = [int(each) for each in covered]
+        assert lanes.primitive[first : first + 4].tolist() == [lanes.primitive[first]] * 4
+    assert quads == {
+        (0, 10, 6): [0, 1, 1, 1],
+        (1, 12, 6): [1, 1, 1, 0],
+        (2, 12, 6): [0, 0, 0, 1],
+        (3, 12, 8): [0, 0, 0, 1],
+    }
+    assert lanes.count == 16
+
+
+# -- scissors and viewports ------------------------------------------------------------------------
+
+
+class Sink:
+    """What comes through."""
+
+    def __init__(self) -> None:
+        self.found: list[Spans] = []
+
+    def draw(self, found: Spans, source: Any, info: Any) -> None:
+        self.found.append(found)
+
+
+CUT_RUNS: list[Run] = [(0, 1, 0, 9), (0, 2, 0, 9), (1, 4, 3, 2), (1, 5, 3, 2), (0, 3, 6, 3)]
+LEFT: list[Run] = [(0, 2, 2, 4), (1, 4, 4, 1)]
+RECTANGLES = [[4, 4, 9, 5], [2, 2, 6, 4]]  # of primitives 1 and 0; the last exclusive
+EDGES = np.array([[[0, 3, 3, 3, 6]], [[9, 5, 5, 5, 9]]], np.int64)
+
+
+@pytest.mark.parametrize("bounds", [None, EDGES])
+def test_spans_are_cut_by_the_scissors_of_draws(bounds: Any) -> None:
+    sink = Sink()
+    cutting = CutByDraw(sink, np.array(RECTANGLES, np.int64))
+    info: Any = SimpleNamespace(identity=np.array([1, 0], np.int32))
+    source: Any = None
+    cutting.draw(spans(*CUT_RUNS, bounds=bounds), source, info)
+    (found,) = sink.found
+    assert runs_of(found) == LEFT
+    if bounds is None:
+        assert found.bounds is None
+    else:
+        assert found.bounds is not None and found.bounds.tolist() == [[[3, 4]], [[5, 5]]]
+    cutting.draw(spans((0, 4, 2, 4), (0, 1, 2, 4), (0, 2, 6, 1), (0, 2, 0, 2)), source, info)
+    assert len(sink.found) == 1  # nothing is left
+
+
+@pytest.mark.parametrize("clamps", [False, True])
+def test_spans_are_cut_by_the_scissors_of_viewports(clamps: bool) -> None:
+    states = [ViewportState((1, 1, 0.25), (0, 0, 0.5)), ViewportState((1, 1, -0.5), (0, 0, 0.5))]
+    scissors = [ScissorState(*each) for each in RECTANGLES]
+    viewports = Viewports.of(states, scissors, FramebufferState(8, 32), clamps, False)
+    assert viewports.rects == (Rect(4, 4, 8, 5), Rect(2, 2, 6, 4))
+    value = np.array([1, 0, 2, -1], np.int32)
+    vertices: Any = SimpleNamespace(component=lambda slot, component: value)
+    provoking = np.array([0, 3], np.int64)
+    assert viewports.indices(vertices, np.arange(4)).tolist() == [1, 0, 0, 0]
+    source: Any = SimpleNamespace(vertices=vertices, provoking=provoking, depth_range=None)
+    sink = Sink()
+    cutting = CutSink(sink, viewports)
+    info: Any = None
+    cutting.draw(spans(*CUT_RUNS), source, info)
+    assert runs_of(sink.found[0]) == LEFT and sink.found[0].bounds is None
+    cutting.draw(spans(*CUT_RUNS, bounds=EDGES), source, info)
+    found = sink.found[1].bounds
+    assert found is not None and found.tolist() == [[[3, 4]], [[5, 5]]]
+    cutting.draw(spans((0, 4, 2, 4), (0, 1, 2, 4), (0, 2, 6, 1), (0, 2, 0, 2)), source, info)
+    assert len(sink.found) == 2
+    if clamps:
+        assert [each.tolist() for each in source.depth_range] == [[0, 0.25], [1, 0.75]]
+    else:
+        assert source.depth_range is None
+    scalar: Any = SimpleNamespace(component=lambda slot, component: np.int32(1))
+    assert viewports.indices(scalar, provoking).tolist() == [1, 1]
+
+
+def test_viewports_without_scissors_reach_everywhere() -> None:
+    states = [ViewportState((1, 1, 1), (0, 0, 0))] * 3
+    whole = Rect(0, 0, 8, 32)
+    framebuffer = FramebufferState(8, 32)
+    assert Viewports.of(states, None, framebuffer, False, False).rects == (whole,) * 3
+    some = Viewports.of(
+        states, [ScissorState(3, 3, 3, 9), ScissorState(1, 2, 4, 5)], framebuffer, False, False
+    )
+    assert some.rects == (Rect(3, 3, 3, 9), Rect(1, 2, 4, 5), whole)
+    assert some.around(np.array([1, 1])) == Rect(1, 2, 4, 5)
+    assert some.around(np.array([1, 0])) == Rect(1, 2, 4, 5)  # the other one is empty
+    assert some.around(np.array([0])) == Rect(3, 3, 3, 9)
+    assert some.around(np.array([2, 1])) == whole
+    assert some.ranges is None
+
+
+def test_primitives_get_vertices_of_their_own_in_their_viewports() -> None:
+    """The corners of each, then the provoking vertex of each."""
+    states = [ViewportState((1, 2, 3), (0, 0, 0)), ViewportState((10, 20, 30), (1, 1, 1))]
+    viewports = Viewports.of(states, None, FramebufferState(8, 32), False, False)
+    clip = np.arange(4, dtype=np.float32)[None] + np.array([[0], [4], [8], [0]], np.float32)
+    clip[3] = 1
+    varyings: Any = {40: [np.arange(4) * 10, None, np.array(7), None]}
+    shared = VertexSet(4, clip, varyings, states[0])
+    corners, provoking = np.array([[0, 1, 2], [1, 2, 3]]), np.array([3, 1])
+    made, numbers, first = own_vertices(shared, corners, provoking, np.array([1, 0]), viewports)
+    old = [0, 1, 2, 1, 2, 3, 3, 1]
+    scales = [10, 10, 10, 1, 1, 1, 10, 1]
+    assert numbers.tolist() == [[0, 1, 2], [3, 4, 5]] and first.tolist() == [6, 7]
+    assert made.count == 8 and made.clip[1].tolist() == [4 + k for k in old]
+    shifts = [1 if scale == 10 else 0 for scale in scales]
+    for axis, per in enumerate((1, 2, 3)):
+        wanted = [
+            (4 * axis + k) * per * scale + shift
+            for k, scale, shift in zip(old, scales, shifts, strict=True)
+        ]
+        assert made.window[axis].tolist() == wanted
+    assert made.component(40, 0).tolist() == [10 * k for k in old]
+    assert made.component(40, 2) == 7 and made.component(40, 1) == 0
+    assert made.component(VaryingSlot.VIEWPORT, 0).tolist() == [1, 1, 1, 0, 0, 0, 1, 0]
+    again = reprojected(shared, states[1])
+    assert again.window[0].tolist() == [10 * k + 1 for k in range(4)]
+    assert again.clip is shared.clip and again.varyings[40] is not shared.varyings[40]
+    assert again.component(40, 0).tolist() == [0, 10, 20, 30]
+
+
+def test_depth_ranges() -> None:
+    state = ViewportState((1, 1, 0.25), (0, 0, 0.5))
+    assert depth_range(state, False) == (0.25, 0.75)
+    assert depth_range(state, True) == (0.5, 0.75)
+    turned = ViewportState((1, 1, -0.25), (0, 0, 0.5))
+    assert depth_range(turned, False) == (0.25, 0.75)
+    assert depth_range(turned, True) == (0.25, 0.5)
+
+
+# -- sample patterns -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 8])
+def test_the_centroid_is_the_first_covered_sample_unless_all_or_none_are(count: int) -> None:
+    pattern = sample_pattern(count)
+    assert pattern.every == (1 << count) - 1 and pattern.count == count
+    for mask in range(1 << count):
+        wanted = np.zeros(2)
+        if 0 < mask < pattern.every:
+            first = next(k for k in range(count) if mask >> k & 1)
+            wanted = pattern.positions[first] - 0.5
+        assert pattern.centroids[:, mask].tolist() == wanted.tolist()
+
+
+def test_patterns_of_other_counts_and_of_given_places() -> None:
+    assert sample_pattern(3).positions.tolist() == [[0.5, 0.5]] * 3
+    assert sample_pattern(2, ((0.25, 0.5), (1.0, 0.0))).positions.tolist() == [[0.25, 0.5], [1, 0]]
+    assert sample_pattern(16).count == 16
