@@ -128,3 +128,26 @@ def test_a_view_of_the_same_format_looks_at_what_is_stored(monkeypatch: pytest.M
             count += candidates.index(stored.format) == number > 0
     assert count > 10
     gl.release()
+
+
+@pytest.mark.parametrize(("first", "count"), [(0, 4), (1, 2), (2, 1), (3, 1)])
+@pytest.mark.parametrize("make", BOTH)
+def test_all_layers_of_a_view_and_no_others_are_drawn_to(
+    make: object, first: int, count: int
+) -> None:
+    gl = make(profile="core", version=(4, 5), size=(8, 8))  # type: ignore[operator]
+    texture = _array(gl)
+    (view,) = gl.gen_textures(1)
+    gl.texture_view(view, GL.TEXTURE_2D_ARRAY, texture, GL.RGBA8, 1, 1, first, count)
+    (target,) = gl.gen_framebuffers(1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, target)
+    gl.framebuffer_texture(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, view, 0)
+    gl.clear_color(1.0, 1.0, 1.0, 1.0)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.bind_texture(GL.TEXTURE_2D_ARRAY, texture)
+    raw = gl.get_tex_image(GL.TEXTURE_2D_ARRAY, 1, GL.RGBA, GL.UNSIGNED_BYTE)
+    found = np.frombuffer(bytes(raw), np.uint8).reshape(4, 16, 4)[:, 0, 0].tolist()
+    inside = range(first, first + count)
+    assert found == [255 if layer in inside else 10 * layer + 5 for layer in range(4)]
+    assert errors(gl) == []
+    gl.release()
