@@ -61,6 +61,7 @@ def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
 
 
 def _place_shared(shader: Shader) -> None:
+    """Each variable begins on a multiple of 16, and so does what follows: another workgroup's."""
     offset = shader.info.shared_bytes
     for var in shader.variables_of(Mode.SHARED):
         if var.offset < 0:
@@ -68,7 +69,7 @@ def _place_shared(shader: Shader) -> None:
             offset = align(offset, 16)
             var.offset = offset
             offset += explicit_size(var.type)
-    shader.info.shared_bytes = offset
+    shader.info.shared_bytes = align(offset, 16)
 
 
 def _rule(var: Variable) -> str:
