@@ -13,12 +13,11 @@ from collections.abc import Callable
 
 from gl_diff import tables as t
 from gl_diff.old import UNITS
-from gl_diff.writer import WHOLE_VIEW, Step, Writer
+from gl_diff.writer import FEWEST_DRAWS, WHOLE_VIEW, Step, Writer
 
 __all__ = ["RESETS", "generate_fixed"]
 
 LIGHTS = 3
-FEWEST_DRAWS = 10
 _STEPS: list[tuple[Step, int]] = []
 _SETTINGS: list[Callable[[Writer], str]] = []
 RESETS: list[str] = []
@@ -486,7 +485,7 @@ def arrays(w: Writer) -> None:
         calls.append("gl.bind_buffer(GL.ARRAY_BUFFER, 0)")
         at = [f"{name}.reshape(-1)[{offset}:]" for offset in (0, 4, 8)]
     else:
-        calls.append(f"gl.bind_buffer(GL.ARRAY_BUFFER, old.filled({name}))")
+        calls.append(f"gl.bind_buffer(GL.ARRAY_BUFFER, w.storage({name}))")
         at = ["0", "16", "32"]
     calls += [f"gl.vertex_pointer(4, GL.FLOAT, 40, {at[0]})",
               "gl.enable_client_state(GL.VERTEX_ARRAY)"]  # fmt: skip

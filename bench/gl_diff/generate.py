@@ -9,7 +9,7 @@ from gl_diff.es import in_es
 from gl_diff.fixed import generate_fixed
 from gl_diff.modern import generate_modern
 from gl_diff.steps import objects, transfer
-from gl_diff.writer import STEPS, Writer
+from gl_diff.writer import FEWEST_DRAWS, STEPS, Writer
 
 __all__ = ["FAMILY", "generate"]
 
@@ -19,7 +19,6 @@ assert steps
 FAMILY = 4
 """programs that have their states in common and differ in numbers, vertices and texels: llvmpipe
 compiles machine code for every state, which costs more than all the rest"""
-FEWEST_DRAWS = 10
 _KINDS = {"fixed": generate_fixed, "modern": generate_modern}
 """programs that are written in another way"""
 

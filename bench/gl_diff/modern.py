@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 from gl_diff import stages
 from gl_diff import tables as t
-from gl_diff.writer import Writer
+from gl_diff.writer import FEWEST_DRAWS, Writer
 
 __all__ = ["RESETS", "generate_modern"]
 
-FEWEST_DRAWS = 10
 RESETS = [
     "gl.bind_program_pipeline(0)",
     "gl.disable(GL.CULL_FACE)",
@@ -53,14 +52,14 @@ def generate_modern(seed: int, steps: int, family: int) -> list[str]:
                 f"target = new.target({kind!r}, {samples}, {w.often(0.5)})",
                 "counts = new.counts()",
                 "gl.bind_image_texture(0, counts, 0, 0, 0, GL.READ_WRITE, GL.R32UI)",
-                f"vertices = new.storage(w.vertices({w.seed()}, 24)); array = w.array(vertices)",
+                f"vertices = w.storage(w.vertices({w.seed()}, 24)); array = w.array(vertices)",
                 "gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, vertices)",
-                "sums = new.storage(np.zeros(32, 'u4'))",
+                "sums = w.storage(np.zeros(32, 'u4'))",
                 "gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 1, sums)",
-                f"blocks = new.storage(new.colors({w.seed()}))",
+                f"blocks = w.storage(new.colors({w.seed()}))",
                 "gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, blocks, 0, 64)",
                 "gl.bind_buffer_range(GL.UNIFORM_BUFFER, 1, blocks, 256, 64)",
-                "indices = new.storage(np.array([2, 1, 0, 5, 3, 4, 65535, 7, 8, 6, 9, 11], 'u2'))",
+                "indices = w.storage(np.array([2, 1, 0, 5, 3, 4, 65535, 7, 8, 6, 9, 11], 'u2'))",
                 "gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, indices)",
             ]
         )

@@ -9,14 +9,14 @@ import numpy as np
 from gallette.state_tracker import GL
 from gl_diff import stages
 from gl_diff.compare import Seen
+from gl_diff.old import EDGE
+from gl_diff.world import SIZE
 
 if TYPE_CHECKING:
     from gl_diff.world import World
 
 __all__ = ["New"]
 
-SIZE = 32
-EDGE = 8
 _TARGETS = {
     "1d": GL.TEXTURE_1D,
     "2d": GL.TEXTURE_2D,
@@ -123,13 +123,6 @@ class New:
 
     # -- memory --------------------------------------------------------------------------------
 
-    def storage(self, data: Any) -> int:
-        gl, name = self.gl, self.world.buffer()
-        gl.bind_buffer(GL.COPY_WRITE_BUFFER, name)
-        gl.buffer_data(GL.COPY_WRITE_BUFFER, data.nbytes, data, GL.DYNAMIC_DRAW)
-        gl.bind_buffer(GL.COPY_WRITE_BUFFER, 0)
-        return name
-
     def colors(self, seed: int) -> Any:
         """512 bytes of colours."""
         return np.random.default_rng(seed).integers(0, 5, 128).astype(np.float32) / 4
@@ -157,7 +150,7 @@ class New:
         random = np.random.default_rng(seed)
         if kind == "buffer":
             gl.bind_texture(target, name)
-            gl.tex_buffer(target, GL.RGBA32F, self.storage(self.colors(seed)))
+            gl.tex_buffer(target, GL.RGBA32F, self.world.storage(self.colors(seed)))
             return name
         gl.bind_texture(target, name)
         if kind == "ms":

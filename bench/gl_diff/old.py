@@ -11,7 +11,7 @@ from gallette.state_tracker import GL
 if TYPE_CHECKING:
     from gl_diff.world import World
 
-__all__ = ["UNITS", "Old"]
+__all__ = ["EDGE", "UNITS", "Old"]
 
 UNITS = 3
 """texture units that programs use"""
@@ -53,14 +53,6 @@ class Old:
     @staticmethod
     def f(*values: float) -> Any:
         return np.array(values, np.float32)
-
-    def filled(self, data: Any) -> int:
-        """A buffer of this data."""
-        gl, name = self.gl, self.world.buffer()
-        gl.bind_buffer(GL.COPY_WRITE_BUFFER, name)
-        gl.buffer_data(GL.COPY_WRITE_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
-        gl.bind_buffer(GL.COPY_WRITE_BUFFER, 0)
-        return name
 
     def smooth(self, target: int, internal: int, seed: int, wrap: int) -> int:
         """A filtered texture in which neighbours differ by little, as the faces of a cube do."""

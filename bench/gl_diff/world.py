@@ -147,6 +147,14 @@ class World:
         gl.bind_buffer(GL.COPY_WRITE_BUFFER, 0)
         return name
 
+    def storage(self, data: Any) -> int:
+        """A buffer of this data, which is not left bound."""
+        gl, name = self.gl, self.buffer()
+        gl.bind_buffer(GL.COPY_WRITE_BUFFER, name)
+        gl.buffer_data(GL.COPY_WRITE_BUFFER, data.nbytes, data, GL.DYNAMIC_DRAW)
+        gl.bind_buffer(GL.COPY_WRITE_BUFFER, 0)
+        return name
+
     def query(self) -> int:
         return self._gen("queries")
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 __all__ = [
+    "FEWEST_DRAWS",
     "STEPS",
     "WHOLE_VIEW",
     "Array",
@@ -32,6 +33,8 @@ SAMPLED = {
     "shadowed": "shadow",
 }
 STEPS: list[tuple[Step, int]] = []
+FEWEST_DRAWS = 10
+"""of a program"""
 WHOLE_VIEW = "gl.viewport(0, 0, 32, 32)"
 """For points: llvmpipe cuts them off at the viewport's edge."""
 
