@@ -28,8 +28,10 @@ from gallette.drivers.common.bound import Bound, StageBindings
 from gallette.drivers.common.draw import execution, finding, programs, queue
 from gallette.drivers.common.draw import families as gathering
 from gallette.drivers.common.draw.programs import Joiner
+from gallette.drivers.common.draw.reaching import MERGED_STAGES
+from gallette.drivers.common.draw.remembering import Memory
 from gallette.drivers.common.draw.state import fixed_state
-from gallette.drivers.common.draw.waiting import MERGED_STAGES, Given, Memory
+from gallette.drivers.common.draw.waiting import Given
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive
 from tests.sameness import difference

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gallette.drivers.common.draw.waiting import Memory
+from gallette.drivers.common.draw.remembering import Memory
 from gallette.state_tracker import GL, create_context
 from tests.remembered import Watch
 from tests.state_tracker.helpers import compiled

@@ -1,4 +1,4 @@
-"""Draw calls: every glDraw* validates the state and hands one `DrawInfo` to the pipe."""
+"""Draw calls: what each glDraw* is, validated, and handed to the pipe as one `DrawInfo`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.pipe.enums import Bind, Primitive
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import DrawInfo
+from gallette.pipe.state import DrawInfo, StreamOutputTarget
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.blending import check_advanced_blending
 from gallette.state_tracker.drawing.repeats import REPEATED
@@ -32,7 +32,15 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.vertices.buffers import BufferObject
 
-__all__ = ["draw", "draw_indexed", "indexed_call", "restarts"]
+__all__ = [
+    "INDEX_TYPES",
+    "check_mode",
+    "draw",
+    "draw_captured",
+    "draw_indexed",
+    "indexed_call",
+    "restarts",
+]
 
 _LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
 _ADJACENCY = range(GL.LINES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY + 1)
@@ -354,6 +362,18 @@ def draw_indexed(
         ctx.vertex_input.finish()
 
 
+def draw_captured(ctx: Context, mode: int, target: StreamOutputTarget, instances: int) -> None:
+    """Draw as many vertices as transform feedback has put into a buffer."""
+    try:
+        _prepare(ctx, mode, 0, 0, instances)
+        if instances:
+            _submit(ctx)(
+                DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target)
+            )
+    finally:
+        ctx.vertex_input.finish()
+
+
 @entry
 def draw_arrays(ctx: Context, mode: int, first: int, count: int) -> None:
     draw(ctx, mode, first, count)
@@ -471,144 +491,3 @@ def multi_draw_elements(
     ctx: Context, mode: int, count: Pointer, type: int, indices: Pointer, drawcount: int
 ) -> None:
     multi_draw_elements_base_vertex(ctx, mode, count, type, indices, drawcount, None)
-
-
-# -- indirect --------------------------------------------------------------------------------------
-
-
-def _indirect(ctx: Context, pointer: Pointer, words: int, count: int, stride: int) -> Any:
-    """Draw commands from the indirect buffer, one row each."""
-    buffer = ctx.buffers.bound[GL.DRAW_INDIRECT_BUFFER]
-    if pointer is not None and not isinstance(pointer, int):
-        raise invalid_operation("draw commands come from a buffer")
-    offset = pointer or 0
-    if stride % 4 or stride < 0 or count < 0:
-        raise invalid_value("bad stride or count of indirect draws")
-    stride = stride or words * 4
-    if buffer is None:
-        raise invalid_operation("no indirect buffer is bound")
-    if ctx.profile == "es" and ctx.arrays.current is ctx.arrays.default:
-        raise invalid_operation("OpenGL ES wants a vertex array object for indirect draws")
-    if offset % 4 or offset < 0:
-        raise invalid_value("the offset is not a multiple of 4")
-    end = offset + (count - 1) * stride + words * 4
-    if count and end > buffer.size:
-        raise invalid_operation("the commands are outside the buffer")
-    if buffer.blocked:
-        raise invalid_operation("the indirect buffer is mapped")
-    raw = np.frombuffer(buffer.read(offset, max(end - offset, 0)), np.uint8)
-    return [raw[i * stride : i * stride + words * 4].view("<u4").tolist() for i in range(count)]
-
-
-@entry
-def multi_draw_arrays_indirect(
-    ctx: Context, mode: int, indirect: Pointer, drawcount: int, stride: int
-) -> None:
-    check_mode(ctx, mode)
-    commands = _indirect(ctx, indirect, 4, drawcount, stride)
-    for index, (count, instances, first, base) in enumerate(commands):
-        draw(ctx, mode, first, count, instances, base, index)
-
-
-@entry
-def multi_draw_elements_indirect(
-    ctx: Context, mode: int, type: int, indirect: Pointer, drawcount: int, stride: int
-) -> None:
-    check_mode(ctx, mode)
-    if type not in INDEX_TYPES:
-        raise invalid_enum(type, "index type")
-    size = INDEX_TYPES[type][0]
-    commands = _indirect(ctx, indirect, 5, drawcount, stride)
-    for index, (count, instances, first, base, base_instance) in enumerate(commands):
-        signed = base - (1 << 32) if base >> 31 else base
-        at = first * size
-        draw_indexed(ctx, mode, count, type, at, instances, signed, base_instance, index)
-
-
-@entry
-def draw_arrays_indirect(ctx: Context, mode: int, indirect: Pointer) -> None:
-    multi_draw_arrays_indirect(ctx, mode, indirect, 1, 0)
-
-
-@entry
-def draw_elements_indirect(ctx: Context, mode: int, type: int, indirect: Pointer) -> None:
-    multi_draw_elements_indirect(ctx, mode, type, indirect, 1, 0)
-
-
-def _count(ctx: Context, offset: int, most: int) -> int:
-    """The number of draws from the parameter buffer, never more than `most`."""
-    buffer = ctx.buffers.bound[GL.PARAMETER_BUFFER]
-    if offset < 0 or offset % 4 or most < 0:
-        raise invalid_value("bad offset or count of indirect draws")
-    if buffer is None or buffer.blocked or offset + 4 > buffer.size:
-        raise invalid_operation("there is no count in the parameter buffer")
-    return min(int.from_bytes(buffer.read(offset, 4), "little"), most)
-
-
-@entry
-def multi_draw_arrays_indirect_count(
-    ctx: Context, mode: int, indirect: Pointer, drawcount: int, maxdrawcount: int, stride: int
-) -> None:
-    count = _count(ctx, drawcount, maxdrawcount)
-    _indirect(ctx, indirect, 4, maxdrawcount, stride)
-    multi_draw_arrays_indirect(ctx, mode, indirect, count, stride)
-
-
-@entry
-def multi_draw_elements_indirect_count(
-    ctx: Context, mode: int, type: int, indirect: Pointer, drawcount: int, maxdrawcount: int,
-    stride: int,
-) -> None:  # fmt: skip
-    count = _count(ctx, drawcount, maxdrawcount)
-    _indirect(ctx, indirect, 5, maxdrawcount, stride)
-    multi_draw_elements_indirect(ctx, mode, type, indirect, count, stride)
-
-
-# -- what transform feedback captured --------------------------------------------------------------
-
-
-def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: int) -> None:
-    check_mode(ctx, mode)
-    if stream >= ctx.limits.max_vertex_streams:
-        raise invalid_value(f"there is no vertex stream {stream}")
-    if instances < 0:
-        raise invalid_value("negative instance count")
-    found = ctx.feedback.default if name == 0 else ctx.feedback.names.get(name)
-    if found is None:
-        raise invalid_value(f"{name} is not the name of a transform feedback")
-    if not found.ended:
-        raise invalid_operation("the transform feedback has not captured anything")
-    buffer = found.stream_buffers.get(stream, len(found.targets))
-    target = found.targets[buffer] if buffer < len(found.targets) else None
-    if target is None or not ctx.can_draw():
-        return
-    try:
-        _prepare(ctx, mode, 0, 0, instances)
-        if instances:
-            _submit(ctx)(
-                DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target)
-            )
-    finally:
-        ctx.vertex_input.finish()
-
-
-@entry
-def draw_transform_feedback(ctx: Context, mode: int, id: int) -> None:
-    _draw_feedback(ctx, mode, id, 0, 1)
-
-
-@entry
-def draw_transform_feedback_stream(ctx: Context, mode: int, id: int, stream: int) -> None:
-    _draw_feedback(ctx, mode, id, stream, 1)
-
-
-@entry
-def draw_transform_feedback_instanced(ctx: Context, mode: int, id: int, instances: int) -> None:
-    _draw_feedback(ctx, mode, id, 0, instances)
-
-
-@entry
-def draw_transform_feedback_stream_instanced(
-    ctx: Context, mode: int, id: int, stream: int, instances: int
-) -> None:
-    _draw_feedback(ctx, mode, id, stream, instances)

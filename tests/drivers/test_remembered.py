@@ -15,11 +15,11 @@ import pytest
 from gallette.drivers.common.binding import BindingContext
 from gallette.drivers.common.bound import StageBindings
 from gallette.drivers.common.context import HostContext
-from gallette.drivers.common.draw import waiting
+from gallette.drivers.common.draw import remembering
 from gallette.drivers.common.draw.finding import DrawStates
 from gallette.drivers.common.draw.programs import Joiner
 from gallette.drivers.common.draw.queue import DrawQueue
-from gallette.drivers.common.draw.waiting import Memory
+from gallette.drivers.common.draw.remembering import Memory
 from gallette.drivers.common.memory.resource import HostResource
 from tests.remembered import Watch
 from tests.walked import Scene
@@ -135,14 +135,14 @@ def _one_hook_less(name: str, hook: str) -> Plant:
 
 def _without_kind(kind: str) -> Plant:
     def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
-        original = waiting._key_of_stage
+        original = remembering._key_of_stage
 
         def key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:
             some = replace(bindings)
             setattr(some, kind, [])
             return original(some)
 
-        patch.setattr(waiting, "_key_of_stage", key_of_stage)
+        patch.setattr(remembering, "_key_of_stage", key_of_stage)
 
     return plant
 
@@ -193,7 +193,7 @@ PLANTED: dict[str, tuple[str, Plant]] = {
         for n, (name, part) in enumerate(_PARAMETERS.items())
     },
     **{
-        f"a block without its {name}": (_BLOCKS, _without(waiting, "_key_of_block", n))
+        f"a block without its {name}": (_BLOCKS, _without(remembering, "_key_of_block", n))
         for n, name in enumerate(("buffer", "offset", "size"))
     },
     "a stage without its samplers": (_BLOCKS, _without_kind("samplers")),

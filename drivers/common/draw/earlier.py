@@ -20,7 +20,8 @@ from gallette.pipe.state import SamplerView, VertexBuffer
 
 from .finding import DrawStates
 from .programs import Selection
-from .waiting import MERGED_STAGES, Given, Plan
+from .reaching import MERGED_STAGES
+from .waiting import Given, Plan
 
 __all__ = ["Copies", "Earlier"]
 

@@ -31,8 +31,9 @@ from gallette.pipe.state import DrawInfo
 
 from .parts import LISTS, TOLD, lanes_at_once
 from .programs import DrawTables
+from .reaching import MERGED_STAGES
 from .state import DrawState
-from .waiting import MERGED_STAGES, Constants, Given, row_of
+from .waiting import Constants, Given, row_of
 
 __all__ = [
     "Family",

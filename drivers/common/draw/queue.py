@@ -34,9 +34,11 @@ from .families import Waiting
 from .finding import DrawStates
 from .parts import LISTS
 from .pipeline import draw
+from .reaching import MERGED_STAGES
+from .remembering import Memory
 from .repeating import WORTH_A_RUN, Between, Repeatable, write_now
 from .targets import Targets
-from .waiting import MERGED_STAGES, Constants, Given, Memory, Plan, Row
+from .waiting import Constants, Given, Plan, Row
 from .writes import Writes
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]

@@ -15,7 +15,8 @@ from gallette.pipe.state import FramebufferState
 
 from .clearing import Clear
 from .families import Waiting
-from .waiting import Given, targets_of
+from .reaching import targets_of
+from .waiting import Given
 
 __all__ = ["Targets"]
 

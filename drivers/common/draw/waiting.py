@@ -1,14 +1,14 @@
 """What a draw that waits was given: a copy of everything bound, but for constant block 0.
 
-Copies are found again by what they hold, so that a program which goes through the same states in
-every frame has everything derived from them only once. While draws wait, a copy holds references to
-the resources it names; between times it holds none, and is forgotten when one of them is gone.
+Copies are found again by what they hold (`remembering`), so that a program which goes through the
+same states in every frame has everything derived from them only once. While draws wait, a copy
+holds references to the resources it names; between times it holds none, and is forgotten when one
+of them is gone.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -16,40 +16,32 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
+from gallette.drivers.common.bound import Bound, ConstantBuffer
 from gallette.drivers.common.program import DriverShader
 from gallette.drivers.common.texture.pages import Pages
-from gallette.drivers.common.texture.versions import may_have_versions
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.series import Series
 from gallette.pipe.state import (
     DrawInfo,
     FramebufferState,
-    ImageView,
-    ShaderBuffer,
     VertexBuffer,
 )
 
 from .finding import DrawStates
 from .parts import TOLD
-from .programs import Selection, sampler_masks
+from .programs import Selection
+from .reaching import MERGED_STAGES, Reach, looked_at, reached, resources_of, targets_of, versioned
 
 __all__ = [
-    "MERGED_STAGES",
+    "BETWEEN",
     "Constants",
     "Given",
-    "Memory",
     "Plan",
     "Row",
     "Runs",
-    "resources_of",
     "row_of",
-    "targets_of",
 ]
-
-MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
-"""The stages whose constant block 0 may differ between draws that wait."""
 
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 """Constant block 0 of the vertex and the fragment stage."""
@@ -67,13 +59,8 @@ def row_of(constants: Constants) -> Row:
     return constants
 
 
-Reach = tuple[int, int, int]
-"""The first byte that is read of a buffer, the one behind the last, and by vertex."""
-
 _NO_VERSIONS: Mapping[int, tuple[Pages, int]] = {}
-_BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
-_MOST = 1024
-_FEW = 64
+BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 
 _LARGE_BLOCKS = 1 << 12
 """Bytes of constant blocks that shaders may read for draws to have rows of them."""
@@ -182,8 +169,8 @@ class Given:
         self._reach: dict[int, list[Reach]] = {}
         # Calls that begin elsewhere, by identity and how far from there (see `streaming`).
         self.moved: dict[tuple[int, int], tuple[DrawInfo, list[DrawInfo]]] = {}
-        self.named = frozenset(map(id, _versioned(copy)))  # buffers of which there are copies
-        self.textures, self.pinned = _looked_at(copy)
+        self.named = frozenset(map(id, versioned(copy)))  # buffers of which there are copies
+        self.textures, self.pinned = looked_at(copy)
         self.targets = targets_of(copy.framebuffer)
         self.sampled = frozenset(
             id(view.resource)
@@ -243,7 +230,7 @@ class Given:
         many bytes further the next vertex is (0: that is all there is)."""
         found = self._reach.get(id(buffer))
         if found is None:
-            found = self._reach[id(buffer)] = list(_reach(self.states.bound, buffer))
+            found = self._reach[id(buffer)] = list(reached(self.states.bound, buffer))
         return found
 
     def bind(self, row: Row) -> None:
@@ -271,7 +258,7 @@ class Given:
         return self._plans.get(mode, self) is None
 
     def _make_plan(self, mode: Primitive) -> Plan | None:
-        if any(self.states.bound.shaders.get(stage) for stage in _BETWEEN):
+        if any(self.states.bound.shaders.get(stage) for stage in BETWEEN):
             return None
         state = self.states.of(mode)
         if state is None:
@@ -292,7 +279,7 @@ class Given:
     def _may_wait(self, mode: Primitive) -> bool:
         bound = self.states.bound
         if bound.rasterizer.state.rasterizer_discard or any(
-            bound.shaders.get(stage) for stage in _BETWEEN
+            bound.shaders.get(stage) for stage in BETWEEN
         ):
             return False
         selection = self.states.selection(mode)
@@ -377,271 +364,3 @@ class Given:
                     states.joiner.release(stage)
             for resource in self._resources:
                 resource.unref()
-
-
-class Memory:
-    """The states draws were given lately."""
-
-    __slots__ = (
-        "_crowded",
-        "_fixed",
-        "_found",
-        "_kin",
-        "_limit",
-        "_next",
-        "_numbers",
-        "_scissors",
-        "_stages",
-        "_states",
-        "_viewports",
-    )
-
-    def __init__(self, states: DrawStates) -> None:
-        self._states = states
-        self._found: dict[tuple[Any, ...], Given] = {}
-        self._kin: dict[tuple[Any, ...], Given] = {}  # of those, by all but where vertices are
-        self._limit = _MOST
-        self._crowded = _FEW
-        self._numbers: dict[Hashable, int] = {}
-        self._next = itertools.count()
-        self._fixed = _Part()
-        # The numbers of those that are bound, as far as `_fixed` knows.
-        self._scissors = self._viewports = -1
-        self._stages = [(states.bound.stages[stage], _Part()) for stage in MERGED_STAGES]
-
-    def given(self) -> Given:
-        """What is bound now."""
-        bound = self._states.bound
-        family = self._family(bound)
-        reads = self._stages[1][1].key
-        buffers = tuple(
-            [
-                None if b is None else (id(b.buffer), b.offset, b.stride)
-                for b in bound.vertex_buffers
-            ]
-        )
-        windows = self._scissors, self._viewports
-        blocks = tuple([part.blocks for _, part in self._stages])
-        key = family, reads, buffers, windows, blocks
-        found = self._found.get(key)
-        if found is None:
-            if len(self._found) >= self._limit:
-                self.tidy(0)
-                self._limit = max(_MOST, 2 * len(self._found))  # those that are held stay
-            bound_blocks = [[key is None for key in blocks_] for blocks_ in blocks]
-            family = (family, *[buffer is None for buffer in buffers], *map(tuple, bound_blocks))
-            fragment = bound.shaders.get(Stage.FRAGMENT)
-            related = family, windows, None if fragment is None else sampler_masks(bound, fragment)
-            kin = self._kin.get(related)
-            found = Given(self._states, bound, family, reads, buffers, *windows, blocks, kin)
-            self._found[key] = self._kin[related] = found
-        return found
-
-    def _family(self, bound: Bound) -> tuple[Any, ...]:
-        """What tells states apart, but for vertex buffers, windows and what fragments read.
-
-        Objects count by identity: a copy keeps those it names.
-        """
-        shaders, fixed = bound.shaders, self._fixed
-        if fixed.revision != bound.revision:
-            fixed.revision, fixed.key = bound.revision, self._key_of_parameters(bound)
-            self._scissors = self._number(bound.scissors)
-            self._viewports = self._number(bound.viewports)
-        (vertex, of_vertex), (fragment, of_fragment) = self._stages
-        if of_vertex.revision != vertex.revision:
-            of_vertex.know(vertex)
-        if of_fragment.revision != fragment.revision:
-            of_fragment.know(fragment)
-        return (
-            id(bound.blend),
-            id(bound.rasterizer),
-            id(bound.depth_stencil_alpha),
-            id(bound.elements),
-            id(shaders.get(Stage.VERTEX)),
-            id(shaders.get(Stage.FRAGMENT)),
-            bound.counting_samples,
-            fixed.key,
-            of_vertex.key,
-        )
-
-    def _key_of_parameters(self, bound: Bound) -> tuple[Any, ...]:
-        """What is not a state object: by value, for programs set the same ones in every frame.
-
-        Nothing is remembered of draws that are captured (`DrawQueue` does not ask).
-        """
-        return (
-            self._number(bound.framebuffer),
-            self._number(bound.clip_planes),
-            self._number(bound.polygon_stipple),
-            bound.blend_color,
-            bound.stencil_ref,
-            bound.sample_mask,
-            bound.min_samples,
-            bound.sample_locations,
-            *[id(bound.shaders.get(stage)) for stage in _BETWEEN],
-        )
-
-    def _number(self, value: Hashable) -> int:
-        """A number that stands for a value, quicker to compare; never used for another one."""
-        number = self._numbers.get(value)
-        if number is None:
-            if len(self._numbers) >= _MOST:
-                self._numbers.clear()
-            number = self._numbers[value] = next(self._next)
-        return number
-
-    def tidy(self, most: int = _MOST) -> None:
-        """Forget what names resources that are gone, and if there are too many, all but `most`.
-
-        Looking at all of them is put off until there are twice as many as were left last time.
-        """
-        if most and len(self._found) < self._crowded:
-            return
-        kept = {k: g for k, g in self._found.items() if g.held or g.alive}
-        if len(kept) > most:
-            kept = {k: g for k, g in kept.items() if g.held}
-        if len(kept) < len(self._found):
-            self._kin.clear()  # keys hold numbers of objects that may be gone
-        self._found = kept
-        self._crowded = max(_FEW, 2 * len(kept))
-
-    def clear(self) -> None:
-        """A shader is gone, or the context."""
-        self._found.clear()
-        self._kin.clear()
-
-
-def targets_of(framebuffer: FramebufferState) -> frozenset[int]:
-    """What is drawn to, by identity."""
-    surfaces = (*framebuffer.cbufs, framebuffer.zsbuf)
-    return frozenset(id(surface.resource) for surface in surfaces if surface is not None)
-
-
-def resources_of(bound: Bound) -> Iterator[Resource]:
-    """Every resource that draws with the vertex and fragment stage may read or write."""
-    for surface in (*bound.framebuffer.cbufs, bound.framebuffer.zsbuf):
-        if surface is not None:
-            yield surface.resource
-    for buffer in bound.vertex_buffers:
-        if buffer is not None:
-            yield buffer.buffer
-    for stage in MERGED_STAGES:
-        bindings = bound.stages[stage]
-        for view in bindings.views:
-            if view is not None:
-                yield view.resource
-        for block in bindings.constants[1:]:
-            if block is not None and block.buffer is not None:
-                yield block.buffer
-        for image in bindings.images:
-            if image is not None:
-                yield image.resource
-        for storage in bindings.buffers:
-            if storage is not None:
-                yield storage.buffer
-
-
-def _versioned(bound: Bound) -> Iterator[Resource]:
-    """The buffers whose contents may be put in their place: of vertices and constants."""
-    for buffer in bound.vertex_buffers:
-        if buffer is not None:
-            yield buffer.buffer
-    for stage in MERGED_STAGES:
-        for block in bound.stages[stage].constants[1:]:
-            if block is not None and block.buffer is not None:
-                yield block.buffer
-
-
-def _looked_at(bound: Bound) -> tuple[frozenset[int], frozenset[int]]:
-    """The resources that are reached in any other way: textures of which versions can be kept, and
-    those of which they cannot.
-    """
-    sampled: set[int] = set()
-    others = set(targets_of(bound.framebuffer))
-    for stage in MERGED_STAGES:
-        bindings, shader = bound.stages[stage], bound.shaders.get(stage)
-        layerable = _layerable(shader)
-        for index, view in enumerate(bindings.views):
-            if view is not None:
-                keeps = index in layerable and may_have_versions(view, bindings.sampler(index))
-                (sampled if keeps else others).add(id(view.resource))
-        for image in bindings.images:
-            if image is not None:
-                others.add(id(image.resource))
-        for storage in bindings.buffers:
-            if storage is not None:
-                others.add(id(storage.buffer))
-    return frozenset(sampled - others), frozenset(others)
-
-
-def _layerable(shader: DriverShader | None) -> Sequence[int]:
-    """The textures that a shader may look at as many draws see them."""
-    if shader is None or not shader.compiler.layers_textures:
-        return ()
-    return shader.reads.layerable
-
-
-def _reach(bound: Bound, buffer: Resource) -> Iterator[Reach]:
-    """See `Given.reach`."""
-    for slot, each in enumerate(bound.vertex_buffers):
-        if each is None or each.buffer is not buffer:
-            continue
-        for element in bound.elements.state:
-            if element.buffer_index != slot:
-                continue
-            first = each.offset + element.src_offset
-            if element.instance_divisor:
-                yield first, buffer.desc.width, 0
-            else:
-                yield first, first + element.src_format.block_bytes, each.stride
-    for stage in MERGED_STAGES:
-        for block in bound.stages[stage].constants[1:]:
-            if block is not None and block.buffer is buffer:
-                yield block.offset, block.offset + len(block.data), 0
-
-
-class _Part:
-    """The part of a key that was found last, and for which revision of what is bound."""
-
-    __slots__ = ("blocks", "key", "revision")
-
-    def __init__(self) -> None:
-        self.revision = -1
-        self.key: tuple[Any, ...] = ()
-        self.blocks: tuple[Any, ...] = ()
-
-    def know(self, bindings: StageBindings) -> None:
-        """Look at what is bound to a stage; constant blocks are apart."""
-        self.revision = bindings.revision
-        self.key = _key_of_stage(bindings)
-        self.blocks = tuple([_key_of_block(block) for block in bindings.constants[1:]])
-
-
-def _key_of_block(block: ConstantBuffer | None) -> Any:
-    if block is None:
-        return None
-    if block.buffer is None:
-        return id(block)
-    return id(block.buffer), block.offset, len(block.data)
-
-
-def _key_of_image(image: ImageView | None) -> Any:
-    """By value, as storage is: others are made whenever one is bound."""
-    if image is None:
-        return None
-    resource, format = id(image.resource), id(image.format)
-    parts = image.level, image.first_layer, image.last_layer, image.readable, image.writable
-    return resource, format, *parts, image.buffer_offset, image.buffer_size
-
-
-def _key_of_storage(storage: ShaderBuffer | None) -> Any:
-    return None if storage is None else (id(storage.buffer), storage.offset, storage.size)
-
-
-def _key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:
-    key: list[Any] = [*map(id, bindings.samplers), -1, *map(id, bindings.views)]
-    if bindings.images or bindings.buffers:
-        key += (-1, *map(_key_of_image, bindings.images), -1)
-        key += map(_key_of_storage, bindings.buffers)
-    key += -1, len(bindings.constants)
-    return tuple(key)

@@ -10,13 +10,20 @@ import pytest
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer
-from gallette.drivers.common.draw import positions, repeating, streaming, waiting
+from gallette.drivers.common.draw import (
+    positions,
+    reaching,
+    remembering,
+    repeating,
+    streaming,
+    waiting,
+)
 from gallette.drivers.common.draw.clearing import Clear
 from gallette.drivers.common.draw.positions import FewVertices, PositionsFirst
+from gallette.drivers.common.draw.remembering import Memory
 from gallette.drivers.common.draw.repeating import Repeatable
 from gallette.drivers.common.draw.streaming import Stream, stream_of
 from gallette.drivers.common.draw.targets import Targets
-from gallette.drivers.common.draw.waiting import Memory
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import PolygonMode, Primitive, Target
 from gallette.pipe.formats import FORMATS
@@ -307,7 +314,7 @@ def target(color: Any, depth: Any = None) -> FramebufferState:
 
 
 def drawing(framebuffer: FramebufferState, *sampled: Any) -> Any:
-    found = SimpleNamespace(target=framebuffer, targets=waiting.targets_of(framebuffer))
+    found = SimpleNamespace(target=framebuffer, targets=reaching.targets_of(framebuffer))
     found.sampled = frozenset(map(id, sampled))
     found.like = found
     return found
@@ -375,7 +382,7 @@ def memory() -> Memory:
 
 def test_numbers_stand_for_one_value_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """When all were forgotten others are given."""
-    monkeypatch.setattr(waiting, "_MOST", 3)
+    monkeypatch.setattr(remembering, "_MOST", 3)
     mine = memory()
     assert [mine._number(each) for each in ("a", "b", "a", "c", "b")] == [0, 1, 0, 2, 1]
     assert mine._number("d") == 3
@@ -383,7 +390,7 @@ def test_numbers_stand_for_one_value_each(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_FEW", 4)
+    monkeypatch.setattr(remembering, "_FEW", 4)
     mine = memory()
     mine._crowded = 4
     mine._kin["related",] = object()  # type: ignore[assignment]

@@ -1,0 +1,204 @@
+"""The states draws were given lately, found again by what they hold.
+
+Looking is quick: the parts of what is bound have revisions, and a part is looked at anew only when
+its own has changed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Hashable
+from typing import Any
+
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
+from gallette.pipe.state import ImageView, ShaderBuffer
+
+from .finding import DrawStates
+from .programs import sampler_masks
+from .reaching import MERGED_STAGES
+from .waiting import BETWEEN, Given
+
+__all__ = ["Memory"]
+
+_MOST = 1024
+_FEW = 64
+
+
+class Memory:
+    """The states draws were given lately."""
+
+    __slots__ = (
+        "_crowded",
+        "_fixed",
+        "_found",
+        "_kin",
+        "_limit",
+        "_next",
+        "_numbers",
+        "_scissors",
+        "_stages",
+        "_states",
+        "_viewports",
+    )
+
+    def __init__(self, states: DrawStates) -> None:
+        self._states = states
+        self._found: dict[tuple[Any, ...], Given] = {}
+        self._kin: dict[tuple[Any, ...], Given] = {}  # of those, by all but where vertices are
+        self._limit = _MOST
+        self._crowded = _FEW
+        self._numbers: dict[Hashable, int] = {}
+        self._next = itertools.count()
+        self._fixed = _Part()
+        # The numbers of those that are bound, as far as `_fixed` knows.
+        self._scissors = self._viewports = -1
+        self._stages = [(states.bound.stages[stage], _Part()) for stage in MERGED_STAGES]
+
+    def given(self) -> Given:
+        """What is bound now."""
+        bound = self._states.bound
+        family = self._family(bound)
+        reads = self._stages[1][1].key
+        buffers = tuple(
+            [
+                None if b is None else (id(b.buffer), b.offset, b.stride)
+                for b in bound.vertex_buffers
+            ]
+        )
+        windows = self._scissors, self._viewports
+        blocks = tuple([part.blocks for _, part in self._stages])
+        key = family, reads, buffers, windows, blocks
+        found = self._found.get(key)
+        if found is None:
+            if len(self._found) >= self._limit:
+                self.tidy(0)
+                self._limit = max(_MOST, 2 * len(self._found))  # those that are held stay
+            bound_blocks = [[key is None for key in blocks_] for blocks_ in blocks]
+            family = (family, *[buffer is None for buffer in buffers], *map(tuple, bound_blocks))
+            fragment = bound.shaders.get(Stage.FRAGMENT)
+            related = family, windows, None if fragment is None else sampler_masks(bound, fragment)
+            kin = self._kin.get(related)
+            found = Given(self._states, bound, family, reads, buffers, *windows, blocks, kin)
+            self._found[key] = self._kin[related] = found
+        return found
+
+    def _family(self, bound: Bound) -> tuple[Any, ...]:
+        """What tells states apart, but for vertex buffers, windows and what fragments read.
+
+        Objects count by identity: a copy keeps those it names.
+        """
+        shaders, fixed = bound.shaders, self._fixed
+        if fixed.revision != bound.revision:
+            fixed.revision, fixed.key = bound.revision, self._key_of_parameters(bound)
+            self._scissors = self._number(bound.scissors)
+            self._viewports = self._number(bound.viewports)
+        (vertex, of_vertex), (fragment, of_fragment) = self._stages
+        if of_vertex.revision != vertex.revision:
+            of_vertex.know(vertex)
+        if of_fragment.revision != fragment.revision:
+            of_fragment.know(fragment)
+        return (
+            id(bound.blend),
+            id(bound.rasterizer),
+            id(bound.depth_stencil_alpha),
+            id(bound.elements),
+            id(shaders.get(Stage.VERTEX)),
+            id(shaders.get(Stage.FRAGMENT)),
+            bound.counting_samples,
+            fixed.key,
+            of_vertex.key,
+        )
+
+    def _key_of_parameters(self, bound: Bound) -> tuple[Any, ...]:
+        """What is not a state object: by value, for programs set the same ones in every frame.
+
+        Nothing is remembered of draws that are captured (`DrawQueue` does not ask).
+        """
+        return (
+            self._number(bound.framebuffer),
+            self._number(bound.clip_planes),
+            self._number(bound.polygon_stipple),
+            bound.blend_color,
+            bound.stencil_ref,
+            bound.sample_mask,
+            bound.min_samples,
+            bound.sample_locations,
+            *[id(bound.shaders.get(stage)) for stage in BETWEEN],
+        )
+
+    def _number(self, value: Hashable) -> int:
+        """A number that stands for a value, quicker to compare; never used for another one."""
+        number = self._numbers.get(value)
+        if number is None:
+            if len(self._numbers) >= _MOST:
+                self._numbers.clear()
+            number = self._numbers[value] = next(self._next)
+        return number
+
+    def tidy(self, most: int = _MOST) -> None:
+        """Forget what names resources that are gone, and if there are too many, all but `most`.
+
+        Looking at all of them is put off until there are twice as many as were left last time.
+        """
+        if most and len(self._found) < self._crowded:
+            return
+        kept = {k: g for k, g in self._found.items() if g.held or g.alive}
+        if len(kept) > most:
+            kept = {k: g for k, g in kept.items() if g.held}
+        if len(kept) < len(self._found):
+            self._kin.clear()  # keys hold numbers of objects that may be gone
+        self._found = kept
+        self._crowded = max(_FEW, 2 * len(kept))
+
+    def clear(self) -> None:
+        """A shader is gone, or the context."""
+        self._found.clear()
+        self._kin.clear()
+
+
+class _Part:
+    """The part of a key that was found last, and for which revision of what is bound."""
+
+    __slots__ = ("blocks", "key", "revision")
+
+    def __init__(self) -> None:
+        self.revision = -1
+        self.key: tuple[Any, ...] = ()
+        self.blocks: tuple[Any, ...] = ()
+
+    def know(self, bindings: StageBindings) -> None:
+        """Look at what is bound to a stage; constant blocks are apart."""
+        self.revision = bindings.revision
+        self.key = _key_of_stage(bindings)
+        self.blocks = tuple([_key_of_block(block) for block in bindings.constants[1:]])
+
+
+def _key_of_block(block: ConstantBuffer | None) -> Any:
+    if block is None:
+        return None
+    if block.buffer is None:
+        return id(block)
+    return id(block.buffer), block.offset, len(block.data)
+
+
+def _key_of_image(image: ImageView | None) -> Any:
+    """By value, as storage is: others are made whenever one is bound."""
+    if image is None:
+        return None
+    resource, format = id(image.resource), id(image.format)
+    parts = image.level, image.first_layer, image.last_layer, image.readable, image.writable
+    return resource, format, *parts, image.buffer_offset, image.buffer_size
+
+
+def _key_of_storage(storage: ShaderBuffer | None) -> Any:
+    return None if storage is None else (id(storage.buffer), storage.offset, storage.size)
+
+
+def _key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:
+    key: list[Any] = [*map(id, bindings.samplers), -1, *map(id, bindings.views)]
+    if bindings.images or bindings.buffers:
+        key += (-1, *map(_key_of_image, bindings.images), -1)
+        key += map(_key_of_storage, bindings.buffers)
+    key += -1, len(bindings.constants)
+    return tuple(key)
