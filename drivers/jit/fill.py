@@ -203,7 +203,7 @@ def _sample_places(pattern: SamplePattern) -> tuple[tuple[int, int], ...] | None
 
 def _depth_key(engine: FragmentEngine) -> DepthKey | None:
     target, tests = engine.state.depth, engine.state.tests
-    if target is None or not (engine.tests_depth or engine.tests_stencil):
+    if target is None or not (engine.tests.depth or engine.tests.stencil):
         return None
     depth, stencil = target.channels
     words = target.depth_words
@@ -220,9 +220,9 @@ def _depth_key(engine: FragmentEngine) -> DepthKey | None:
         depth.shift if depth is not None else 0,
         target.is_float,
         stencil_shift,
-        tests.depth_func if engine.tests_depth else None,
-        tests.depth_writemask and engine.tests_depth,
-        tests.stencil if engine.tests_stencil else None,
+        tests.depth_func if engine.tests.depth else None,
+        tests.depth_writemask and engine.tests.depth,
+        tests.stencil if engine.tests.stencil else None,
     )
 
 

@@ -34,9 +34,9 @@ def can_cull(engine: FragmentEngine) -> bool:
     """Does a fragment that fails the depth test leave no trace, and is failing monotone?"""
     state = engine.state
     return (
-        engine.tests_depth
+        engine.tests.depth
         and engine.tests_first
-        and not engine.tests_stencil
+        and not engine.tests.stencil
         and not state.tests.depth_bounds_test
         and state.depth_clamp is None
         and type(engine) is FragmentEngine
@@ -81,7 +81,7 @@ class CoarseSink:
             spans = self._seen(engine, spans, source)
         if spans.count:
             self.run.draw(spans, source, info)
-        if engine.tests_depth and engine.state.tests.depth_writemask:
+        if engine.tests.depth and engine.state.tests.depth_writemask:
             self.coarse.changed()
 
     def _seen(self, engine: FragmentEngine, spans: Spans, source: PlaneSource) -> Spans:

@@ -180,9 +180,9 @@ class PixelSink:
         if program.result is not None and not program.alive:
             seen.verdict = "discarded by the shader"
             return
-        if self._run.engine.tests_stencil:
+        if self._run.engine.tests.stencil:
             seen.tests.append(self._stencil_test(seen))
-        if self._run.engine.tests_depth and state.depth is not None and "depth" in seen.before:
+        if self._run.engine.tests.depth and state.depth is not None and "depth" in seen.before:
             seen.tests.append(self._depth_test(seen))
         failed = next((t for t in seen.tests if not t.passed), None)
         if failed is not None:

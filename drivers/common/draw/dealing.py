@@ -329,15 +329,15 @@ def _resolved(
         with np.errstate(all="ignore"):
             lanes = own.fragments(covered.spans, covered.source, covered.info, quads)
             real, where = real_lanes(lanes)
-            if engine.tests_depth:
-                depths.append(own.codes(covered.source, real))
+            if engine.tests.depth:
+                depths.append(own.tests.codes(covered.source, real))
         found.append((sheet, lanes, where))
         pixels.append(real.pixel)
         numbers.append(np.broadcast_to(sheet.draws.take(real.primitive), real.count))
     order = sorted_runs(np.concatenate(numbers))
     codes = np.concatenate(depths).take(order) if depths else None
     who = scratch.at_least(state.plane * state.layers)
-    depth = state.depth if engine.tests_depth else None
+    depth = state.depth if engine.tests.depth else None
     winners = visible(np.concatenate(pixels).take(order), codes, depth, state.tests, who)
     passing = np.ones(len(order), np.bool_)
     if winners is not None:

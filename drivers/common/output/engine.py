@@ -39,12 +39,11 @@ from gallette.drivers.common.threads import in_order, thread_count
 from gallette.drivers.common.vertex.masks import every
 from gallette.drivers.common.vertex.masks import where as where_set
 from gallette.drivers.common.work import FRAGMENT
-from gallette.pipe.enums import CompareFunc
 from gallette.pipe.resource import Resource
 
 from .color import ColorTarget, Prepared
 from .constant import by_primitive, same_within_primitives, varying_inputs
-from .depth import DepthTarget, References, compare, held
+from .depth import held
 from .fragment_state import FragmentShader, FragmentState
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
 from .some_lanes import (
@@ -57,8 +56,8 @@ from .some_lanes import (
     plain_lanes,
     real_lanes,
     screened,
-    tests_write,
 )
+from .testing import Codes, FragmentTests
 
 if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, Cutter, RasterContext
@@ -72,7 +71,6 @@ __all__ = [
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.uint32]
 
 PIECE = 1 << 17
 """Fragments resolved at a time: enough to make NumPy's overhead small, few enough for the cache."""
@@ -84,9 +82,6 @@ WORTH_A_THREAD = 1 << 13
 
 PreparedColors = list[tuple[ColorTarget, Prepared]]
 _Shaded = tuple[ChunkLanes, FragmentOutputs, PreparedColors]
-
-_MONOTONE = (CompareFunc.LESS, CompareFunc.LEQUAL, CompareFunc.GREATER, CompareFunc.GEQUAL)
-_EXACT = (*_MONOTONE, CompareFunc.EQUAL)
 
 
 @dataclass(slots=True)
@@ -136,13 +131,7 @@ class FragmentEngine:
         self.scratch = scratch
         tests, facts = state.tests, state.facts
         self._colors = [(i, c) for i, c in enumerate(state.colors) if c and not c.disabled]
-        self._stencils = (
-            tests.stencil[0].enabled and state.depth is not None and state.depth.has_stencil
-        )
-        self._tests_depth = (
-            tests.depth_enabled and state.depth is not None and state.depth.has_depth
-        )
-        self._bounds = tests.depth_bounds_test and state.depth is not None and state.depth.has_depth
+        self.tests = FragmentTests(state, scratch)
         self._shades = facts is not None and (
             bool(self._colors)
             or facts.has_side_effects
@@ -155,17 +144,16 @@ class FragmentEngine:
         self._tests_first = not self._shades or cannot_change_tests(facts)
         self._visible = (
             self._tests_first
-            and not self._stencils
-            and not self._bounds
+            and not self.tests.stencil
+            and not self.tests.bounds
             and not state.counting
             and not self._in_order
             and not (facts is not None and (facts.has_side_effects or facts.uses_discard))
             and not any(color.ordered for _, color in self._colors)
-            and (not self._tests_depth or tests.depth_func in OPAQUE_FUNCS)
+            and (not self.tests.depth or tests.depth_func in OPAQUE_FUNCS)
         )
         self._inputs = None if facts is None else varying_inputs(facts)
-        self._only_looks = not tests_write(tests, self._tests_depth, self._stencils)
-        self.idle = not (self._shades or self._stencils or self._tests_depth or state.counting)
+        self.idle = not (self._shades or self.tests.stencil or self.tests.depth or state.counting)
 
     @property
     def _who(self) -> npt.NDArray[np.int32]:
@@ -205,8 +193,8 @@ class FragmentEngine:
             and other._visible
             and self._shades
             and other._shades
-            and self._tests_depth == other._tests_depth
-            and (one.tests == two.tests or not self._tests_depth)
+            and self.tests.depth == other.tests.depth
+            and (one.tests == two.tests or not self.tests.depth)
             and one.facts.outputs == two.facts.outputs
             and [(i, c.state) for i, c in self._colors] == [(i, c.state) for i, c in other._colors]
         )
@@ -220,14 +208,6 @@ class FragmentEngine:
     def tests_first(self) -> bool:
         """Tests come before shading."""
         return self._tests_first
-
-    @property
-    def tests_depth(self) -> bool:
-        return self._tests_depth
-
-    @property
-    def tests_stencil(self) -> bool:
-        return self._stencils
 
     # -- the way of a batch ----------------------------------------------------------------------
 
@@ -314,21 +294,21 @@ class FragmentEngine:
         codes = None
         facts = self.state.facts  # tests that come first know of no depth but the primitive's
         computed = facts is not None and facts.writes_depth and not self._tests_first
-        if self._tests_depth and not (self._shades and computed):
-            codes = self.codes(source, tested)
+        if self.tests.depth and not (self._shades and computed):
+            codes = self.tests.codes(source, tested)
         if self._visible:
-            depth = self.state.depth if self._tests_depth else None
+            depth = self.state.depth if self.tests.depth else None
             passing: Bools | None = visible(
                 tested.pixel, codes, depth, self.state.tests, self._who, tested.distinct
             )
         elif self._tests_first:
-            passing = self._test(tested, codes, info)
+            passing = self.tests.run(tested, codes, info)
             passed = tested.count if passing is None else int(np.count_nonzero(passing))
             self.counters.samples_passed += passed
             if self.counters.tally is not None:
                 self._tell(tested, info, None if passing is None else where_set(passing))
         else:
-            passing = self._surely_failing(tested, codes)
+            passing = self.tests.surely_failing(tested, codes)
         if self._shades:
             self.shade(shader, lanes, where, passing, source, info)
 
@@ -356,7 +336,7 @@ class FragmentEngine:
     ) -> None:
         """Resolve the visibility of all fragments first, then shade every pixel once."""
         state = self.state
-        depth = state.depth if self._tests_depth else None
+        depth = state.depth if self.tests.depth else None
         left, top = int(spans.x.min()) & ~1, int(spans.y.min()) & ~1
         right = int((spans.x + spans.length).max() + 1) & ~1
         bottom = int(spans.y.max() + 2) & ~1
@@ -373,7 +353,7 @@ class FragmentEngine:
                     lanes = lanes.take(np.flatnonzero(free))
                 if not lanes.count:
                     continue
-            codes = self.codes(source, lanes) if self._tests_depth else None
+            codes = self.tests.codes(source, lanes) if self.tests.depth else None
             winners = visible(lanes.pixel, codes, depth, state.tests, self._who, lanes.distinct)
             if winners is not None and not every(winners):
                 lanes = lanes.take(where_set(winners))
@@ -388,75 +368,6 @@ class FragmentEngine:
             some[:] = 0
             if lanes.count:
                 self._shade(shader, lanes, source, info)
-
-    def codes(self, source: PlaneSource, lanes: Fragments) -> Codes:
-        """Interpolated depths as the depth buffer's codes."""
-        assert self.state.depth is not None
-        if not lanes.count:
-            return np.zeros(0, np.uint32)
-        lane_z = ChunkLanes(source, _NOBODY, lanes).depth()
-        return self._depth_codes(lane_z, source, lanes)
-
-    def _depth_codes(self, z: npt.NDArray[Any], source: PlaneSource, lanes: Fragments) -> Codes:
-        assert self.state.depth is not None
-        count = lanes.count
-        if self.state.depth_clamp is not None:
-            near, far = (np.asarray(end, np.float32) for end in self.state.depth_clamp)
-            if source.depth_range is not None:  # primitives have viewports of their own
-                near, far = (end.take(lanes.primitive) for end in source.depth_range)
-            z = np.fmin(np.fmax(z, near), far)
-        z = np.broadcast_to(np.asarray(z, np.float32), count)
-        return self.state.depth.codes(z)
-
-    def _surely_failing(self, lanes: Fragments, codes: Codes | None) -> Bools | None:
-        """A test nobody is bound by: false where the depth test cannot succeed any more."""
-        tests, facts = self.state.tests, self.state.facts
-        if codes is None or self._stencils or self._bounds or tests.depth_func not in _EXACT:
-            return None
-        if facts is not None and facts.has_side_effects:
-            return None  # those that fail write memory, too
-        assert self.state.depth is not None
-        passing: Bools = compare(tests.depth_func, codes, self.state.depth.load(lanes.pixel))
-        return passing
-
-    def _test(
-        self,
-        lanes: Fragments,
-        codes: Codes | None,
-        info: PrimitiveInfo,
-        depth: DepthTarget | None = None,
-        exported: npt.NDArray[np.uint8] | None = None,
-    ) -> Bools | None:
-        """The binding tests, in order; None: all pass.
-
-        `exported` are stencil references from the shader, by lane.
-        """
-        if not (self._stencils or self._tests_depth or self._bounds):
-            return None
-        depth = depth or self.state.depth
-        assert depth is not None
-        tests = self.state.tests
-        references: References = self.state.references if exported is None else exported
-        front: Bools | None = None
-        if self._stencils and tests.stencil[1].enabled:
-            front = info.front[lanes.primitive]
-        passing: Bools | None = None
-        distinct = lanes.distinct or self._only_looks
-        for layer in layers(lanes.pixel, self._who, distinct):
-            if layer is None:
-                return depth.test(lanes.pixel, codes, tests, references, front)
-            if passing is None:
-                passing = np.ones(lanes.count, np.bool_)
-            result = depth.test(
-                lanes.pixel.take(layer),
-                None if codes is None else codes.take(layer),
-                tests,
-                references if exported is None else exported.take(layer),
-                None if front is None else front.take(layer),
-            )
-            if result is not None:
-                passing[layer] = result
-        return passing
 
     # -- shading -------------------------------------------------------------------------------
 
@@ -566,11 +477,11 @@ class FragmentEngine:
         which = lanes_left(chunk.covered, result.alive)
         real = chunk if which is None else plain_lanes(chunk, which)
         codes = None
-        if self._tests_depth:
+        if self.tests.depth:
             codes = self._late_codes(chunk, result, inputs, source, which)
         if real.count:
             exported = exported_stencil(result, chunk.count, which)
-            passing = self._test(real, codes, info, exported=exported)
+            passing = self.tests.run(real, codes, info, exported=exported)
             if passing is not None and not every(passing):
                 kept_lanes = where_set(passing)
                 which = kept_lanes if which is None else which[kept_lanes]
@@ -600,7 +511,7 @@ class FragmentEngine:
     ) -> Codes:
         written = result.outputs.get(FragResult.DEPTH)
         z = inputs.depth() if written is None or written[0] is None else written[0]
-        codes = self._depth_codes(z, source, chunk)
+        codes = self.tests.codes_of(z, source, chunk)
         return codes if which is None else codes[which]
 
     # -- colours -------------------------------------------------------------------------------
@@ -657,7 +568,7 @@ class FragmentEngine:
     def written(self) -> list[Resource]:
         """What draws may have changed."""
         found = [color.resource for _, color in self._colors]
-        if self.state.depth is not None and (self._tests_depth or self._stencils):
+        if self.state.depth is not None and (self.tests.depth or self.tests.stencil):
             found.append(self.state.depth.resource)
         return found
 
@@ -670,6 +581,3 @@ def _overdrawn(spans: Spans) -> bool:
     width = int((spans.x + spans.length).max()) - int(spans.x.min())
     height = int(spans.y.max()) + 1 - int(spans.y.min())
     return fragments > 1.25 * width * height
-
-
-_NOBODY = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))

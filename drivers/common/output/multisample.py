@@ -31,10 +31,11 @@ from gallette.drivers.common.work import FRAGMENT
 
 from .color import ColorTarget
 from .depth import DepthTarget, held
-from .engine import PIECE, Codes, FragmentEngine
+from .engine import PIECE, FragmentEngine
 from .fragment_state import FragmentShader, FragmentState
 from .order import Scratch
 from .some_lanes import exported_stencil, layers_of, screened
+from .testing import Codes
 from .uncovered import Uncovered
 
 __all__ = ["MultisampleEngine"]
@@ -108,7 +109,7 @@ class MultisampleEngine(FragmentEngine):
     @property
     def _last_is_seen(self) -> bool:
         """Of the fragments at a sample only the last one's colour can be seen."""
-        return self._visible and self._tests_first and not self._tests_depth and self._shades
+        return self._visible and self._tests_first and not self.tests.depth and self._shades
 
     @property
     def apart(self) -> tuple[int, list[int]]:
@@ -209,7 +210,7 @@ class MultisampleEngine(FragmentEngine):
     ) -> Masks:
         """Depth and stencil tests of every sample; the mask of those that pass."""
         assert lanes.samples is not None
-        if not (self._stencils or self._tests_depth or self._bounds):
+        if not self.tests.any:
             return lanes.samples
         passed = lanes.samples.copy()
         for sample in range(self.pattern.count):
@@ -220,12 +221,12 @@ class MultisampleEngine(FragmentEngine):
                 lanes.pixel[which], lanes.x[which], lanes.y[which], lanes.primitive[which]
             )
             codes: Codes | None = None
-            if self._tests_depth:
+            if self.tests.depth:
                 codes = self._sample_codes(some, source, sample if sampled else None, result, which)
             exported = None
             if result is not None:
                 exported = exported_stencil(result, lanes.count, which)
-            passing = self._test(some, codes, info, self._depths[sample], exported)
+            passing = self.tests.run(some, codes, info, self._depths[sample], exported)
             if passing is not None:
                 passed[which[~passing]] &= MASK(~(1 << sample) & self.pattern.every)
         return passed
@@ -241,10 +242,10 @@ class MultisampleEngine(FragmentEngine):
         written = None if result is None else result.outputs.get(FragResult.DEPTH)
         if written is not None and written[0] is not None:
             z = written[0]
-            return self._depth_codes(z[which] if z.ndim else z, source, lanes)
+            return self.tests.codes_of(z[which] if z.ndim else z, source, lanes)
         nobody = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))
         z = ChunkLanes(source, nobody, lanes, sample, None, self.pattern).depth()
-        return self._depth_codes(z, source, lanes)
+        return self.tests.codes_of(z, source, lanes)
 
     def _write_samples(self, chunk: Fragments, result: FragmentOutputs, left: Masks) -> None:
         for index, color in self._colors:
