@@ -7,6 +7,7 @@
     python bench/gl_diff_fuzz.py --driver jit --seconds 60   # another driver against numpipe
     python bench/gl_diff_fuzz.py --es --seconds 60        # in OpenGL ES contexts
     python bench/gl_diff_fuzz.py --fixed --seconds 60     # without shaders
+    python bench/gl_diff_fuzz.py --modern --seconds 60    # all stages, images, storage
 
 Programs run one after the other on contexts they share, as many at a time as there are cores. One
 that shows a difference the specification does not allow is tried again alone, made small (with what

@@ -9,41 +9,18 @@ so is the colour, and no more.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from gl_diff import tables as t
+from gl_diff.kind import Kind
 from gl_diff.old import UNITS
-from gl_diff.writer import FEWEST_DRAWS, WHOLE_VIEW, Step, Writer
+from gl_diff.writer import WHOLE_VIEW, Writer
 
-__all__ = ["RESETS", "generate_fixed"]
+__all__ = ["FIXED", "generate_fixed"]
 
 LIGHTS = 3
-_STEPS: list[tuple[Step, int]] = []
-_SETTINGS: list[Callable[[Writer], str]] = []
-RESETS: list[str] = []
-"""what puts all of it back to the initial state"""
-
-
-def step(weight: int) -> Callable[[Step], Step]:
-    def register(function: Step) -> Step:
-        _STEPS.append((function, weight))
-        return function
-
-    return register
-
-
-def setting(write: Callable[[Writer], str], reset: str) -> None:
-    """A line that changes one piece of state, and the line that undoes it."""
-    _SETTINGS.append(write)
-    if reset not in RESETS:
-        RESETS.append(reset)
-
-
-def switch(cap: str, chance: float) -> None:
-    setting(
-        lambda w: f"gl.{'enable' if w.often(chance) else 'disable'}(GL.{cap})",
-        f"gl.disable(GL.{cap})",
-    )
+FIXED: Kind[Writer] = Kind()
+"""programs without shaders"""
+step, setting, switch = FIXED.step, FIXED.setting, FIXED.switch
 
 
 def generate_fixed(seed: int, steps: int, family: int) -> list[str]:
@@ -54,14 +31,10 @@ def generate_fixed(seed: int, steps: int, family: int) -> list[str]:
         f"target = w.target([GL.{w.choice('RGBA8', 'RGBA8', 'RGB8', 'RGBA16F')}], "
         f"GL.{w.choice('DEPTH24_STENCIL8', 'DEPTH_COMPONENT24')})",
     )
-    functions, weights = zip(*_STEPS, strict=True)
     w.say("gl.enable(GL.TEXTURE_CUBE_MAP_SEAMLESS); old.initial_current()")
     for _ in range(6):
-        _set(w)
-    done = 0
-    while done < steps or w.draws < FEWEST_DRAWS:
-        w.r.choices(functions, weights)[0](w)
-        done += 1
+        w.say(FIXED.change(w))
+    FIXED.walk(w, w, steps)
     w.say("see.color(0)", "see.depth()")
     return w.lines
 
@@ -103,9 +76,7 @@ switch("NORMALIZE", 0.5)
 switch("RESCALE_NORMAL", 0.4)
 for _number in range(LIGHTS):
     switch(f"LIGHT{_number}", 0.7)
-    RESETS.append(
-        f"old.initial_light(GL.LIGHT{_number})",
-    )
+    FIXED.resets.append(f"old.initial_light(GL.LIGHT{_number})")
 _FACES = ("FRONT", "BACK", "FRONT_AND_BACK")
 _LIGHT_COLORS = ("AMBIENT", "DIFFUSE", "SPECULAR")
 _MATERIAL_COLORS = ("AMBIENT", "DIFFUSE", "SPECULAR", "EMISSION", "AMBIENT_AND_DIFFUSE")
@@ -137,7 +108,8 @@ def _attenuation(w: Writer) -> str:
     return f"gl.lightf({_light(w)}, {of}, {w.choice(least, 1.0, 0.5)})"
 
 
-_SETTINGS += [_color_of_a_light, _color_of_a_light, _place_of_a_light, _spot, _attenuation]
+for _each in (_color_of_a_light, _color_of_a_light, _place_of_a_light, _spot, _attenuation):
+    setting(_each, "")  # a light is put back as a whole
 setting(
     lambda w: (
         "gl.disable(GL.COLOR_MATERIAL); "
@@ -384,11 +356,7 @@ switch("TEXTURE_CUBE_MAP_SEAMLESS", 1.0)
 
 @step(14)
 def one_setting(w: Writer) -> None:
-    _set(w)
-
-
-def _set(w: Writer) -> None:
-    w.say(w.r.choice(_SETTINGS)(w))
+    w.say(FIXED.change(w))
 
 
 # -- draws -----------------------------------------------------------------------------------------
@@ -459,7 +427,7 @@ def listed(w: Writer) -> None:
     """The same from a list, with settings in it, which stay as the list left them. (Current values
     do not: what Mesa takes for the colour behind a list is sometimes from before it.)"""
     name, kind = w.fresh("list"), w.pick(("COMPILE", "COMPILE_AND_EXECUTE"))
-    inside = [w.r.choice(_SETTINGS)(w) for _ in range(w.number(3))]
+    inside = [FIXED.change(w) for _ in range(w.number(3))]
     w.draws += 2
     calls = "; ".join([*inside, *_between(w)])
     w.say(
@@ -528,7 +496,7 @@ def stacked(w: Writer) -> None:
         "GL.FOG_BIT | GL.POLYGON_BIT | GL.CURRENT_BIT",
         "GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT",
     )
-    inside = [w.r.choice(_SETTINGS)(w) for _ in range(1 + w.number(3))]
+    inside = [FIXED.change(w) for _ in range(1 + w.number(3))]
     inside = [line for line in inside if "COLOR_SUM" not in line]
     before = "gl.push_matrix(); " if w.often(0.4) else ""
     after = "; gl.pop_matrix()" if before else ""

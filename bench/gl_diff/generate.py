@@ -9,7 +9,7 @@ from gl_diff.es import in_es
 from gl_diff.fixed import generate_fixed
 from gl_diff.modern import generate_modern
 from gl_diff.steps import objects, transfer
-from gl_diff.writer import FEWEST_DRAWS, STEPS, Writer
+from gl_diff.writer import PLAIN, Writer
 
 __all__ = ["FAMILY", "generate"]
 
@@ -36,11 +36,7 @@ def generate(seed: int, steps: int = 20, kind: str = "") -> tuple[list[str], str
         first(w)
     objects.new_buffer(w)
     objects.new_array(w)
-    functions, weights = zip(*STEPS, strict=True)
-    done = 0
-    while done < steps or w.draws < FEWEST_DRAWS:
-        r.choices(functions, weights)[0](w)
-        done += 1
+    PLAIN.walk(w, w, steps)
     for target in w.targets:
         w.bound_target = target
         w.say(f"gl.bind_framebuffer(GL.FRAMEBUFFER, {target.name})")

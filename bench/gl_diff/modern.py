@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from gl_diff import stages
 from gl_diff import tables as t
-from gl_diff.writer import FEWEST_DRAWS, Writer
+from gl_diff.kind import Kind
+from gl_diff.writer import Writer
 
-__all__ = ["RESETS", "generate_modern"]
+__all__ = ["MODERN", "generate_modern"]
 
-RESETS = [
-    "gl.bind_program_pipeline(0)",
-    "gl.disable(GL.CULL_FACE)",
-    "gl.patch_parameteri(GL.PATCH_VERTICES, 3)",
-    "[gl.viewport_indexedf(i, 0.0, 0.0, 32.0, 32.0) for i in range(2)]",
-    "[gl.scissor_indexed(i, 0, 0, 32, 32) for i in range(2)]",
-    "[gl.disablei(GL.SCISSOR_TEST, i) for i in range(2)]",
-    "[gl.depth_range_indexed(i, 0.0, 1.0) for i in range(2)]",
-    "gl.disable(GL.SAMPLE_SHADING); gl.min_sample_shading(0.0)",
-    "gl.bind_image_texture(0, 0, 0, 0, 0, GL.READ_ONLY, GL.R32UI)",
-    "[gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, i, 0) for i in range(2)]",
-    "[gl.bind_buffer_base(GL.UNIFORM_BUFFER, i, 0) for i in range(2)]",
-    "gl.bind_textures(0, 2, np.zeros(2, 'u4')); gl.bind_samplers(0, 2, np.zeros(2, 'u4'))",
-    "gl.disable(GL.PRIMITIVE_RESTART_FIXED_INDEX)",
-]
+WHOLE_VIEWS = "[gl.viewport_indexedf(i, 0.0, 0.0, 32.0, 32.0) for i in range(2)]"
 
-
-Step = Callable[["Modern"], None]
-_STEPS: list[tuple[Step, int]] = []
-
-
-def step(weight: int) -> Callable[[Step], Step]:
-    def register(function: Step) -> Step:
-        _STEPS.append((function, weight))
-        return function
-
-    return register
+MODERN: Kind[Modern] = Kind(
+    [
+        "gl.bind_program_pipeline(0)",
+        "gl.disable(GL.CULL_FACE)",
+        "gl.patch_parameteri(GL.PATCH_VERTICES, 3)",
+        WHOLE_VIEWS,
+        "[gl.scissor_indexed(i, 0, 0, 32, 32) for i in range(2)]",
+        "[gl.disablei(GL.SCISSOR_TEST, i) for i in range(2)]",
+        "[gl.depth_range_indexed(i, 0.0, 1.0) for i in range(2)]",
+        "gl.disable(GL.SAMPLE_SHADING); gl.min_sample_shading(0.0)",
+        "gl.bind_image_texture(0, 0, 0, 0, 0, GL.READ_ONLY, GL.R32UI)",
+        "[gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, i, 0) for i in range(2)]",
+        "[gl.bind_buffer_base(GL.UNIFORM_BUFFER, i, 0) for i in range(2)]",
+        "gl.bind_textures(0, 2, np.zeros(2, 'u4')); gl.bind_samplers(0, 2, np.zeros(2, 'u4'))",
+        "gl.disable(GL.PRIMITIVE_RESTART_FIXED_INDEX)",
+    ]
+)
 
 
 def generate_modern(seed: int, steps: int, family: int) -> list[str]:
@@ -66,11 +58,7 @@ def generate_modern(seed: int, steps: int, family: int) -> list[str]:
     )
     made = Modern(w, samples)
     made.use()
-    functions, weights = zip(*_STEPS, strict=True)
-    done = 0
-    while done < steps or w.draws < FEWEST_DRAWS:
-        w.r.choices(functions, weights)[0](made)
-        done += 1
+    MODERN.walk(w, made, steps)
     w.say(
         f"new.see_target(target, {kind!r}, {samples}, see.draws)",
         "new.see_counts(counts); new.see_words(sums, 128, 'i4'); "
@@ -130,12 +118,12 @@ class Modern:
         w.say("; ".join(said))
 
 
-@step(5)
+@MODERN.step(5)
 def another(m: Modern) -> None:
     m.use()
 
 
-@step(10)
+@MODERN.step(10)
 def draw(m: Modern) -> None:
     w = m.w
     mode = "GL.PATCHES" if m.patches else w.pick(("TRIANGLES", "TRIANGLES", "TRIANGLE_STRIP"))
@@ -162,13 +150,13 @@ def draw(m: Modern) -> None:
     if m.samples:  # which llvmpipe lets out of it
         call = f"[gl.disablei(GL.SCISSOR_TEST, i) for i in range(2)]; {call}"
     if m.points:  # llvmpipe cuts them off at the viewport's edge
-        call = f"{RESETS[3]}; {call}"
+        call = f"{WHOLE_VIEWS}; {call}"
     w.draws += 1
     # What was written is seen by everybody; images are, of one fragment at a time, in no order.
     w.say(f"see.blended(); gl.memory_barrier(GL.ALL_BARRIER_BITS); {call}")
 
 
-@step(2)
+@MODERN.step(2)
 def dispatch(m: Modern) -> None:
     w = m.w
     kernel, name = w.r.choice([*stages.COMPUTE]), w.fresh("kernel")
@@ -182,7 +170,7 @@ def dispatch(m: Modern) -> None:
     )
 
 
-@step(8)
+@MODERN.step(8)
 def state(m: Modern) -> None:
     w = m.w
     at = w.number(2)
@@ -212,7 +200,7 @@ def state(m: Modern) -> None:
     )
 
 
-@step(3)
+@MODERN.step(3)
 def memory(m: Modern) -> None:
     """Buffers and images change between draws."""
     w = m.w
@@ -243,6 +231,6 @@ def _change(w: Writer) -> str:
     )
 
 
-@step(1)
+@MODERN.step(1)
 def look(m: Modern) -> None:
     m.w.say("new.see_counts(counts); new.see_words(sums, 128, 'i4')")

@@ -19,12 +19,14 @@ import numpy as np
 
 from gallette.state_tracker import GL
 from gl_diff.es import HEADER, in_es
-from gl_diff.fixed import RESETS as FIXED_RESETS
+from gl_diff.fixed import FIXED
 from gl_diff.glsl import FRAGMENT, OLD_FRAGMENT, OLD_VERTEX, VERTEX
-from gl_diff.modern import RESETS as MODERN_RESETS
+from gl_diff.modern import MODERN
 from gl_diff.old import Old
-from gl_diff.steps.settings import COMPAT_RESETS, RESETS
+from gl_diff.steps import settings
+from gl_diff.writer import PLAIN
 
+assert settings  # which say how to put themselves back
 SIZE = 32
 ATTRIBUTES = ("position", "color", "uv")
 KINDS = ("buffers", "textures", "samplers", "queries", "vertex_arrays", "framebuffers",
@@ -36,11 +38,11 @@ _MAPPING = {
     "unsynchronized": GL.MAP_UNSYNCHRONIZED_BIT,
 }
 _RESETS = {
-    "core": RESETS,
-    "compat": [*RESETS, *COMPAT_RESETS],
-    "es": in_es(RESETS),
-    "fixed": [*RESETS, *COMPAT_RESETS, *FIXED_RESETS],
-    "modern": [*RESETS, *MODERN_RESETS],
+    "core": PLAIN.resets,
+    "compat": [*PLAIN.resets, *PLAIN.compat_resets],
+    "es": in_es(PLAIN.resets),
+    "fixed": [*PLAIN.resets, *PLAIN.compat_resets, *FIXED.resets],
+    "modern": [*PLAIN.resets, *MODERN.resets],
 }
 _RESET = {
     profile: compile("\n".join(lines), "<reset>", "exec") for profile, lines in _RESETS.items()

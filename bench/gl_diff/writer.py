@@ -1,29 +1,27 @@
 """A program being written: what exists, what is bound, as far as validity needs it.
 
 Names of objects are Python variables of the program. A step (`gl_diff.steps`) is a function that
-takes a `Writer` and says one or more lines; `step` weighs it.
+takes a `Writer` and says one or more lines; `Kind.step` weighs it.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from gl_diff.kind import Kind
+
 __all__ = [
-    "FEWEST_DRAWS",
-    "STEPS",
+    "PLAIN",
     "WHOLE_VIEW",
     "Array",
     "Program",
-    "Step",
     "Target",
     "Texture",
     "Writer",
-    "step",
 ]
 
-Step = Callable[["Writer"], None]
 # What kind of texture a fragment program reads.
 SAMPLED = {
     "textured": "2d",
@@ -32,21 +30,20 @@ SAMPLED = {
     "layered": "array",
     "shadowed": "shadow",
 }
-STEPS: list[tuple[Step, int]] = []
-FEWEST_DRAWS = 10
-"""of a program"""
+PLAIN: Kind[Writer] = Kind(
+    [
+        "gl.viewport(0, 0, 32, 32)",
+        "gl.disable(GL.DITHER)",
+        "gl.pixel_storei(GL.PACK_ALIGNMENT, 1)",
+        "gl.clear_color(0.0, 0.0, 0.0, 0.0)",
+        "gl.clear_depth(1.0)",
+        "gl.clear_stencil(0)",
+        "gl.active_texture(GL.TEXTURE0)",
+    ]
+)
+"""programs with a vertex and a fragment shader (`gl_diff.steps`)"""
 WHOLE_VIEW = "gl.viewport(0, 0, 32, 32)"
 """For points: llvmpipe cuts them off at the viewport's edge."""
-
-
-def step(weight: int) -> Callable[[Step], Step]:
-    """One thing a program may do, and how often beside the others."""
-
-    def register(function: Step) -> Step:
-        STEPS.append((function, weight))
-        return function
-
-    return register
 
 
 @dataclass(slots=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gl_diff import tables as t
 from gl_diff.steps import objects, settings, transfer
-from gl_diff.writer import WHOLE_VIEW, Writer, step
+from gl_diff.writer import PLAIN, WHOLE_VIEW, Writer
 
 INDEX_TYPES = (("UNSIGNED_BYTE", "u1"), ("UNSIGNED_SHORT", "u2"), ("UNSIGNED_INT", "u4"))
 
@@ -16,7 +16,7 @@ def mode_of(w: Writer) -> str:
     return w.pick(t.FILLED if w.target.samples else t.PRIMITIVES)
 
 
-@step(12)
+@PLAIN.step(12)
 def draw(w: Writer) -> None:
     """One draw of the bound array."""
     count = w.array.vertices
@@ -89,7 +89,7 @@ def indexed(w: Writer, mode: str, count: int) -> None:
         w.say(f"gl.delete_buffers(1, np.array([{name}], 'u4'))")
 
 
-@step(5)
+@PLAIN.step(5)
 def burst(w: Writer) -> None:
     """Small draws that differ in little: what a queue merges."""
     instanced = w.often(0.25)
@@ -108,7 +108,7 @@ def burst(w: Writer) -> None:
             w.r.choice(between)(w)
 
 
-@step(3)
+@PLAIN.step(3)
 def in_between(w: Writer) -> None:
     """Small draws, and what a queue lets wait with them: targets in turn, parts of pictures."""
     for _ in range(3 + w.number(6)):
@@ -125,7 +125,7 @@ def in_between(w: Writer) -> None:
         w.draw(f"gl.draw_arrays(GL.TRIANGLES, 0, {w.array.vertices})")
 
 
-@step(3)
+@PLAIN.step(3)
 def streaming(w: Writer) -> None:
     """What is drawn is written between draws, by vertex and by block; perhaps inside a query."""
     buffer = w.array.buffer
@@ -169,7 +169,7 @@ def streaming(w: Writer) -> None:
         w.queries.append(query)
 
 
-@step(5)
+@PLAIN.step(5)
 def uniform(w: Writer) -> None:
     if w.often(0.5):
         w.say(f"w.uniform({w.program.name}, 'tint', {w.quarters()})")
@@ -177,7 +177,7 @@ def uniform(w: Writer) -> None:
         w.say(f"w.uniform({w.program.name}, 'offset', {w.sixteenths(8)}, 0.0, 0.0, 0.0)")
 
 
-@step(1)
+@PLAIN.step(1)
 def block(w: Writer) -> None:
     """Another range of another buffer behind the uniform block."""
     name = w.fresh("block")
@@ -187,7 +187,7 @@ def block(w: Writer) -> None:
         w.say(f"gl.delete_buffers(1, np.array([{name}], 'u4'))")
 
 
-@step(2)
+@PLAIN.step(2)
 def immediate(w: Writer) -> None:
     """glBegin and its kin, without a program."""
     if w.core or w.target.kind != "f" or w.target.samples:
@@ -214,7 +214,7 @@ def immediate(w: Writer) -> None:
     w.say(f"gl.bind_vertex_array({w.array.name})")
 
 
-@step(1)
+@PLAIN.step(1)
 def corners(w: Writer) -> None:
     """Polygons as points: of what is not clipped, for where a cut ends is a matter of rounding."""
     if not w.unfilled:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gl_diff.steps import drawing
-from gl_diff.writer import Writer, step
+from gl_diff.writer import PLAIN, Writer
 
 COUNTED = ["SAMPLES_PASSED", "ANY_SAMPLES_PASSED", "PRIMITIVES_GENERATED"]
 
 
-@step(2)
+@PLAIN.step(2)
 def query(w: Writer) -> None:
     name, what = w.fresh("query"), w.pick(COUNTED)
     w.say(f"{name} = w.query()", f"gl.begin_query({what}, {name})")
@@ -25,7 +25,7 @@ def query(w: Writer) -> None:
         w.queries.append(name)
 
 
-@step(2)
+@PLAIN.step(2)
 def feedback(w: Writer) -> None:
     """Vertices captured into a buffer, with a query about them."""
     capturing = [p for p in w.programs if p.capture]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gl_diff import tables as t
-from gl_diff.writer import Array, Program, Target, Texture, Writer, step
+from gl_diff.writer import PLAIN, Array, Program, Target, Texture, Writer
 
 
-@step(2)
+@PLAIN.step(2)
 def new_program(w: Writer) -> None:
     pairs = [("plain", f) for f in ("color", "textured", "fetched", "discarding", "facing")]
     if w.unfilled:
@@ -30,7 +30,7 @@ def new_program(w: Writer) -> None:
     w.say(f"w.uniform({program.name}, 'tint', {w.quarters()})")
 
 
-@step(1)
+@PLAIN.step(1)
 def new_buffer(w: Writer) -> None:
     name, count = w.fresh("buffer"), w.r.choice([3, 6, 9, 12, 24])
     what = f"w.vertices({w.seed()}, {count})"
@@ -44,7 +44,7 @@ def new_buffer(w: Writer) -> None:
     w.buffers.append((name, count))
 
 
-@step(1)
+@PLAIN.step(1)
 def new_array(w: Writer) -> None:
     buffer, count = w.r.choice(w.buffers)
     w.bound_array = Array(w.fresh("array"), count, buffer)
@@ -59,7 +59,7 @@ def new_array(w: Writer) -> None:
     w.say("; ".join(lines))
 
 
-@step(3)
+@PLAIN.step(3)
 def new_texture(w: Writer) -> None:
     name, seed = w.fresh("texture"), w.seed()
     size, levels = w.r.choice([(8, 1), (8, 4), (4, 1), (16, 5), (8, 2)])
@@ -82,7 +82,7 @@ def new_texture(w: Writer) -> None:
     w.textures.append(made)
 
 
-@step(1)
+@PLAIN.step(1)
 def new_target(w: Writer) -> None:
     samples = 0 if w.unfilled else w.r.choice([0, 0, 0, 4])
     textures = not samples and w.often(0.4)
@@ -112,7 +112,7 @@ def _wrap(w: Writer) -> str:
     return w.pick([one for one in t.WRAPS if not (w.es and one == "CLAMP_TO_BORDER")])
 
 
-@step(1)
+@PLAIN.step(1)
 def new_sampler(w: Writer) -> None:
     name = w.fresh("sampler")
     w.say(f"{name} = w.sampler()")
@@ -126,7 +126,7 @@ def new_sampler(w: Writer) -> None:
     w.samplers.append(name)
 
 
-@step(2)
+@PLAIN.step(2)
 def change_sampler(w: Writer) -> None:
     if w.samplers and w.often(0.6):
         name = w.r.choice(w.samplers)
@@ -136,7 +136,7 @@ def change_sampler(w: Writer) -> None:
         w.say("gl.bind_sampler(0, 0)")
 
 
-@step(6)
+@PLAIN.step(6)
 def bind(w: Writer) -> None:
     kind = w.number(4)
     if kind == 0:
@@ -151,7 +151,7 @@ def bind(w: Writer) -> None:
         w.bind(w.r.choice(w.textures))
 
 
-@step(4)
+@PLAIN.step(4)
 def change_texture(w: Writer) -> None:
     usable = [x for x in w.textures if x.of is None and x.kind != "shadow"]
     if not usable:
@@ -187,7 +187,7 @@ def change_texture(w: Writer) -> None:
         )
 
 
-@step(4)
+@PLAIN.step(4)
 def change_buffer(w: Writer) -> None:
     (name, count), seed = w.r.choice(w.buffers), w.seed()
     w.say(f"gl.bind_buffer(GL.ARRAY_BUFFER, {name})")
@@ -214,7 +214,7 @@ def change_buffer(w: Writer) -> None:
         )
 
 
-@step(2)
+@PLAIN.step(2)
 def delete(w: Writer) -> None:
     kind = w.number(5)
     if kind == 0 and len(w.textures) > 1:

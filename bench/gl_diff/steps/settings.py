@@ -2,54 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from gl_diff import tables as t
-from gl_diff.writer import Writer, step
+from gl_diff.writer import PLAIN, Writer
 
-RESETS: list[str] = [
-    "gl.viewport(0, 0, 32, 32)",
-    "gl.disable(GL.DITHER)",
-    "gl.pixel_storei(GL.PACK_ALIGNMENT, 1)",
-    "gl.clear_color(0.0, 0.0, 0.0, 0.0)",
-    "gl.clear_depth(1.0)",
-    "gl.clear_stencil(0)",
-    "gl.active_texture(GL.TEXTURE0)",
-]
-COMPAT_RESETS: list[str] = []
+setting, switch = PLAIN.setting, PLAIN.switch
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    write: Callable[[Writer], str]
-    core: bool
-
-
-SETTINGS: list[Setting] = []
-
-
-def setting(write: Callable[[Writer], str], reset: str, *, core: bool = True) -> None:
-    """A line that changes one piece of state, and the line that undoes it."""
-    SETTINGS.append(Setting(write, core))
-    known = RESETS if core else COMPAT_RESETS
-    if reset not in known:
-        known.append(reset)
-
-
-def switch(cap: str, chance: float, *, core: bool = True) -> None:
-    """A capability, on with this chance."""
-    setting(
-        lambda w: f"gl.{'enable' if w.often(chance) else 'disable'}(GL.{cap})",
-        f"gl.disable(GL.{cap})",
-        core=core,
-    )
-
-
-@step(12)
+@PLAIN.step(12)
 def state(w: Writer) -> None:
     """One setting of the table."""
-    w.say(w.r.choice([s for s in SETTINGS if s.core or not w.core]).write(w))
+    w.say(PLAIN.change(w))
 
 
 setting(lambda w: f"gl.color_mask({w.flags()})", "gl.color_mask(1, 1, 1, 1)")
@@ -159,7 +121,7 @@ switch("LIGHTING", 0.1, core=False)
 switch("TEXTURE_2D", 0.3, core=False)
 
 
-@step(5)
+@PLAIN.step(5)
 def blend(w: Writer) -> None:
     w.switch("BLEND", 0.75)
     dual = w.used is not None and w.used.dual
@@ -180,7 +142,7 @@ def blend(w: Writer) -> None:
         w.say(f"gl.blend_color({w.quarters()})")
 
 
-@step(4)
+@PLAIN.step(4)
 def depth(w: Writer) -> None:
     w.switch("DEPTH_TEST", 0.75)
     w.say(f"gl.depth_func({w.pick(t.COMPARES)})", f"gl.depth_mask({w.flag()})")
@@ -189,7 +151,7 @@ def depth(w: Writer) -> None:
         w.say(f"gl.depth_range({near}, {far})")
 
 
-@step(3)
+@PLAIN.step(3)
 def stencil(w: Writer) -> None:
     w.switch("STENCIL_TEST", 0.8)
     mask, reference = w.choice(255, 15, 1, 170), w.choice(0, 1, 5, 255)
@@ -200,7 +162,7 @@ def stencil(w: Writer) -> None:
         w.say(f"gl.stencil_mask_separate({w.side()}, {w.choice(255, 15, 240)})")
 
 
-RESETS += [
+PLAIN.resets += [
     "gl.blend_func(GL.ONE, GL.ZERO)",
     "gl.blend_equation(GL.FUNC_ADD)",
     "gl.blend_color(0.0, 0.0, 0.0, 0.0)",
@@ -213,4 +175,4 @@ RESETS += [
     "gl.stencil_op(GL.KEEP, GL.KEEP, GL.KEEP)",
     "gl.stencil_mask(255)",
 ]
-COMPAT_RESETS += ["gl.color4f(1.0, 1.0, 1.0, 1.0)"]
+PLAIN.compat_resets += ["gl.color4f(1.0, 1.0, 1.0, 1.0)"]

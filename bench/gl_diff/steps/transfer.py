@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gl_diff import tables as t
-from gl_diff.writer import Target, Texture, Writer, step
+from gl_diff.writer import PLAIN, Target, Texture, Writer
 
 BITS = (
     "GL.COLOR_BUFFER_BIT",
@@ -15,7 +15,7 @@ BITS = (
 FIELDS = {"i": ("iv", "i4"), "u": ("uiv", "u4"), "f": ("fv", "f4")}
 
 
-@step(3)
+@PLAIN.step(3)
 def clear(w: Writer) -> None:
     target = w.target
     if w.often(0.6) and target.kind == "f":
@@ -54,7 +54,7 @@ def store(w: Writer, side: str) -> str:
     return f"with w.store({side!r}, " + ", ".join(f"{k}={v}" for k, v in chosen.items() if v) + ")"
 
 
-@step(3)
+@PLAIN.step(3)
 def upload(w: Writer) -> None:
     """Part of a texture, from bytes in some layout, or from a buffer."""
     usable = [x for x in w.textures if x.of is None and x.kind == "2d"]
@@ -78,7 +78,7 @@ def upload(w: Writer) -> None:
     )
 
 
-@step(2)
+@PLAIN.step(2)
 def read(w: Writer) -> None:
     """Pixels into a buffer, in some layout; all of its bytes are seen."""
     target = w.target
@@ -92,7 +92,7 @@ def read(w: Writer) -> None:
     w.say(f"{store(w, 'PACK')}: see.packed({format}, {x}, {y}, {index})")
 
 
-@step(3)
+@PLAIN.step(3)
 def copy(w: Writer) -> None:
     target = w.target
     if target.samples:
@@ -147,7 +147,7 @@ def blit(w: Writer, source: Target) -> None:
     )
 
 
-@step(1)
+@PLAIN.step(1)
 def look(w: Writer) -> None:
     """Everything that is in the bound framebuffer."""
     target = w.target
