@@ -8,6 +8,7 @@
     python bench/gl_diff_fuzz.py --es --seconds 60        # in OpenGL ES contexts
     python bench/gl_diff_fuzz.py --fixed --seconds 60     # without shaders
     python bench/gl_diff_fuzz.py --modern --seconds 60    # all stages, images, storage
+    python bench/gl_diff_fuzz.py --beside --seconds 60    # two at once, against one by one
 
 Programs run one after the other on contexts they share, as many at a time as there are cores. One
 that shows a difference the specification does not allow is tried again alone, made small (with what
@@ -34,6 +35,7 @@ os.environ.setdefault("LP_NUM_THREADS", "0")
 os.environ.setdefault("GALLIVM_PERF", "nopt")  # llvmpipe compiles more than it draws here
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from gl_diff.beside import BESIDE, MARKS, Both
 from gl_diff.compare import Seen, difference
 from gl_diff.generate import FAMILY, generate
 from gl_diff.reduce import reduce_lines
@@ -41,6 +43,8 @@ from gl_diff.run import Side, run
 
 Pairs = tuple[tuple[str, str], ...]
 PAIRS: Pairs = (("queued", "native"), ("queued", "immediate"))
+BOTH: Pairs = (("beside", "apart"),)
+"""of two programs that run at once"""
 TOGETHER = 80
 """programs of one context before a fresh one takes over"""
 
@@ -60,6 +64,11 @@ def sides_of(pairs: Pairs) -> set[str]:
 
 def check(lines: list[str], profile: str, pairs: Pairs = PAIRS) -> str:
     """What differs when the program runs on contexts of its own."""
+    if BESIDE in profile:
+        contexts = Contexts(pairs)
+        found = contexts.check(lines, profile)
+        contexts.drop(profile)
+        return found
     return differs({side: run(lines, side, profile) for side in sides_of(pairs)}, pairs)
 
 
@@ -68,7 +77,7 @@ class Contexts:
 
     def __init__(self, pairs: Pairs) -> None:
         self.pairs = pairs
-        self.sides: dict[str, dict[str, Side]] = {}
+        self.sides: dict[str, dict[str, Side | Both]] = {}
         self.before: dict[str, list[list[str]]] = {}
 
     def check(self, lines: list[str], profile: str) -> str:
@@ -76,7 +85,8 @@ class Contexts:
         if len(self.before.get(profile, ())) >= TOGETHER:
             self.drop(profile)
         if profile not in self.sides:
-            self.sides[profile] = {side: Side(side, profile) for side in sides_of(self.pairs)}
+            kind = Both if BESIDE in profile else Side
+            self.sides[profile] = {side: kind(side, profile) for side in sides_of(self.pairs)}
             self.before[profile] = []
         seen = {name: side.run(lines) for name, side in self.sides[profile].items()}
         self.before[profile].append(lines)
@@ -86,7 +96,8 @@ class Contexts:
         """Everything that ran on the contexts of a profile, as one program."""
         lines: list[str] = []
         for one in self.before[profile]:
-            lines += [*one, "w.reset()"]
+            marks = MARKS if BESIDE in profile else ("",)
+            lines += [*one, *(f"{mark}w.reset()" for mark in marks)]
         return lines[:-1]
 
     def drop(self, profile: str) -> None:
@@ -129,6 +140,8 @@ def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[i
     pairs = PAIRS[1:] if options.without_native else PAIRS
     if options.driver:
         pairs = (("queued", options.driver),)
+    if options.kind == "beside":
+        pairs = BOTH
     contexts = Contexts(pairs)
     start = time.monotonic()
     for seed in range(options.seed, options.seed + options.count):
@@ -146,7 +159,7 @@ def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[i
         yield seed, note, text
         if time.monotonic() - start > options.seconds:
             break
-    for profile in ("core", "compat", "es", "fixed", "modern"):
+    for profile in list(contexts.sides):
         contexts.drop(profile)
 
 
@@ -210,6 +223,7 @@ def main() -> int:
         ("es", "programs for OpenGL ES"),
         ("fixed", "programs without shaders"),
         ("modern", "programs of all stages, with images and storage"),
+        ("beside", "two programs at once, whose contexts share objects, and one by one"),
     ):
         parser.add_argument(
             f"--{kind}", action="store_const", dest="kind", const=kind, default="", help=what

@@ -457,6 +457,19 @@ class Context(GLInterface):
         set_current(self)
         self.group.take(self)
 
+    def suspend(self) -> None:
+        """Another context of the group gets the pipe: what goes on between two calls stops."""
+        self.queries.suspend(self.pipe)
+        if self.feedback.current.running:
+            self.pipe.set_stream_output_targets([])
+
+    def resume(self) -> None:
+        """This one has it again, and all that was stopped goes on."""
+        self.queries.resume(self.pipe)
+        feedback = self.feedback.current
+        if feedback.running:
+            self.pipe.set_stream_output_targets(feedback.targets, append=True)
+
     def bind_drawables(self, draw: Drawable | None, read: Drawable | None) -> None:
         """Use these windows' images as the default framebuffers.
 
@@ -492,6 +505,7 @@ class Context(GLInterface):
         if self.released:
             return
         before = self._living_before() if current_context() is self else None
+        drawing = self.group.owner
         self.group.take(self)
         if self._watcher is not None:
             self._watcher.died(self)
@@ -509,8 +523,7 @@ class Context(GLInterface):
             pipe.bind_sampler_states(stage, 0, nothing)
             for index in range(self.group.constants_bound):
                 pipe.set_constant_buffer(stage, index)
-        if self.caps.max_stream_output_buffers:
-            pipe.set_stream_output_targets([])
+        self.suspend()
         pipe.set_framebuffer_state(FramebufferState())
         self.vertex_input.release()
         last = self.group.leave(self)
@@ -537,6 +550,8 @@ class Context(GLInterface):
         self.residents.release_all(lambda handle: let_go(self, handle))
         if last:
             self.group.end()
+        elif drawing is not None and drawing is not self:
+            self.group.take(drawing)
         if before is not None:
             before.make_current()
         if last and self._owns_screen:

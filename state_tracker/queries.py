@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.pipe.enums import QueryType
+from gallette.pipe.interface import Context as PipeContext
 from gallette.pipe.interface import Handle
 from gallette.pipe.state import QueryChange
 from gallette.state_tracker.entry_points.dispatch import OMITTED
@@ -82,7 +83,11 @@ _PREDICATES = _OCCLUSION | frozenset(_OVERFLOW)
 
 
 class QueryObject(GLObject):
-    """A query; its pipe query is made when it first begins."""
+    """A query; its pipe query is made when it first begins.
+
+    Contexts that share objects take turns with the pipe, and what one draws does not count for
+    another's query: that ends with each turn, and a pipe query of its own counts in the next.
+    """
 
     kind = "query"
 
@@ -91,6 +96,7 @@ class QueryObject(GLObject):
         self.ctx = ctx
         self.target: int = 0
         self.handle: Handle = None
+        self.earlier: list[Handle] = []  # of earlier turns
         self.changes: tuple[QueryChange, QueryChange] | None = None  # begin and end of the handle
         self.index = 0
         self.active = False
@@ -98,6 +104,7 @@ class QueryObject(GLObject):
 
     def begin(self, target: int, index: int = 0) -> None:
         self.prepare(target, index)
+        self._forget_earlier()
         self.ctx.pipe.begin_query(self.handle)
         self.active, self.result = True, None
         self.ctx.queries.active[target, index] = self
@@ -107,8 +114,27 @@ class QueryObject(GLObject):
             return
         self.destroy()
         self.target, self.index = target, index
-        self.handle = self.ctx.pipe.create_query(TARGETS[target], index)
+        self._make()
+
+    def _make(self) -> None:
+        self.handle = self.ctx.pipe.create_query(TARGETS[self.target], self.index)
         self.changes = QueryChange(self.handle, True), QueryChange(self.handle, False)
+
+    def _forget_earlier(self) -> None:
+        for handle in self.earlier:
+            self.ctx.pipe.destroy_query(handle)
+        self.earlier.clear()
+
+    def suspend(self) -> None:
+        """The turn of its context ends."""
+        self.ctx.pipe.end_query(self.handle)
+        self.earlier.append(self.handle)
+        self.handle = self.changes = None
+
+    def resume(self) -> None:
+        """The next one begins."""
+        self._make()
+        self.ctx.pipe.begin_query(self.handle)
 
     def end(self) -> None:
         self.ctx.pipe.end_query(self.handle)
@@ -116,12 +142,23 @@ class QueryObject(GLObject):
 
     def value(self, wait: bool) -> int | None:
         if self.result is None and self.handle is not None:
-            found = self.ctx.pipe.get_query_result(self.handle, wait)
-            if isinstance(found, dict):
-                self.result = found.get(STATISTICS[self.target], 0)
-            elif found is not None:
-                self.result = int(found != 0) if self.target in _BOOLEAN else int(found)
+            found = self._of(self.handle, wait)
+            for handle in self.earlier:
+                more = self._of(handle, wait)
+                found = None if found is None or more is None else found + more
+            if found is not None:
+                self.result = int(found != 0) if self.target in _BOOLEAN else found
         return self.result
+
+    def _of(self, handle: Handle, wait: bool) -> int | None:
+        found = self.ctx.pipe.get_query_result(handle, wait)
+        if isinstance(found, dict):
+            return found.get(STATISTICS[self.target], 0)
+        return None if found is None else int(found)
+
+    def deciding(self) -> Handle:
+        """By which the pipe can decide about rendering: that of a turn with something to count."""
+        return next((handle for handle in self.earlier if self._of(handle, True)), self.handle)
 
     def destroy(self) -> None:
         if self.handle is not None:
@@ -129,6 +166,7 @@ class QueryObject(GLObject):
                 self.end()
             self.ctx.pipe.destroy_query(self.handle)
             self.handle = self.changes = None
+        self._forget_earlier()
 
 
 class QueryState:
@@ -138,6 +176,21 @@ class QueryState:
         self.names: NameTable[QueryObject] = NameTable("query")
         self.active: dict[tuple[int, int], QueryObject] = {}  # by target and vertex stream
         self.condition: QueryObject | None = None
+        self.inverted = False
+
+    def suspend(self, pipe: PipeContext) -> None:
+        """Another context takes the pipe over."""
+        for query in self.active.values():
+            query.suspend()
+        if self.condition is not None:
+            pipe.render_condition(None, False, False)
+
+    def resume(self, pipe: PipeContext) -> None:
+        """This one has it again."""
+        for query in self.active.values():
+            query.resume()
+        if self.condition is not None:
+            pipe.render_condition(self.condition.deciding(), self.inverted, True)
 
     def release_all(self) -> None:
         self.active.clear()
@@ -368,8 +421,8 @@ def begin_conditional_render(ctx: Context, id: int, mode: int) -> None:
         raise invalid_enum(mode, "conditional render mode")
     if ctx.queries.condition is not None or query.active or query.target not in _PREDICATES:
         raise invalid_operation("this query cannot decide about rendering now")
-    ctx.queries.condition = query
-    ctx.pipe.render_condition(query.handle, mode in inverted, True)
+    ctx.queries.condition, ctx.queries.inverted = query, mode in inverted
+    ctx.pipe.render_condition(query.deciding(), mode in inverted, True)
 
 
 @entry

@@ -176,6 +176,7 @@ class ShareGroup:
         if self.owner is context:
             return
         if self.owner is not None:
+            self.owner.suspend()
             self.pipe.flush()
         # Also after a context that left: it took what was bound with it.
         self.owner = context
@@ -183,3 +184,4 @@ class ShareGroup:
         self.pipe.set_framebuffer_state(context.pipe_framebuffer)
         context.vertex_input.unbind()
         context.dirty |= Dirty.ALL
+        context.resume()

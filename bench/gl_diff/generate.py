@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from gl_diff import steps
+from gl_diff.beside import mixed
 from gl_diff.es import in_es
 from gl_diff.fixed import generate_fixed
 from gl_diff.modern import generate_modern
@@ -25,6 +26,8 @@ _KINDS = {"fixed": generate_fixed, "modern": generate_modern}
 
 def generate(seed: int, steps: int = 20, kind: str = "") -> tuple[list[str], str]:
     """A program of a seed, and what it is for: at least `steps` steps and ten draws."""
+    if kind == "beside":
+        return mixed(seed, lambda one, of: generate(one, steps, of), ("", "", "es", *_KINDS))
     if kind in _KINDS:
         return _KINDS[kind](seed, steps, FAMILY), kind
     es = kind == "es"

@@ -141,7 +141,7 @@ class New:
 
     def _made(self) -> int:
         (name,) = self.gl.gen_textures(1)
-        self.world.made["textures"].append(int(name))
+        self.world.keep("textures", int(name))
         return int(name)
 
     def texture(self, kind: str, seed: int) -> int:

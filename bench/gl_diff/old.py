@@ -57,7 +57,7 @@ class Old:
     def smooth(self, target: int, internal: int, seed: int, wrap: int) -> int:
         """A filtered texture in which neighbours differ by little, as the faces of a cube do."""
         gl, (name,) = self.gl, self.gl.gen_textures(1)
-        self.world.made["textures"].append(int(name))
+        self.world.keep("textures", int(name))
         gl.active_texture(GL.TEXTURE0 + UNITS)  # which nobody draws with
         gl.bind_texture(target, name)
         for axis in "STR":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,13 +17,14 @@ import numpy as np
 import gallette
 from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL
+from gallette.state_tracker.context import Context
 from gl_diff import es
 from gl_diff.compare import Seen
 from gl_diff.new import New
 from gl_diff.old import Old
 from gl_diff.world import SIZE, World
 
-__all__ = ["SIDES", "Side", "run"]
+__all__ = ["SIDES", "Side", "queueing", "run"]
 
 SIDES = ("queued", "immediate", "native")
 CONTEXTS: dict[str, tuple[str, tuple[int, int]]] = {
@@ -38,7 +39,7 @@ _CODE: dict[str, Any] = {}
 
 
 @contextmanager
-def _queueing(side: str) -> Iterator[None]:
+def queueing(side: str) -> Iterator[None]:
     """numpipe merges whatever it may, or nothing: both are the same GL."""
     before = queue.SMALL, execution.WORTH_MERGING
     if side == "queued":
@@ -187,25 +188,37 @@ _NUMPIPE = ("queued", "immediate")
 
 class Side:
     """A context of one kind: numpipe merging draws, numpipe drawing at once, the native one, or
-    another driver by its name."""
+    another driver by its name. It may share the objects of another one, if neither is native."""
 
-    def __init__(self, side: str, profile: str) -> None:
+    def __init__(self, side: str, profile: str, share: Side | None = None) -> None:
         self.side = side
         driver = "numpipe" if side in _NUMPIPE else side
         driver = "native:llvmpipe" if side == "native" else driver
         of, version = CONTEXTS[profile]
-        self.gl: Any = gallette.create_context(driver, profile=of, version=version)
-        self.world = World(self.gl, profile)
+        if share is None:
+            self.gl: Any = gallette.create_context(driver, profile=of, version=version)
+        else:
+            self.gl = Context(driver, profile=of, version=version, share=share.gl)
+        self.world = World(self.gl, profile, None if share is None else share.world)
         self.world.reset()
 
     def run(self, lines: Sequence[str]) -> list[Seen]:
         """Execute the lines; one that fails in Python ends nothing, its error is what was seen."""
         self.gl.make_current()
-        with _queueing(self.side):
+        with queueing(self.side):
             seen: list[Seen] = []
-            _execute(self.gl, self.world, lines, seen)
+            for _ in self.steps(lines, seen):
+                pass
             self.world.reset()
             return seen
+
+    def steps(self, lines: Iterable[str], seen: list[Seen]) -> Iterator[None]:
+        """Execute one line after the other."""
+        return _steps(self.gl, self.world, lines, seen)
+
+    def shares(self, other: Side) -> bool:
+        """Do both see the same objects?"""
+        return self.gl.group is other.gl.group
 
     def release(self) -> None:
         """Give the context back; raises if it leaks."""
@@ -214,11 +227,12 @@ class Side:
 
 def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
     """A program on a context of its own."""
-    with _queueing(side):
+    with queueing(side):
         context = Side(side, profile)
         seen: list[Seen] = []
         try:
-            _execute(context.gl, context.world, lines, seen)
+            for _ in context.steps(lines, seen):
+                pass
         finally:
             try:
                 context.release()
@@ -227,7 +241,7 @@ def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
         return seen
 
 
-def _execute(gl: Any, world: World, lines: Sequence[str], seen: list[Seen]) -> None:
+def _steps(gl: Any, world: World, lines: Iterable[str], seen: list[Seen]) -> Iterator[None]:
     eyes = Eyes(gl, seen, world.profile == "es")
     names: dict[str, Any] = {"gl": gl, "GL": GL, "np": np, "w": world, "see": eyes}
     names |= {"old": Old(world), "new": New(world, seen)}
@@ -239,8 +253,9 @@ def _execute(gl: Any, world: World, lines: Sequence[str], seen: list[Seen]) -> N
             code = _CODE[line] = compile(line, f"<line {number}>", "exec")
         try:
             exec(code, names)
-        except NameError:
-            continue  # the line that made it was taken out by the reducer
+        except NameError:  # the line that made it was taken out by the reducer
+            yield
+            continue
         except Exception as error:
             if os.environ.get("GL_DIFF_RAISE"):
                 raise
@@ -248,3 +263,4 @@ def _execute(gl: Any, world: World, lines: Sequence[str], seen: list[Seen]) -> N
         found = gl.get_error()
         if found:
             eyes.seen.append(Seen(f"error at line {number}: {line}", GL.name_of(found, "error")))
+        yield

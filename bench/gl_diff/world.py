@@ -60,8 +60,9 @@ def _on_lines(places: Any) -> Any:
 class World:
     """The helpers of one context."""
 
-    def __init__(self, gl: Any, profile: str) -> None:
+    def __init__(self, gl: Any, profile: str, share: World | None = None) -> None:
         self.gl = gl
+        self._whose: dict[tuple[str, int], World] = {} if share is None else share._whose
         self.profile = profile
         self.made: dict[str, list[int]] = {kind: [] for kind in KINDS}
         self.linked: dict[tuple[str, str, bool, int], int] = {}
@@ -74,10 +75,10 @@ class World:
         gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
         gl.bind_vertex_array(0)
         for kind in KINDS:
-            names = self.made[kind]
+            names = [n for n in self.made[kind] if self._whose[kind, n] is self]
+            self.made[kind].clear()
             if names:
                 getattr(gl, f"delete_{kind}")(len(names), np.array(names, np.uint32))
-                names.clear()
         self.uses.clear()
         exec(_RESET[self.profile], {"gl": gl, "GL": GL, "np": np, "old": Old(self)})
         while gl.get_error():
@@ -85,8 +86,13 @@ class World:
 
     def _gen(self, kind: str) -> int:
         (name,) = getattr(self.gl, f"gen_{kind}")(1)
-        self.made[kind].append(int(name))
+        self.keep(kind, int(name))
         return int(name)
+
+    def keep(self, kind: str, name: int) -> None:
+        """An object that the program has made: who had its name before has deleted that."""
+        self.made[kind].append(name)
+        self._whose[kind, name] = self
 
     # -- programs ------------------------------------------------------------------------------
 

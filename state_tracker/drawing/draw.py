@@ -91,7 +91,7 @@ def _check_pipeline(ctx: Context, mode: int) -> None:
             raise invalid_operation(f"the geometry shader takes {info.input_primitive}")
         mode = _GEOMETRY_OUTPUTS[info.output_primitive]
     feedback = ctx.feedback.current
-    if feedback.active and not feedback.paused and mode not in _FEEDBACK_MODES[feedback.mode]:
+    if feedback.running and mode not in _FEEDBACK_MODES[feedback.mode]:
         raise invalid_operation("the primitive type does not match transform feedback's")
 
 

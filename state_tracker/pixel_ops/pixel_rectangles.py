@@ -204,7 +204,7 @@ class PixelDrawer:
             clamp_vertex_color=False,
         )
         ctx.caches.rasterizer.bind(raster)
-        if ctx.feedback.current.active and not ctx.feedback.current.paused:
+        if ctx.feedback.current.running:
             pipe.set_stream_output_targets([])
         return unit
 
@@ -249,7 +249,7 @@ class PixelDrawer:
         pipe.bind_sampler_states(Stage.FRAGMENT, unit, [None])
         ctx.vertex_input.unbind()
         current = ctx.feedback.current
-        if current.active and not current.paused:
+        if current.running:
             pipe.set_stream_output_targets(current.targets, append=True)
         ctx.dirty |= Dirty.RASTERIZER | Dirty.VIEWPORT | Dirty.PROGRAM | Dirty.TEXTURES
 

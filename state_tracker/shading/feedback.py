@@ -51,6 +51,11 @@ class FeedbackObject(GLObject):
             binding.set(None)
         self.targets.clear()
 
+    @property
+    def running(self) -> bool:
+        """Does what is drawn now get captured?"""
+        return self.active and not self.paused
+
 
 class FeedbackState:
     """Names and the bound transform feedback object."""
@@ -138,7 +143,7 @@ def bind_transform_feedback(ctx: Context, target: int, id: int) -> None:
     if target != GL.TRANSFORM_FEEDBACK:
         raise invalid_enum(target, "transform feedback target")
     state = ctx.feedback
-    if state.current.active and not state.current.paused:
+    if state.current.running:
         raise invalid_operation("transform feedback is active and not paused")
     found = state.default if id == 0 else state.names.bind(id, _create(ctx), True)
     found.retain()
@@ -191,7 +196,7 @@ def end_transform_feedback(ctx: Context) -> None:
 @entry
 def pause_transform_feedback(ctx: Context) -> None:
     current = ctx.feedback.current
-    if not current.active or current.paused:
+    if not current.running:
         raise invalid_operation("transform feedback is not running")
     current.paused = True
     ctx.pipe.set_stream_output_targets([])

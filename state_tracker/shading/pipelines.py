@@ -114,7 +114,7 @@ def delete_program_pipelines(ctx: Context, n: int, pipelines: Pointer) -> None:
 
 @entry
 def bind_program_pipeline(ctx: Context, pipeline: int) -> None:
-    if ctx.feedback.current.active and not ctx.feedback.current.paused:
+    if ctx.feedback.current.running:
         raise invalid_operation("transform feedback is active")
     found = None
     if pipeline:

@@ -107,7 +107,7 @@ def program_binary(ctx: Context, program: int, format: int, binary: Pointer, len
         raise invalid_enum(format, "program binary format")
     if length < 0:
         raise invalid_value("negative length")
-    if any(f.active and not f.paused for f in (ctx.feedback.current,)):
+    if ctx.feedback.current.running:
         if ctx.programs.current is found:
             raise invalid_operation("the program is in use by transform feedback")
     raw = read_bytes(binary, length).tobytes() if binary is not None else b""

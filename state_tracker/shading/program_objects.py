@@ -180,7 +180,7 @@ def use_program(ctx: Context, program: int) -> None:
         if again and not ctx.feedback.current.active:
             return
     found = ctx.programs.program(program) if program else None
-    if ctx.feedback.current.active and not ctx.feedback.current.paused:
+    if ctx.feedback.current.running:
         raise invalid_operation("transform feedback is active")
     if found is not None:
         executable = found.require_linked()

@@ -14,7 +14,7 @@ from gl_diff.compare import Seen, difference  # type: ignore[import-not-found]
 from gl_diff.generate import FAMILY, generate  # type: ignore[import-not-found]
 from gl_diff.reduce import reduce_lines  # type: ignore[import-not-found]
 from gl_diff.world import World  # type: ignore[import-not-found]
-from gl_diff_fuzz import PAIRS, check  # type: ignore[import-not-found]
+from gl_diff_fuzz import BOTH, PAIRS, check  # type: ignore[import-not-found]
 
 from tests.conftest import native_context
 
@@ -35,6 +35,12 @@ def test_random_programs_look_like_llvmpipes(kind: str, seed: int) -> None:
     native_context().release()
     lines, profile = generate(seed * FAMILY, kind=kind)
     assert check(lines, profile, PAIRS[:1]) == ""
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_contexts_that_share_objects_do_not_notice_each_other(seed: int) -> None:
+    lines, profile = generate(seed, kind="beside")
+    assert check(lines, profile, BOTH) == ""
 
 
 LAYERED = (
@@ -71,7 +77,7 @@ def test_a_quad_may_have_no_pixel() -> None:
 
 
 def test_a_program_is_a_function_of_its_seed() -> None:
-    for kind in KINDS:
+    for kind in [*KINDS, "es", "beside"]:
         assert generate(7, kind=kind) == generate(7, kind=kind)
         assert generate(7, kind=kind) != generate(8, kind=kind)
 
