@@ -9,6 +9,7 @@
     python bench/gl_diff_fuzz.py --fixed --seconds 60     # without shaders
     python bench/gl_diff_fuzz.py --modern --seconds 60    # all stages, images, storage
     python bench/gl_diff_fuzz.py --beside --seconds 60    # two at once, against one by one
+    python bench/gl_diff_fuzz.py --shared --seconds 60    # one of two contexts
 
 Programs run one after the other on contexts they share, as many at a time as there are cores. One
 that shows a difference the specification does not allow is tried again alone, made small (with what
@@ -40,6 +41,7 @@ from gl_diff.compare import Seen, difference
 from gl_diff.generate import FAMILY, generate
 from gl_diff.reduce import reduce_lines
 from gl_diff.run import Side, run
+from gl_diff.shared import Sharing
 
 Pairs = tuple[tuple[str, str], ...]
 PAIRS: Pairs = (("queued", "native"), ("queued", "immediate"))
@@ -64,7 +66,7 @@ def sides_of(pairs: Pairs) -> set[str]:
 
 def check(lines: list[str], profile: str, pairs: Pairs = PAIRS) -> str:
     """What differs when the program runs on contexts of its own."""
-    if BESIDE in profile:
+    if kind_of_sides(profile) is not Side:
         contexts = Contexts(pairs)
         found = contexts.check(lines, profile)
         contexts.drop(profile)
@@ -72,12 +74,17 @@ def check(lines: list[str], profile: str, pairs: Pairs = PAIRS) -> str:
     return differs({side: run(lines, side, profile) for side in sides_of(pairs)}, pairs)
 
 
+def kind_of_sides(profile: str) -> type[Side | Both | Sharing]:
+    """What runs programs of a profile: one context, or two."""
+    return Both if BESIDE in profile else Sharing if profile == "shared" else Side
+
+
 class Contexts:
     """One context of each side and profile, renewed now and then, and what ran on them."""
 
     def __init__(self, pairs: Pairs) -> None:
         self.pairs = pairs
-        self.sides: dict[str, dict[str, Side | Both]] = {}
+        self.sides: dict[str, dict[str, Side | Both | Sharing]] = {}
         self.before: dict[str, list[list[str]]] = {}
 
     def check(self, lines: list[str], profile: str) -> str:
@@ -85,7 +92,7 @@ class Contexts:
         if len(self.before.get(profile, ())) >= TOGETHER:
             self.drop(profile)
         if profile not in self.sides:
-            kind = Both if BESIDE in profile else Side
+            kind = kind_of_sides(profile)
             self.sides[profile] = {side: kind(side, profile) for side in sides_of(self.pairs)}
             self.before[profile] = []
         seen = {name: side.run(lines) for name, side in self.sides[profile].items()}
@@ -96,7 +103,7 @@ class Contexts:
         """Everything that ran on the contexts of a profile, as one program."""
         lines: list[str] = []
         for one in self.before[profile]:
-            marks = MARKS if BESIDE in profile else ("",)
+            marks = ("",) if kind_of_sides(profile) is Side else MARKS
             lines += [*one, *(f"{mark}w.reset()" for mark in marks)]
         return lines[:-1]
 
@@ -224,6 +231,7 @@ def main() -> int:
         ("fixed", "programs without shaders"),
         ("modern", "programs of all stages, with images and storage"),
         ("beside", "two programs at once, whose contexts share objects, and one by one"),
+        ("shared", "programs of two contexts that use the same objects"),
     ):
         parser.add_argument(
             f"--{kind}", action="store_const", dest="kind", const=kind, default="", help=what

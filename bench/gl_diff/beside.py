@@ -8,10 +8,10 @@ context that shares nothing.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from gl_diff.compare import Seen
-from gl_diff.run import Side, queueing
+from gl_diff.run import Side, perform, queueing
 
 __all__ = ["BESIDE", "MARKS", "Both", "mixed"]
 
@@ -46,36 +46,21 @@ class Both:
         first, second = profile.split(BESIDE)
         one = Side("queued", first)
         self._sides = one, Side("queued", second, one if side == "beside" else None)
+        self._together = side == "beside"
 
     def run(self, lines: Sequence[str]) -> list[Seen]:
         """What both see, one after the other."""
         with queueing("queued"):
             seen: tuple[list[Seen], list[Seen]] = [], []
-            if self._sides[0].shares(self._sides[1]):
-                self._in_turns(lines, seen)
-            else:
-                for mark, side, mine in zip(MARKS, self._sides, seen, strict=True):
-                    side.gl.make_current()
-                    for _ in side.steps(_of(mark, lines), mine):
-                        pass
+            names = [side.names(mine) for side, mine in zip(self._sides, seen, strict=True)]
+            for line in lines if self._together else sorted(lines, key=_mark):
+                which = MARKS.index(_mark(line))
+                self._sides[which].gl.make_current()
+                perform(line[len(MARKS[0]) :], names[which], seen[which])
             for side in self._sides:
                 side.gl.make_current()
                 side.world.reset()
             return [*seen[0], Seen("the other", ""), *seen[1]]
-
-    def _in_turns(self, lines: Sequence[str], seen: tuple[list[Seen], list[Seen]]) -> None:
-        steps = [
-            side.steps(_of(mark, lines), mine)
-            for mark, side, mine in zip(MARKS, self._sides, seen, strict=True)
-        ]
-        current = ""
-        for line in lines:
-            mark = line[: len(MARKS[0])]
-            which = MARKS.index(mark)
-            if mark != current:
-                self._sides[which].gl.make_current()
-                current = mark
-            next(steps[which])
 
     def release(self) -> None:
         """Give the contexts back."""
@@ -83,5 +68,5 @@ class Both:
             side.release()
 
 
-def _of(mark: str, lines: Sequence[str]) -> Iterator[str]:
-    return (line[len(mark) :] for line in lines if line.startswith(mark))
+def _mark(line: str) -> str:
+    return line[: len(MARKS[0])]

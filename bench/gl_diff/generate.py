@@ -9,6 +9,7 @@ from gl_diff.beside import mixed
 from gl_diff.es import in_es
 from gl_diff.fixed import generate_fixed
 from gl_diff.modern import generate_modern
+from gl_diff.shared import generate_shared
 from gl_diff.steps import objects, transfer
 from gl_diff.writer import PLAIN, Writer
 
@@ -20,14 +21,16 @@ assert steps
 FAMILY = 4
 """programs that have their states in common and differ in numbers, vertices and texels: llvmpipe
 compiles machine code for every state, which costs more than all the rest"""
-_KINDS = {"fixed": generate_fixed, "modern": generate_modern}
+_KINDS = {"fixed": generate_fixed, "modern": generate_modern, "shared": generate_shared}
 """programs that are written in another way"""
+_BESIDE = "", "", "es", "fixed", "modern"
+"""those that may run beside each other"""
 
 
 def generate(seed: int, steps: int = 20, kind: str = "") -> tuple[list[str], str]:
     """A program of a seed, and what it is for: at least `steps` steps and ten draws."""
     if kind == "beside":
-        return mixed(seed, lambda one, of: generate(one, steps, of), ("", "", "es", *_KINDS))
+        return mixed(seed, lambda one, of: generate(one, steps, of), _BESIDE)
     if kind in _KINDS:
         return _KINDS[kind](seed, steps, FAMILY), kind
     es = kind == "es"

@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-import gallette
 from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
+from gallette.state_tracker.native.context import NativeContext
 from gl_diff import es
 from gl_diff.compare import Seen
 from gl_diff.new import New
 from gl_diff.old import Old
 from gl_diff.world import SIZE, World
 
-__all__ = ["SIDES", "Side", "queueing", "run"]
+__all__ = ["SIDES", "Side", "perform", "queueing", "run"]
 
 SIDES = ("queued", "immediate", "native")
 CONTEXTS: dict[str, tuple[str, tuple[int, int]]] = {
@@ -33,6 +33,7 @@ CONTEXTS: dict[str, tuple[str, tuple[int, int]]] = {
     "es": ("es", es.VERSION),
     "fixed": ("compat", (4, 3)),
     "modern": ("core", (4, 5)),
+    "shared": ("core", (4, 3)),
 }
 """the profile and version of each kind of program"""
 _CODE: dict[str, Any] = {}
@@ -188,17 +189,16 @@ _NUMPIPE = ("queued", "immediate")
 
 class Side:
     """A context of one kind: numpipe merging draws, numpipe drawing at once, the native one, or
-    another driver by its name. It may share the objects of another one, if neither is native."""
+    another driver by its name. It may share the objects of another one."""
 
     def __init__(self, side: str, profile: str, share: Side | None = None) -> None:
         self.side = side
         driver = "numpipe" if side in _NUMPIPE else side
-        driver = "native:llvmpipe" if side == "native" else driver
         of, version = CONTEXTS[profile]
-        if share is None:
-            self.gl: Any = gallette.create_context(driver, profile=of, version=version)
-        else:
-            self.gl = Context(driver, profile=of, version=version, share=share.gl)
+        make: Any = Context
+        if driver.startswith("native"):
+            driver, make = driver.partition(":")[2] or "llvmpipe", NativeContext
+        self.gl: Any = make(driver, profile=of, version=version, share=share and share.gl)
         self.world = World(self.gl, profile, None if share is None else share.world)
         self.world.reset()
 
@@ -207,18 +207,21 @@ class Side:
         self.gl.make_current()
         with queueing(self.side):
             seen: list[Seen] = []
-            for _ in self.steps(lines, seen):
-                pass
+            self.perform(lines, seen)
             self.world.reset()
             return seen
 
-    def steps(self, lines: Iterable[str], seen: list[Seen]) -> Iterator[None]:
+    def perform(self, lines: Iterable[str], seen: list[Seen]) -> None:
         """Execute one line after the other."""
-        return _steps(self.gl, self.world, lines, seen)
+        names = self.names(seen)
+        for line in lines:
+            perform(line, names, seen)
 
-    def shares(self, other: Side) -> bool:
-        """Do both see the same objects?"""
-        return self.gl.group is other.gl.group
+    def names(self, seen: list[Seen]) -> dict[str, Any]:
+        """The names that a program finds."""
+        world, eyes = self.world, Eyes(self.gl, seen, self.world.profile == "es")
+        names: dict[str, Any] = {"gl": self.gl, "GL": GL, "np": np, "w": world, "see": eyes}
+        return names | {"old": Old(world), "new": New(world, seen)}
 
     def release(self) -> None:
         """Give the context back; raises if it leaks."""
@@ -231,8 +234,7 @@ def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
         context = Side(side, profile)
         seen: list[Seen] = []
         try:
-            for _ in context.steps(lines, seen):
-                pass
+            context.perform(lines, seen)
         finally:
             try:
                 context.release()
@@ -241,26 +243,21 @@ def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
         return seen
 
 
-def _steps(gl: Any, world: World, lines: Iterable[str], seen: list[Seen]) -> Iterator[None]:
-    eyes = Eyes(gl, seen, world.profile == "es")
-    names: dict[str, Any] = {"gl": gl, "GL": GL, "np": np, "w": world, "see": eyes}
-    names |= {"old": Old(world), "new": New(world, seen)}
-    for number, line in enumerate(lines):
-        code = _CODE.get(line)
-        if code is None:
-            if len(_CODE) > 20000:
-                _CODE.clear()
-            code = _CODE[line] = compile(line, f"<line {number}>", "exec")
-        try:
-            exec(code, names)
-        except NameError:  # the line that made it was taken out by the reducer
-            yield
-            continue
-        except Exception as error:
-            if os.environ.get("GL_DIFF_RAISE"):
-                raise
-            eyes.seen.append(Seen(f"line {number}: {line}", f"{type(error).__name__}: {error}"))
-        found = gl.get_error()
-        if found:
-            eyes.seen.append(Seen(f"error at line {number}: {line}", GL.name_of(found, "error")))
-        yield
+def perform(line: str, names: dict[str, Any], seen: list[Seen]) -> None:
+    """Execute a line; the error of one that fails in Python is what was seen."""
+    code = _CODE.get(line)
+    if code is None:
+        if len(_CODE) > 20000:
+            _CODE.clear()
+        code = _CODE[line] = compile(line, "<line>", "exec")
+    try:
+        exec(code, names)
+    except NameError:
+        return  # the line that made it was taken out by the reducer
+    except Exception as error:
+        if os.environ.get("GL_DIFF_RAISE"):
+            raise
+        seen.append(Seen(f"line {line}", f"{type(error).__name__}: {error}"))
+    found = names["gl"].get_error()
+    if found:
+        seen.append(Seen(f"error at {line}", GL.name_of(found, "error")))

@@ -43,6 +43,7 @@ _RESETS = {
     "es": in_es(PLAIN.resets),
     "fixed": [*PLAIN.resets, *PLAIN.compat_resets, *FIXED.resets],
     "modern": [*PLAIN.resets, *MODERN.resets],
+    "shared": PLAIN.resets,
 }
 _RESET = {
     profile: compile("\n".join(lines), "<reset>", "exec") for profile, lines in _RESETS.items()
@@ -75,14 +76,18 @@ class World:
         gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
         gl.bind_vertex_array(0)
         for kind in KINDS:
-            names = [n for n in self.made[kind] if self._whose[kind, n] is self]
-            self.made[kind].clear()
-            if names:
-                getattr(gl, f"delete_{kind}")(len(names), np.array(names, np.uint32))
+            self.delete(kind)
         self.uses.clear()
         exec(_RESET[self.profile], {"gl": gl, "GL": GL, "np": np, "old": Old(self)})
         while gl.get_error():
             pass
+
+    def delete(self, kind: str) -> None:
+        """Everything of one kind that the program has made, but what others have made since."""
+        names = [n for n in self.made[kind] if self._whose[kind, n] is self]
+        self.made[kind].clear()
+        if names:
+            getattr(self.gl, f"delete_{kind}")(len(names), np.array(names, np.uint32))
 
     def _gen(self, kind: str) -> int:
         (name,) = getattr(self.gl, f"gen_{kind}")(1)
@@ -137,7 +142,8 @@ class World:
 
     def drop(self, program: int) -> None:
         """Delete a program."""
-        self.linked = {kind: name for kind, name in self.linked.items() if name != program}
+        for kind in [kind for kind, name in self.linked.items() if name == program]:
+            del self.linked[kind]
         self.gl.delete_program(program)
 
     def uniform(self, program: int, name: str, *values: float) -> None:

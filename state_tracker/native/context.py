@@ -37,9 +37,12 @@ class NativeContext(GLInterface):
         debug: bool = False,
         size: tuple[int, int] | None = None,
         samples: int = 0,
+        share: NativeContext | None = None,
     ):
+        """`share` is a context of the same driver whose objects this one sees too."""
         self.profile, self.requested_version = profile, version
-        self._egl = EglContext(driver, profile, version, debug, size, samples)
+        shared = None if share is None else share._egl
+        self._egl: EglContext = EglContext(driver, profile, version, debug, size, samples, shared)
         self._retained: dict[tuple[str, Any], Any] = {}
         self.make_current()
 

@@ -172,13 +172,14 @@ class EglContext:
         debug: bool = False,
         size: tuple[int, int] | None = None,
         samples: int = 0,
+        share: EglContext | None = None,
     ):
         self.display = open_display(driver)
         self.surface: int | None = None
         self.handle: int | None = None
         self.api = OPENGL_ES_API if profile == "es" else OPENGL_API
         try:
-            self._create(profile, version, debug, size, samples)
+            self._create(profile, version, debug, size, samples, share)
         except GalletteError:
             self.display.users -= 1
             raise
@@ -190,6 +191,7 @@ class EglContext:
         debug: bool,
         size: tuple[int, int] | None,
         samples: int,
+        share: EglContext | None,
     ) -> None:
         lib, display = egl(), self.display.handle
         lib.eglBindAPI(self.api)
@@ -217,7 +219,8 @@ class EglContext:
             attributes[PROFILE_MASK] = 1 if profile == "core" else 2
         if debug:
             attributes[DEBUG] = 1
-        self.handle = lib.eglCreateContext(display, config, None, _attributes(attributes))
+        other = None if share is None else share.handle
+        self.handle = lib.eglCreateContext(display, config, other, _attributes(attributes))
         if not self.handle:
             name = f"OpenGL{' ES' if profile == 'es' else ''} {version[0]}.{version[1]} {profile}"
             raise GalletteError(f"the native driver makes no {name} context")

@@ -18,7 +18,7 @@ from gl_diff_fuzz import BOTH, PAIRS, check  # type: ignore[import-not-found]
 
 from tests.conftest import native_context
 
-KINDS = ["", "fixed", "modern"]
+KINDS = ["", "fixed", "modern", "shared"]
 
 
 @pytest.mark.parametrize("seed", range(6))
