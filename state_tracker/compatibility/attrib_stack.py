@@ -15,10 +15,13 @@ from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import swap
+from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.texturing.textures import TextureObject
+    from gallette.state_tracker.vertices.buffers import BufferObject
+    from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
 __all__ = ["AttribStack"]
 
@@ -91,12 +94,14 @@ class AttribStack:
                 for texture in bound.values():
                     texture.release()
         for saved in self.client:
+            buffers = list(saved.get("buffers", {}).values())
             if "arrays" in saved:
-                vao, _, bindings, array_buffer, _ = saved["arrays"]
+                vao, _, bindings, _ = saved["arrays"]
                 vao.release()
-                for buffer in (array_buffer, *(b[0] for b in bindings)):
-                    if buffer is not None:
-                        buffer.release()
+                buffers += [b[0] for b in bindings]
+            for buffer in buffers:
+                if buffer is not None:
+                    buffer.release()
         self.server.clear()
         self.client.clear()
 
@@ -196,24 +201,49 @@ def push_client_attrib(ctx: Context, mask: int) -> None:
     if len(stack) >= DEPTH:
         raise GLError(GL.STACK_OVERFLOW, "the client attribute stack is full")
     saved: dict[str, Any] = {}
+    points: tuple[int, ...] = ()
     if mask & GL.CLIENT_PIXEL_STORE_BIT:
         saved["pixels"] = (ctx.pack, ctx.unpack)
+        points = (GL.PIXEL_PACK_BUFFER, GL.PIXEL_UNPACK_BUFFER)
     if mask & GL.CLIENT_VERTEX_ARRAY_BIT:
         vao = ctx.arrays.current
         bindings = [
-            (b.buffer.retain() if b.buffer is not None else None, b.offset, b.stride, b.divisor,
-             b.address, b.keep)
+            (_kept(b.buffer), b.offset, b.stride, b.divisor, b.address, b.keep)
             for b in vao.bindings
-        ]  # fmt: skip
-        array_buffer = ctx.buffers.bound[GL.ARRAY_BUFFER]
-        saved["arrays"] = (
-            vao.retain(),
-            copy.deepcopy(vao.attribs),
-            bindings,
-            array_buffer.retain() if array_buffer is not None else None,
-            ctx.arrays.client_unit,
-        )
+        ]
+        elements = _kept(vao.element_buffer)
+        saved["arrays"] = (vao.retain(), copy.deepcopy(vao.attribs), bindings, elements)
+        saved["client_unit"] = ctx.arrays.client_unit
+        saved["restart"] = (ctx.raster.primitive_restart, ctx.raster.restart_index)
+        points += (GL.ARRAY_BUFFER,)
+    saved["buffers"] = {point: _kept(ctx.buffers.bound[point]) for point in points}
     stack.append(saved)
+
+
+def _kept(buffer: BufferObject | None) -> BufferObject | None:
+    return buffer.retain() if buffer is not None else None
+
+
+def _restore_arrays(
+    ctx: Context, vao: VertexArray, attribs: Any, bindings: Any, elements: BufferObject | None
+) -> None:
+    """What a vertex array held, and that it is bound if it still exists."""
+    vao.attribs = attribs
+    for binding, (buffer, offset, stride, divisor, address, keep) in zip(
+        vao.bindings, bindings, strict=True
+    ):
+        binding.buffer = swap(binding.buffer, buffer)
+        if buffer is not None:
+            buffer.release()
+        binding.move(offset, stride, address, keep)
+        binding.divisor = divisor
+    vao.use_elements(elements)
+    if elements is not None:
+        elements.release()
+    vao.changed()
+    if not vao.deleted:
+        bind_vertex_array(ctx, vao.name)
+    vao.release()
 
 
 @entry
@@ -225,23 +255,14 @@ def pop_client_attrib(ctx: Context) -> None:
     if "pixels" in saved:
         ctx.pack, ctx.unpack = saved["pixels"]
     if "arrays" in saved:
-        vao, attribs, bindings, array_buffer, unit = saved["arrays"]
-        vao.attribs = attribs
-        for binding, (buffer, offset, stride, divisor, address, keep) in zip(
-            vao.bindings, bindings, strict=True
-        ):
-            binding.buffer = swap(binding.buffer, buffer)
-            if buffer is not None:
-                buffer.release()
-            binding.move(offset, stride, address, keep)
-            binding.divisor = divisor
-        bound = ctx.buffers.bound
-        bound[GL.ARRAY_BUFFER] = swap(bound[GL.ARRAY_BUFFER], array_buffer)
-        if array_buffer is not None:
-            array_buffer.release()
-        ctx.arrays.client_unit = unit
-        vao.changed()
-        vao.release()
+        _restore_arrays(ctx, *saved["arrays"])
+        ctx.arrays.client_unit = saved["client_unit"]
+        ctx.raster.primitive_restart, ctx.raster.restart_index = saved["restart"]
+    bound = ctx.buffers.bound
+    for point, buffer in saved["buffers"].items():
+        bound[point] = swap(bound[point], buffer)
+        if buffer is not None:
+            buffer.release()
 
 
 gets(
