@@ -29,7 +29,9 @@ DEPTH = 16
 _GROUPS: dict[int, dict[str, str]] = {
     GL.COLOR_BUFFER_BIT: {
         "fragment": "blend blend_enabled blend_color logic_enabled index_logic_enabled logic_op "
-        "dither alpha_test alpha_func alpha_ref clear_color clamp_fragment_color clamp_read_color"
+        "dither alpha_test alpha_func alpha_ref clear_color clamp_fragment_color clamp_read_color",
+        "raster": "framebuffer_srgb",
+        "color_index": "clear mask",
     },
     GL.DEPTH_BUFFER_BIT: {"fragment": "depth_test depth_mask depth_func clear_depth"},
     GL.STENCIL_BUFFER_BIT: {
@@ -44,15 +46,18 @@ _GROUPS: dict[int, dict[str, str]] = {
         "scissor_enabled clip_planes_enabled framebuffer_srgb",
         "lighting": "enabled color_material_enabled normalize rescale_normal fog_enabled "
         "color_sum texgen_enabled",
+        "evaluators": "auto_normal",
+        "assembly": "vertex_enabled fragment_enabled",
     },
     GL.LIGHTING_BIT: {
         "lighting": "enabled lights materials model_ambient local_viewer two_side color_control "
         "color_material_enabled color_material_face color_material_mode",
         "raster": "flat_shade",
+        "fragment": "clamp_vertex_color",
     },
     GL.FOG_BIT: {
-        "lighting": "fog_enabled fog_mode fog_color fog_density fog_start fog_end fog_source "
-        "fog_distance"
+        "lighting": "fog_enabled fog_mode fog_color fog_density fog_start fog_end fog_index "
+        "fog_source fog_distance"
     },
     GL.LINE_BIT: {"raster": "line_width line_smooth line_stipple stipple_factor stipple_pattern"},
     GL.POINT_BIT: {
@@ -71,7 +76,17 @@ _GROUPS: dict[int, dict[str, str]] = {
         "matrices": "mode",
         "lighting": "normalize rescale_normal",
     },
-    GL.CURRENT_BIT: {"arrays": "values types"},
+    GL.CURRENT_BIT: {
+        "arrays": "values types",
+        "raster_position": "position valid distance color secondary index texcoords",
+    },
+    GL.PIXEL_MODE_BIT: {
+        "transfer": "scale bias depth_scale depth_bias map_color map_stencil index_shift "
+        "index_offset zoom"
+    },
+    GL.ACCUM_BUFFER_BIT: {"accumulation": "clear_value"},
+    GL.EVAL_BIT: {"evaluators": "grids auto_normal"},
+    GL.LIST_BIT: {"lists": "base"},
     GL.MULTISAMPLE_BIT: {
         "raster": "multisample sample_coverage_enabled sample_coverage sample_invert "
         "sample_mask_enabled sample_mask",
@@ -168,6 +183,12 @@ def push_attrib(ctx: Context, mask: int) -> None:
     if mask & GL.ENABLE_BIT:
         saved["texture_enables"] = [set(u.enabled) for u in ctx.textures.units]
         saved["light_enables"] = [light.enabled for light in ctx.lighting.lights]
+    if mask & (GL.ENABLE_BIT | GL.EVAL_BIT):
+        saved["map_enables"] = [m.enabled for m in ctx.evaluators.maps.values()]
+    if mask & GL.HINT_BIT:
+        saved["hints"] = dict(ctx.hints)
+    if mask & GL.PIXEL_MODE_BIT:
+        saved["read_buffer"] = ctx.framebuffers.read.read_buffer
     if mask & GL.TEXTURE_BIT:
         saved["textures"] = _save_textures(ctx)
     if mask & GL.COLOR_BUFFER_BIT:
@@ -188,6 +209,12 @@ def pop_attrib(ctx: Context) -> None:
         unit.enabled = enabled
     for light, on in zip(ctx.lighting.lights, saved.get("light_enables", ()), strict=False):
         light.enabled = on
+    maps = ctx.evaluators.maps.values()
+    for each, on in zip(maps, saved.get("map_enables", ()), strict=False):
+        each.enabled = on
+    ctx.hints = saved.get("hints", ctx.hints)
+    if "read_buffer" in saved:
+        ctx.framebuffers.read.read_buffer = saved["read_buffer"]
     if "textures" in saved:
         _restore_textures(ctx, saved["textures"])
     if "draw_buffers" in saved:
