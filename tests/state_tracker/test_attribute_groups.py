@@ -82,9 +82,9 @@ QUIRKS = (GL.CURRENT_RASTER_INDEX,)
 def changed(gl: GLInterface) -> None:
     """Everything set to something else."""
     for row in rows():
-        for method, arguments in (*row.setup, *row.after):
+        for method, given in (*row.setup, *row.after):
             if "_attrib" not in method:
-                getattr(gl, method)(*arguments)
+                getattr(gl, method)(*given)
     for name in SWITCHED:
         capability = getattr(GL, name)
         (gl.disable if gl.is_enabled(capability) else gl.enable)(capability)
