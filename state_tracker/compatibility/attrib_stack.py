@@ -111,9 +111,9 @@ class AttribStack:
         for saved in self.client:
             buffers = list(saved.get("buffers", {}).values())
             if "arrays" in saved:
-                vao, _, bindings, _ = saved["arrays"]
+                vao, _, bindings, elements = saved["arrays"]
                 vao.release()
-                buffers += [b[0] for b in bindings]
+                buffers += [elements, *(b[0] for b in bindings)]
             for buffer in buffers:
                 if buffer is not None:
                     buffer.release()

@@ -265,3 +265,40 @@ def test_what_no_context_has(both: tuple[Side, Side]) -> None:
         getattr(side.gl, method)(*given)
         assert side.error() == f"GL_INVALID_{expected}", (method, given)
     assert side.array(a) == before
+
+
+@pytest.mark.parametrize("side", ["attrib", "client_attrib"])
+def test_a_stack_has_sixteen_places(both: tuple[Side, Side], side: str) -> None:
+    for each in both:
+        push, pop = (getattr(each.gl, f"{verb}_{side}") for verb in ("push", "pop"))
+        found = []
+        for call, given in ((push, (0,)), (pop, ())):
+            for _ in range(18):
+                call(*given)
+                found.append(each.error())
+        right = ["GL_NO_ERROR"] * 16
+        assert found == [*right, *["GL_STACK_OVERFLOW"] * 2, *right, *["GL_STACK_UNDERFLOW"] * 2]
+
+
+def test_what_was_pushed_is_let_go_of_with_the_context(both: tuple[Side, Side]) -> None:
+    """Every test ends with a look at what is left of a context."""
+    side = both[0]
+    made((side, both[1]), SET)
+    side.gl.push_client_attrib(GL.CLIENT_ALL_ATTRIB_BITS)
+    side.gl.push_client_attrib(GL.CLIENT_PIXEL_STORE_BIT)
+    side.gl.push_client_attrib(0)
+    side.gl.push_attrib(GL.ALL_ATTRIB_BITS)
+    side.gl.push_attrib(GL.POINT_BIT)
+    side.gl.delete_vertex_arrays(2, side.arrays[:2])
+    side.gl.delete_buffers(3, side.buffers[:3])
+    assert side.error() == "GL_NO_ERROR"
+
+
+def test_a_deleted_array_is_not_bound_again(both: tuple[Side, Side]) -> None:
+    for side in both:
+        side.gl.bind_vertex_array(side.arrays[1])
+        side.gl.push_client_attrib(GL.CLIENT_VERTEX_ARRAY_BIT)
+        side.gl.delete_vertex_arrays(1, [side.arrays[1]])
+        side.gl.pop_client_attrib()
+        assert side.one(side.gl.get_integerv, GL.VERTEX_ARRAY_BINDING) == 0
+        assert side.error() == "GL_NO_ERROR"
