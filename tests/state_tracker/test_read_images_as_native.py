@@ -69,6 +69,10 @@ SHAPES: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 
 
+# The native GL takes the rows of an array of lines for images, and skips no faces of a cube.
+THEIR_OWN = {("TEXTURE_1D_ARRAY", "IMAGE_HEIGHT"), ("TEXTURE_CUBE_MAP", "SKIP_IMAGES")}
+
+
 @pytest.mark.parametrize("target", SHAPES)
 def test_boxes_of_every_target(both: Pair, target: str) -> None:
     """Every side of a box one within, on and past the end, and levels that there are or are not."""
@@ -78,6 +82,7 @@ def test_boxes_of_every_target(both: Pair, target: str) -> None:
         (texture,) = gl.create_textures(where, 1)
         levels = 1 if target == "TEXTURE_RECTANGLE" else 2
         getattr(gl, f"texture_storage{len(shape)}d")(texture, levels, GL.R8, *shape)
+        fill(gl, texture, target)
         names.append(texture)
     whole = (*shape, 1, 1)[:3] if target != "TEXTURE_CUBE_MAP" else (4, 4, 6)
     boxes: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = []
@@ -90,11 +95,106 @@ def test_boxes_of_every_target(both: Pair, target: str) -> None:
             at = tuple(first * u for u in unit)
             boxes.append((0, at, tuple(size if u else 1 for u in unit)))
     for level, at, extent in boxes:
+        same(both, names, level, at, extent)
+    for setting, number in (("ROW_LENGTH", 9), ("IMAGE_HEIGHT", 5), ("SKIP_PIXELS", 2),
+                            ("SKIP_ROWS", 1), ("SKIP_IMAGES", 1), ("ALIGNMENT", 8)):  # fmt: skip
+        if (target, setting) in THEIR_OWN:
+            continue
+        for gl in both:
+            gl.pixel_storei(getattr(GL, f"PACK_{setting}"), number)
+        box = tuple(min(2, w) for w in whole)
+        same(both, names, 0, tuple(w - b for w, b in zip(whole, box, strict=True)), box)
+        same(both, names, 0, (0, 0, 0), whole)
+        whole_image(both, names)
+
+
+def fill(gl: GLInterface, texture: int, target: str) -> None:
+    """Every texel of the first level is another number."""
+    shape = SHAPES[target] if target != "TEXTURE_CUBE_MAP" else (4, 4, 6)
+    texels = np.arange(np.prod(shape)).astype(np.uint8)
+    gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1)
+    call = getattr(gl, f"texture_sub_image{len(shape)}d")
+    call(texture, 0, *(0,) * len(shape), *shape, GL.RED, GL.UNSIGNED_BYTE, texels)
+    assert name(gl) == "GL_NO_ERROR"
+
+
+def same(
+    both: Pair, names: list[int], level: int, at: tuple[int, ...], extent: tuple[int, ...],
+    *, room: int = 4096,
+) -> None:  # fmt: skip
+    """A box of both, and what is refused."""
+    found = []
+    for gl, texture in zip(both, names, strict=True):
+        memory = np.full(4096, 251, np.uint8)
+        gl.get_texture_sub_image(
+            texture, level, *at, *extent, GL.RED, GL.UNSIGNED_BYTE, room, memory
+        )
+        found.append((name(gl), memory.tolist()))
+    assert found[0] == found[1], (level, at, extent, room)
+
+
+def whole_image(both: Pair, names: list[int]) -> None:
+    for room in (0, 1, 40, 4096):
         found = []
         for gl, texture in zip(both, names, strict=True):
-            memory = np.zeros(4096, np.uint8)
-            gl.get_texture_sub_image(
-                texture, level, *at, *extent, GL.RED, GL.UNSIGNED_BYTE, 4096, memory
+            memory = np.full(4096, 251, np.uint8)
+            gl.get_texture_image(texture, 0, GL.RED, GL.UNSIGNED_BYTE, room, memory)
+            found.append((name(gl), memory.tolist()))
+        assert found[0] == found[1], room
+
+
+def test_as_much_as_there_is_room_for(both: Pair) -> None:
+    names = []
+    for gl in both:
+        (texture,) = gl.create_textures(GL.TEXTURE_2D, 1)
+        gl.texture_storage2d(texture, 1, GL.R8, 8, 4)
+        fill(gl, texture, "TEXTURE_2D")
+        names.append(texture)
+        gl.pixel_storei(GL.PACK_ALIGNMENT, 1)
+    for room in (0, 1, 31, 32, 33):
+        same(both, names, 0, (0, 0, 0), (8, 4, 1), room=room)
+    for room in (0, 5, 6, 7):
+        same(both, names, 0, (1, 1, 0), (3, 2, 1), room=room)
+    same(both, names, 0, (0, 0, 0), (0, 4, 1), room=0)
+
+
+BLOCKS = {"TEXTURE_2D": (12, 8), "TEXTURE_2D_ARRAY": (12, 8, 3), "TEXTURE_CUBE_MAP": (8, 8)}
+
+
+@pytest.mark.parametrize("target", BLOCKS)
+def test_boxes_of_blocks(both: Pair, target: str) -> None:
+    """Compressed images as blocks: whole ones, or up to the image's end."""
+    shape, kind = BLOCKS[target], GL.COMPRESSED_RED_RGTC1
+    layers = 6 if target == "TEXTURE_CUBE_MAP" else (*shape, 1)[2]
+    names = []
+    for gl in both:
+        (texture,) = gl.create_textures(getattr(GL, target), 1)
+        getattr(gl, f"texture_storage{len(shape)}d")(texture, 2, kind, *shape)
+        size = shape[0] // 4 * (shape[1] // 4) * 8 * layers
+        data = (np.arange(size) * 7 % 256).astype(np.uint8)
+        if target == "TEXTURE_2D":
+            gl.compressed_texture_sub_image2d(texture, 0, 0, 0, *shape, kind, size, data)
+        else:
+            whole = (*shape[:2], layers)
+            gl.compressed_texture_sub_image3d(texture, 0, 0, 0, 0, *whole, kind, size, data)
+        assert name(gl) == "GL_NO_ERROR"
+        names.append(texture)
+    for level, x, y, z, width, height, depth in itertools.product(
+        (-1, 0, 1, 2), (0, 4, 2), (0, 4), (0, 1), (4, 8, 6, 3), (4, 8, 2), (0, 1, layers)
+    ):
+        found = []
+        for gl, texture in zip(both, names, strict=True):
+            memory = np.full(1024, 251, np.uint8)
+            gl.get_compressed_texture_sub_image(
+                texture, level, x, y, z, width, height, depth, 1024, memory
             )
-            found.append(name(gl))
-        assert found[0] == found[1], (level, at, extent)
+            found.append((name(gl), memory.tobytes() if level == 0 else b""))
+        if depth or found[1][0] == "GL_NO_ERROR":  # nothing of a cube is no error with us
+            assert found[0] == found[1], (level, x, y, z, width, height, depth)
+    for room in (0, size - 1, size, size + 1):
+        found = []
+        for gl, texture in zip(both, names, strict=True):
+            memory = np.full(1024, 251, np.uint8)
+            gl.get_compressed_texture_image(texture, 0, room, memory)
+            found.append((name(gl), memory.tobytes()))
+        assert found[0] == found[1], room
