@@ -15,10 +15,13 @@ from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import swap
+from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.texturing.textures import TextureObject
+    from gallette.state_tracker.vertices.buffers import BufferObject
+    from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 
 __all__ = ["AttribStack"]
 
@@ -26,7 +29,9 @@ DEPTH = 16
 _GROUPS: dict[int, dict[str, str]] = {
     GL.COLOR_BUFFER_BIT: {
         "fragment": "blend blend_enabled blend_color logic_enabled index_logic_enabled logic_op "
-        "dither alpha_test alpha_func alpha_ref clear_color clamp_fragment_color clamp_read_color"
+        "dither alpha_test alpha_func alpha_ref clear_color clamp_fragment_color clamp_read_color",
+        "raster": "framebuffer_srgb",
+        "color_index": "clear mask",
     },
     GL.DEPTH_BUFFER_BIT: {"fragment": "depth_test depth_mask depth_func clear_depth"},
     GL.STENCIL_BUFFER_BIT: {
@@ -41,15 +46,18 @@ _GROUPS: dict[int, dict[str, str]] = {
         "scissor_enabled clip_planes_enabled framebuffer_srgb",
         "lighting": "enabled color_material_enabled normalize rescale_normal fog_enabled "
         "color_sum texgen_enabled",
+        "evaluators": "auto_normal",
+        "assembly": "vertex_enabled fragment_enabled",
     },
     GL.LIGHTING_BIT: {
         "lighting": "enabled lights materials model_ambient local_viewer two_side color_control "
         "color_material_enabled color_material_face color_material_mode",
         "raster": "flat_shade",
+        "fragment": "clamp_vertex_color",
     },
     GL.FOG_BIT: {
-        "lighting": "fog_enabled fog_mode fog_color fog_density fog_start fog_end fog_source "
-        "fog_distance"
+        "lighting": "fog_enabled fog_mode fog_color fog_density fog_start fog_end fog_index "
+        "fog_source fog_distance"
     },
     GL.LINE_BIT: {"raster": "line_width line_smooth line_stipple stipple_factor stipple_pattern"},
     GL.POINT_BIT: {
@@ -68,7 +76,17 @@ _GROUPS: dict[int, dict[str, str]] = {
         "matrices": "mode",
         "lighting": "normalize rescale_normal",
     },
-    GL.CURRENT_BIT: {"arrays": "values types"},
+    GL.CURRENT_BIT: {
+        "arrays": "values types",
+        "raster_position": "position valid distance color secondary index texcoords",
+    },
+    GL.PIXEL_MODE_BIT: {
+        "transfer": "scale bias depth_scale depth_bias map_color map_stencil index_shift "
+        "index_offset zoom"
+    },
+    GL.ACCUM_BUFFER_BIT: {"accumulation": "clear_value"},
+    GL.EVAL_BIT: {"evaluators": "grids auto_normal"},
+    GL.LIST_BIT: {"lists": "base"},
     GL.MULTISAMPLE_BIT: {
         "raster": "multisample sample_coverage_enabled sample_coverage sample_invert "
         "sample_mask_enabled sample_mask",
@@ -91,12 +109,14 @@ class AttribStack:
                 for texture in bound.values():
                     texture.release()
         for saved in self.client:
+            buffers = list(saved.get("buffers", {}).values())
             if "arrays" in saved:
-                vao, _, bindings, array_buffer, _ = saved["arrays"]
+                vao, _, bindings, elements = saved["arrays"]
                 vao.release()
-                for buffer in (array_buffer, *(b[0] for b in bindings)):
-                    if buffer is not None:
-                        buffer.release()
+                buffers += [elements, *(b[0] for b in bindings)]
+            for buffer in buffers:
+                if buffer is not None:
+                    buffer.release()
         self.server.clear()
         self.client.clear()
 
@@ -163,6 +183,12 @@ def push_attrib(ctx: Context, mask: int) -> None:
     if mask & GL.ENABLE_BIT:
         saved["texture_enables"] = [set(u.enabled) for u in ctx.textures.units]
         saved["light_enables"] = [light.enabled for light in ctx.lighting.lights]
+    if mask & (GL.ENABLE_BIT | GL.EVAL_BIT):
+        saved["map_enables"] = [m.enabled for m in ctx.evaluators.maps.values()]
+    if mask & GL.HINT_BIT:
+        saved["hints"] = dict(ctx.hints)
+    if mask & GL.PIXEL_MODE_BIT:
+        saved["read_buffer"] = ctx.framebuffers.read.read_buffer
     if mask & GL.TEXTURE_BIT:
         saved["textures"] = _save_textures(ctx)
     if mask & GL.COLOR_BUFFER_BIT:
@@ -183,6 +209,12 @@ def pop_attrib(ctx: Context) -> None:
         unit.enabled = enabled
     for light, on in zip(ctx.lighting.lights, saved.get("light_enables", ()), strict=False):
         light.enabled = on
+    maps = ctx.evaluators.maps.values()
+    for each, on in zip(maps, saved.get("map_enables", ()), strict=False):
+        each.enabled = on
+    ctx.hints = saved.get("hints", ctx.hints)
+    if "read_buffer" in saved:
+        ctx.framebuffers.read.read_buffer = saved["read_buffer"]
     if "textures" in saved:
         _restore_textures(ctx, saved["textures"])
     if "draw_buffers" in saved:
@@ -196,24 +228,49 @@ def push_client_attrib(ctx: Context, mask: int) -> None:
     if len(stack) >= DEPTH:
         raise GLError(GL.STACK_OVERFLOW, "the client attribute stack is full")
     saved: dict[str, Any] = {}
+    points: tuple[int, ...] = ()
     if mask & GL.CLIENT_PIXEL_STORE_BIT:
         saved["pixels"] = (ctx.pack, ctx.unpack)
+        points = (GL.PIXEL_PACK_BUFFER, GL.PIXEL_UNPACK_BUFFER)
     if mask & GL.CLIENT_VERTEX_ARRAY_BIT:
         vao = ctx.arrays.current
         bindings = [
-            (b.buffer.retain() if b.buffer is not None else None, b.offset, b.stride, b.divisor,
-             b.address, b.keep)
+            (_kept(b.buffer), b.offset, b.stride, b.divisor, b.address, b.keep)
             for b in vao.bindings
-        ]  # fmt: skip
-        array_buffer = ctx.buffers.bound[GL.ARRAY_BUFFER]
-        saved["arrays"] = (
-            vao.retain(),
-            copy.deepcopy(vao.attribs),
-            bindings,
-            array_buffer.retain() if array_buffer is not None else None,
-            ctx.arrays.client_unit,
-        )
+        ]
+        elements = _kept(vao.element_buffer)
+        saved["arrays"] = (vao.retain(), copy.deepcopy(vao.attribs), bindings, elements)
+        saved["client_unit"] = ctx.arrays.client_unit
+        saved["restart"] = (ctx.raster.primitive_restart, ctx.raster.restart_index)
+        points += (GL.ARRAY_BUFFER,)
+    saved["buffers"] = {point: _kept(ctx.buffers.bound[point]) for point in points}
     stack.append(saved)
+
+
+def _kept(buffer: BufferObject | None) -> BufferObject | None:
+    return buffer.retain() if buffer is not None else None
+
+
+def _restore_arrays(
+    ctx: Context, vao: VertexArray, attribs: Any, bindings: Any, elements: BufferObject | None
+) -> None:
+    """What a vertex array held, and that it is bound if it still exists."""
+    vao.attribs = attribs
+    for binding, (buffer, offset, stride, divisor, address, keep) in zip(
+        vao.bindings, bindings, strict=True
+    ):
+        binding.buffer = swap(binding.buffer, buffer)
+        if buffer is not None:
+            buffer.release()
+        binding.move(offset, stride, address, keep)
+        binding.divisor = divisor
+    vao.use_elements(elements)
+    if elements is not None:
+        elements.release()
+    vao.changed()
+    if not vao.deleted:
+        bind_vertex_array(ctx, vao.name)
+    vao.release()
 
 
 @entry
@@ -225,23 +282,14 @@ def pop_client_attrib(ctx: Context) -> None:
     if "pixels" in saved:
         ctx.pack, ctx.unpack = saved["pixels"]
     if "arrays" in saved:
-        vao, attribs, bindings, array_buffer, unit = saved["arrays"]
-        vao.attribs = attribs
-        for binding, (buffer, offset, stride, divisor, address, keep) in zip(
-            vao.bindings, bindings, strict=True
-        ):
-            binding.buffer = swap(binding.buffer, buffer)
-            if buffer is not None:
-                buffer.release()
-            binding.move(offset, stride, address, keep)
-            binding.divisor = divisor
-        bound = ctx.buffers.bound
-        bound[GL.ARRAY_BUFFER] = swap(bound[GL.ARRAY_BUFFER], array_buffer)
-        if array_buffer is not None:
-            array_buffer.release()
-        ctx.arrays.client_unit = unit
-        vao.changed()
-        vao.release()
+        _restore_arrays(ctx, *saved["arrays"])
+        ctx.arrays.client_unit = saved["client_unit"]
+        ctx.raster.primitive_restart, ctx.raster.restart_index = saved["restart"]
+    bound = ctx.buffers.bound
+    for point, buffer in saved["buffers"].items():
+        bound[point] = swap(bound[point], buffer)
+        if buffer is not None:
+            buffer.release()
 
 
 gets(

@@ -103,7 +103,7 @@ def _compressed_rows(
     for axis in (0, 1):
         ends = at[axis] + extent[axis] == image.extent[axis]
         if at[axis] % block[axis] or (extent[axis] % block[axis] and not ends):
-            raise invalid_operation("the box does not consist of whole blocks")
+            raise invalid_value("the box does not consist of whole blocks")
     box = Box(at[0], at[1], at[2] + place[2], *extent)
     rows = read_box(ctx, place[0], place[1], box)
     if told is image.format:

@@ -81,3 +81,76 @@ def test_a_call_by_name_does_what_its_twin_does(row: str) -> None:
     found = difference(seen[0][0], seen[1][0])
     assert [line for line in found if not same.search(line)] == []
     assert seen[0][1:] == seen[1][1:]
+
+
+BINDINGS = [
+    "ARRAY_BUFFER", "COPY_READ_BUFFER", "COPY_WRITE_BUFFER", "PIXEL_PACK_BUFFER",
+    "PIXEL_UNPACK_BUFFER", "UNIFORM_BUFFER", "DRAW_FRAMEBUFFER", "READ_FRAMEBUFFER",
+    "RENDERBUFFER", "TEXTURE_2D", "TEXTURE_BUFFER", "TEXTURE_CUBE_MAP", "VERTEX_ARRAY",
+]  # fmt: skip
+CLEARS: list[tuple[str, tuple[Any, ...]]] = [
+    ("clear_named_framebufferfv", (GL.COLOR, 0, [0.5] * 4)),
+    ("clear_named_framebufferfv", (GL.DEPTH, 0, [0.5])),
+    ("clear_named_framebufferiv", (GL.STENCIL, 0, [3])),
+    ("clear_named_framebufferfi", (GL.DEPTH_STENCIL, 0, 0.5, 3)),
+    ("clear_named_framebufferfi", (GL.COLOR, 0, 0.5, 3)),
+    ("clear_named_framebufferfv", (GL.COLOR, 77, [0.5] * 4)),
+    ("invalidate_named_framebuffer_data", (1, [GL.COLOR_ATTACHMENT0])),
+    ("named_framebuffer_draw_buffer", (GL.COLOR_ATTACHMENT0,)),
+    ("named_framebuffer_draw_buffers", (1, [GL.COLOR_ATTACHMENT0])),
+    ("named_framebuffer_read_buffer", (GL.COLOR_ATTACHMENT0,)),
+    ("named_framebuffer_texture", (GL.COLOR_ATTACHMENT1, 3, 0)),
+    ("check_named_framebuffer_status", (GL.READ_FRAMEBUFFER,)),
+]
+
+
+def elsewhere() -> tuple[Any, list[int]]:
+    """A context where every binding point has an object of its own; its three framebuffers."""
+    gl = create_context("numpipe", profile="core", version=(4, 5), size=(8, 8))
+    buffers = gl.gen_buffers(8)
+    for point, name in zip(BINDINGS[:6], buffers, strict=False):
+        gl.bind_buffer(getattr(GL, point), name)
+        gl.buffer_data(getattr(GL, point), 64, None, GL.STATIC_DRAW)
+    textures = gl.gen_textures(4)
+    for target, name in zip(("TEXTURE_2D", "TEXTURE_BUFFER", "TEXTURE_CUBE_MAP"), textures,
+                            strict=False):  # fmt: skip
+        gl.bind_texture(getattr(GL, target), name)
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    made = gl.create_framebuffers(3)
+    for name in made:
+        for place, kind in ((GL.COLOR_ATTACHMENT0, GL.RGBA8),
+                            (GL.DEPTH_STENCIL_ATTACHMENT, GL.DEPTH24_STENCIL8)):  # fmt: skip
+            (image,) = gl.create_renderbuffers(1)
+            gl.named_renderbuffer_storage(image, kind, 4, 4)
+            gl.named_framebuffer_renderbuffer(name, place, GL.RENDERBUFFER, image)
+    gl.bind_renderbuffer(GL.RENDERBUFFER, image)
+    gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, made[0])
+    gl.bind_framebuffer(GL.READ_FRAMEBUFFER, made[1])
+    assert gl.get_error() == GL.NO_ERROR
+    return gl, [int(n) for n in made]
+
+
+@pytest.mark.parametrize("window", [False, True])
+def test_framebuffers_named_by_a_call_are_not_bound_by_it(window: bool) -> None:
+    """Whether it succeeds or not; both bindings stay what they were, each its own."""
+    gl, made = elsewhere()
+
+    def bound() -> dict[str, int]:
+        found = {}
+        for point in BINDINGS:
+            kind, _, rest = point.partition("_")
+            word = f"TEXTURE_BINDING_{rest}" if kind == "TEXTURE" else f"{point}_BINDING"
+            found[point] = int(gl.get_integerv(getattr(GL, word))[0])
+        return found
+
+    before = bound()
+    assert len({before["DRAW_FRAMEBUFFER"], before["READ_FRAMEBUFFER"], 0}) == 3
+    for method, given in CLEARS:
+        getattr(gl, method)(0 if window else made[2], *given)
+        gl.get_error()
+        assert bound() == before, method
+        gl.blit_named_framebuffer(
+            made[1], 0, 0, 0, 4, 4, 0, 0, 4, 4, GL.COLOR_BUFFER_BIT, GL.NEAREST
+        )
+        assert gl.get_error() == GL.NO_ERROR
+        assert bound() == before
