@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.glsl import (
+    CompileOptions,
+    LinkedProgram,
+    LinkOptions,
+    compile_shader,
+    link_program,
+)
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.text.printer import print_shader
 
@@ -18,7 +25,8 @@ def parts_of(program: str) -> tuple[str, dict[str, Any], list[tuple[Stage, str]]
     """API, options of linking, shaders, what they declare."""
     head, *lines = program.strip().splitlines()
     api, *words = head.removeprefix("# ").split()
-    options = {key: value.split(",") for key, _, value in (w.partition("=") for w in words)}
+    pairs = (word.partition("=") for word in words)
+    options = {key: given.split(",") if key.endswith("s") else given for key, _, given in pairs}
     shaders: list[tuple[Stage, str]] = []
     for line in lines:
         if line.startswith("@"):
@@ -27,6 +35,35 @@ def parts_of(program: str) -> tuple[str, dict[str, Any], list[tuple[Stage, str]]
             stage, text = shaders[-1]
             shaders[-1] = stage, f"{text}{line}\n"
     return api, options, shaders, [line[2:] for line in lines if line.startswith("> ")]
+
+
+def told(value: Any) -> str:
+    """A value of a table, without what is empty."""
+    if is_dataclass(value):
+        pairs = ((f.name, getattr(value, f.name)) for f in fields(value))
+        some = [f"{name}={told(part)}" for name, part in pairs if part not in (None, "", 0, (), {})]
+        return f"{type(value).__name__}({', '.join(some)})"
+    if isinstance(value, set | frozenset):
+        return f"{{{', '.join(sorted(map(told, value)))}}}"
+    if isinstance(value, list | tuple):
+        return f"({', '.join(map(told, value))})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{told(key)}: {told(part)}' for key, part in value.items())}}}"
+    if isinstance(value, Stage):
+        return value.value
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def tables_of(linked: LinkedProgram) -> list[str]:
+    """What the application and the state tracker are told of a program, a line for each row."""
+    found = []
+    for field in fields(linked):
+        value = getattr(linked, field.name)
+        if field.name == "shaders" or not value:
+            continue
+        rows = value if isinstance(value, list) else [value]
+        found += [f"{field.name}: {told(row)}" for row in rows]
+    return found
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
@@ -39,4 +76,4 @@ def test_a_linked_shader_declares_what_is_written_here(program: str) -> None:
     for nir in linked.shaders.values():
         found += print_shader(nir).partition("\nfunction ")[0].splitlines()
         nir.unref()
-    assert found == wanted
+    assert found + tables_of(linked) == wanted
