@@ -68,7 +68,7 @@ def test_the_same_are_on_native_gl(api: str) -> None:
     gl = native_context(profile=api, version=(3, 2) if api == "es" else (4, 5))
     shader = gl.create_shader(GL.FRAGMENT_SHADER)
     for version, profile, text, right in probes():
-        # Mesa knows neither that __LINE__ is defined nor GL_es_profile, and has one profile's macro.
+        # Mesa has neither __LINE__ nor GL_es_profile there, and one macro of a profile.
         both = profile == "compatibility" and "GL_core_profile" in text
         if "def __" in text or "GL_es_profile" in text or both:
             continue
