@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from gallette.compiler.glsl import LinkOptions, link_program
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker import GL
 from tests.conftest import native_context
@@ -86,3 +87,23 @@ def test_on_native_gl_too() -> None:
             wrong.append((text, right, gl.get_shader_info_log(made[stage])))
     gl.release()
     assert wrong == []
+
+
+@pytest.mark.parametrize("primitive", VERTICES)
+def test_a_primitive_that_is_said_from_outside_counts_too(primitive: str) -> None:
+    """GL_ARB_geometry_shader4: the shader is compiled before anybody knows."""
+    head = "#version 120\n#extension GL_ARB_geometry_shader4 : enable\nvarying in vec4 v[];\n"
+    count = VERTICES[primitive]
+    vertex = compiled(Stage.VERTEX, "varying vec4 v; void main() { gl_Position = v = gl_Vertex; }")
+    said = LinkOptions(
+        api="compat", geometry_input=primitive, geometry_output="points", geometry_max_vertices=1
+    )
+    for name in ("gl_PositionIn", "v"):
+        for index in range(8):
+            text = f"{head}void main() {{ gl_Position = {name}[{index}]; EmitVertex(); }}"
+            shader = compiled(Stage.GEOMETRY, text)
+            assert shader.ok, shader.info_log
+            program = link_program([vertex, shader], said)
+            assert program.ok == (index < count), (name, index)
+            for nir in program.shaders.values():
+                nir.unref()
