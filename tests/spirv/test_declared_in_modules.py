@@ -8,7 +8,7 @@ from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, 
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.compiler.spirv.disassembler import disassemble
 from gallette.compiler.spirv.emit import nir_to_spirv
-from gallette.compiler.spirv.module import read_module
+from gallette.compiler.spirv.module import Module, read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 from tests.glsl.test_declared import PROGRAMS, parts_of
 
@@ -26,6 +26,7 @@ def declared(program: str) -> list[str]:
     for nir in linked.shaders.values():
         found.append(f"# {nir.stage.value}")
         module = nir_to_spirv(nir)
+        assert module.version == Module().version == 0x00010500  # SPIR-V 1.5
         lines = [line.split() for line in disassemble(module).splitlines()]
         found += [" ".join(words) for words in lines if KEPT.intersection(words[:3])]
         back = spirv_to_nir(read_module(module.to_bytes()))
