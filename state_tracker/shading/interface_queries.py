@@ -227,7 +227,7 @@ def resources(executable: Executable, interface: int) -> list[Resource]:
         ]
     if interface in _SUBROUTINES:
         names = linked.subroutines.get(_SUBROUTINES[interface], [])
-        return [Resource(name, {}) for name in names]
+        return [Resource(name, {}) for name in names if name]
     if interface in _SUBROUTINE_UNIFORMS:
         stage = _SUBROUTINE_UNIFORMS[interface]
         return [_subroutine_uniform(u) for u in linked.subroutine_uniforms if u.stage == stage]

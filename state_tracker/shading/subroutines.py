@@ -90,11 +90,16 @@ def get_subroutine_uniform_location(ctx: Context, program: int, shadertype: int,
     return -1
 
 
+def _active(executable: Executable, stage: Stage) -> list[str]:
+    """The subroutines there are; the shader may have left out some indices."""
+    return [name for name in executable.linked.subroutines.get(stage, []) if name]
+
+
 @entry
 def get_subroutine_index(ctx: Context, program: int, shadertype: int, name: str) -> int:
     executable, stage = _executable(ctx, program, shadertype)
     names = executable.linked.subroutines.get(stage, [])
-    return names.index(name) if name in names else INVALID_INDEX
+    return names.index(name) if name and name in names else INVALID_INDEX
 
 
 def _uniform_at(ctx: Context, program: int, shadertype: int, index: int) -> SubroutineUniform:
@@ -132,7 +137,7 @@ def get_active_subroutine_uniform_name(
 @entry
 def get_active_subroutine_name(ctx: Context, program: int, shadertype: int, index: int) -> str:
     executable, stage = _executable(ctx, program, shadertype)
-    names = executable.linked.subroutines.get(stage, [])
+    names = _active(executable, stage)
     if not 0 <= index < len(names):
         raise invalid_value(f"subroutine {index} is not below {len(names)}")
     return names[index]
@@ -142,7 +147,7 @@ def get_active_subroutine_name(ctx: Context, program: int, shadertype: int, inde
 def get_program_stageiv(ctx: Context, program: int, shadertype: int, pname: int) -> list[int]:
     executable, stage = _executable(ctx, program, shadertype)
     uniforms = _uniforms(executable, stage)
-    names = executable.linked.subroutines.get(stage, [])
+    names = _active(executable, stage)
     values: dict[int, int] = {
         GL.ACTIVE_SUBROUTINE_UNIFORMS: len(uniforms),
         GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS: _locations(executable, stage),
@@ -176,7 +181,7 @@ def uniform_subroutinesuiv(ctx: Context, shadertype: int, count: int, indices: P
     names = executable.linked.subroutines.get(stage, [])
     places = _places(executable, stage)
     for location, (uniform, _) in places.items():
-        if chosen[location] >= len(names):
+        if not any(names[chosen[location] : chosen[location] + 1]):
             raise invalid_value(f"there is no subroutine {chosen[location]}")
         if chosen[location] not in uniform.compatible:
             raise invalid_operation(f"{names[chosen[location]]} does not suit {uniform.name}")

@@ -16,7 +16,6 @@ from gallette.compiler.nir.ir.questions import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.ir.types import Dim
-from gallette.compiler.nir.passes.fixed_function.lower_alpha_test import FUNCTIONS
 from gallette.compiler.nir.run.pass_runner import run_passes
 
 Array = npt.NDArray[Any]
@@ -59,7 +58,7 @@ def ran(b: Builder, colours: Array = COLOURS, **system: Any) -> Result:
     return found
 
 
-@pytest.mark.parametrize("func", FUNCTIONS)
+@pytest.mark.parametrize("func", list(COMPARED))
 @pytest.mark.parametrize("bits", [0, 2, 8])
 @pytest.mark.parametrize("ref", [0.0, 0.25, 0.75, 1.0])
 def test_the_alpha_test_discards(func: str, bits: int, ref: float) -> None:

@@ -170,6 +170,35 @@ def test_runs_take_lanes_seeds_inputs_and_a_tolerance(
     assert main([*arguments, "--tolerance", "1e9"]) == 0
 
 
+def test_runs_take_uniforms_and_system_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The larger is the smaller only where both are equal: as the file says."""
+    shader, inputs = tmp_path / "shader.nir", tmp_path / "inputs.json"
+    shader.write_text(
+        """shader fragment "values"
+var uniform int u
+impl main {
+    32 %zero = load_const (0)
+    32 %d = deref_var &u (uniform int)
+    32 %a = @load_deref (%d)
+    32 %b = @load_sample_id ()
+    32 %m = imin %a, %b
+    @store_output (%m, %zero) (location=FRAG.DATA0, write_mask=x)
+}
+""",
+        encoding="utf-8",
+    )
+    arguments = [str(shader), "-p", "test_takes_max_for_min", "--run", "--inputs", str(inputs)]
+    for sample, status in ((5, 0), (6, 1)):
+        inputs.write_text(
+            f'{{"uniforms": {{"u": [5]}}, "system_values": {{"sample_id": {sample}}}}}',
+            encoding="utf-8",
+        )
+        assert main(arguments) == status
+        capsys.readouterr()
+
+
 def test_text_is_reduced_by_lines_blocks_tokens_and_numbers() -> None:
     text = "".join(f"int a{i} = {i};\n" for i in range(50)) + "void f() { if (x) { bug(17); } }\n"
     done = reduce_text(text, lambda t: "bug(" in t and t.count("(") == t.count(")"))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 __all__ = ["LAYOUTS", "PRIMITIVES", "Layout"]
 
 _ATTR = "330 es300 ARB_explicit_attrib_location"
+_DUAL = "330 ARB_explicit_attrib_location"
 _SSO = "410 ARB_separate_shader_objects es310"
 _UBO = "140 es300 ARB_uniform_buffer_object"
 _TESS = "400 ARB_tessellation_shader es320 OES_tessellation_shader EXT_tessellation_shader"
@@ -68,7 +69,7 @@ _ROWS: tuple[tuple[str, bool, str, str, str], ...] = (
         "",
     ),
     ("component", True, _ENHANCED, "in out member-in member-out", ""),
-    ("index", True, f"{_ATTR} EXT_blend_func_extended", "out", "fragment"),
+    ("index", True, f"{_DUAL} EXT_blend_func_extended", "out", "fragment"),
     ("index", True, "430 ARB_explicit_uniform_location", "function", ""),
     ("binding", True, _BINDING, "uniform block-uniform block-buffer", ""),
     (

@@ -95,11 +95,17 @@ def declare_stage_layout(c: Checker, quals: hir.Quals, node: s.Node) -> None:
         merge_xfb_stride(c, buffer, quals.layout["xfb_stride"], node)
 
 
+def arrays_of(c: Checker) -> list[hir.Variable]:
+    """Whatever may have an element for each vertex."""
+    instances = [b.instance for b in c.shader.blocks if b.instance is not None and not b.builtin]
+    return [*c.shader.globals, *instances, *c.shader.builtins.values()]
+
+
 def set_vertices_in(c: Checker, count: int, node: s.Node) -> None:
     """The input primitive is known: size what waited for it."""
     layout = c.shader.layout
     layout["vertices_in"] = count
-    for var in [*c.shader.globals, *c.shader.builtins.values()]:
+    for var in arrays_of(c):
         if (
             var.type.is_array
             and var.type.length == 0
@@ -120,7 +126,7 @@ def set_vertices_in(c: Checker, count: int, node: s.Node) -> None:
 
 
 def size_patch_outputs(c: Checker, count: int, node: s.Node) -> None:
-    for var in [*c.shader.globals, *c.shader.builtins.values()]:
+    for var in arrays_of(c):
         if (
             var.type.is_array
             and var.quals.storage == "out"
@@ -129,6 +135,8 @@ def size_patch_outputs(c: Checker, count: int, node: s.Node) -> None:
             and var.type.element is not None
         ):
             if var.type.length == 0:
+                if var.max_index >= count:
+                    c.error(f"'{var.name}' has been indexed beyond {count} vertices", node)
                 var.type = t.array(var.type.element, count)
             elif var.type.length != count:
                 c.error(

@@ -203,9 +203,8 @@ def link_feedback(
         s > 4 * limits.max_transform_feedback_interleaved_components for s in strides.values()
     ):
         log.error("too many components for interleaved transform feedback")
-    count = max(strides, default=-1) + 1
     return StreamOutput(
-        tuple(outputs_list), tuple(strides.get(i, 0) for i in range(count)), tuple(named)
+        tuple(outputs_list), tuple(strides[i] for i in sorted(strides)), tuple(named)
     )
 
 

@@ -27,6 +27,7 @@ from gallette.compiler.glsl.link.program import (
 )
 from gallette.compiler.glsl.link.resource_limits import check_limits
 from gallette.compiler.glsl.link.stage import merge_types, same_constant
+from gallette.compiler.glsl.link.subroutines import numbered
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
 from gallette.compiler.glsl.lower.values import constant_bits
@@ -88,6 +89,7 @@ class ResourceLinker(BlockLinker):
         self.initial: list[tuple[int, bytes]] = []
         self.used_locations: dict[int, str] = {}
         self.next_location = 0
+        self.subroutine_locations: dict[Stage, set[int]] = {}
         self.counters: dict[int, list[int]] = {}
         """buffer binding -> the atomic counters in it, as indices of uniforms"""
 
@@ -199,7 +201,12 @@ class ResourceLinker(BlockLinker):
     def explicit_locations(self, shared: list[_Shared]) -> None:
         for item in shared:
             location = item.layout.get("location", -1)
-            if location < 0 or item.type.without_array.base is Base.SUBROUTINE:
+            if location < 0:
+                continue
+            if item.type.without_array.base is Base.SUBROUTINE:
+                for unit in item.users:
+                    own = self.subroutine_locations.setdefault(unit.stage, set())
+                    own.update(range(location, location + max(1, item.type.array_elements)))
                 continue
             for i in range(location, location + _locations_of(item.type)):
                 if self.used_locations.setdefault(i, item.name) != item.name:
@@ -386,19 +393,22 @@ class ResourceLinker(BlockLinker):
         nir = Variable(item.name, type_, Mode.UNIFORM, offset=offset)
         self.variables[unit.stage].variables[var] = nir
         functions = [f for f in unit.functions.values() if f.subroutine_types]
-        names = self.program.subroutines.setdefault(unit.stage, [f.name for f in functions])
+        names = self.program.subroutines.get(unit.stage)
+        if names is None:
+            names = self.program.subroutines[unit.stage] = numbered(functions, self.log)
         wanted = item.type.without_array.name
-        compatible = tuple(names.index(f.name) for f in functions if wanted in f.subroutine_types)
+        suited = {f.name for f in functions if wanted in f.subroutine_types}
+        compatible = tuple(i for i, name in enumerate(names) if name in suited)
         if compatible:
             for i in range(count):
                 self.initial.append((offset + 16 * i, struct.pack("<i", compatible[0])))
         location = item.layout.get("location", -1)
+        taken = self.subroutine_locations.setdefault(unit.stage, set())
         if location < 0:
-            location = sum(
-                max(1, s.array_size)
-                for s in self.program.subroutine_uniforms
-                if s.stage is unit.stage
-            )
+            location = 0
+            while not taken.isdisjoint(range(location, location + count)):
+                location += 1
+            taken.update(range(location, location + count))
         self.program.subroutine_uniforms.append(
             SubroutineUniform(item.name, unit.stage, location, item.type.length, offset, compatible)
         )

@@ -11,8 +11,6 @@ from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-FUNCTIONS = ("never", "less", "equal", "lequal", "greater", "notequal", "gequal", "always")
-
 
 def compare(b: Builder, func: str, value: Def, ref: Def) -> Def:
     """`value func ref` as a boolean."""

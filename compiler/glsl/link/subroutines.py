@@ -1,0 +1,26 @@
+"""The indices of subroutines: those that the shader gives, and the others' in between."""
+
+from __future__ import annotations
+
+import itertools
+
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.link.errors import LinkLog
+
+__all__ = ["numbered"]
+
+
+def numbered(functions: list[hir.Function], log: LinkLog) -> list[str]:
+    """The names of subroutines by their index; empty where the shader leaves one out."""
+    names: dict[int, str] = {}
+    for function in functions:
+        index = function.subroutine_index
+        if index in names:
+            log.error(f"'{names[index]}' and '{function.name}' have the same index")
+        elif index >= 0:
+            names[index] = function.name
+    free = (i for i in itertools.count() if i not in names)
+    for function in functions:
+        if function.subroutine_index < 0:
+            names[next(free)] = function.name
+    return [names.get(i, "") for i in range(max(names, default=-1) + 1)]
