@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from gallette.capture.arguments import object_kind
-from gallette.capture.container import CaptureError, content_hash
+from gallette.capture.container import content_hash
 from gallette.capture.memory import Arena
 from gallette.capture.story import Call, Capture, Event, open_capture
 from gallette.compiler.errors import GalletteError
 from gallette.pipe.loader import create_screen
-from gallette.state_tracker import create_context
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Kind
 from gallette.state_tracker.entry_points.memory import dtype_of
@@ -162,16 +161,15 @@ class Replayer:
         options: dict[str, Any] = {"profile": facts["profile"], "version": version}
         if facts["debug"]:
             options["debug"] = True
+        share = self.contexts.get(facts["share"])
         if self.native:
-            if facts["share"]:
-                raise CaptureError("a native replay has no contexts that share objects")
-            self.gl = create_context(
-                self.driver, size=size, samples=facts["samples"] or 0, **options
-            )
+            from gallette.state_tracker.native.context import NativeContext
+
+            driver, samples = self.driver.partition(":")[2], facts["samples"] or 0
+            self.gl = NativeContext(driver, size=size, samples=samples, share=share, **options)
         else:
             from gallette.state_tracker.context import Context
 
-            share = self.contexts.get(facts["share"])
             if facts["size"]:
                 options["size"] = size
                 options["samples"] = facts["samples"] or 0

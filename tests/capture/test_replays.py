@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import gallette
-from gallette.capture import CaptureError, Replayer, open_capture, recording, replay
+from gallette.capture import Replayer, open_capture, recording, replay
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.targets.window import Drawable
 from tests.capture.captured import captured, other_names, pixels
+from tests.conftest import native_context
 
 
 def test_windows_are_made_again_with_their_sizes(tmp_path: Path) -> None:
@@ -92,9 +93,35 @@ def test_contexts_are_made_as_they_were(tmp_path: Path) -> None:
     assert [gl.first_size for gl in seen] == [(8, 8), None]
     assert [gl.first_samples for gl in seen] == [4, 0]
     assert seen[0].group is seen[1].group
-    with pytest.raises(CaptureError, match="a native replay has no contexts that share objects"):
-        player = Replayer(open_capture(path), "native")
-        player._create(2, {**list(open_capture(path).events("context"))[1].parts[1]})
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("driver", ["numpipe", "native:llvmpipe"])
+def test_objects_that_are_shared_are_so_in_a_replay(driver: str, tmp_path: Path) -> None:
+    native_context().release()
+    path = tmp_path / "a.gcap"
+    with recording(path):
+        first = Context("numpipe", version=(4, 3), size=(4, 4))
+        second = Context("numpipe", version=(4, 3), size=(4, 4), share=first)
+        first.make_current()
+        (buffer,) = first.gen_buffers(1)
+        first.bind_buffer(GL.ARRAY_BUFFER, buffer)
+        first.buffer_data(GL.ARRAY_BUFFER, 4, np.frombuffer(b"abcd", np.uint8), GL.STATIC_DRAW)
+        first.finish()
+        second.make_current()
+        second.bind_buffer(GL.COPY_READ_BUFFER, buffer)
+        second.finish()
+        second.release()
+        first.release()
+    seen: list[bytes] = []
+
+    def look(call: Any, gl: Any) -> None:
+        if gl is player.contexts.get(2) and call.function.name == "Finish":
+            seen.append(bytes(gl.get_buffer_sub_data(GL.COPY_READ_BUFFER, 0, 4)))
+
+    player = Replayer(open_capture(path), driver)
+    player.run(after=look)
+    assert seen == [b"abcd"]
 
 
 def test_several_contexts_are_of_one_screen(tmp_path: Path) -> None:
