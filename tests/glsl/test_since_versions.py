@@ -170,6 +170,10 @@ SINCE: tuple[tuple[str, str, str, str], ...] = (
     ("400 es320", "tess_ctrl", "layout(vertices = 3) out;", ""),
     ("400 es320", "tess_ctrl", "layout(vertices = 3) out; patch out vec4 a;", ""),
     ("400 es320", "tess_eval", "layout(quads) in;", ""),
+    ("130 es310 | es310", "vertex", "out highp vec4 gl_Position;", ""),
+    ("130 es310 | es310", "vertex", "out highp float gl_PointSize;", ""),
+    ("130", "vertex", "out float gl_ClipDistance[2];", ""),
+    ("130", "fragment", "in float gl_ClipDistance[2];", ""),
 )
 SHORT = {
     "ORIGIN": "layout(origin_upper_left)",

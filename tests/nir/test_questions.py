@@ -45,8 +45,8 @@ def code(text: str, head: str = HEAD) -> FunctionImpl:
     [
         (1, 0, 0), (1, 1, 1), (8, 127, 127), (8, 128, -128), (8, 255, -1), (16, 0x7FFF, 32767),
         (16, 0x8000, -32768), (32, 5, 5), (32, 0x7FFFFFFF, 0x7FFFFFFF),
-        (32, 0x80000000, -(1 << 31)), (32, 0xFFFFFFFF, -1), (64, (1 << 63) - 1, (1 << 63) - 1),
-        (64, 1 << 63, -(1 << 63)),
+        (32, 0x80000000, -(1 << 31)), (32, 0xFFFFFFFF, -1), (64, 1 << 63, -(1 << 63)),
+        (64, (1 << 63) - 1, (1 << 63) - 1),
     ],
 )  # fmt: skip
 def test_constants_are_signed_but_for_booleans(bits: int, raw: int, value: int) -> None:

@@ -414,3 +414,32 @@ def test_both_ways_of_a_branch_lead_to_one_block() -> None:
         %after = OpLabel
         %r = OpPhi %f32 %z %same"""
     assert_same(computed(code, "f32", NUMBERS), NUMBERS["z"])
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_determinants_and_inverses(size: int) -> None:
+    """Of matrices with few large numbers on the diagonal, as NumPy has them."""
+    cells = np.zeros((4, size, size))
+    code, names = [], itertools.cycle("xyzzx")
+    for column in range(size):
+        parts = [next(names) for _ in range(size)]
+        for row, name in enumerate(parts):
+            cells[:, column, row] = NUMBERS[name]
+        cells[:, column, column] += 5 * (column + 2)
+        code.append(f"%k{column} = OpConstant %f32 {5 * (column + 2)}")
+        code.append(f"%d{column} = OpFAdd %f32 %{parts[column]} %k{column}")
+        made = [f"%d{column}" if row == column else f"%{name}" for row, name in enumerate(parts)]
+        code.append(f"%v{column} = OpCompositeConstruct %f32x{size} {' '.join(made)}")
+    constants = [f"%mat = OpTypeMatrix %f32x{size} {size}"]
+    constants += [line for line in code if "OpConstant" in line]
+    code = [line for line in code if "OpConstant" not in line]
+    code.append(f"%m = OpCompositeConstruct %mat {' '.join(f'%v{i}' for i in range(size))}")
+    head, types = "\n".join(code), "\n".join(constants)
+    found = computed(f"{head}\n%r = OpExtInst %f32 %glsl Determinant %m", "f32", NUMBERS, types)
+    np.testing.assert_allclose(found, np.linalg.det(cells), rtol=1e-4)
+    inverse = np.linalg.inv(cells)
+    for column, row in itertools.product(range(size), repeat=2):
+        text = f"{head}\n%i = OpExtInst %mat %glsl MatrixInverse %m\n"
+        text += f"%r = OpCompositeExtract %f32 %i {column} {row}"
+        found = computed(text, "f32", NUMBERS, types)
+        np.testing.assert_allclose(found, inverse[:, column, row], rtol=1e-3, atol=1e-6)

@@ -125,14 +125,10 @@ def math(r: FunctionReader, name: str, type: Type, args: tuple[int, ...]) -> Val
         raise SpirvError("expected numbers")
     params = [("in", r.type_of(a) or type) for a in args]
     call = _Call(name, type, params)
-    results = lower_math(r.b, cast(Any, call), [_columns(v) for v in values])
+    results = lower_math(r.b, cast(Any, call), values)
     assert results is not None, name
     result = results[0]
     return tuple(result) if isinstance(result, list) else result
-
-
-def _columns(value: Value) -> Value:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _does(*names: str) -> Callable[[Handler], Handler]:
