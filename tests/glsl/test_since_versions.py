@@ -148,7 +148,7 @@ SINCE: tuple[tuple[str, str, str, str], ...] = (
         "uniform B { vec4 a; } b[2]; uniform int i;",
         "b[i].a;",
     ),
-    ("140 es300 | 150 es300", "fragment", "uniform B { vec4 a; } b[2];", "b[1].a;"),
+    ("150 es300", "fragment", "uniform B { vec4 a; } b[2];", "b[1].a;"),
     ("420 es310 | 140 es300", "fragment", "layout(early_fragment_tests) in;", ""),
     ("150 ARB_fragment_coord_conventions:130", "fragment", "ORIGIN in vec4 gl_FragCoord;", ""),
     ("420 ARB_conservative_depth:130", "fragment", "DEPTH out float gl_FragDepth;", ""),

@@ -181,6 +181,7 @@ def finish_block(
     check_block_layout(c, block, node)
     if node.instance is not None:
         d = node.instance
+        c.need("150 es300", "the name of a block's instance", d)
         c.check_identifier(d.name, d)
         type_ = array_of(c, interface, d.dims, d)
         if d.dims and storage in ("uniform", "buffer") and any(x is None for x in d.dims):
