@@ -122,6 +122,18 @@ def test_mutable_images_get_chains_as_long_as_their_first_level_wants(asked: Ask
         assert (desc.last_level, desc.bind) == (levels - 1, SAMPLED | DRAWN)
 
 
+def test_the_last_level_of_a_cube_alone(asked: Asked) -> None:
+    """Both of its edges are as long as that level wants."""
+    gl, found = asked
+    gl.bind_texture(GL.TEXTURE_CUBE_MAP, gl.gen_textures(1)[0])
+    found.clear()
+    face = GL.TEXTURE_CUBE_MAP_POSITIVE_X
+    gl.tex_image2d(face, 2, GL.RGBA8, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
+    gl.get_tex_image(face, 2, GL.RGBA, GL.UNSIGNED_BYTE)
+    (desc,) = found
+    assert (shape_of(desc), desc.last_level) == ((4, 4, 1, 6), 2)
+
+
 def test_buffers(asked: Asked) -> None:
     gl, found = asked
     (name,) = gl.create_buffers(1)
