@@ -83,6 +83,7 @@ class Material:
     specular: Vec = (0.0, 0.0, 0.0, 1.0)
     emission: Vec = (0.0, 0.0, 0.0, 1.0)
     shininess: float = 0.0
+    color_indexes: Vec = (0.0, 1.0, 1.0)  # kept, for nobody is lit in numbers of colours
 
 
 _UNITS = 8
@@ -187,7 +188,10 @@ def _material(ctx: Context, face: int, pname: int, values: list[float]) -> None:
         names, value = ("shininess",), values[0]
     elif pname in _MATERIAL_FIELDS and len(values) == 4:
         names = _MATERIAL_FIELDS[pname]
-    elif pname != GL.COLOR_INDEXES:
+    elif pname == GL.COLOR_INDEXES and len(values) == 3:
+        for side in sides:
+            state.materials[side].color_indexes = value
+    else:
         raise invalid_enum(pname, "material parameter")
     tracked = state.tracked()
     for side in sides:
@@ -233,6 +237,8 @@ def _get_material(ctx: Context, face: int, pname: int) -> list[float]:
     material = ctx.lighting.materials[face == GL.BACK]
     if pname == GL.SHININESS:
         return [material.shininess]
+    if pname == GL.COLOR_INDEXES:
+        return list(material.color_indexes)
     if pname not in _MATERIAL_FIELDS or pname == GL.AMBIENT_AND_DIFFUSE:
         raise invalid_enum(pname, "material parameter")
     return list(getattr(material, _MATERIAL_FIELDS[pname][0]))
@@ -242,8 +248,8 @@ register("get_materialfv", _get_material)
 
 
 def _get_material_integers(ctx: Context, face: int, pname: int) -> list[int]:
-    """Colours are spread over all integers; a shininess is a number like any other."""
-    scale = 1 if pname == GL.SHININESS else 2147483647
+    """Colours are spread over all integers; others are numbers like any."""
+    scale = 1 if pname in (GL.SHININESS, GL.COLOR_INDEXES) else 2147483647
     return [round(v * scale) for v in _get_material(ctx, face, pname)]
 
 

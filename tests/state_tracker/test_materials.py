@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.state_tracker import GL, GLInterface
+from gallette.state_tracker import GL, GLInterface, create_context
 from tests.state_tracker.helpers import errors, pixels, program
 
 PLACES = (-0.75, -0.25, 0.25, 0.75)
@@ -262,3 +262,28 @@ def test_what_follows_the_colour_is_not_set_otherwise(compat: GLInterface) -> No
         for name in INITIAL:
             expected = COLOR if name in MODES["AMBIENT_AND_DIFFUSE"] else (0.1,) * 4
             np.testing.assert_allclose(found[side, name], expected, atol=1e-6)
+
+
+def test_numbers_of_colours_are_kept(compat: Any) -> None:
+    """Three numbers as they are: two of colours and one of highlights."""
+    asked, integers = compat.get_materialfv, compat.get_materialiv
+    assert list(asked(GL.FRONT, GL.COLOR_INDEXES)) == [0.0, 1.0, 1.0]
+    compat.materialfv(GL.BACK, GL.COLOR_INDEXES, np.array([2.0, 5.5, 9.0], np.float32))
+    assert list(asked(GL.BACK, GL.COLOR_INDEXES)) == [2.0, 5.5, 9.0]
+    assert list(integers(GL.BACK, GL.COLOR_INDEXES)) == [2, 6, 9]
+    assert list(integers(GL.FRONT, GL.COLOR_INDEXES)) == [0, 1, 1]
+    assert errors(compat) == []
+
+
+def test_numbers_of_colours_are_saved_and_come_in_threes() -> None:
+    """Ours alone: llvmpipe does not save them, and takes one for three."""
+    gl: Any = create_context("numpipe", profile="compat", version=(2, 1))
+    gl.push_attrib(GL.LIGHTING_BIT)
+    gl.materialiv(GL.FRONT_AND_BACK, GL.COLOR_INDEXES, np.array([3, 4, 5], np.int32))
+    for face in (GL.FRONT, GL.BACK):
+        assert list(gl.get_materialfv(face, GL.COLOR_INDEXES)) == [3.0, 4.0, 5.0]
+    gl.pop_attrib()
+    assert list(gl.get_materialfv(GL.BACK, GL.COLOR_INDEXES)) == [0.0, 1.0, 1.0]
+    gl.materialf(GL.FRONT, GL.COLOR_INDEXES, 1.0)
+    assert gl.get_error() == GL.INVALID_ENUM
+    gl.release()
