@@ -62,6 +62,7 @@ class Resource:
     index: int = -1
     elements: int = 0
     members: list[int] = field(default_factory=list)
+    number: int = -1  # which its name leads to, if that is not its place in the list
     nameless: bool = False  # may stand there several times: not found by its name
 
 
@@ -227,7 +228,7 @@ def resources(executable: Executable, interface: int) -> list[Resource]:
         ]
     if interface in _SUBROUTINES:
         names = linked.subroutines.get(_SUBROUTINES[interface], [])
-        return [Resource(name, {}) for name in names if name]
+        return [Resource(name, {}, number=i) for i, name in enumerate(names) if name]
     if interface in _SUBROUTINE_UNIFORMS:
         stage = _SUBROUTINE_UNIFORMS[interface]
         return [_subroutine_uniform(u) for u in linked.subroutine_uniforms if u.stage == stage]
@@ -286,7 +287,7 @@ _PROPERTIES = frozenset(
 def _find(items: list[Resource], name: str) -> int:
     for index, item in enumerate(items):
         if item.name and not item.nameless and item.name in (name, f"{name}[0]"):
-            return index
+            return index if item.number < 0 else item.number
     return INVALID_INDEX
 
 

@@ -160,6 +160,10 @@ class Asked:
             found[name] = {
                 GL.name_of(p): self.value(interface, index, p) for p in INTERFACES[interface]
             }
+            places = GL.name_of(GL.COMPATIBLE_SUBROUTINES)
+            if places in found[name]:  # so native GL has them; ours are the numbers by name
+                values = found[name][places]
+                found[name][places] = [sorted(values).index(v) for v in values]
             if interface not in (*NAMELESS, *NUMBERED):
                 again = gl.get_program_resource_index(program, interface, name)
                 found[name]["its index"] = int(again) == index
@@ -196,6 +200,19 @@ def test_every_property_of_every_resource_is_the_native_gls() -> None:
                 wrong.append(f"{kind}: {key}: {one}, native {other}")
         assert len(found) > len(SUMS)
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "native:llvmpipe"])
+def test_a_subroutine_is_found_by_the_index_its_shader_gives_it(driver: str) -> None:
+    if driver != "numpipe":
+        native_context().release()
+    asked = Asked(create_context(driver, profile="core", version=(4, 5), size=(4, 4)))
+    for name, index in (("red", 2), ("grey", 0), ("blue", 0xFFFFFFFF)):
+        of = asked.program, GL.FRAGMENT_SUBROUTINE, name
+        assert asked.gl.get_program_resource_index(*of) == index
+        of = asked.program, GL.FRAGMENT_SHADER, name
+        assert asked.gl.get_subroutine_index(*of) == index
+    asked.gl.release()
 
 
 @pytest.mark.native
