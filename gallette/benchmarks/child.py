@@ -16,10 +16,10 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 
-__all__ = ["main"]
+__all__ = ["main", "prepared"]
 
 
-def _prepare(ctx: Any, name: str) -> Callable[[], bytes]:
+def prepared(ctx: Any, name: str) -> Callable[[], bytes]:
     from gallette.benchmarks import BENCHMARKS
 
     bench = BENCHMARKS[name]
@@ -32,7 +32,8 @@ def _prepare(ctx: Any, name: str) -> Callable[[], bytes]:
         target.clear()
         draw()
         data: bytes = target.read(components=4)
-        ctx.disable(ctx.DEPTH_TEST)
+        ctx.disable(ctx.DEPTH_TEST)  # what one leaves is not for the next one
+        ctx.blend_func = ctx.DEFAULT_BLENDING
         return data
 
     return frame
@@ -76,7 +77,7 @@ def _answer(
         return {"lacks": lacks}
     first = time.perf_counter()
     if name not in frames:
-        frames[name] = _prepare(ctx, name)
+        frames[name] = prepared(ctx, name)
         frames[name]()
         return {"first": time.perf_counter() - first}
     if profiled:

@@ -90,7 +90,6 @@ def blur(ctx: Any, size: tuple[int, int]) -> Draw:
         """,
     )
     texture = _noise(ctx, 2048, 5)
-    texture.filter = ctx.LINEAR, ctx.LINEAR
     array = upload(ctx, program, "2f", quad(), "position", ctx.TRIANGLE_STRIP)
 
     def draw() -> None:
