@@ -14,6 +14,7 @@ import ast
 import difflib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -157,6 +158,11 @@ class _Part:
         return found
 
 
+@cache
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
+
+
 class CoverageMap:
     """What `measure` left in `folder`, for a tree at whatever commit it is."""
 
@@ -195,8 +201,8 @@ class CoverageMap:
         """The tests that could notice a fault of a line (of a file of the tree), in good order.
 
         First those that run it, then, where it ran before any test (or only in the first of those
-        that share what it made), those that run anything else of its file; where there are none,
-        of its folder.
+        that share what it made), those that run anything else of its file or stand beside an import
+        of it; where there are none, of its folder.
         """
         direct: set[str] = set()
         nearby: set[str] = set()
@@ -212,12 +218,26 @@ class CoverageMap:
                 names = self._defined(path, line)
                 direct |= part.running(part.mentions(names, path))
                 nearby |= part.running(own)
+        if self._is_outside(path, line):
+            nearby |= self._importing(path)
         if not (direct or nearby):  # a table that others put together while they are imported
             folder = path.rpartition("/")[0]
             for part in self.parts:
                 files = (f for f in part.probes.lines if f.rpartition("/")[0] == folder)
                 nearby |= part.running({p for f in files for p in part.probes.lines[f].values()})
         return [*self._ordered(direct), *self._ordered(nearby - direct)]
+
+    def _importing(self, path: str) -> set[str]:
+        """The tests of files that name a module: they may look at its tables and run nothing."""
+        dotted = path.removesuffix(".py").removeprefix("gallette/").replace("/", ".")
+        package, _, module = f"gallette.{dotted}".rpartition(".")
+        named = re.compile(
+            rf"\b{re.escape(package)}"
+            rf"(\.{module}\b| import (\([^)]*|[^(\n]*)\b{module}\b)"
+        )
+        files = {test.partition("::")[0] for test in self.seconds}
+        some = {f for f in files if named.search(_text(self.tree / f))}
+        return {test for test in self.seconds if test.partition("::")[0] in some}
 
     def _ordered(self, tests: set[str]) -> list[str]:
         """Quick ones first, and of each file of tests one before a second."""
@@ -228,6 +248,14 @@ class CoverageMap:
             by_file[file] = by_file.get(file, 0) + 1
             cost[test] = (0.02 + self.seconds[test]) * by_file[file]
         return sorted(tests, key=lambda t: (cost[t], t))
+
+    def _is_outside(self, path: str, line: int) -> bool:
+        """Is a line part of no function, and runs when its module is imported?"""
+        return not any(
+            node.body[0].lineno <= line <= (node.end_lineno or 0)
+            for node in ast.walk(_parsed(self.tree / path))
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
 
     def _defined(self, path: str, line: int) -> set[str]:
         """The names that a line outside functions helps to define."""
