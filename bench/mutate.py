@@ -169,17 +169,22 @@ def _run(
             if time.monotonic() > end:
                 break
             path, fault = todo[number]
-            planted = number if number in asleep else -1
-            verdict = judge(
-                copy,
-                tests,
-                path,
-                fault,
-                planted=planted,
-                whole=chosen.whole,
-                types=not chosen.no_types,
-                budget=chosen.budget,
-            )
+            ways = [number] if number in asleep else [-1]
+            if number in asleep and tests.runs_early(path, fault.line):
+                ways.append(-1)  # with a switch it sleeps while modules are imported
+            for planted in ways:
+                verdict = judge(
+                    copy,
+                    tests,
+                    path,
+                    fault,
+                    planted=planted,
+                    whole=chosen.whole,
+                    types=not chosen.no_types,
+                    budget=chosen.budget,
+                )
+                if verdict.by:
+                    break
             result = Result(path, fault.line, str(fault), verdict.by, verdict.tried, verdict.left)
             with lock:
                 results.append(result)

@@ -218,7 +218,7 @@ class CoverageMap:
                 names = self._defined(path, line)
                 direct |= part.running(part.mentions(names, path))
                 nearby |= part.running(own)
-        if self._is_outside(path, line):
+        if self._is_outside(path, line) or self.runs_early(path, line):
             nearby |= self._importing(path)
         if not (direct or nearby):  # a table that others put together while they are imported
             folder = path.rpartition("/")[0]
@@ -226,6 +226,14 @@ class CoverageMap:
                 files = (f for f in part.probes.lines if f.rpartition("/")[0] == folder)
                 nearby |= part.running({p for f in files for p in part.probes.lines[f].values()})
         return [*self._ordered(direct), *self._ordered(nearby - direct)]
+
+    def runs_early(self, path: str, line: int) -> bool:
+        """Does a line run before any test, as modules are imported?"""
+        for part in self.parts:
+            lines, then = part.probes.lines.get(path, {}), self._lines(part.commit, path).get(line)
+            if then in lines and part.ran_between(lines[then]):
+                return True
+        return False
 
     def _importing(self, path: str) -> set[str]:
         """The tests of files that name a module: they may look at its tables and run nothing."""
