@@ -200,7 +200,7 @@ class CoverageMap:
     def tests_of(self, path: str, line: int) -> list[str]:
         """The tests that could notice a fault of a line (of a file of the tree), in good order.
 
-        First those that run it, then, where it ran before any test (or only in the first of those
+        First those that run it (those whose file imports its module before others), then, where it ran before any test (or only in the first of those
         that share what it made), those that run anything else of its file or stand beside an import
         of it; where there are none, of its folder.
         """
@@ -218,14 +218,17 @@ class CoverageMap:
                 names = self._defined(path, line)
                 direct |= part.running(part.mentions(names, path))
                 nearby |= part.running(own)
+        about = self._importing(path)
         if self._is_outside(path, line) or self.runs_early(path, line):
-            nearby |= self._importing(path)
+            nearby |= about
         if not (direct or nearby):  # a table that others put together while they are imported
             folder = path.rpartition("/")[0]
             for part in self.parts:
                 files = (f for f in part.probes.lines if f.rpartition("/")[0] == folder)
                 nearby |= part.running({p for f in files for p in part.probes.lines[f].values()})
-        return [*self._ordered(direct), *self._ordered(nearby - direct)]
+        nearby -= direct
+        some = direct & about, direct - about, nearby & about, nearby - about
+        return [test for each in some for test in self._ordered(each)]
 
     def runs_early(self, path: str, line: int) -> bool:
         """Does a line run before any test, as modules are imported?"""
