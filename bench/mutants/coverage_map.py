@@ -200,9 +200,9 @@ class CoverageMap:
     def tests_of(self, path: str, line: int) -> list[str]:
         """The tests that could notice a fault of a line (of a file of the tree), in good order.
 
-        First those that run it (those whose file imports its module before others), then, where it ran before any test (or only in the first of those
+        First those that run it, then, where it ran before any test (or only in the first of those
         that share what it made), those that run anything else of its file or stand beside an import
-        of it; where there are none, of its folder.
+        of it; where there are none, of its folder. Of each, those beside an import come first.
         """
         direct: set[str] = set()
         nearby: set[str] = set()

@@ -106,6 +106,20 @@ def test_uniforms_of_every_kind() -> None:
     gl.release()
 
 
+def test_uniforms_behind_those_of_the_state_are_told() -> None:
+    gl = create_context("numpipe", profile="compat", version=(2, 1))
+    name = program(
+        gl,
+        "uniform vec4 first; uniform vec4 last;"
+        "void main() { gl_Position = first + gl_ModelViewMatrix * gl_Vertex + last; }",
+        "uniform vec4 shade; void main() { gl_FragColor = shade * gl_Fog.color; }",
+    )
+    gl.uniform4f(gl.get_uniform_location(name, "last"), 1, 2, 3, 4)
+    found = {name: value for name, _, value in uniforms_of(gl)}
+    assert found == {"first": "0, 0, 0, 0", "last": "1, 2, 3, 4", "shade": "0, 0, 0, 0"}
+    gl.release()
+
+
 def test_textures_are_pictures(frame: Frame) -> None:
     (texture,) = last(frame).textures
     assert texture.format == "Z24X8_UNORM"

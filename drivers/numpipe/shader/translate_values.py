@@ -182,10 +182,8 @@ class ValueTranslator:
             self.components[dest] = [expand(self, *vectors)]
             return
         flat: list[LaneValue] = []
-        sizes = []
         for src, size in zip(instr.srcs, op.input_sizes, strict=True):
             flat.extend(self.component(src, i) for i in range(max(size, 1)))
-            sizes.append(size)
         kind = kind_of(op.output_type.base, dest.bit_size)
         self.emit("alu_n", op, self.results(dest, kind), flat)
 
