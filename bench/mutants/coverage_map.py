@@ -220,7 +220,8 @@ class CoverageMap:
                 nearby |= part.running(own)
         about = self._importing(path)
         if self._is_outside(path, line) or self.runs_early(path, line):
-            nearby |= about
+            # Those that run it start processes, and take long: no better than others.
+            direct, nearby = direct | nearby | about, set()
         if not (direct or nearby):  # a table that others put together while they are imported
             folder = path.rpartition("/")[0]
             for part in self.parts:
