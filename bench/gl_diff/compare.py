@@ -39,8 +39,10 @@ ALLOWED = {
         "its operands are bits: the step of rounding from 127 to 128 changes all of them",
     ),
     "squared": (
-        "one colour in fifty may differ in any way where what is there was multiplied by itself",
-        "what was rounded is twice as far off behind each layer of a draw, and far off with 5 bits",
+        "one colour in fifty may differ in any way where what is there was multiplied by itself, "
+        "one in ten with less than 8 bits",
+        "what was rounded is twice as far off behind each layer of a draw, and far off with 5 "
+        "bits: there a quarter more of 1 is 1, of 2 is 3, and so on for all of a triangle",
     ),
     "coarse": (
         "one colour in fifty may differ in any way where a picture with values of less than 8 bits "
@@ -62,6 +64,7 @@ DEPTH_STEP = 1.0 / ((1 << 24) - 1)
 STEEP = 1 / 16
 SLIVER_PIXELS = 2
 AMPLIFIED_SHARE = 50
+COARSE_SHARE = 10
 BRIGHT_STEP = 0.009
 """what the last step of sRGB is worth"""
 
@@ -108,7 +111,8 @@ def _differs(mine: Seen, other: Seen) -> str:
         wrong &= np.abs(_linear(a) - _linear(b)) > (mine.draws - 1) * BRIGHT_STEP
     if not wrong.any() or (wrong.ndim == 3 and wrong.any(axis=2).sum() <= SLIVER_PIXELS):
         return ""
-    if mine.amplified and int(wrong.sum()) * AMPLIFIED_SHARE <= wrong.size:
+    share = AMPLIFIED_SHARE if mine.step == 1 else COARSE_SHARE
+    if mine.amplified and int(wrong.sum()) * share <= wrong.size:
         return ""
     place = tuple(int(i[0]) for i in np.nonzero(wrong))
     return (

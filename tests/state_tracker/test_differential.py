@@ -101,6 +101,11 @@ def test_differences_are_found_and_allowed_ones_are_not() -> None:
         dotted.reshape(-1)[1::4][: 3 * (values - 1)] = 90
         found = difference([Seen("colour 0", large, 0, 1, True)], [Seen("colour 0", dotted)])
         assert (found == "") is allowed
+    for step, values, allowed in ((1, 1, True), (1, 4, False), (9, 6, True), (9, 7, False)):
+        dotted = large.copy()
+        dotted.reshape(-1)[: 4 * values : 4] = 255
+        squared = [Seen("colour 0", large, 0, step, True)]
+        assert (difference(squared, [Seen("colour 0", dotted)]) == "") is allowed
     for slope, off, allowed in ((0.1, 7, True), (0.1, 9, False), (0.05, 7, False)):
         ramp = np.arange(4, dtype=np.float64)[None, :, None].repeat(4, 0) * slope
         found = difference([Seen("depth", ramp)], [Seen("depth", ramp + off / (1 << 24))])

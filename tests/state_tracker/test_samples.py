@@ -229,3 +229,38 @@ def test_a_window_of_several_samples_is_read(format: str) -> None:
     assert errors(gl) == []
     gl.use_program(0)
     gl.release()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_samples_may_be_infinite(driver: str) -> None:
+    """The mean of all is, too, or is no number where there are both ends."""
+    gl: Any = context(driver)
+    name = program(
+        gl, VS, "#version 430\nuniform float v; out vec4 c; void main() { c = vec4(v); }"
+    )
+    gl.uniform2fv(
+        gl.get_uniform_location(name, "corners"), 3, (CORNERS * 9 - 99).astype(np.float32)
+    )
+    (source, drawn), (plain, resolving) = gl.gen_renderbuffers(2), gl.gen_framebuffers(2)
+    for fbo, buffer, samples in ((plain, source, 4), (resolving, drawn, 0)):
+        gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+        gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, GL.RGBA16F, SIZE, SIZE)
+        point = (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
+        gl.framebuffer_renderbuffer(*point)
+    gl.enable(GL.SAMPLE_MASK)
+    for values, expected in (((1, np.inf), np.inf), ((np.inf, -np.inf), np.nan), ((1, 2), 1.5)):
+        gl.bind_framebuffer(GL.FRAMEBUFFER, plain)
+        for mask, value in zip((3, 12), values, strict=True):
+            gl.sample_maski(0, mask)
+            gl.uniform1f(gl.get_uniform_location(name, "v"), value)
+            gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, resolving)
+        area = (0, 0, SIZE, SIZE)
+        gl.blit_framebuffer(*area, *area, GL.COLOR_BUFFER_BIT, GL.NEAREST)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, resolving)
+        raw = gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.FLOAT)
+        found = np.frombuffer(raw, np.float32)
+        np.testing.assert_array_equal(found, np.full(found.shape, expected, np.float32))
+    assert errors(gl) == []
+    gl.release()

@@ -125,7 +125,7 @@ switch("TEXTURE_2D", 0.3, core=False)
 def blend(w: Writer) -> None:
     w.switch("BLEND", 0.75)
     dual = w.used is not None and w.used.dual
-    factors = [f for f in t.FACTORS if not (w.floats and "DST" in f)]
+    factors = [f for f in t.FACTORS if not (w.floats and ("DST" in f or "SATURATE" in f))]
     factors += t.DUAL_FACTORS * 2 if dual else []
     w.dual_factors = dual
     pair = f"{w.pick(factors)}, {w.pick(factors)}"

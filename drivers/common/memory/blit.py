@@ -188,11 +188,12 @@ def _resolved(
 ) -> list[Array]:
     """The mean of all samples."""
     total: list[Any] = [0.0] * 4
-    for sample in range(src.samples):
-        texels = _pick(source[z * src.samples + sample], rows, columns)
-        planes = unpack_planes(info.src_format, texels)
-        total = [t + p for t, p in zip(total, planes, strict=True)]
-    return [np.asarray(t / np.float32(src.samples), np.float32) for t in total]
+    with np.errstate(all="ignore"):  # samples may be infinite
+        for sample in range(src.samples):
+            texels = _pick(source[z * src.samples + sample], rows, columns)
+            planes = unpack_planes(info.src_format, texels)
+            total = [t + p for t, p in zip(total, planes, strict=True)]
+        return [np.asarray(t / np.float32(src.samples), np.float32) for t in total]
 
 
 def _same_size(info: BlitInfo) -> bool:
