@@ -124,6 +124,15 @@ def test_off_means_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert home.cache_home() == Path.home() / ".cache" / "gallette"
 
 
+def test_what_is_found_and_what_is_not_is_counted(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path)
+    assert (cache.hits, cache.misses) == (0, 0)
+    assert cache.get("ab12") is None
+    cache.put("ab12", b"kept")
+    assert cache.get("ab12") == b"kept"
+    assert (cache.hits, cache.misses) == (1, 1)
+
+
 def test_the_bound_holds_and_the_latest_stay(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path, most_bytes=16_000)
     for number in range(100):
