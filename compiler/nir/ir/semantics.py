@@ -136,7 +136,7 @@ def ffma(a: Array, b: Array, c: Array) -> Array:
     if a.dtype == np.float64:
         return np.add(np.multiply(a, b), c)
     wide = np.multiply(a, b, dtype=np.float64)
-    return np.add(wide, c, dtype=np.float64).astype(a.dtype)
+    return np.add(wide, c).astype(a.dtype)
 
 
 def flrp(a: Array, b: Array, t: Array) -> Array:
