@@ -228,3 +228,20 @@ def test_a_server_that_shares_nothing_is_asked_once(monkeypatch: pytest.MonkeyPa
     assert [what for what in said if what[0] == "put"] == [
         ("put", 0, 0, 1, 1, Z_PIXMAP, 24, 0, bytes(4))
     ] * 2
+
+
+def test_a_server_that_shares_no_more_is_sent_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Any] = []
+    made = server(said)
+    made.shares = True
+    left = [Memory(said, 4)]
+    make = SimpleNamespace(make=lambda display, size: left.pop() if left else None)
+    monkeypatch.setattr(module, "SharedPicture", make)
+    window = XWindow(made, 5)
+    window.present(np.zeros((1, 1, 4), np.uint8))
+    said.clear()
+    for _ in range(2):
+        window.present(np.zeros((1, 2, 4), np.uint8))
+    put = ("put", 0, 0, 2, 1, Z_PIXMAP, 24, 0, bytes(8))
+    # It was reading what it shared, once; then it is through with each picture it is sent.
+    assert said == ["sync", "closed", put, "sync", put, "sync"]

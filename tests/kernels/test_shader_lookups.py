@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from gallette.compute import ComputeShader, Image
+from gallette.pipe.enums import Filter, MipFilter, Wrap
 
 SOURCE = """#version 460
 layout(local_size_x = 1) in;
@@ -65,3 +68,19 @@ def test_components_that_an_image_lacks_are_those_of_black() -> None:
         for letter, value in zip("xyzw", (wanted, 0.0, 0.0, 1.0), strict=True):
             found = _lookups(2, 0, texels, f"texture(image, {{place}}).{letter}")
             assert found == pytest.approx([value] * len(PLACES), abs=1e-6), (texels.dtype, letter)
+
+
+def test_the_drivers_are_asked_for_linear_lookups_of_one_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A driver is spared to look for levels that images do not have."""
+    asked: list[Any] = []
+    with ComputeShader(SOURCE.format(dimensions=2, lookup="texture(image, vec2(0.5)).x")) as made:
+        monkeypatch.setattr(made.device, "run", lambda handle, launch: asked.append(launch))
+        made(*np.zeros((2, 1), np.float32), np.zeros((1, 1), np.float32), grid=1)
+    ((image, state),) = asked[0].textures.values()
+    assert image.extent == (1, 1, 1)
+    assert {state.wrap_s, state.wrap_t, state.wrap_r} == {Wrap.CLAMP_TO_EDGE}
+    assert (state.min_img_filter, state.mag_img_filter) == (Filter.LINEAR, Filter.LINEAR)
+    assert state.min_mip_filter is MipFilter.NONE
+    assert not state.unnormalized_coords and not state.compare_enabled
