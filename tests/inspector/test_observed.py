@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from enum import Enum
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from gallette.capture import open_capture
+from gallette.capture.targets import record_target
 from gallette.inspector import Frame
 from gallette.inspector.frames import Draw
 from gallette.inspector.observe import SWITCHES, source_calls
@@ -183,11 +186,12 @@ def test_which_call_gave_a_shader_its_text() -> None:
         call(4, "ShaderSourceARB", 3, 1, ["ab"]),
         call(5, "ShaderSource", 3, 1, None),
         call(6, "ShaderSource", 3, 1, ["ab"]),
+        call(7, "ScaleTexts", 3, 1, ["ab"]),
     ]
     capture = cast("Any", SimpleNamespace(calls=calls, call=lambda n: calls[n - 1]))
-    assert source_calls(capture, "ab", 6) == [1, 4, 6]
+    assert source_calls(capture, "ab", 7) == [1, 4, 6]
     assert source_calls(capture, "ab", 5) == [1, 4]
-    assert source_calls(capture, "", 6) == [5]
+    assert source_calls(capture, "", 7) == [5]
     assert module._wants(capture, {2: "new", 4: "new"}, call(9, "CompileShader", 3))
     assert not module._wants(capture, {2: "new", 4: "new"}, call(9, "CompileShader", 1))
 
@@ -209,3 +213,38 @@ def test_every_draw_of_a_scene_has_what_it_had(frame: Frame) -> None:
         assert draw.microseconds > 0 and draw.primitives > 0
     numbers = [draw.number for draw in frame.draws]
     assert numbers == sorted(set(numbers)) and numbers[-1] <= frame.calls
+
+
+def test_a_run_in_numbers(frame: Frame, capture: Path) -> None:
+    whole = open_capture(capture)
+    assert (frame.frames, frame.calls) == (whole.frames, len(whole.calls))
+    for draw in frame.draws:
+        call = whole.calls[draw.number - 1]
+        groups = list(whole.groups.get(draw.number, ()))
+        facts = (draw.call, draw.words, draw.group, draw.frame)
+        assert facts == (call.name, call.words(), groups, call.frame)
+        target = call.target
+        assert target is not None
+        names = [name for name in (*target.colors, target.depth) if name]
+        assert draw.target == ", ".join(names) and draw.size == (target.width, target.height)
+    assert any(draw.words for draw in frame.draws)
+    variants = [draw.variants for draw in frame.draws if draw.state]
+    assert variants[0] and all(": " in line and line.endswith(")") for line in variants[0])
+
+
+def test_what_is_cleared_shows_no_variant_any_more(tmp_path: Path) -> None:
+    test = tmp_path / "cleared.shader_test"
+    test.write_text(
+        "[require]\nGLSL >= 1.20\n\n[vertex shader passthrough]\n\n[fragment shader]\n"
+        "void main() {\n    gl_FragColor = vec4(1.0);\n}\n\n[test]\n"
+        "draw rect -1 -1 2 2\nclear color 0 0 0 0\nclear\ndraw rect -1 -1 1 2\n"
+    )
+    path = tmp_path / "cleared.gcap"
+    record_target(str(test), path, "numpipe")
+    seen: Frame = module.observe(path)
+    first, last = (draw for draw in seen.draws if "variant" in draw.overlays)
+    assert (seen.pictures[first.overlays["variant"]] == 1).all()
+    row = seen.pictures[last.overlays["variant"]][0, :, 0]
+    half = len(row) // 2
+    assert row.tolist() == [1] * half + [0] * half
+    assert (first.variants != [], last.variants) == (True, [])

@@ -161,8 +161,8 @@ class Stage:
         patch.setattr(trace, "_print_calls", lambda out, capture: self.said.append(capture))
         patch.setattr(trace, "_summary", lambda out, path: self.said.append(("summary", path)))
         patch.setattr("gallette.reports.html.write_trace", told("html", "[b]p.html"))
-        patch.setattr(trace.subprocess, "run", self.started)
-        patch.setattr(trace.shutil, "which", lambda name: "/x" if name == "prog" else None)
+        patch.setattr("subprocess.run", self.started)
+        patch.setattr("shutil.which", lambda name: "/x" if name == "prog" else None)
 
     def started(self, command: list[str], check: bool) -> Any:
         assert not check
