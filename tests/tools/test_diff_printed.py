@@ -244,3 +244,52 @@ def test_what_the_command_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert asked == ["usual", "b", (["blur"], "usual", "b", 1.0, {"x": "y"}, "local:2")]
     assert "report: [b]page\n" in text.getvalue()
     assert "pictures: " in text.getvalue() and "/[b]" in text.getvalue()
+
+
+def test_the_list_of_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, text = _console()
+    monkeypatch.setattr(diff, "console", lambda: out)
+    assert diff.run(_parsed("--list")) == 0
+    lines = text.getvalue().splitlines()
+    assert len(lines) == len(SCENES)
+    for line, scene in zip(lines, SCENES.values(), strict=True):
+        mark = "multi-pass" if scene.multipass else ""
+        assert line.rstrip() == f"{scene.name:<16} {mark:<11} {scene.doc}".rstrip()
+    assert {scene.multipass for scene in SCENES.values()} == {False, True}
+
+
+def test_references_are_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    out, text = _console()
+    asked: list[Any] = []
+    (tmp_path / "a.npz").write_bytes(bytes(1_234_567))
+    monkeypatch.setattr(diff, "console", lambda: out)
+    monkeypatch.setattr("gallette.references.FOLDER", tmp_path)
+
+    def record(scenes: list[str]) -> Any:
+        asked.append(scenes)
+        return SimpleNamespace(renderer="machine")
+
+    monkeypatch.setattr("gallette.references.record", record)
+    assert diff.run(_parsed("--record", "blur", "gradient")) == 0
+    assert asked == [["blur", "gradient"]]
+    assert text.getvalue() == "recorded 2 scenes from machine (1.23 MB)\n"
+    with pytest.raises(GalletteError, match="a script; this command wants a scene"):
+        diff.run(_parsed("--record", "a.py"))
+
+
+def test_a_missing_capture_is_no_scene() -> None:
+    with pytest.raises(GalletteError, match=r"none\.gcap is no capture"):
+        diff.run(_parsed("none.gcap", "--driver", "numpipe", "--against", "numpipe"))
+
+
+def test_nothing_is_written_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, text = _console()
+    report = _report()
+    report.scenes = report.scenes[:1]
+    monkeypatch.setattr(diff, "console", lambda: out)
+    monkeypatch.setattr(diff, "run_diffs", lambda *given: report)
+    monkeypatch.setattr("gallette.reports.html.write_diff", lambda *given: "page")
+    monkeypatch.setattr("gallette.running.check_driver", lambda name: None)
+    monkeypatch.setattr(diff, "save_pictures", lambda *given: "folder")
+    assert diff.run(_parsed("blur")) == 0
+    assert text.getvalue().endswith("1 of 1 scenes agree\n")

@@ -71,5 +71,7 @@ def test_what_passes_say() -> None:
     assert [verdict(p)[:2] for p in (does_nothing, once)] == [("", "")] * 2
     assert [verdict(p, without)[:2] for p in PASSES.values()] == [("", "")] * len(PASSES)
     assert verdict(claims)[:2] == ("it makes progress for ever", "")
+    answers = iter([False, True])  # whoever is told that nothing changed does not ask again
+    assert verdict(lambda shader: next(answers))[:2] == ("", "")
     said = ("it changed the shader and says it did not", "changed=True, said False")
     assert verdict(PASSES["keeps quiet"])[:2] == said
