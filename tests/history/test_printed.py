@@ -15,7 +15,7 @@ from gallette.commands import pixel
 from gallette.compiler.errors import GalletteError
 from gallette.history import Fragment, History, PixelEvent
 from gallette.history.records import Stored
-from gallette.history.records import Test as Tested
+from gallette.history.records import Test as Verdict
 
 
 def _stored(*value: float) -> Stored:
@@ -29,11 +29,11 @@ def _history() -> History:
     )  # fmt: skip
     drawn.fragments = [
         Fragment(
-            2, (5, 6, 7), (0.25, 0.5, 0.25), tests=[Tested("depth", "[b]1 < 2", True)],
+            2, (5, 6, 7), (0.25, 0.5, 0.25), tests=[Verdict("depth", "[b]1 < 2", True)],
             outputs={"[u]color": (0.1234567, 2.0)}, blend="one + [b]zero", verdict="written: all",
             stores=["[i]image 1"],
         ),
-        Fragment(3, (8,), front=False, tests=[Tested("stencil", "1 == 2", False)], blend="unseen",
+        Fragment(3, (8,), front=False, tests=[Verdict("stencil", "1 == 2", False)], blend="unseen",
                  verdict="stencil test"),
     ]  # fmt: skip
     drawn.missing = [Fragment(9, (1,), verdict="[b]culled")]
@@ -91,7 +91,7 @@ def test_verdicts_have_colors() -> None:
     event = PixelEvent(1, "draw_vbo", "t", {"colour 0": "r1"}, {}, {})
     verdicts = {"written": 32, "culled: back": 33, "clipped, far": 33, "outside": 33, "depth": 31}
     event.fragments = [Fragment(1, (), verdict=verdict) for verdict in verdicts]
-    event.fragments[0].tests = [Tested("a", "b", True), Tested("c", "d", False)]
+    event.fragments[0].tests = [Verdict("a", "b", True), Verdict("c", "d", False)]
     event.fragments[0].blend = "mixed"
     event.missing = [Fragment(2, (), verdict="gone")]
     lines = _printed(True, History("s", "d", 0, 0, [event], "", "r1"))
