@@ -48,7 +48,6 @@ _LOOKUP = SamplerState(
     wrap_s=Wrap.CLAMP_TO_EDGE,
     wrap_t=Wrap.CLAMP_TO_EDGE,
     wrap_r=Wrap.CLAMP_TO_EDGE,
-    mag_img_filter=Filter.LINEAR,
     min_img_filter=Filter.LINEAR,
     min_mip_filter=MipFilter.NONE,
 )

@@ -122,7 +122,7 @@ def _choose(display: Display, wanted: dict[int, int]) -> list[Config]:
     number = wanted.get(FBCONFIG_ID, DONT_CARE)
     if number != DONT_CARE:  # nothing else counts
         return [c for c in display.configs if c[EGL.CONFIG_ID] == number]
-    wanted = {DRAWABLE_TYPE: 1, RENDER_TYPE: RGBA_BIT, 3: 0, STEREO: 0} | wanted
+    wanted = {DRAWABLE_TYPE: 1} | wanted  # what else has a default is so of every config
     found = [c for c in display.configs if fits(c) and c[EGL.COLOR_COMPONENT_TYPE_EXT] == 0x333A]
     deep = 1 if wanted.get(12, 0) > 0 else -1  # asked for depth: the deepest first
     colors = [a for a in (8, 9, 10, 11) if wanted.get(a, 0) > 0]

@@ -81,7 +81,6 @@ class X11:
         if opaque is not None:  # windows of the root's visual may have alpha nobody sees
             if self.screen.root_depth == 24:
                 found[8, 8, 8, 0] = root
-            found.setdefault((8, 8, 8, 8), found[8, 8, 8, 0])
             found[8, 8, 8, 8] = found[8, 8, 8, 0]
         return found
 
