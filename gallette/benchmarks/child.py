@@ -16,10 +16,10 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 
-__all__ = ["main", "prepared"]
+__all__ = ["main"]
 
 
-def prepared(ctx: Any, name: str) -> Callable[[], bytes]:
+def _prepare(ctx: Any, name: str) -> Callable[[], bytes]:
     from gallette.benchmarks import BENCHMARKS
 
     bench = BENCHMARKS[name]
@@ -77,7 +77,7 @@ def _answer(
         return {"lacks": lacks}
     first = time.perf_counter()
     if name not in frames:
-        frames[name] = prepared(ctx, name)
+        frames[name] = _prepare(ctx, name)
         frames[name]()
         return {"first": time.perf_counter() - first}
     if profiled:
