@@ -551,7 +551,9 @@ class Context(GLInterface):
         if last:
             self.group.end()
         elif drawing is not None and drawing is not self:
-            self.group.take(drawing)
+            with self.group.lock:  # of two threads the other may draw by now
+                if self.group.owner is None:
+                    self.group.take(drawing)
         if before is not None:
             before.make_current()
         if last and self._owns_screen:
