@@ -222,6 +222,7 @@ class CoverageMap:
         about = self._importing(path)
         if self._is_outside(path, line) or self.runs_early(path, line):
             # Those that run it start processes, and take long: no better than others.
+            about = about or self._importing(path.rpartition("/")[0])
             direct, nearby = direct | nearby | about, set()
         if not (direct or nearby):  # a table that others put together while they are imported
             folder = path.rpartition("/")[0]
@@ -241,7 +242,10 @@ class CoverageMap:
         return False
 
     def _importing(self, path: str) -> set[str]:
-        """The tests of files that name a module: they may look at its tables and run nothing."""
+        """The tests of files that name a module, or something in a folder.
+
+        They may look at its tables, or keep what it made while they were read, and run nothing.
+        """
         dotted = path.removesuffix(".py").removeprefix("gallette/").replace("/", ".")
         package, _, module = f"gallette.{dotted}".rpartition(".")
         named = re.compile(
