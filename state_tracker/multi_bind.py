@@ -1,7 +1,8 @@
 """Several bindings in one call (ARB_multi_bind), and buffers filled with a value.
 
-A call that binds several objects is a loop of single ones: what is wrong with one of them is an
-error that leaves those before it bound.
+Each binding of a call is checked by itself: what is wrong with one is an error and leaves that one
+as it was, and the others are made all the same. The objects must be there: a name alone, which the
+calls for one binding would make an object of, is none.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     GLError,
@@ -22,8 +24,9 @@ from gallette.state_tracker.entry_points.registry import entry, implemented
 from gallette.state_tracker.pixel_data.convert import to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
+from gallette.state_tracker.texturing.format_classes import IMAGE_FORMATS
 from gallette.state_tracker.texturing.image_rules import texel_format
-from gallette.state_tracker.vertices.buffer_objects import check_range
+from gallette.state_tracker.vertices.buffer_objects import bind_indexed, check_block, check_range
 from gallette.state_tracker.vertices.buffers import BufferObject, bound, indexed
 from gallette.state_tracker.vertices.vertex_arrays import (
     VertexArray,
@@ -60,11 +63,23 @@ def _check(first: int, count: int, limit: int) -> None:
         raise invalid_operation(f"bindings {first}..{first + count - 1} are not all below {limit}")
 
 
+def _each(bind: Callable[[int], None], count: int) -> None:
+    """Make `count` bindings; the first error is told when all are done."""
+    wrong: GLError | None = None
+    for i in range(count):
+        try:
+            bind(i)
+        except GLError as error:
+            wrong = wrong or error
+    if wrong is not None:
+        raise wrong
+
+
 @entry
 def bind_buffers_base(ctx: Context, target: int, first: int, count: int, buffers: Pointer) -> None:
     _check(first, count, len(indexed(ctx, target)))
-    for i, name in enumerate(_names(buffers, count)):
-        _single("bind_buffer_base")(ctx, target, first + i, name)
+    names = _names(buffers, count)
+    _each(lambda i: _bind_block(ctx, target, first + i, names[i]), count)
 
 
 @entry
@@ -73,49 +88,66 @@ def bind_buffers_range(
     sizes: Pointer,
 ) -> None:  # fmt: skip
     _check(first, count, len(indexed(ctx, target)))
-    names = _names(buffers, count)
     if buffers is None:
         bind_buffers_base(ctx, target, first, count, None)
         return
-    starts, lengths = read_array(offsets, "intptr", count), read_array(sizes, "sizeiptr", count)
-    for i, name in enumerate(names):
-        bind = _single("bind_buffer_range")
-        bind(ctx, target, first + i, name, int(starts[i]), int(lengths[i]))
+    names = _names(buffers, count)
+    starts = read_array(offsets, "intptr", count).tolist()
+    lengths = read_array(sizes, "sizeiptr", count).tolist()
+
+    def bind(i: int) -> None:
+        check_block(ctx, target, names[i], starts[i], lengths[i])
+        _bind_block(ctx, target, first + i, names[i], starts[i], lengths[i])
+
+    _each(bind, count)
+
+
+def _bind_block(
+    ctx: Context, target: int, index: int, name: int, offset: int = 0, size: int = 0
+) -> None:
+    """Only where an index is asked for; the target's other binding stays."""
+    if name:
+        ctx.buffers.names.require(name)
+    bind_indexed(ctx, target, index, name, offset, size, general=False)
 
 
 @entry
 def bind_textures(ctx: Context, first: int, count: int, textures: Pointer) -> None:
     _check(first, count, len(ctx.textures.units))
-    for i, name in enumerate(_names(textures, count)):
-        _single("bind_texture_unit")(ctx, first + i, name)
+    names, single = _names(textures, count), _single("bind_texture_unit")
+    _each(lambda i: single(ctx, first + i, names[i]), count)
 
 
 @entry
 def bind_samplers(ctx: Context, first: int, count: int, samplers: Pointer) -> None:
     _check(first, count, len(ctx.textures.units))
-    for i, name in enumerate(_names(samplers, count)):
-        _single("bind_sampler")(ctx, first + i, name)
+    names, single = _names(samplers, count), _single("bind_sampler")
+    _each(lambda i: single(ctx, first + i, names[i]), count)
 
 
 @entry
 def bind_image_textures(ctx: Context, first: int, count: int, textures: Pointer) -> None:
     _check(first, count, len(ctx.images))
-    for i, name in enumerate(_names(textures, count)):
-        found = ctx.textures.names.get(name) if name else None
-        if name and found is None:
-            raise invalid_operation(f"{name} is not the name of a texture")
-        format = GL.R8
-        if found is not None:
+    names, single = _names(textures, count), _single("bind_image_texture")
+
+    def bind(i: int) -> None:
+        if not names[i]:
+            ctx.images[first + i].clear()
+            ctx.dirty |= Dirty.IMAGES
+            return
+        found = ctx.textures.names.require(names[i])
+        if found.buffer_info is not None:
+            format = found.buffer_info.value
+        else:
             image = found.image(0, 0)
-            if found.buffer_info is not None:
-                format = found.buffer_info.value
-            elif image is None or not image.width:
-                raise invalid_operation(f"texture {name} has no level 0")
-            else:
-                format = image.info.value
-        access = GL.READ_WRITE if name else GL.READ_ONLY
-        bind = _single("bind_image_texture")
-        bind(ctx, first + i, name, 0, int(bool(name)), 0, access, format)
+            if image is None or not image.width:
+                raise invalid_operation(f"texture {names[i]} has no level 0")
+            format = image.info.value
+        if format not in IMAGE_FORMATS:
+            raise invalid_operation(f"{GL.name_of(format)} is not a format of image units")
+        single(ctx, first + i, names[i], 0, 1, 0, GL.READ_WRITE, format)
+
+    _each(bind, count)
 
 
 @entry
@@ -144,8 +176,13 @@ def _bind_vertex_buffers(
     else:
         starts = read_array(offsets, "intptr", count).tolist()
         steps = read_array(strides, "sizei", count).tolist()
-    for i, name in enumerate(names):
-        set_vertex_buffer(ctx, vao, first + i, name, starts[i], steps[i])
+
+    def bind(i: int) -> None:
+        if names[i]:
+            ctx.buffers.names.require(names[i])
+        set_vertex_buffer(ctx, vao, first + i, names[i], starts[i], steps[i])
+
+    _each(bind, count)
 
 
 # -- buffers filled with a value -------------------------------------------------------------------

@@ -64,7 +64,10 @@ def bind_image_texture(
         raise invalid_operation(f"texture {texture} has no immutable storage")
     slot = ctx.images[unit]
     slot.texture = swap(slot.texture, found)
-    slot.level, slot.layer, slot.layered = level, layer, bool(layered)
+    # What has no layers is bound as a whole, whatever is asked for.
+    has_layers = found is not None and found.target.has_layers
+    slot.level, slot.layered = level, bool(layered) and has_layers
+    slot.layer = layer if has_layers else 0
     slot.access, slot.format = access, format
     ctx.dirty |= Dirty.IMAGES
 

@@ -43,6 +43,11 @@ class TargetInfo:
         return 6 if self.value == GL.TEXTURE_CUBE_MAP else 1
 
     @property
+    def has_layers(self) -> bool:
+        """Are there several images in a level, of which one can be used by itself?"""
+        return self.layers_axis >= 0 or self.faces > 1 or self.pipe is Target.TEXTURE_3D
+
+    @property
     def only_edges(self) -> bool:
         """Are there no repeats and no mipmaps?"""
         return self.value in (GL.TEXTURE_RECTANGLE, GL.TEXTURE_EXTERNAL_OES)

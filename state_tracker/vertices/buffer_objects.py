@@ -43,7 +43,7 @@ from gallette.state_tracker.vertices.buffers import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["bind_buffer", "bind_indexed", "bound", "check_range", "sub_data"]
+__all__ = ["bind_buffer", "bind_indexed", "bound", "check_block", "check_range", "sub_data"]
 
 
 @entry
@@ -109,6 +109,12 @@ def bind_buffer_base(ctx: Context, target: int, index: int, buffer: int) -> None
 def bind_buffer_range(
     ctx: Context, target: int, index: int, buffer: int, offset: int, size: int
 ) -> None:
+    check_block(ctx, target, buffer, offset, size)
+    bind_indexed(ctx, target, index, buffer, offset, size)
+
+
+def check_block(ctx: Context, target: int, buffer: int, offset: int, size: int) -> None:
+    """May so many bytes of a buffer be bound where a target has several?"""
     if buffer:
         if size <= 0:
             raise invalid_value("the size of a buffer range must be positive")
@@ -121,10 +127,18 @@ def bind_buffer_range(
             unit = 16
         if offset % unit or (target == GL.TRANSFORM_FEEDBACK_BUFFER and size % 4):
             raise invalid_value(f"buffer range is not aligned to {unit} bytes")
-    bind_indexed(ctx, target, index, buffer, offset, size)
 
 
-def bind_indexed(ctx: Context, target: int, index: int, name: int, offset: int, size: int) -> None:
+def bind_indexed(
+    ctx: Context,
+    target: int,
+    index: int,
+    name: int,
+    offset: int,
+    size: int,
+    general: bool = True,
+) -> None:
+    """`general`: the binding that has no index, as well."""
     bindings = indexed(ctx, target)
     if index >= len(bindings):
         raise invalid_value(f"binding point {index} is not below {len(bindings)}")
@@ -132,7 +146,8 @@ def bind_indexed(ctx: Context, target: int, index: int, name: int, offset: int, 
         raise invalid_operation("transform feedback is active")
     buffer = lookup(ctx, name)
     bindings[index].set(buffer, offset, size)
-    ctx.buffers.bound[target] = swap(ctx.buffers.bound[target], buffer)
+    if general:
+        ctx.buffers.bound[target] = swap(ctx.buffers.bound[target], buffer)
     ctx.dirty |= INDEXED_DIRTY[target]
 
 

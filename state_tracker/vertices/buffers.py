@@ -252,7 +252,7 @@ class IndexedBinding:
 
     def set(self, buffer: BufferObject | None, offset: int = 0, size: int = 0) -> None:
         self.buffer = swap(self.buffer, buffer)
-        self.offset, self.size = offset, size
+        self.offset, self.size = (offset, size) if buffer is not None else (0, 0)
 
     def range(self) -> tuple[int, int]:
         """Offset and the bytes really there."""

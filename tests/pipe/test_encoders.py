@@ -67,6 +67,7 @@ def test_wide_ranges_of_halves() -> None:
             image = np.full((4, 4, 4), value, np.float32)
             seen = unpack(FORMATS[name], pack(FORMATS[name], image))[..., :3]
             assert np.allclose(seen, value, rtol=0.07, atol=1e-5), (name, value)
+            assert seen.any() == (value != 0), (name, value)  # nothing stays exactly nothing
 
 
 def test_formats_without_an_encoder_say_so() -> None:

@@ -698,8 +698,8 @@ def bound_several_at_once(gl: Any) -> list[Any]:
         for i in range(4):
             for query in (GL.UNIFORM_BUFFER_BINDING, GL.UNIFORM_BUFFER_START):
                 found.append(int(gl.get_integer64i_v(query, i)[0]))
-            for query in (GL.IMAGE_BINDING_NAME, GL.IMAGE_BINDING_FORMAT):
-                found.append(int(gl.get_integeri_v(query, i)[0]))
+            for query in ("NAME", "LEVEL", "LAYERED", "LAYER", "ACCESS", "FORMAT"):
+                found.append(int(gl.get_integeri_v(getattr(GL, f"IMAGE_BINDING_{query}"), i)[0]))
 
     gl.bind_buffers_range(GL.UNIFORM_BUFFER, 1, 3, names, starts, sizes)
     told()

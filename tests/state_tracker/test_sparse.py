@@ -124,6 +124,32 @@ def test_faces_layers_and_tails(gl: GLInterface) -> None:
     assert errors(gl) == []
 
 
+@pytest.mark.parametrize("level", [1, 2])
+def test_a_tail_is_committed_as_a_whole(level: int, gl: GLInterface) -> None:
+    """Whichever of its levels is named; what was not committed before has no content then."""
+    name = _texture(gl, GL.TEXTURE_2D, 128, 3)
+    edge = 128 >> level
+    data = np.arange(1, edge * edge + 1, dtype=np.uint32)
+    bytes_of = data.view(np.uint8)[: edge * edge * 4]
+
+    def stored() -> bool:
+        found = np.zeros(edge * edge * 4, np.uint8)
+        gl.get_texture_image(name, level, GL.RGBA, GL.UNSIGNED_BYTE, found.nbytes, found)
+        return bool((found == bytes_of).all())
+
+    def store() -> None:
+        gl.tex_sub_image2d(
+            GL.TEXTURE_2D, level, 0, 0, edge, edge, GL.RGBA, GL.UNSIGNED_BYTE, bytes_of
+        )
+
+    for commit, kept in ((1, False), (1, True), (0, False), (0, None), (1, False)):
+        store()
+        gl.tex_page_commitment_arb(GL.TEXTURE_2D, 3 - level, 0, 0, 0, 128 >> 3 - level,
+                                   128 >> 3 - level, 1, commit)  # fmt: skip
+        assert kept is None or stored() == kept, commit
+    assert errors(gl) == []
+
+
 @pytest.mark.parametrize("target", [GL.TEXTURE_2D_ARRAY, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_2D])
 def test_pages_through_a_view(gl: GLInterface, target: int) -> None:
     """Layers of a view are counted from where it begins; the others keep what they have."""

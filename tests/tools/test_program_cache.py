@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from pathlib import Path
 
@@ -140,6 +141,18 @@ def test_the_bound_holds_and_the_latest_stay(tmp_path: Path) -> None:
     size = sum(p.stat().st_size for p in tmp_path.rglob("*") if p.is_file())
     assert 9_000 < size < 19_000
     assert cache.get(f"{99:040x}") == bytes(900)
+
+
+@pytest.mark.parametrize(("most", "left"), [(4001, 4), (4000, 3), (3999, 2), (2667, 2), (1333, 0)])
+def test_what_is_trimmed_at_the_bound(most: int, left: int, tmp_path: Path) -> None:
+    """As much as the bound stays; of more, the latest files that are three quarters of it."""
+    (tmp_path / "00").mkdir()
+    files = [tmp_path / "00" / str(number) for number in range(4)]
+    for number, (file, size) in enumerate(zip(files, (1000, 1000, 1000, 1001), strict=True)):
+        file.write_bytes(bytes(size))
+        os.utime(file, (1000 - number, 1000 - number))
+    DiskCache(tmp_path, most_bytes=most).trim()
+    assert [file.exists() for file in files] == [number < left for number in range(4)]
 
 
 def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:

@@ -103,3 +103,31 @@ def test_state_changes_and_observers_end_the_wait(canvas: Callable[..., Any]) ->
     context.clear(ClearFlags.COLOR, (0.0,) * 4, 1.0, 0)
     scatter(target, seed=2, count=3)
     np.testing.assert_array_equal(target.pixels(), second)
+
+
+@pytest.mark.parametrize("stage", [Stage.VERTEX, Stage.FRAGMENT])
+@pytest.mark.parametrize("count", [1, 3])
+def test_constants_in_a_buffer_that_is_written_afterwards(
+    stage: Stage, count: int, canvas: Callable[..., Any]
+) -> None:
+    """Draws that wait read block 0 from a buffer: they see what was there when they were made."""
+    target = canvas(64, 64)
+    context = target.context
+    target.program(moved_vertex(), painted_fragment())
+    target.vertices(SHAPE)
+    left, right = (-1, -1, 0, 0, 0, 1, 0, 1), (0.5, 0.5, 0, 0, 0, 0, 1, 1)
+    data = np.array(left, np.float32)
+    buffer = target.buffer(data)
+    for each in (Stage.VERTEX, Stage.FRAGMENT):
+        context.set_constant_buffer(each, 0, data.tobytes())
+    context.set_constant_buffer(stage, 0, buffer=buffer, size=32)
+    for _ in range(count):
+        context.draw_vbo(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
+    context.buffer_subdata(buffer, 0, np.array(right, np.float32).tobytes())
+    first = target.pixels().copy()
+    assert first[4, 4].tolist() == [0, 255, 0, 255]
+    assert not first[40:, 40:].any()
+    context.draw_vbo(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
+    moved, painted = stage is Stage.VERTEX, stage is Stage.FRAGMENT
+    at = 52 if moved else 4
+    assert target.pixels()[at, at].tolist() == ([0, 0, 255, 255] if painted else [0, 255, 0, 255])
