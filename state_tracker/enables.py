@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.state_tracker.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.blending import EVERY_BUFFER
 from gallette.state_tracker.entry_points.enums import GL
@@ -183,8 +184,7 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
             enabled.discard(cap)
         ctx.dirty |= Dirty.BUILTINS | Dirty.PROGRAM
     elif ctx.is_compat and cap in _TEXGEN:
-        _check_unit(ctx)
-        ctx.lighting.texgen_enabled[ctx.textures.active][_TEXGEN[cap]] = on
+        ctx.lighting.texgen_enabled[coordinate_unit(ctx)][_TEXGEN[cap]] = on
         ctx.dirty |= Dirty.BUILTINS
     elif ctx.profile == "es1" and cap == GL.TEXTURE_GEN_STR_OES:
         for each in (GL.TEXTURE_GEN_S, GL.TEXTURE_GEN_T, GL.TEXTURE_GEN_R):
@@ -220,7 +220,7 @@ def is_enabled(ctx: Context, cap: int) -> bool:
     if ctx.is_compat and cap in _TEXTURES:
         return cap in ctx.textures.unit.enabled
     if ctx.is_compat and cap in _TEXGEN:
-        return ctx.lighting.texgen_enabled[ctx.textures.active][_TEXGEN[cap]]
+        return ctx.lighting.texgen_enabled[coordinate_unit(ctx)][_TEXGEN[cap]]
     if ctx.profile == "es1" and cap == GL.TEXTURE_GEN_STR_OES:
         return is_enabled(ctx, GL.TEXTURE_GEN_S)
     if ctx.is_compat and cap in ctx.evaluators.maps:

@@ -44,6 +44,12 @@ ALLOWED = {
         "what was rounded is twice as far off behind each layer of a draw, and far off with 5 "
         "bits: there a quarter more of 1 is 1, of 2 is 3, and so on for all of a triangle",
     ),
+    "growing": (
+        "one colour in fifty may differ in any way where what is there, in floats, was multiplied "
+        "by colours that are drawn",
+        "those are not between 0 and 1 there: a step of rounding grows with each layer of a draw, "
+        "and the sum of what grew may be near nothing",
+    ),
     "coarse": (
         "one colour in fifty may differ in any way where a picture with values of less than 8 bits "
         "was drawn and sampled",
@@ -77,7 +83,7 @@ class Seen:
     value: Any
     draws: int = 0
     step: int = 1
-    amplified: bool = False  # by a logic operation, squared, or from few bits
+    amplified: bool = False  # by a logic operation, squared, growing, or from few bits
     encoded: bool = False
 
 

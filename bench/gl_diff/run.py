@@ -177,12 +177,26 @@ class Eyes:
         """A draw whose result depends on what was rounded before."""
         gl = self.gl
         self.draws += 1
-        squares = gl.is_enabled(GL.BLEND) and gl.get_integerv(GL.BLEND_DST_RGB)[0] in _OWN
-        self.amplified |= bool(squares or gl.is_enabled(GL.COLOR_LOGIC_OP))
+        if self.amplified:
+            return
+        factor = gl.get_integerv(GL.BLEND_DST_RGB)[0] if gl.is_enabled(GL.BLEND) else GL.ONE
+        grows = factor in _DRAWN and self._is_float()
+        self.amplified = bool(factor in _OWN or grows or gl.is_enabled(GL.COLOR_LOGIC_OP))
+
+    def _is_float(self) -> bool:
+        """Is what is drawn to the first colour buffer neither clamped nor rounded to steps?"""
+        attachment = (GL.DRAW_FRAMEBUFFER, GL.COLOR_ATTACHMENT0)
+        found = self.gl.get_framebuffer_attachment_parameteriv(
+            *attachment, GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE
+        )
+        return bool(found[0] == GL.FLOAT)
 
 
 _OWN = (GL.DST_COLOR, GL.ONE_MINUS_DST_COLOR, GL.DST_ALPHA, GL.ONE_MINUS_DST_ALPHA)
 """Factors with which what is there is multiplied by itself."""
+
+_DRAWN = (GL.SRC_COLOR, GL.ONE_MINUS_SRC_COLOR, GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+"""Factors with which what is there is multiplied by what is drawn."""
 
 _NUMPIPE = ("queued", "immediate")
 

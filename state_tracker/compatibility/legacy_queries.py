@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gallette.state_tracker.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.drawing.color_clamp import told_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -50,13 +51,13 @@ _ENV_DEFAULTS: dict[int, float] = {
 def _tex_env(ctx: Context, target: int, pname: int) -> list[float]:
     unit, active = ctx.textures.unit, ctx.textures.active
     if target == GL.POINT_SPRITE and pname == GL.COORD_REPLACE:
-        return [float(ctx.raster.coord_replace >> active & 1)]
+        return [float(ctx.raster.coord_replace >> coordinate_unit(ctx) & 1)]
     if target == GL.TEXTURE_FILTER_CONTROL and pname == GL.TEXTURE_LOD_BIAS:
         return [unit.lod_bias]
     if target not in (GL.TEXTURE_ENV, GL.POINT_SPRITE, GL.TEXTURE_FILTER_CONTROL):
         raise invalid_enum(target, "texture environment target")
     if target == GL.TEXTURE_ENV and pname == GL.TEXTURE_ENV_COLOR:
-        return told_color(ctx, ctx.lighting.env_colors[min(active, UNITS - 1)])
+        return told_color(ctx, ctx.lighting.env_colors[active]) if active < UNITS else [0.0] * 4
     if target == GL.TEXTURE_ENV and pname in _ENV_DEFAULTS:
         return [float(unit.env.get(pname, _ENV_DEFAULTS[pname]))]
     raise invalid_enum(pname, "texture environment parameter")
@@ -80,7 +81,7 @@ _COORDS: dict[int, int] = {GL.S: 0, GL.T: 1, GL.R: 2, GL.Q: 3}
 def _tex_gen(ctx: Context, coord: int, pname: int) -> list[float]:
     if coord not in _COORDS:
         raise invalid_enum(coord, "texture coordinate")
-    gen, index = ctx.lighting.texgen[min(ctx.textures.active, UNITS - 1)], _COORDS[coord]
+    gen, index = ctx.lighting.texgen[coordinate_unit(ctx)], _COORDS[coord]
     if pname == GL.TEXTURE_GEN_MODE:
         return [float(gen.modes[index])]
     if pname == GL.OBJECT_PLANE:

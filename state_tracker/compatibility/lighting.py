@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.state_tracker.compatibility.matrices import inverse
+from gallette.state_tracker.compatibility.matrices import coordinate_unit, inverse
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.color_clamp import told_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
-    invalid_operation,
     invalid_value,
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
@@ -409,7 +408,7 @@ _register_groups()
 def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None:
     unit, active = ctx.textures.unit, ctx.textures.active
     if target == GL.POINT_SPRITE and pname == GL.COORD_REPLACE:
-        bit = 1 << active
+        bit = 1 << coordinate_unit(ctx)
         on = bool(values[0])
         replaced = ctx.raster.coord_replace
         ctx.raster.coord_replace = replaced | bit if on else replaced & ~bit
@@ -502,9 +501,7 @@ _COORDS = {GL.S: 0, GL.T: 1, GL.R: 2, GL.Q: 3}
 def _tex_gen(ctx: Context, coord: int, pname: int, values: list[float]) -> None:
     if coord not in _COORDS:
         raise invalid_enum(coord, "texture coordinate")
-    if ctx.textures.active >= _UNITS:
-        raise invalid_operation(f"fixed function has {_UNITS} texture units")
-    gen, index = ctx.lighting.texgen[ctx.textures.active], _COORDS[coord]
+    gen, index = ctx.lighting.texgen[coordinate_unit(ctx)], _COORDS[coord]
     if pname == GL.TEXTURE_GEN_MODE:
         mode = to_int(values[0], False)
         last = {GL.SPHERE_MAP: 2, GL.REFLECTION_MAP: 3, GL.NORMAL_MAP: 3}.get(mode, 4)
