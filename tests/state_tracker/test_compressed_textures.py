@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from gallette.pipe.codecs import pack
+from gallette.pipe.formats import FORMATS
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 
@@ -136,6 +138,67 @@ def test_pixels_are_compressed_and_mipmaps_made(name: str) -> None:
         if height % 2 == width % 2 == 0:
             true = true.reshape(height // 2, 2, width // 2, 2, 4).mean(axis=(1, 3))
     assert abs(seen[0][8:16, 16:24, used] - 0.25).max() < 0.02
+
+
+# Each with the format's name, and what is read of it.
+STORED = {
+    "COMPRESSED_RGBA_S3TC_DXT5_EXT": ("DXT5_RGBA", slice(0, 4)),
+    "COMPRESSED_RG_RGTC2": ("RGTC2_UNORM", slice(0, 2)),
+    "COMPRESSED_RGBA_BPTC_UNORM": ("BPTC_RGBA", slice(0, 4)),
+    "COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT": ("BPTC_RGB_UFLOAT", slice(0, 3)),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for name in STORED
+        for kind in ("plane", "layers", "volume")
+        if kind != "volume" or "BPTC" in name
+    ],
+)
+def test_mipmaps_of_blocks(name: str, kind: str) -> None:
+    """Each level is the mean of the one above, as far as blocks can tell."""
+    form, used = getattr(GL, name), STORED[name][1]
+    deep = {"plane": 1, "layers": 3, "volume": 4}[kind]
+    target = {"plane": GL.TEXTURE_2D, "layers": GL.TEXTURE_2D_ARRAY, "volume": GL.TEXTURE_3D}[kind]
+    t = np.broadcast_to((np.arange(36) + 0.5) / 36, (24, 36))
+    ramp = np.stack((t, t / 2, 1 - t, t), axis=-1).astype(np.float32)  # on one line in each block
+    true = np.stack([ramp * (1 - z / 5) for z in range(deep)])
+    blocks = np.ascontiguousarray(pack(FORMATS[STORED[name][0]], true))
+    gl: Any = create_context(profile="core", version=(4, 3), size=(8, 8))
+    gl.bind_texture(target, gl.gen_textures(1)[0])
+    given = (0, blocks.nbytes, blocks)
+    if kind == "plane":
+        gl.compressed_tex_image2d(target, 0, form, 36, 24, *given)
+    else:
+        gl.compressed_tex_image3d(target, 0, form, 36, 24, deep, *given)
+    gl.generate_mipmap(target)
+    for level, (width, height) in enumerate(((36, 24), (18, 12), (9, 6), (4, 3), (2, 1))):
+        found = np.zeros((len(true), height, width, 4), np.float32)
+        gl.get_tex_image(target, level, GL.RGBA, GL.FLOAT, found)
+        off = (found - true)[..., used]
+        near = 0.02 if level < 3 else 0.07  # where a block is all of the ramp
+        assert abs(off).mean() <= near, level
+        assert abs(off.mean(axis=(1, 2))).max() <= near, level
+        true = np.stack([shrunk(plane, width // 2, height // 2) for plane in true])
+        if kind == "volume" and len(true) > 1:
+            true = (true[::2] + true[1::2]) / 2
+    assert errors(gl) == []
+    gl.release()
+
+
+def shrunk(plane: Any, width: int, height: int) -> Any:
+    """A picture of gradients at another size: they stay what they are at the centres of texels."""
+    for axis, size in enumerate((max(height, 1), max(width, 1))):
+        old = plane.shape[axis]
+        at = (np.arange(size) + 0.5) * old / size - 0.5
+        low = np.clip(np.floor(at).astype(int), 0, max(old - 2, 0))
+        part = (at - low).reshape((-1, 1, 1) if axis == 0 else (1, -1, 1))
+        high = np.minimum(low + 1, old - 1)
+        plane = plane.take(low, axis) * (1 - part) + plane.take(high, axis) * part
+    return plane
 
 
 def test_what_nobody_compresses_stays_an_error() -> None:
