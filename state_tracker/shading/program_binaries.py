@@ -1,16 +1,18 @@
 """Program binaries: what a program was linked from, packed, to be linked again.
 
-The compiler here is the driver's own, so a binary needs no machine code: it holds the sources and
-everything that was set before linking. It belongs to one version of gallette and one kind of
-context; others refuse it, as OpenGL lets them.
+The compiler here is the driver's own, so a binary needs no machine code: it holds what the shaders
+were made from and everything that was set before linking. It belongs to one version of gallette and
+one kind of context; others refuse it, as OpenGL lets them.
 """
 
 from __future__ import annotations
 
 import json
 import zlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -22,7 +24,8 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, writ
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.limits import GALLETTE_VERSION
-from gallette.state_tracker.shading.programs import ProgramObject, ShaderObject
+from gallette.state_tracker.shading.origins import Origin
+from gallette.state_tracker.shading.programs import STAGES, ProgramObject, ShaderObject
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -31,7 +34,8 @@ __all__ = ["binary_of"]
 
 FORMAT = int(GL.PROGRAM_BINARY_FORMAT_MESA)
 _MAGIC = b"gallette program "
-
+_LONGEST = 1 << 26
+"""Bytes of a binary when it is unpacked."""
 
 _MODES = {"interleaved": int(GL.INTERLEAVED_ATTRIBS), "separate": int(GL.SEPARATE_ATTRIBS)}
 
@@ -45,7 +49,7 @@ def binary_of(ctx: Context, program: ProgramObject) -> bytes:
     options = program.linked_with
     described = {
         "made by": _kind(ctx),
-        "shaders": program.linked_from,
+        "shaders": [origin.described() for origin in program.linked_from],
         "attributes": options.attrib_bindings,
         "outputs": options.frag_data_bindings,
         "varyings": options.xfb_varyings,
@@ -55,21 +59,56 @@ def binary_of(ctx: Context, program: ProgramObject) -> bytes:
     return _MAGIC + zlib.compress(json.dumps(described).encode())
 
 
-def _restore(ctx: Context, program: ProgramObject, described: dict[str, Any]) -> None:
+@dataclass(frozen=True)
+class _Binary:
+    """A binary that was read."""
+
+    shaders: list[Origin]
+    attributes: dict[str, int]
+    outputs: dict[str, tuple[int, int]]
+    varyings: list[str]
+    mode: int
+    separable: bool
+
+    @classmethod
+    def read(cls, raw: bytes, kind: str) -> _Binary | None:
+        """None for what is no binary of this kind of context."""
+        if not raw.startswith(_MAGIC):
+            return None
+        try:
+            unpacked = zlib.decompressobj()
+            described = json.loads(unpacked.decompress(raw[len(_MAGIC) :], _LONGEST))
+            if not unpacked.eof or described["made by"] != kind:
+                return None
+            found = cls(
+                [Origin.read(each) for each in described["shaders"]],
+                {str(k): int(v) for k, v in described["attributes"].items()},
+                {str(k): (int(v), int(i)) for k, (v, i) in described["outputs"].items()},
+                [str(name) for name in described["varyings"]],
+                int(described["mode"]),
+                bool(described["separable"]),
+            )
+        except (zlib.error, ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            return None
+        if found.mode in _MODES.values() and all(o.type in STAGES for o in found.shaders):
+            return found
+        return None
+
+
+def _restore(ctx: Context, program: ProgramObject, given: _Binary) -> None:
     """Link the program again from what the binary describes."""
-    saved = program.attached
-    program.attached = []
+    saved, program.attached = program.attached, []
     try:
-        for type, source in described["shaders"]:
-            shader = ShaderObject(0, type)
-            shader.source, shader.has_source = source, True
-            shader.compile(ctx)
+        for origin in given.shaders:
+            shader = ShaderObject(0, origin.type)
             program.attached.append(shader)
-        program.attrib_bindings = dict(described["attributes"])
-        program.frag_data_bindings = {k: (v[0], v[1]) for k, v in described["outputs"].items()}
-        program.xfb_varyings = list(described["varyings"])
-        program.xfb_mode, program.separable = described["mode"], described["separable"]
+            shader.restore(ctx, origin)
+        program.attrib_bindings, program.frag_data_bindings = given.attributes, given.outputs
+        program.xfb_varyings, program.xfb_mode = given.varyings, given.mode
+        program.separable = given.separable
         program.link()
+    except GalletteError as error:
+        program.fail_link(f"error: {error}")
     finally:
         for shader in program.attached:
             shader.destroy()
@@ -111,16 +150,11 @@ def program_binary(ctx: Context, program: int, format: int, binary: Pointer, len
         if ctx.programs.current is found:
             raise invalid_operation("the program is in use by transform feedback")
     raw = read_bytes(binary, length).tobytes() if binary is not None else b""
-    described: dict[str, Any] = {}
-    try:
-        if raw.startswith(_MAGIC):
-            described = json.loads(zlib.decompress(raw[len(_MAGIC) :]))
-    except (zlib.error, ValueError):
-        described = {}
-    if described.get("made by") != _kind(ctx):
+    given = _Binary.read(raw, _kind(ctx))
+    if given is None:
         found.fail_link("error: this binary was not made by this OpenGL")
         return
-    _restore(ctx, found, described)
+    _restore(ctx, found, given)
 
 
 gets(

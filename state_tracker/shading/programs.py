@@ -25,6 +25,7 @@ from gallette.state_tracker.entry_points.errors import invalid_operation, invali
 from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.named_strings import include_lookup
+from gallette.state_tracker.shading.origins import Includes, Origin, noting
 from gallette.state_tracker.shading.spirv import SpirvState, link_binaries
 from gallette.state_tracker.shading.uniform_storage import NO_UNIT, UniformStorage
 
@@ -69,6 +70,7 @@ class ShaderObject(GLObject):
         self.has_source = False
         self.compiled: CompiledShader | None = None
         self.spirv = SpirvState()
+        self.origin = Origin(type)  # of what was compiled or specialised
         self.delete_pending = False
 
     @property
@@ -86,16 +88,32 @@ class ShaderObject(GLObject):
         return self.compiled.info_log if self.compiled is not None else ""
 
     def compile(self, ctx: Context, include_folders: Sequence[str] = ()) -> None:
-        self.drop()
         # Only who says #include can depend on what has a name now.
-        includes = "include" in self.source
+        look = include_lookup(ctx, include_folders) if "include" in self.source else None
+        included: Includes = {}
+        self._compile(ctx, noting(look, included) if look is not None else None)
+        self.origin = Origin(self.type, self.source, tuple(included.items()))
+
+    def restore(self, ctx: Context, origin: Origin) -> None:
+        """Compile or specialise what another shader object was made from."""
+        if origin.code:
+            self.drop()
+            self.spirv.take(origin.code)
+            self.spirv.specialize(self.stage, origin.entry, origin.constants)
+        else:
+            self.source, self.has_source = origin.source, True
+            self._compile(ctx, origin.look if origin.included else None)
+        self.origin = origin
+
+    def _compile(self, ctx: Context, include: Callable[[str, str], str | None] | None) -> None:
+        self.drop()
         options = CompileOptions(
             api=ctx.glsl_api,
             version_limit=ctx.limits.language_limit,
             es_version_limit=ctx.limits.es_glsl_version,
             extensions=ctx.limits.glsl_extensions,
             limits=ctx.limits.glsl_limits,
-            include=include_lookup(ctx, include_folders) if includes else None,
+            include=include,
         )
         self.compiled = compile_cached(self.stage, self.source, options)
 
@@ -251,7 +269,7 @@ class ProgramObject(GLObject):
         self.validate_ok = False
         self.info_log = ""
         self.delete_pending = False
-        self.linked_from: list[tuple[int, str]] = []  # type and source of each shader
+        self.linked_from: list[Origin] = []
         self.linked_with = LinkOptions()  # what was asked for when the executable was made
 
     def fail_link(self, why: str) -> None:
@@ -263,7 +281,7 @@ class ProgramObject(GLObject):
         ctx = self.ctx
         self.link_ok = self.validate_ok = False
         self.info_log = ""
-        self.linked_from = [(s.type, s.source) for s in self.attached]
+        self.linked_from = [s.origin for s in self.attached]
         if not all(s.ok for s in self.attached):
             self.info_log = "error: linking with shaders that did not compile"
             return

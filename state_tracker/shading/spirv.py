@@ -5,7 +5,7 @@ The SPIR-V compiler is imported when a program uses it: most never do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from gallette.compiler.errors import GalletteError
@@ -17,6 +17,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.shading.origins import Origin
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, LinkOptions
@@ -33,6 +34,7 @@ class SpirvState:
     """The module of a shader object, once it has one, and how it was specialised."""
 
     module: Module | None = None
+    code: bytes = b""
     specialized: SpirvShader | None = None
     log: str = ""
 
@@ -43,13 +45,31 @@ class SpirvState:
     def ok(self) -> bool:
         return self.specialized is not None
 
+    def take(self, code: bytes) -> None:
+        """The module from now on; raises if it is none."""
+        from gallette.compiler.spirv.module import read_module
+
+        self.module, self.code = read_module(code), code
+
+    def specialize(self, stage: Stage, entry: str, constants: tuple[tuple[int, int], ...]) -> None:
+        """Choose an entry point and the values of constants; `log` says why that cannot be."""
+        from gallette.compiler.spirv.link import SpirvShader
+        from gallette.compiler.spirv.read.translate import spirv_to_nir
+
+        assert self.module is not None
+        given = SpirvShader(stage, self.module, entry, constants)
+        try:
+            spirv_to_nir(self.module, given.stage, given.entry, given.specialize).unref()
+        except GalletteError as error:
+            self.log = f"error: {error}\n"
+            return
+        self.log, self.specialized = "", given
+
 
 @entry
 def shader_binary(
     ctx: Context, count: int, shaders: Pointer, format: int, binary: Pointer, length: int
 ) -> None:
-    from gallette.compiler.spirv.module import read_module
-
     if count < 0 or length < 0:
         raise invalid_value("negative count or length")
     if format != GL.SHADER_BINARY_FORMAT_SPIR_V or ctx.profile == "es":
@@ -58,13 +78,14 @@ def shader_binary(
     found = [ctx.programs.shader(name) for name in names]
     if len({s.type for s in found}) != len(found):
         raise invalid_operation("two shaders of one type")
+    taken = SpirvState()
     try:
-        module = read_module(bytes(read_bytes(binary, length)) if length else b"")
+        taken.take(bytes(read_bytes(binary, length)) if length else b"")
     except GalletteError as error:
         raise invalid_value(str(error)) from None
     for shader in found:
         shader.drop()
-        shader.spirv.module = module
+        shader.spirv = replace(taken)
 
 
 @entry
@@ -76,9 +97,6 @@ def specialize_shader(
     p_constant_index: Pointer,
     p_constant_value: Pointer,
 ) -> None:
-    from gallette.compiler.spirv.link import SpirvShader
-    from gallette.compiler.spirv.read.translate import spirv_to_nir
-
     found = ctx.programs.shader(shader)
     state = found.spirv
     if state.module is None:
@@ -90,13 +108,8 @@ def specialize_shader(
     values = read_array(p_constant_value, "uint", count).tolist() if count else []
     constants = tuple(zip(indices, values, strict=True))
     _check(state.module, found.stage, p_entry_point, indices)
-    given = SpirvShader(found.stage, state.module, p_entry_point, constants)
-    try:
-        spirv_to_nir(state.module, given.stage, given.entry, given.specialize).unref()
-    except GalletteError as error:
-        state.log = f"error: {error}\n"
-        return
-    state.log, state.specialized = "", given
+    state.specialize(found.stage, p_entry_point, constants)
+    found.origin = Origin(found.type, code=state.code, entry=p_entry_point, constants=constants)
 
 
 def _check(module: Module, stage: Stage, name: str, indices: list[int]) -> None:

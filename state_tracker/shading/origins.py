@@ -1,0 +1,72 @@
+"""What shader objects were made from, so that programs can be linked once more from a binary.
+
+An `Origin` is kept from the moment a shader was compiled or specialised: its source may be another
+by the time the program is linked, and what it included may be gone.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Includes", "Origin", "noting"]
+
+Includes = dict[str, str | None]
+"""What each `#include` named and where it stood, and what was there."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """GLSL and what it included, or SPIR-V and how it was specialised."""
+
+    type: int
+    source: str = ""
+    included: tuple[tuple[str, str | None], ...] = ()
+    code: bytes = b""
+    entry: str = ""
+    constants: tuple[tuple[int, int], ...] = ()
+
+    def described(self) -> dict[str, Any]:
+        """In terms of JSON."""
+        return {
+            "type": self.type,
+            "source": self.source,
+            "included": self.included,
+            "code": base64.b64encode(self.code).decode(),
+            "entry": self.entry,
+            "constants": self.constants,
+        }
+
+    @classmethod
+    def read(cls, described: dict[str, Any]) -> Origin:
+        """The same from there; raises what Python raises if it is nothing of the kind."""
+        return cls(
+            int(described["type"]),
+            str(described["source"]),
+            tuple((str(k), v if v is None else str(v)) for k, v in described["included"]),
+            base64.b64decode(described["code"], validate=True),
+            str(described["entry"]),
+            tuple((int(k), int(v)) for k, v in described["constants"]),
+        )
+
+    def look(self, path: str, current: str) -> str | None:
+        """What was included there then."""
+        return dict(self.included).get(_place(path, current))
+
+
+def _place(path: str, current: str) -> str:
+    return f"{current}\n{path}"
+
+
+def noting(
+    look: Callable[[str, str], str | None], found: Includes
+) -> Callable[[str, str], str | None]:
+    """What answers `#include` and writes down what it answers."""
+
+    def noted(path: str, current: str) -> str | None:
+        text = found[_place(path, current)] = look(path, current)
+        return text
+
+    return noted
