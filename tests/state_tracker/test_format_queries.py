@@ -1,6 +1,7 @@
 """glGetInternalformat*: what it says can be made is made, and the native GL says the same of it.
 
-Native GL's answers about images it refuses to make are not looked at: it has some.
+Native GL's answers about images it refuses to make are not looked at: it has some. What is said of
+how many stands in `format_answers.txt` (`python -m tests.state_tracker.test_format_queries`).
 """
 
 from __future__ import annotations
@@ -8,10 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.texturing import format_queries
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
 from gallette.state_tracker.texturing.texture_targets import DESKTOP_TARGETS
 from tests.conftest import native_context
@@ -119,7 +124,9 @@ ASKED = """
     FILTER TEXTURE_SHADOW TEXTURE_GATHER TEXTURE_GATHER_SHADOW SHADER_IMAGE_LOAD CLEAR_BUFFER
     TEXTURE_VIEW VERTEX_TEXTURE INTERNALFORMAT_RED_TYPE INTERNALFORMAT_ALPHA_TYPE
     INTERNALFORMAT_DEPTH_TYPE INTERNALFORMAT_STENCIL_TYPE INTERNALFORMAT_DEPTH_SIZE
-    INTERNALFORMAT_STENCIL_SIZE INTERNALFORMAT_SHARED_SIZE
+    INTERNALFORMAT_STENCIL_SIZE INTERNALFORMAT_SHARED_SIZE COMPUTE_TEXTURE
+    FRAGMENT_TEXTURE GEOMETRY_TEXTURE TESS_CONTROL_TEXTURE TESS_EVALUATION_TEXTURE
+    SHADER_IMAGE_STORE SIMULTANEOUS_TEXTURE_AND_DEPTH_TEST
 """
 _TEXTURES_ALONE = r"[1-4]|SRG?8_EXT|SRGB(_ALPHA)?|SLUMINANCE.*"
 # (names, formats, targets, why) of answers that differ from the native GL's.
@@ -178,6 +185,28 @@ def test_what_is_made_is_described_as_natively(contexts: Contexts) -> None:
     assert [used[row] for row in range(len(EXPLAINED))] == EXPLANATIONS[profile]
 
 
+TABLE = Path(__file__).with_name("format_answers.txt")
+
+
+def answers() -> list[str]:
+    """How many images have each answer, name by name."""
+    gl: Any = create_context("numpipe", profile="compat", version=(4, 5), size=(16, 16))
+    lines = []
+    for pname in sorted(format_queries._VALUES.keys() | format_queries._FEATURES):
+        found = Counter[int]()
+        for target, value in product(TARGETS, INTERNAL_FORMATS):
+            found.update(map(int, gl.get_internalformati64v(target, value, pname, 1)[:1]))
+        said = ", ".join(f"{count} {value}" for value, count in sorted(found.items()))
+        lines.append(f"{GL.name_of(pname)}: {said}")
+    gl.release()
+    return lines
+
+
+def test_as_many_images_as_are_written_down_have_each_answer() -> None:
+    """Those that the native GL answers for every image alike, too."""
+    assert answers() == TABLE.read_text().splitlines()
+
+
 @pytest.mark.parametrize("format", ["ALPHA8", "LUMINANCE8", "LUMINANCE8_ALPHA8", "INTENSITY8"])
 @pytest.mark.parametrize("samples", [0, 4])
 def test_legacy_renderbuffers_are_drawn_to(compat: GLInterface, format: str, samples: int) -> None:
@@ -210,3 +239,7 @@ def test_legacy_renderbuffers_are_drawn_to(compat: GLInterface, format: str, sam
     }
     assert pixel == wanted[format]
     assert compat.get_error() == GL.NO_ERROR
+
+
+if __name__ == "__main__":
+    TABLE.write_text("".join(f"{line}\n" for line in answers()))
