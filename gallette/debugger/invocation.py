@@ -62,7 +62,7 @@ def source_of(gl: Any, stage: str) -> tuple[list[str], list[str]]:
         return [], []
     wanted = {"vertex": 0x8B31, "fragment": 0x8B30, "compute": 0x91B9, "geometry": 0x8DD9,
               "tess_ctrl": 0x8E88, "tess_eval": 0x8E87}[stage]  # fmt: skip
-    texts = [text for kind, text in program.linked_from if kind == wanted]
+    texts = [origin.source for origin in program.linked_from if origin.type == wanted]
     source = texts[0].splitlines() if texts else []
     return source, _declared(source)
 

@@ -166,9 +166,9 @@ class _Observer:
         if program is None:
             return ""
         sources: dict[str, str] = {}
-        for kind, text in program.linked_from:
-            stage = _STAGES.get(kind, "")
-            sources[stage] = sources.get(stage, "") + text
+        for origin in program.linked_from:
+            stage = _STAGES.get(origin.type, "")
+            sources[stage] = sources.get(stage, "") + origin.source
         key = f"program {program.name}"
         tries = 1
         while self.frame.programs.get(key, sources) != sources:

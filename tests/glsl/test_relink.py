@@ -128,7 +128,21 @@ subroutine float way(float x);
 subroutine(way) float twice(float x) { return x + x; }
 subroutine uniform way chosen;
 float f(inout float x) { float y = x; for (int i = 0; i < n; i++) { int k = i; y += k; } return y; }
-void main() { float z = v.x; c = block.a[1] + f(z) + chosen(z) + table[1] + gl_FragCoord; }"""
+float g(float x) {
+    if (x > 1.0) { float then = x; return then; } else { float otherwise = x; x += otherwise; }
+    while (bool more = x < 3.0) { float inside = x; x += inside; }
+    for (; bool again = x < 9.0; ) x += 1.0;
+    do { float once = x; x += once; } while (x < 20.0);
+    switch (n) {
+        case 0: float chosen = x; x += chosen; break;
+        default: { float deep = x; x = deep; }
+    }
+    return x;
+}
+void main() {
+    float z = v.x;
+    c = block.a[1] + f(z) + g(z) + chosen(z) + table[1] + gl_FragCoord;
+}"""
 
 
 def test_the_declarations_of_a_compiled_shader_cannot_be_changed() -> None:

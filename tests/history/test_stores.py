@@ -16,14 +16,15 @@ from gallette.capture import recording
 from gallette.cli import main
 from gallette.compiler.nir.ir import Stage
 from gallette.history import History, pixel_history
-from gallette.history.places import Places
-from gallette.pipe.enums import Target
+from gallette.history.places import Places, in_words
+from gallette.pipe.enums import ClearFlags, Primitive, Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.loader import create_screen
 from gallette.pipe.resource import ResourceDesc
 from gallette.pipe.state import (
     BlitInfo,
     Box,
+    DrawInfo,
     FramebufferState,
     ImageView,
     ScissorState,
@@ -105,6 +106,43 @@ def test_places_say_which_part_of_which_resource() -> None:
     assert label("a", level=1) == f"shadow {kind}, level 1"
     for resource in resources.values():
         resource.unref()
+    screen.destroy()
+
+
+def test_calls_in_words() -> None:
+    screen, places = create_screen("noop"), Places(0, 0)
+    format = FORMATS["R8G8B8A8_UNORM"]
+    source = screen.resource_create(ResourceDesc(Target.TEXTURE_2D, format, 8, 8, label="source"))
+    box, color = Box(1, 2, 0, 3, 4, 1), (0.5, 1.0, 0.0, 0.25)
+    blit = BlitInfo(source, 0, box, format, source, 0, box, format)
+    clear = {"color": color, "depth": 0.5, "stencil": 9}
+
+    def words(call: str, **given: Any) -> str:
+        return in_words(places, call, given)
+
+    def draw(count: int, instances: int) -> str:
+        info = DrawInfo(Primitive.TRIANGLES, count=count, instance_count=instances)
+        return words("draw_vbo", info=info)
+
+    assert draw(3, 1) == "triangles, 3 vertices"
+    assert draw(6, 2) == "triangles, 6 vertices, 2 instances"
+    assert draw(6, 0) == "triangles, 6 vertices, 0 instances"
+    told = {ClearFlags.COLOR: "colour (0.5, 1, 0, 0.25)", ClearFlags.DEPTH: "depth 0.5",
+            ClearFlags.STENCIL: "stencil 9"}  # fmt: skip
+    for chosen in product((False, True), repeat=3):
+        flags = ClearFlags(0)
+        for flag, on in zip(told, chosen, strict=True):
+            flags |= flag if on else ClearFlags(0)
+        wanted = ", ".join(text for text, on in zip(told.values(), chosen, strict=True) if on)
+        assert words("clear", flags=flags, **clear) == wanted
+    grid = SimpleNamespace(grid=(2, 3, 1), block=(8, 1, 1))
+    assert words("launch_grid", info=grid) == "2x3x1 groups of 8x1x1"
+    where = "from source (R8G8B8A8_UNORM) at 1,2 (3x4)"
+    assert words("blit", info=blit) == where
+    assert words("resource_copy_region", src=source, src_box=box) == where
+    assert words("transfer_unmap", transfer=SimpleNamespace(box=box)) == "an upload at 1,2 (3x4)"
+    assert words("something_else") == ""
+    source.unref()
     screen.destroy()
 
 
