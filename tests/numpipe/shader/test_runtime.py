@@ -97,7 +97,7 @@ def test_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     assert low.dtype == high.dtype == np.uint32
 
 
-@pytest.mark.parametrize(("helper", "alive"), product([False, True], repeat=2))
+@pytest.mark.parametrize(("helper", "alive"), list(product([False, True], repeat=2)))
 def test_lanes_that_write_nothing(helper: bool, alive: bool) -> None:
     begun, left = flags(1, COUNT), flags(2, COUNT)
     found = r.helpers(begun if helper else None, left if alive else None, COUNT)
@@ -330,6 +330,9 @@ def test_differences_in_quads(step: int) -> None:
 # -- textures ------------------------------------------------------------------------------------
 
 
+PER_LANE = ("lod", "bias", "compare", "sample_index", "min_lod")
+
+
 class Unit:
     """Answers with its number and what it was asked."""
 
@@ -340,7 +343,7 @@ class Unit:
     def sample(self, op: str, coords: list[Any], count: int, **more: Any) -> list[Any]:
         self.asked.append((op, count, more))
         assert all(c.shape == (count,) and c.flags.c_contiguous for c in coords)
-        added = coords[0] + more.get("lod", 0)
+        added = coords[0] + sum(more.get(key, 0) for key in PER_LANE)
         added = added + (more["offset"][0] if "offset" in more else 0)
         return [(added + 100 * self.number + i).astype(self.dtype) for i in range(4)]
 
@@ -356,17 +359,20 @@ def test_one_texture_for_all_lanes() -> None:
         found = r.sample(units, np.int32(at), "tex", [apart], COUNT, np.float32)
         assert [f.tolist() for f in found] == [[v] * COUNT for v in (0, 0, 0, 1)]
         assert {f.dtype for f in found} == {np.dtype(np.float32)}
+    found = r.sample(units, np.int32(0), "tex", [NUMBERS], COUNT, np.float32)
+    assert [f.tolist() for f in found] == [(NUMBERS + 100 + i).tolist() for i in range(4)]
     bits = r.sample([Unit(0, np.uint32)], 0, "tex", [apart], COUNT, np.float32)
     assert [b.view(np.uint32).tolist() for b in bits] == [(apart + i).tolist() for i in range(4)]
 
 
 @pytest.mark.parametrize("quads", [False, True])
-def test_a_texture_for_each_lane(quads: bool) -> None:
+@pytest.mark.parametrize("key", PER_LANE)
+def test_a_texture_for_each_lane(key: str, quads: bool) -> None:
     units = [Unit(1), None, Unit(3)]
     index = np.array([0, 0, 2, 2, 1, 0, 7, -1, 2, 2, 2, 2])
     at, lod, shift = NUMBERS, np.arange(COUNT) * 1000.0, np.arange(COUNT) * 50.0
     found = r.sample(units, index, "txl", [at, np.asarray(np.float32(0))], COUNT, np.float32,
-                     quads=quads, lod=lod, offset=[shift, np.asarray(0.0)])  # fmt: skip
+                     quads=quads, offset=[shift, np.asarray(0.0)], **{key: lod})  # fmt: skip
     for lane in range(COUNT):
         unit = units[index[lane]] if 0 <= index[lane] < 3 else None
         value = at[lane] + lod[lane] + shift[lane]
