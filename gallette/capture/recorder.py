@@ -67,7 +67,7 @@ class Recorder:
     def __init__(self, path: str | Path, header: dict[str, Any]):
         self.writer = CaptureWriter(path, header)
         self.hidden = 0
-        self.calls = self.frames = 0
+        self.frames = 0
         self._inside: dict[int, _Heard] = {}
         self._lock = threading.RLock()
         self._numbers: dict[int, int] = {}  # contexts and windows, by identity
@@ -208,7 +208,6 @@ class Recorder:
             more["w"] = content_hash(heard.written.tobytes())
         elif encode.raw_output and isinstance(result, bytes) and result:
             more["w"] = content_hash(result)
-        self.calls += 1
         parts = [encode.function.name, plain]
         self.writer.record([*parts, more] if more else parts)
 
