@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from gallette.pipe.codecs import block_decoder
+from gallette.pipe.codecs.astc import _quints, _trits
 from gallette.pipe.formats import ASTC_FOOTPRINTS, FORMATS
 from gallette.state_tracker import GL
 from tests.conftest import native_context
@@ -104,3 +108,16 @@ def test_a_reserved_astc_block_is_magenta() -> None:
     texels = block_decoder(FORMATS["ASTC_6x5_RGBA"])(np.zeros((1, 16), np.uint8))
     assert texels.shape == (1, 5, 6, 4)
     assert (texels == [255, 0, 255, 255]).all()
+
+
+@pytest.mark.parametrize(
+    ("decode", "base", "digits", "bits"), [(_trits, 3, 5, 8), (_quints, 5, 3, 7)]
+)
+def test_packed_digits(
+    decode: Callable[[int], tuple[int, ...]], base: int, digits: int, bits: int
+) -> None:
+    """Every code stands for digits, every combination of digits has a code, most of them one."""
+    found = Counter(decode(code) for code in range(1 << bits))
+    assert set(found) == set(product(range(base), repeat=digits))
+    codes = sorted(found.values())
+    assert sum(codes) == 1 << bits and codes[base**digits // 2] == 1
