@@ -226,6 +226,22 @@ def test_access_qualifiers_hold() -> None:
     assert not blind.load([ints(0), ints(0)], 1)[0].any()
 
 
+@pytest.mark.parametrize("format", ["R32_UINT", "R32G32B32A32_UINT", "R16G16B16A16_UINT"])
+@pytest.mark.parametrize("given", [1, 2, 4])
+def test_components_that_are_not_given_are_zero(given: int, format: str) -> None:
+    """Of two lanes, into texels that held something."""
+    resource = texture(format)
+    resource.storage[0][...] = 0xFF
+    unit = ImageUnit(view_of(resource))
+    values = [np.array([5, 6], np.uint32) + i for i in range(given)]
+    unit.store([ints(1, 3), ints(2, 0)], values, 2)
+    used = 1 if format.startswith("R32_") else 4
+    wanted = [[5 + lane + i if i < given else 0 for i in range(used)] for lane in range(2)]
+    found = np.array(unit.load([ints(1, 3), ints(2, 0)], 2)).T[:, :used]
+    assert found.tolist() == wanted
+    assert unit.load([ints(2), ints(2)], 1)[0][0] == (0xFFFF if "R16" in format else 0xFFFFFFFF)
+
+
 def test_image_atomics() -> None:
     resource = texture("R32_SINT")
     unit = ImageUnit(view_of(resource))
