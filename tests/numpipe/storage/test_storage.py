@@ -237,7 +237,7 @@ def test_components_that_are_not_given_are_zero(given: int, format: str) -> None
     unit.store([ints(1, 3), ints(2, 0)], values, 2)
     used = 1 if format.startswith("R32_") else 4
     wanted = [[5 + lane + i if i < given else 0 for i in range(used)] for lane in range(2)]
-    found = np.array(unit.load([ints(1, 3), ints(2, 0)], 2)).T[:, :used]
+    found = np.stack(unit.load([ints(1, 3), ints(2, 0)], 2)[:used], axis=1)
     assert found.tolist() == wanted
     assert unit.load([ints(2), ints(2)], 1)[0][0] == (0xFFFF if "R16" in format else 0xFFFFFFFF)
 
