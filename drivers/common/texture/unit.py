@@ -77,12 +77,10 @@ class Unit:
             return [np.asarray(np.int32(self.image.levels))]
         if op == "texture_samples":
             return [np.asarray(np.int32(max(1, self.view.resource.desc.samples)))]
-        given = [c for c in (*coords, lod, bias, compare, sample_index) if c is not None]
-        uniform = all(np.ndim(c) == 0 for c in given)
-        count = 1 if uniform else lanes
-        spread = [np.asarray(c) for c in coords]
-        if spread[0].shape != (count,):
-            spread[0] = np.broadcast_to(spread[0], (count,))
+        given = (*coords, lod, bias, compare, sample_index, min_lod, *(ddx or ()), *(ddy or ()))
+        uniform = all(np.ndim(c) == 0 for c in (*given, *(offset or ())))
+        count = lanes if not uniform else 4 if quads else 1
+        spread = [c if np.ndim(c) else np.broadcast_to(np.asarray(c), (count,)) for c in coords]
         moved = _NO_OFFSET if offset is None else (*map(_plain_offset, offset), 0, 0)
         if op in ("txf", "txf_ms"):
             found = fetch(self.image, spread, lod, moved, sample_index)
@@ -90,16 +88,15 @@ class Unit:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
             if op == "lod":  # its coordinates have no layer
                 at = project(spread) if self.image.target.is_cube else None
-                return self._lod_query(spread, at, quads and not uniform, bias)
+                found = self._lod_query(spread, at, quads, bias)
+                return _of_one_lane(found) if uniform else found
             place, at = self._place(spread, moved, compare)
             if op == "tg4":
                 found = self.floats.gather(place, gather_component)
             else:
                 level_of_detail = None
                 if self.needs_lod:
-                    level_of_detail = self._lod(
-                        op, spread, at, lod, bias, ddx, ddy, quads and not uniform, min_lod
-                    )
+                    level_of_detail = self._lod(op, spread, at, lod, bias, ddx, ddy, quads, min_lod)
                 found = self._filtered(place, level_of_detail, op)
         return _of_one_lane(found) if uniform else found
 

@@ -7,7 +7,7 @@ per-lane memory: `rows x lanes`, addressed by the lane's number in the whole chu
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -408,11 +408,20 @@ def sample(
     unit = textures[int(at)] if 0 <= int(at) < len(textures) else None
     if unit is None:
         return [np.full(count, v, dtype) for v in _UNBOUND]
-    wide = [full(c, count) for c in coords]
+    alike = not any(map(np.ndim, (*coords, *_numbers(more))))
+    wide = coords if alike else [full(c, count) for c in coords]
     values: Sequence[Array] = unit.sample(op, wide, count, **more)
+    if alike:  # one lookup is all lanes'
+        values = [full(np.asarray(value), count) for value in values]
     if values[0].dtype != dtype and values[0].dtype.itemsize == np.dtype(dtype).itemsize:
         return [value.view(dtype) for value in values]  # texels of another kind: their bits
     return values
+
+
+def _numbers(more: dict[str, Any]) -> Iterator[Any]:
+    """Everything that may differ between lanes, apart from the coordinates."""
+    for value in more.values():
+        yield from value if isinstance(value, list | tuple) else (value,)
 
 
 def _sample_each(

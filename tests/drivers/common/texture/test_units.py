@@ -94,6 +94,38 @@ def test_uniform_coordinates_give_uniform_results(
             assert (spread == one).all()
 
 
+@pytest.mark.parametrize("mipmap", MipFilter)
+@pytest.mark.parametrize("op", ["tex", "txb", "txl", "txd", "lod"])
+@pytest.mark.parametrize("quads", [False, True])
+def test_uniform_coordinates_choose_the_level_of_many(
+    quads: bool, op: str, mipmap: MipFilter
+) -> None:
+    """Which differ from no neighbour: the level is the bias, or what else is said of it."""
+    unit = texture_unit(
+        view_of(texture(last_level=3)), replace(LINEAR, min_mip_filter=mipmap, lod_bias=0.25)
+    )
+    at = [F32(0.4), F32(0.1)]
+    for said in (-1.0, 0.5, 1.75, 9.0):
+        value = np.asarray(F32(said))
+        steep = [np.asarray(F32(abs(said) / 8)), np.asarray(F32(0))]
+        more: dict[str, Any] = {
+            "tex": {},
+            "txb": {"bias": value},
+            "txl": {"lod": value},
+            "txd": {"ddx": steep, "ddy": steep[::-1]},
+            "lod": {},
+        }[op]
+        wide = {
+            k: [np.full(64, x) for x in v] if isinstance(v, list) else np.full(64, v)
+            for k, v in more.items()
+        }
+        single = unit.sample(op, [np.asarray(c) for c in at], 64, quads=quads, **more)
+        many = unit.sample(op, [np.full(64, c) for c in at], 64, quads=quads, **wide)
+        for one, spread in zip(single, many, strict=True):
+            assert np.ndim(one) == 0
+            assert (spread == one).all(), said
+
+
 def test_mixed_uniform_and_varying_coordinates() -> None:
     unit = texture_unit(view_of(texture()), LINEAR)
     mixed = unit.sample("tex", [np.asarray(F32(0.4)), np.linspace(0, 1, 8, dtype=F32)], 8)
