@@ -78,7 +78,7 @@ class Unit:
         if op == "texture_samples":
             return [np.asarray(np.int32(max(1, self.view.resource.desc.samples)))]
         given = (*coords, lod, bias, compare, sample_index, min_lod, *(ddx or ()), *(ddy or ()))
-        uniform = all(np.ndim(c) == 0 for c in (*given, *(offset or ())))
+        uniform = not any(np.ndim(c) for c in (*given, *(offset or ())) if c is not None)
         count = lanes if not uniform else 4 if quads else 1
         spread = [c if np.ndim(c) else np.broadcast_to(np.asarray(c), (count,)) for c in coords]
         moved = _NO_OFFSET if offset is None else (*map(_plain_offset, offset), 0, 0)
