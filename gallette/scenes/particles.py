@@ -64,7 +64,6 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     for step in range(10):
         steps[step % 2].transform(buffers[1 - step % 2], ctx.POINTS, vertices=200)
         if step in (0, 4, 9):
-            target.use()
             target.clear()
             views[1 - step % 2].render(ctx.POINTS, vertices=200)
             yield capture(f"after step {step + 1}", target)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -304,6 +306,33 @@ def test_int64_by_amds_name() -> None:
             color = vec4(unpackInt2x32(wide), 0, 1) / 255.0;
         }"""
     compiled(gl, GL.FRAGMENT_SHADER, source)
+    gl.release()
+
+
+@pytest.mark.parametrize("stride", [4, 8, -4, -8])
+def test_each_draw_has_the_mode_at_its_stride(stride: int) -> None:
+    """Three draws, wherever their modes lie: none of the others is drawn."""
+    gl: Any = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
+    modes = np.full(7, GL.LINES, np.uint32)
+    wanted = (GL.TRIANGLES, GL.TRIANGLE_STRIP, GL.QUADS)
+    for i, mode in enumerate(wanted):
+        modes[3 + i * stride // 4 - (stride // abs(stride)) * abs(stride) // 4] = mode
+    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], np.float32)
+    gl.enable_client_state(GL.VERTEX_ARRAY)
+    gl.vertex_pointer(2, GL.FLOAT, 0, corners)
+    seen = []
+    for i in range(3):
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        count = np.array([4 if k == i else 0 for k in range(3)], np.int32)
+        where = modes.ctypes.data + 4 * (3 - (stride // abs(stride)) * abs(stride) // 4)
+        gl.multi_mode_draw_arrays_ibm(where, np.zeros(3, np.int32), count, 3, stride)
+        seen.append(np.frombuffer(gl.read_pixels(0, 0, 8, 8, GL.RED, GL.UNSIGNED_BYTE), np.uint8))
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.draw_arrays(wanted[i], 0, 4)
+        plain = gl.read_pixels(0, 0, 8, 8, GL.RED, GL.UNSIGNED_BYTE)
+        assert seen[-1].tobytes() == bytes(plain)
+    assert len({tuple(s.tolist()) for s in seen}) == 3
+    assert gl.get_error() == GL.NONE
     gl.release()
 
 

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -432,7 +433,9 @@ def test_what_a_driver_lacks_is_told_with_its_brackets(
     monkeypatch.setattr("gallette.pipe.loader.create_screen", create)
     monkeypatch.setattr("gallette.pipe.loader.driver_names", lambda: ["jit"])
     assert main(["drivers"]) == 0
-    assert "jit wants gallette[jit]" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "jit wants gallette[jit]" in told
+    assert re.search(r"name\W+what it is\W+GLSL", told)
 
 
 def options_of(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:

@@ -631,6 +631,11 @@ ROWS += [
     (table("2/double/dvec2", "0 1", "2 up"), "clear", "a number of type double, not 'up'"),
     (table("i/int/ivec2", "0 1", "2 1.5"), "clear", "3:3: error: expected a number of type int"),
     (
+        table("a/float/vec2 i/int/ivec2", "0.5 1 0 1", "0.5 1 2 x"),
+        "clear",
+        "3:9: error: expected a number of type int",
+    ),
+    (
         table("place/double/dvec2 k/float/1", "-1 -1 0", "1 -1 0", "-1 1 0", "1 1 0"),
         "draw arrays GL_TRIANGLE_STRIP 0 4\nprobe all rgba 0 0 1 0",
         "note: k is no active attribute",
