@@ -19,10 +19,7 @@ def function_decl(c: Checker, node: s.FunctionDecl) -> None:
     if not c.at_global_scope and node.body is not None:
         raise c.abort("functions cannot be defined inside functions", node.type)
     name_node = s.Name(node.name_loc, node.name_loc + len(node.name), node.name)
-    if node.name.startswith("gl_"):
-        raise c.abort(f"names beginning with 'gl_' are reserved: '{node.name}'", name_node)
-    if "__" in node.name:
-        c.warn(f"names containing '__' are reserved: '{node.name}'", name_node)
+    c.check_identifier(node.name, name_node)
     try:
         if node.name == "main" and is_plain_main(node):
             function = hir.Function("main", t.VOID, [], name_node.loc, name_node.end)

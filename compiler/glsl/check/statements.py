@@ -141,6 +141,7 @@ def loop_statement(c: Checker, node: s.For | s.While | s.DoWhile) -> list[hir.St
 def declared_condition(c: Checker, node: s.Declaration) -> tuple[hir.Expr, hir.Variable]:
     assert node.type is not None
     d = node.declarators[0]
+    c.check_identifier(d.name, d)
     type_ = resolve_type(c, node.type)
     if type_ is not t.BOOL or d.dims:
         raise c.abort(f"the condition is '{type_}', not bool", node.type)
