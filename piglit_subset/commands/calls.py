@@ -245,6 +245,9 @@ def store_memory(session: Session, line: Line, words: Words) -> None:
     reader = _Reader(line, line.text.index("memory") + len("memory"))
     address = _number(session, reader, reader.take("an address"), "intptr")
     data = _typed(session, reader, reader.take("a type"))
+    if reader.next:
+        superfluous = reader.take("nothing")
+        raise reader.fail(f"unexpected {superfluous!r} after the command")
     if not address:
         raise line.error("there is no memory at a null pointer")
     ctypes.memmove(int(address), data.ctypes.data, data.nbytes)
