@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from gallette.drivers.common.raster.primitives import Batch
 from gallette.state_tracker import GL, create_context
+from tests.conftest import native_context
 from tests.state_tracker.helpers import errors, pixels
 
 DRIVERS = ("numpipe", "jit", "simd", "tiler")
@@ -64,3 +66,116 @@ def test_patterns(driver: str, mode: str) -> None:
         assert found[..., 0].tolist() == walked(mode, factor, pattern).tolist(), (factor, pattern)
     assert errors(gl) == []
     gl.release()
+
+
+# -- outlines: the pattern goes around a polygon, and begins anew at the next ----------------------
+
+AROUND = [(0.8 * np.cos(t), 0.7 * np.sin(t)) for t in np.linspace(0.1, 6.3, 7, endpoint=False)]
+SHAPES: dict[str, Any] = {
+    "TRIANGLES": [(-0.9, -0.8), (-0.1, -0.7), (-0.7, 0.3), (0.05, 0.1), (0.9, 0.2), (0.3, 0.85)],
+    "TRIANGLE_STRIP": [(-0.9 + 0.35 * i, 0.6 if i % 2 else -0.7) for i in range(6)],
+    "TRIANGLE_FAN": AROUND,
+    "QUADS": [(-0.9, -0.85), (-0.1, -0.7), (-0.2, -0.05), (-0.8, 0.02),
+              (0.03, 0.1), (0.9, 0.2), (0.8, 0.9), (0.15, 0.7)],
+    "QUAD_STRIP": [(-0.9 + 0.4 * (i // 2), 0.5 if i % 2 else -0.6) for i in range(10)],
+    "POLYGON": AROUND,
+}  # fmt: skip
+FLAGGED = ("TRIANGLES", "QUADS", "POLYGON")
+
+
+def outlined(gl: Any, mode: str, hidden: int | None, patterns: Any = PATTERNS[:2]) -> list[Any]:
+    """Two primitives of the mode, one after the other, without the edge of a corner."""
+    gl.enable(GL.LINE_STIPPLE)
+    gl.polygon_mode(GL.FRONT_AND_BACK, GL.LINE)
+    seen = []
+    for factor, pattern in patterns:
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.line_stipple(factor, pattern)
+        for shift in (0.0, 0.05):
+            gl.begin(getattr(GL, mode))
+            for number, (x, y) in enumerate(SHAPES[mode]):
+                gl.edge_flag(number != hidden)
+                gl.vertex2f(x, y + shift)
+            gl.end()
+        seen.append(pixels(gl, SIZE, SIZE)[..., 0] > 0)
+    assert errors(gl) == []
+    gl.release()
+    return seen
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("hidden", [None, 1, 2])
+@pytest.mark.parametrize("mode", SHAPES)
+def test_patterns_of_outlines(mode: str, hidden: int | None) -> None:
+    if hidden is not None and mode not in FLAGGED:
+        return  # edges of strips and fans have no flags (section 14.6.2)
+    given: dict[str, Any] = {"version": (3, 2), "profile": "compat", "size": (SIZE, SIZE)}
+    wanted = outlined(native_context(**given), mode, hidden)
+    assert all(image.sum() > 50 for image in wanted)
+    for driver in DRIVERS:
+        found = outlined(create_context(driver, **given), mode, hidden)
+        for mine, other in zip(found, wanted, strict=True):
+            assert (mine != other).sum() <= 4, driver  # where a dash ends between two pixels
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_quad_outside_takes_no_other_along(driver: str) -> None:
+    """What lies outside has no part in the patterns of those behind it."""
+    square = [(-0.55, -0.6), (0.5, -0.6), (0.5, 0.45), (-0.55, 0.45)]
+    images = []
+    for outside in (0.0, 0.1, 2.5):
+        gl = create_context(driver, version=(3, 2), profile="compat", size=(SIZE, SIZE))
+        gl.enable(GL.LINE_STIPPLE)
+        gl.polygon_mode(GL.FRONT_AND_BACK, GL.LINE)
+        gl.line_stipple(1, 0x80FF)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.begin(GL.QUADS)
+        for shift in (outside, 0.0):
+            for x, y in square:
+                gl.vertex2f(x + shift, y)
+        gl.end()
+        images.append(pixels(gl, SIZE, SIZE)[..., 0])
+        gl.release()
+    alone, beside, behind = images
+    np.testing.assert_array_equal(behind, alone)
+    assert ((alone > 0) <= (beside > 0)).all() and beside.sum() > 1.5 * alone.sum()
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_corner_that_is_cut_off_changes_nothing_before_it(driver: str) -> None:
+    images = []
+    for cut in (False, True):
+        gl = create_context(driver, version=(3, 2), profile="compat", size=(SIZE, SIZE))
+        gl.enable(GL.LINE_STIPPLE)
+        gl.polygon_mode(GL.FRONT_AND_BACK, GL.LINE)
+        gl.line_stipple(1, 0x1FF7)
+        gl.clip_plane(GL.CLIP_PLANE0, np.array([-1.0, -1.0, 0.0, 1.0]))
+        (gl.enable if cut else gl.disable)(GL.CLIP_PLANE0)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.begin(GL.QUADS)
+        for x, y in ((-0.8, -0.8), (0.6, -0.75), (0.7, 0.7), (-0.7, 0.6)):
+            gl.vertex2f(x, y)
+        gl.end()
+        images.append(pixels(gl, SIZE, SIZE)[..., 0])
+        gl.release()
+    before = slice(0, int(SIZE * 0.55))  # rows of pixels well below the cut
+    whole, part = images
+    assert (whole != part).any()
+    np.testing.assert_array_equal(part[before, 40:], whole[before, 40:])
+
+
+def test_what_is_taken_of_a_batch_begins_anew_where_it_did() -> None:
+    """However many pieces of a polygon are left out, the first one left is its first."""
+    begun = np.array([1, 0, 0, 1, 1, 0, 1, 0, 0], np.bool_)
+    rows = np.arange(27).reshape(9, 3)
+    batch = Batch(rows, rows[:, 0], np.zeros(9, np.int32), None, begun)
+    polygon = np.cumsum(begun)
+    for seed in range(20):
+        which = np.flatnonzero(np.random.default_rng(seed).random(9) < 0.6)
+        found = batch.take(which)
+        assert found.resets is not None
+        wanted = [i == 0 or polygon[which[i]] != polygon[which[i - 1]] for i in range(len(which))]
+        assert found.resets.tolist() == wanted
+    part = batch.take(slice(2, 5)).resets
+    assert part is not None and part.tolist() == [True, True, True]
+    assert Batch(rows, rows[:, 0], np.zeros(9, np.int32)).take(which).resets is None

@@ -123,6 +123,10 @@ def batch_of(draw: DrawState, mode: Primitive, part: Primitives) -> Batch:
     if state.line_stipple_enable and mode in _CONNECTED:
         batch.resets = np.ones(len(corners), np.bool_)
         batch.resets[1:] = corners[1:, 0] != corners[:-1, 1]
+    elif state.line_stipple_enable and part.edges is not None and corners.shape[1] == 3:
+        # What a polygon was cut into goes on with the edge that the piece before has inside.
+        before = 1 if state.flatshade_first else 4
+        batch.resets = part.edges & before != 0
     return batch
 
 

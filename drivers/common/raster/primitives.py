@@ -83,7 +83,8 @@ class Batch:
     provoking: Ints
     identity: npt.NDArray[np.int32]  # gl_PrimitiveID
     edges: npt.NDArray[np.uint8] | None = None
-    resets: Bools | None = None  # lines at which the stipple pattern begins anew
+    resets: Bools | None = None
+    """lines, or pieces of polygons, at which the stipple pattern begins anew; None: all do"""
 
     def take(self, which: Ints | slice) -> Batch:
         return Batch(
@@ -91,8 +92,20 @@ class Batch:
             self.provoking[which],
             self.identity[which],
             None if self.edges is None else self.edges[which],
-            None if self.resets is None else self.resets[which],
+            None if self.resets is None else _first_of_each(_numbered(self.resets)[which]),
         )
+
+
+def _numbered(begun: Bools) -> Ints:
+    """A number for everything that begins somewhere, row by row."""
+    numbers: Ints = np.cumsum(begun, dtype=np.int64)
+    return numbers
+
+
+def _first_of_each(groups: Ints) -> Bools:
+    """Where another group begins: whatever is left of it."""
+    begun: Bools = np.diff(groups, prepend=-1) != 0
+    return begun
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +261,14 @@ def _merged(
     else:
         untouched = np.full(len(whole), ALL_EDGES, np.uint8)
     all_edges = np.concatenate((untouched, edges))[order]
-    return Batch(all_corners, batch.provoking[source], batch.identity[source], all_edges)
+    begun = source if batch.resets is None else _numbered(batch.resets)[source]
+    return Batch(
+        all_corners,
+        batch.provoking[source],
+        batch.identity[source],
+        all_edges,
+        _first_of_each(begun) if context.state.line_stipple_enable else None,
+    )
 
 
 def _triangles(
@@ -343,11 +363,13 @@ def _outlines(
             z[a] = np.where(faced.reversed, depth[b], depth[a])
             z[b] = np.where(faced.reversed, depth[a], depth[b])
         heights = np.stack((z[edge, row], z[(edge + 1) % 3, row]))
+    rows = np.arange(len(batch.corners))
+    polygon = rows if batch.resets is None else _numbered(batch.resets)
     outline = Batch(
         ends if mode is PolygonMode.LINE else ends[:, :1],
         faced.provoking[row],
         batch.identity[faced.rows][row],
-        resets=np.diff(row, prepend=-1) != 0,
+        resets=_first_of_each(polygon[faced.rows[row]]),
     )
     if mode is PolygonMode.LINE:
         _lines(context, sink, vertices, outline, heights, faced.front[row])
