@@ -138,6 +138,7 @@ def test_the_address_says_what_is_shown(runs: list[Run], tmp_path: Path) -> None
 
     def shown(state: str) -> str:
         command = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+        command.append(f"--user-data-dir={tmp_path / 'profile'}")  # whoever else has one open
         done = subprocess.run(
             [*command, f"{index.as_uri()}#{state}"], capture_output=True, text=True, timeout=60
         )
