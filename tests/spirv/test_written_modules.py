@@ -57,6 +57,10 @@ WRITTEN: dict[str, tuple[str, str, list[str]]] = {
             textureSize(t, 1).x); }""",
         ["OpImageQuerySize %v2uint", "OpImageQuerySize %uint", "OpImageQuerySizeLod %v2uint",
          "OpCapability SampledRect", "OpCapability SampledBuffer", "OpCapability ImageQuery"]),
+    "scopes of atomics": ("comp", """layout(local_size_x = 1) in; shared uint s;
+        layout(std430) buffer B { uint b; uint seen[2]; };
+        void main() { seen[0] = atomicMax(s, 7u); seen[1] = atomicMax(b, 9u); }""",
+        ["OpAtomicUMax %uint %s %uint_2 %uint_0 %uint_7", " %uint_1 %uint_0 %uint_9"]),
     "cube images": ("frag", COLOUR + """layout(rgba8) uniform imageCube a;
         layout(r8) uniform imageCubeArray b; uniform samplerCubeArray d; flat in ivec3 p;
         void main() { c = imageLoad(a, p) + imageLoad(b, p) + texture(d, vec4(p, 1)); }""",
