@@ -21,6 +21,7 @@ import pytest
 from PIL import Image
 
 from gallette.capture import recording
+from gallette.cli import main
 from gallette.compiler.errors import GalletteError
 from gallette.inspector import observe, server
 from gallette.inspector.explorer import VERTEX, Explorer
@@ -265,6 +266,20 @@ def test_pages_are_shown_until_somebody_has_had_enough(
     with pytest.raises(GalletteError, match=f"gallette inspect: port {taken.server_port}: "):
         server.show(questions, taken.server_port, "inspect", False)
     taken.server_close()
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_a_browser_opens_unless_it_is_not_wanted(
+    silent: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run (here a scene) is observed first; then its page is shown."""
+    given: list[Any] = []
+    monkeypatch.setattr(server, "show", lambda *args: given.append(args) or 0)
+    asked = ["inspect", "gradient", "--port", "7", *["--no-browser"] * silent]
+    assert main(asked) == 0
+    ((service, port, name, opens),) = given
+    assert (port, name, opens) == (7, "inspect", not silent)
+    assert service.frame.draws
 
 
 def test_pictures_are_served_and_kept() -> None:

@@ -90,7 +90,7 @@ def reader(loads: str) -> Shader:
         b.intrinsic(
             "store_output",
             [value, zero],
-            location=FragResult(FragResult.DATA0 + number),
+            location=FragResult(FragResult.DATA0 + number % 8),
             write_mask=(1 << count) - 1,
         )
     return b.shader
@@ -212,3 +212,14 @@ def test_only_what_comes_before_fragments_is_packed() -> None:
     assert not pack_varyings(writer("VAR3.x", Stage.TESS_CTRL), reader("VAR3.x"))
     assert not pack_varyings(writer("VAR3.x"), writer("VAR3.x", Stage.GEOMETRY))
     assert pack_varyings(writer("VAR3.x", Stage.TESS_EVAL), reader("VAR3.x"))
+
+
+def test_as_many_as_there_are_slots_all_have_one() -> None:
+    """Whole vectors fill them up to the last; halves take half as many."""
+    for letters, last in (("xyzw", 31), ("xy", 15)):
+        names = [f"VAR{n}.{letters}" for n in range(32)]
+        vertex, fragment = writer(" ".join(names)), reader(" ".join(names))
+        pack_varyings(vertex, fragment)
+        stores = intrinsics_of(vertex.entry, "store_output")
+        used = {VaryingSlot(int(store["location"])).name for store in stores}
+        assert used == {f"VAR{n}" for n in range(last + 1)}
