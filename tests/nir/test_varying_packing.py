@@ -214,12 +214,12 @@ def test_only_what_comes_before_fragments_is_packed() -> None:
     assert pack_varyings(writer("VAR3.x", Stage.TESS_EVAL), reader("VAR3.x"))
 
 
-def test_as_many_as_there_are_slots_all_have_one() -> None:
-    """Whole vectors fill them up to the last; halves take half as many."""
-    for letters, last in (("xyzw", 31), ("xy", 15)):
-        names = [f"VAR{n}.{letters}" for n in range(32)]
-        vertex, fragment = writer(" ".join(names)), reader(" ".join(names))
-        pack_varyings(vertex, fragment)
-        stores = intrinsics_of(vertex.entry, "store_output")
-        used = {VaryingSlot(int(store["location"])).name for store in stores}
-        assert used == {f"VAR{n}" for n in range(last + 1)}
+@pytest.mark.parametrize("first", [0, 15, 30, 31])
+def test_small_ones_share_slots_up_to_the_last(first: int) -> None:
+    """Whole vectors stay in front of them, each in a slot of its own."""
+    names = [f"VAR{n}.{'xyzw' if n < first else 'xy'}" for n in range(32)]
+    vertex, fragment = writer(" ".join(names)), reader(" ".join(names))
+    pack_varyings(vertex, fragment)
+    stores = intrinsics_of(vertex.entry, "store_output")
+    used = {VaryingSlot(int(store["location"])).name for store in stores}
+    assert used == {f"VAR{n}" for n in range(first + (32 - first + 1) // 2)}
