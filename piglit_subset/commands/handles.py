@@ -33,8 +33,7 @@ def _texture(session: Session, words: Words) -> tuple[int, int]:
 @command("resident texture")
 def resident_texture(session: Session, line: Line, words: Words) -> None:
     """resident texture UNIT: shaders may use the texture of a unit by its handle"""
-    unit, name = _texture(session, words)
-    words.end()
+    unit, name = _texture(session, words)  # and whatever comes then: piglit ignores it as well
     handle = int(session.gl.get_texture_handle_arb(name))
     session.gl.make_texture_handle_resident_arb(handle)
     session.handles[unit] = handle

@@ -19,6 +19,7 @@ HEADS = sorted(" ".join(words) for words in COMMANDS)
 OPEN = {
     "call": "what is behind the arrow are names for values, of which there are too few",
     "program binary": "it has words of its own",
+    "resident texture": "a test of piglit's says `resident texture 1D 0`",
     "viewport swizzle": "it is refused as a whole",
 }
 # Lines for those that no test that passes has.
