@@ -50,6 +50,11 @@ ALLOWED = {
         "those are not between 0 and 1 there: a step of rounding grows with each layer of a draw, "
         "and the sum of what grew may be near nothing",
     ),
+    "environments": (
+        "colours may differ in any way where units of fixed function added up what is not clamped",
+        "what clamps fragment colours clamps those of units as well (16.1, compatibility profile); "
+        "llvmpipe clamps what units yield in any case",
+    ),
     "coarse": (
         "one colour in fifty may differ in any way where a picture with values of less than 8 bits "
         "was drawn and sampled",
@@ -85,6 +90,7 @@ class Seen:
     step: int = 1
     amplified: bool = False  # by a logic operation, squared, growing, or from few bits
     encoded: bool = False
+    unclamped: bool = False  # units added up
 
 
 def difference(ours: list[Seen], theirs: list[Seen]) -> str:
@@ -115,7 +121,11 @@ def _differs(mine: Seen, other: Seen) -> str:
         wrong = ~((np.abs(a - b) <= bound) | (a == b) | (np.isnan(a) & np.isnan(b)))
     if mine.encoded and mine.draws > 1 and wrong.any():
         wrong &= np.abs(_linear(a) - _linear(b)) > (mine.draws - 1) * BRIGHT_STEP
-    if not wrong.any() or (wrong.ndim == 3 and wrong.any(axis=2).sum() <= SLIVER_PIXELS):
+    if (
+        mine.unclamped
+        or not wrong.any()
+        or (wrong.ndim == 3 and wrong.any(axis=2).sum() <= SLIVER_PIXELS)
+    ):
         return ""
     share = AMPLIFIED_SHARE if mine.step == 1 else COARSE_SHARE
     if mine.amplified and int(wrong.sum()) * share <= wrong.size:

@@ -9,6 +9,7 @@ so is the colour, and no more.
 from __future__ import annotations
 
 import random
+import re
 
 from gl_diff import tables as t
 from gl_diff.kind import Kind
@@ -488,7 +489,8 @@ def arrays(w: Writer) -> None:
 
 @step(2)
 def stacked(w: Writer) -> None:
-    """Settings that last for one draw; but Mesa draws on with a sum that was switched."""
+    """Settings that last for one draw; but Mesa draws on with a sum that was switched, and with
+    planes that were set."""
     bits = w.choice(
         "GL.ALL_ATTRIB_BITS",
         "GL.LIGHTING_BIT | GL.ENABLE_BIT",
@@ -497,7 +499,7 @@ def stacked(w: Writer) -> None:
         "GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT",
     )
     inside = [FIXED.change(w) for _ in range(1 + w.number(3))]
-    inside = [line for line in inside if "COLOR_SUM" not in line]
+    inside = [line for line in inside if not re.search(r"COLOR_SUM|gl\.clip_plane\(", line)]
     before = "gl.push_matrix(); " if w.often(0.4) else ""
     after = "; gl.pop_matrix()" if before else ""
     _drawn(w, [f"{before}gl.push_attrib({bits})", *inside, *_between(w), f"gl.pop_attrib(){after}"])

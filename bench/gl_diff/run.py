@@ -62,6 +62,7 @@ class Eyes:
         self.seen = seen
         self.draws = 0
         self.amplified = False
+        self.unclamped = False
 
     def _read(self, format: int, type: int, dtype: Any, width: int) -> Any:
         """Pixels as [y, x, channel]; nothing where the call failed."""
@@ -78,7 +79,9 @@ class Eyes:
         step = self.step(index, of)
         encoded = of is None and self._is_encoded(index)
         amplified = self.amplified
-        self.seen.append(Seen(f"colour {index}", pixels, self.draws, step, amplified, encoded))
+        self.seen.append(
+            Seen(f"colour {index}", pixels, self.draws, step, amplified, encoded, self.unclamped)
+        )
 
     def _is_encoded(self, index: int) -> bool:
         """Does this colour buffer hold sRGB?"""
@@ -177,11 +180,29 @@ class Eyes:
         """A draw whose result depends on what was rounded before."""
         gl = self.gl
         self.draws += 1
+        self.unclamped = self.unclamped or self._adds_up()
         if self.amplified:
             return
         factor = gl.get_integerv(GL.BLEND_DST_RGB)[0] if gl.is_enabled(GL.BLEND) else GL.ONE
         grows = factor in _DRAWN and self._is_float()
         self.amplified = bool(factor in _OWN or grows or gl.is_enabled(GL.COLOR_LOGIC_OP))
+
+    def _adds_up(self) -> bool:
+        """Do units of fixed function add, and is what they yield not clamped?"""
+        gl = self.gl
+        if gl.profile != "compat" or gl.get_integerv(GL.CURRENT_PROGRAM)[0]:
+            return False
+        clamp = gl.get_integerv(GL.CLAMP_FRAGMENT_COLOR)[0]
+        if clamp == GL.TRUE or (clamp == GL.FIXED_ONLY and not self._is_float()):
+            return False
+        (active,) = gl.get_integerv(GL.ACTIVE_TEXTURE)
+        modes = set()
+        for unit in range(UNITS):
+            gl.active_texture(GL.TEXTURE0 + unit)
+            if any(map(gl.is_enabled, _TEXTURES)):
+                modes.add(gl.get_tex_enviv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE)[0])
+        gl.active_texture(active)
+        return not modes.isdisjoint((GL.ADD, GL.COMBINE, GL.COMBINE4_NV))
 
     def _is_float(self) -> bool:
         """Is what is drawn to the first colour buffer neither clamped nor rounded to steps?"""
@@ -192,6 +213,8 @@ class Eyes:
         return bool(found[0] == GL.FLOAT)
 
 
+UNITS = 8
+_TEXTURES = (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
 _OWN = (GL.DST_COLOR, GL.ONE_MINUS_DST_COLOR, GL.DST_ALPHA, GL.ONE_MINUS_DST_ALPHA)
 """Factors with which what is there is multiplied by itself."""
 
