@@ -484,6 +484,8 @@ def arrays(w: Writer) -> None:
         indices = "np.array([2, 1, 0], 'u2')"
         calls.append(f"gl.draw_elements(GL.TRIANGLES, 3, GL.UNSIGNED_SHORT, {indices})")
     before = ["gl.disable(GL.POINT_SPRITE)", "gl.push_client_attrib(GL.CLIENT_ALL_ATTRIB_BITS)"]
+    # Mesa may draw with current values it had before, unless it is asked for them.
+    before.append("gl.get_floatv(GL.CURRENT_TEXTURE_COORDS)")
     _drawn(w, [*before, *calls, "gl.pop_client_attrib()", "old.initial_current()"])
 
 

@@ -219,6 +219,8 @@ def pop_attrib(ctx: Context) -> None:
         _restore_textures(ctx, saved["textures"])
     if "draw_buffers" in saved:
         ctx.framebuffers.draw.draw_buffers = saved["draw_buffers"]
+    if ("lighting", "color_material_face") in saved:
+        ctx.lighting.track_color(ctx)  # materials that follow the colour have it from now on
     ctx.dirty |= Dirty.ALL
 
 

@@ -194,3 +194,24 @@ def test_a_group_is_saved_as_on_the_native_gl(both: Both, group: str) -> None:
     found, wanted = (parts(gl) for gl in both.sides)
     wrong = {n: (found[n], wanted[n]) for n in found if found[n] != wanted[n]}
     assert not wrong
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("bits", ["LIGHTING_BIT", "ENABLE_BIT"])
+def test_materials_that_follow_the_colour_do_so_behind_a_pop(bits: str) -> None:
+    """The saved material is not what they are when the colour has another value by then."""
+    answers = []
+    for make in (native_context, lambda **o: create_context("numpipe", **o)):
+        gl: Any = make(profile="compat", version=(4, 3), size=(8, 8))
+        gl.enable(GL.COLOR_MATERIAL)
+        gl.color4f(0.25, 0.5, 0.75, 1.0)
+        gl.push_attrib(getattr(GL, bits))
+        gl.color4f(1.0, 0.5, 0.25, 0.5)
+        gl.pop_attrib()
+        found = [list(gl.get_materialfv(GL.FRONT, GL.DIFFUSE))]
+        gl.disable(GL.COLOR_MATERIAL)
+        gl.color4f(0.0, 0.0, 0.0, 0.0)
+        found.append(list(gl.get_materialfv(GL.FRONT, GL.DIFFUSE)))
+        answers.append(found)
+        gl.release()
+    assert answers[1] == answers[0] == [[1.0, 0.5, 0.25, 0.5]] * 2
