@@ -51,9 +51,10 @@ ALLOWED = {
         "and the sum of what grew may be near nothing",
     ),
     "environments": (
-        "colours may differ in any way where units of fixed function added up what is not clamped",
-        "what clamps fragment colours clamps those of units as well (16.1, compatibility profile); "
-        "llvmpipe clamps what units yield in any case",
+        "colours may differ in any way where units of fixed function added up what is not clamped, "
+        "or were given lit colours that are not",
+        "what clamps fragment colours clamps all that units are given and yield (16.1 of the "
+        "compatibility profile); llvmpipe clamps what they yield, and that in any case",
     ),
     "coarse": (
         "one colour in fifty may differ in any way where a picture with values of less than 8 bits "
@@ -90,7 +91,7 @@ class Seen:
     step: int = 1
     amplified: bool = False  # by a logic operation, squared, growing, or from few bits
     encoded: bool = False
-    unclamped: bool = False  # units added up
+    unclamped: bool = False  # there were colours above 1 about units of fixed function
 
 
 def difference(ours: list[Seen], theirs: list[Seen]) -> str:

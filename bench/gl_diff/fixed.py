@@ -95,8 +95,9 @@ def _place_of_a_light(w: Writer) -> str:
 def _spot(w: Writer) -> str:
     light = _light(w)
     kind = w.number(3)
-    if kind == 0:
-        return f"gl.lightf({light}, GL.SPOT_CUTOFF, {w.choice(180.0, 180.0, 85.0)})"
+    if kind == 0:  # llvmpipe takes another exponent than the material's for a spot's highlights
+        cutoff = f"gl.lightf({light}, GL.SPOT_CUTOFF, {w.choice(180.0, 180.0, 85.0)})"
+        return f"{cutoff}; gl.lightfv({light}, GL.SPECULAR, old.f(0, 0, 0, 1))"
     if kind == 1:
         return f"gl.lightf({light}, GL.SPOT_EXPONENT, {w.choice(0.0, 1.0, 4.0)})"
     x, y, z = _direction(w).split(", ")

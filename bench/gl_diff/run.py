@@ -188,12 +188,15 @@ class Eyes:
         self.amplified = bool(factor in _OWN or grows or gl.is_enabled(GL.COLOR_LOGIC_OP))
 
     def _adds_up(self) -> bool:
-        """Do units of fixed function add, and is what they yield not clamped?"""
+        """Are there colours above 1 before or behind a unit of fixed function?"""
         gl = self.gl
         if gl.profile != "compat" or gl.get_integerv(GL.CURRENT_PROGRAM)[0]:
             return False
-        clamp = gl.get_integerv(GL.CLAMP_FRAGMENT_COLOR)[0]
-        if clamp == GL.TRUE or (clamp == GL.FIXED_ONLY and not self._is_float()):
+        vertex, fragment = (
+            self._clamps(gl.get_integerv(which)[0])
+            for which in (GL.CLAMP_VERTEX_COLOR, GL.CLAMP_FRAGMENT_COLOR)
+        )
+        if fragment and (vertex or not gl.is_enabled(GL.LIGHTING)):
             return False
         (active,) = gl.get_integerv(GL.ACTIVE_TEXTURE)
         modes = set()
@@ -202,7 +205,11 @@ class Eyes:
             if any(map(gl.is_enabled, _TEXTURES)):
                 modes.add(gl.get_tex_enviv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE)[0])
         gl.active_texture(active)
-        return not modes.isdisjoint((GL.ADD, GL.COMBINE, GL.COMBINE4_NV))
+        return bool(modes) if not vertex else not modes.isdisjoint(_SUMS)
+
+    def _clamps(self, how: int) -> bool:
+        """Does a setting of glClampColor clamp what is drawn to this framebuffer?"""
+        return how == GL.TRUE or (how == GL.FIXED_ONLY and not self._is_float())
 
     def _is_float(self) -> bool:
         """Is what is drawn to the first colour buffer neither clamped nor rounded to steps?"""
@@ -214,6 +221,7 @@ class Eyes:
 
 
 UNITS = 8
+_SUMS = (GL.ADD, GL.COMBINE, GL.COMBINE4_NV)
 _TEXTURES = (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
 _OWN = (GL.DST_COLOR, GL.ONE_MINUS_DST_COLOR, GL.DST_ALPHA, GL.ONE_MINUS_DST_ALPHA)
 """Factors with which what is there is multiplied by itself."""
