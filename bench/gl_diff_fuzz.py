@@ -54,7 +54,8 @@ TOGETHER = 80
 def differs(seen: dict[str, list[Seen]], pairs: Pairs) -> str:
     """What differs between two sides, in words; "" if nothing does."""
     for one, other in pairs:
-        text = difference(seen[one], seen[other])
+        same = not any(side.startswith("native") for side in (one, other))
+        text = difference(seen[one], seen[other], same)
         if text:
             return f"{one} against {other}: {text}"
     return ""

@@ -35,7 +35,8 @@ ALLOWED = {
         "whether the triangle has an area, and which depth",
     ),
     "logic": (
-        "one colour in fifty may differ in any way where a logic operation was on",
+        "one colour in fifty may differ in any way where a logic operation was on, one in ten with "
+        "less than 8 bits",
         "its operands are bits: the step of rounding from 127 to 128 changes all of them",
     ),
     "squared": (
@@ -51,14 +52,14 @@ ALLOWED = {
         "and the sum of what grew may be near nothing",
     ),
     "environments": (
-        "colours may differ in any way where units of fixed function added up what is not clamped, "
-        "or were given lit colours that are not",
+        "colours may differ from llvmpipe's in any way where units of fixed function added up what "
+        "is not clamped, or were given lit colours that are not",
         "what clamps fragment colours clamps all that units are given and yield (16.1 of the "
         "compatibility profile); llvmpipe clamps what they yield, and that in any case",
     ),
     "coarse": (
         "one colour in fifty may differ in any way where a picture with values of less than 8 bits "
-        "was drawn and sampled",
+        "was drawn and sampled, one in ten where what is seen has less, too",
         "the same step of rounding is large there: alpha of one bit is none or all of it",
     ),
     "unknown": (
@@ -94,12 +95,15 @@ class Seen:
     unclamped: bool = False  # there were colours above 1 about units of fixed function
 
 
-def difference(ours: list[Seen], theirs: list[Seen]) -> str:
-    """The first difference that is not allowed, in words; "" if there is none."""
+def difference(ours: list[Seen], theirs: list[Seen], same: bool = False) -> str:
+    """The first difference that is not allowed, in words; "" if there is none.
+
+    `same`: both are the same driver, and nothing is another's way.
+    """
     for mine, other in zip(ours, theirs, strict=False):
         if mine.what != other.what:
             return f"saw {mine.what!r} where the other saw {other.what!r}"
-        text = _differs(mine, other)
+        text = _differs(mine, other, same)
         if text:
             return f"{mine.what}: {text}"
     if len(ours) != len(theirs):
@@ -108,7 +112,7 @@ def difference(ours: list[Seen], theirs: list[Seen]) -> str:
     return ""
 
 
-def _differs(mine: Seen, other: Seen) -> str:
+def _differs(mine: Seen, other: Seen, same: bool) -> str:
     if not isinstance(mine.value, np.ndarray):
         if {str(mine.value), str(other.value)} == _ENUM_OR_PAIR:
             if _DESKTOP_TYPES.search(mine.what):
@@ -123,7 +127,7 @@ def _differs(mine: Seen, other: Seen) -> str:
     if mine.encoded and mine.draws > 1 and wrong.any():
         wrong &= np.abs(_linear(a) - _linear(b)) > (mine.draws - 1) * BRIGHT_STEP
     if (
-        mine.unclamped
+        (mine.unclamped and not same)
         or not wrong.any()
         or (wrong.ndim == 3 and wrong.any(axis=2).sum() <= SLIVER_PIXELS)
     ):

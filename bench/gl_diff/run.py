@@ -21,7 +21,7 @@ from gallette.state_tracker.native.context import NativeContext
 from gl_diff import es
 from gl_diff.compare import Seen
 from gl_diff.new import New
-from gl_diff.old import Old
+from gl_diff.old import UNITS, Old
 from gl_diff.world import SIZE, World
 
 __all__ = ["SIDES", "Side", "perform", "queueing", "run"]
@@ -220,7 +220,6 @@ class Eyes:
         return bool(found[0] == GL.FLOAT)
 
 
-UNITS = 8
 _SUMS = (GL.ADD, GL.COMBINE, GL.COMBINE4_NV)
 _TEXTURES = (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
 _OWN = (GL.DST_COLOR, GL.ONE_MINUS_DST_COLOR, GL.DST_ALPHA, GL.ONE_MINUS_DST_ALPHA)

@@ -62,6 +62,21 @@ def float_bits(value: float) -> int:
     return int(struct.unpack("<I", struct.pack("<f", value))[0])
 
 
+def drawn(gl: Any, program: int) -> tuple[int, ...]:
+    """A pixel of the whole view, in a tint that is added to what is specialised."""
+    gl.use_program(program)
+    gl.uniform4f(5, 0.0, 0.4, 0.0, 0.0)
+    array, buffer = gl.gen_vertex_arrays(1)[0], gl.gen_buffers(1)[0]
+    gl.bind_vertex_array(array)
+    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+    corners = struct.pack("8f", -1, -1, 3, -1, -1, 3, 3, 3)
+    gl.buffer_data(GL.ARRAY_BUFFER, len(corners), corners, GL.STATIC_DRAW)
+    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, False, 0, 0)
+    gl.enable_vertex_attrib_array(0)
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    return tuple(gl.read_pixels(4, 4, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE))
+
+
 def test_draw_with_a_specialised_program(gl: Any) -> None:
     vertex = load(gl, GL.VERTEX_SHADER, PASSTHROUGH)
     gl.specialize_shader_arb(vertex, "main", 0, None, None)
@@ -75,17 +90,7 @@ def test_draw_with_a_specialised_program(gl: Any) -> None:
         gl.attach_shader(program, shader)
     gl.link_program(program)
     assert gl.get_programiv(program, GL.LINK_STATUS) == [1], gl.get_program_info_log(program)
-    gl.use_program(program)
-    gl.uniform4f(5, 0.0, 0.4, 0.0, 0.0)
-    array, buffer = gl.gen_vertex_arrays(1)[0], gl.gen_buffers(1)[0]
-    gl.bind_vertex_array(array)
-    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
-    corners = struct.pack("8f", -1, -1, 3, -1, -1, 3, 3, 3)
-    gl.buffer_data(GL.ARRAY_BUFFER, len(corners), corners, GL.STATIC_DRAW)
-    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, False, 0, 0)
-    gl.enable_vertex_attrib_array(0)
-    gl.draw_arrays(GL.TRIANGLES, 0, 3)
-    assert tuple(gl.read_pixels(4, 4, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == (255, 102, 0, 255)
+    assert drawn(gl, program) == (255, 102, 0, 255)
     assert gl.get_error() == 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,7 +16,7 @@ from gallette.state_tracker.shading import program_binaries
 from gallette.state_tracker.shading.origins import Origin
 
 from .helpers import compiled, errors
-from .test_gl_spirv import FRAGMENT, float_bits, load
+from .test_gl_spirv import FRAGMENT, drawn, float_bits, load
 
 VS = """#version 430
 in vec4 a; in vec4 b; out vec4 one; out vec4 two;
@@ -182,17 +181,7 @@ def test_spirv_and_its_constants(gl: Any) -> None:
     gl.link_program(name)
     other = loaded(gl, loaded(gl, name))
     assert gl.get_programiv(other, GL.LINK_STATUS) == [1], gl.get_program_info_log(other)
-    gl.use_program(other)
-    gl.uniform4f(5, 0.0, 0.4, 0.0, 0.0)
-    (array,), (buffer,) = gl.gen_vertex_arrays(1), gl.gen_buffers(1)
-    gl.bind_vertex_array(array)
-    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
-    corners = struct.pack("8f", -1, -1, 3, -1, -1, 3, 3, 3)
-    gl.buffer_data(GL.ARRAY_BUFFER, len(corners), corners, GL.STATIC_DRAW)
-    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, False, 0, 0)
-    gl.enable_vertex_attrib_array(0)
-    gl.draw_arrays(GL.TRIANGLES, 0, 3)
-    assert tuple(gl.read_pixels(4, 4, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == (255, 102, 0, 255)
+    assert drawn(gl, other) == (255, 102, 0, 255)
 
 
 def test_how_much_room_it_takes(gl: Any) -> None:

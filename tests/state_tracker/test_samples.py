@@ -33,11 +33,11 @@ def context(driver: str) -> GLInterface:
     return gl
 
 
-def target(gl: GLInterface, samples: int) -> int:
+def target(gl: GLInterface, samples: int, form: int = GL.RGBA8) -> int:
     (buffer,), (fbo,) = gl.gen_renderbuffers(1), gl.gen_framebuffers(1)
     gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
     gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
-    gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, GL.RGBA8, SIZE, SIZE)
+    gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, form, SIZE, SIZE)
     point = (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
     gl.framebuffer_renderbuffer(*point)
     gl.clear(GL.COLOR_BUFFER_BIT)
@@ -241,13 +241,7 @@ def test_samples_may_be_infinite(driver: str) -> None:
     gl.uniform2fv(
         gl.get_uniform_location(name, "corners"), 3, (CORNERS * 9 - 99).astype(np.float32)
     )
-    (source, drawn), (plain, resolving) = gl.gen_renderbuffers(2), gl.gen_framebuffers(2)
-    for fbo, buffer, samples in ((plain, source, 4), (resolving, drawn, 0)):
-        gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
-        gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
-        gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, GL.RGBA16F, SIZE, SIZE)
-        point = (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
-        gl.framebuffer_renderbuffer(*point)
+    plain, resolving = (target(gl, samples, GL.RGBA16F) for samples in (4, 0))
     gl.enable(GL.SAMPLE_MASK)
     for values, expected in (((1, np.inf), np.inf), ((np.inf, -np.inf), np.nan), ((1, 2), 1.5)):
         gl.bind_framebuffer(GL.FRAMEBUFFER, plain)

@@ -363,13 +363,16 @@ def _outlines(
             z[a] = np.where(faced.reversed, depth[b], depth[a])
             z[b] = np.where(faced.reversed, depth[a], depth[b])
         heights = np.stack((z[edge, row], z[(edge + 1) % 3, row]))
-    rows = np.arange(len(batch.corners))
-    polygon = rows if batch.resets is None else _numbered(batch.resets)
+    resets: Bools | None = None
+    if context.state.line_stipple_enable:
+        resets = _first_of_each(
+            faced.rows[row] if batch.resets is None else _numbered(batch.resets)[faced.rows[row]]
+        )
     outline = Batch(
         ends if mode is PolygonMode.LINE else ends[:, :1],
         faced.provoking[row],
         batch.identity[faced.rows][row],
-        resets=_first_of_each(polygon[faced.rows[row]]),
+        resets=resets,
     )
     if mode is PolygonMode.LINE:
         _lines(context, sink, vertices, outline, heights, faced.front[row])
