@@ -22,6 +22,7 @@ from gallette.drivers.common.draw.pipeline import batch_of
 from gallette.drivers.common.draw.state import DrawState, fragment_engine
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.output.engine import FragmentEngine, FragmentRun
+from gallette.drivers.common.output.hidden import DepthBlocks
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.queries import Counters
@@ -34,7 +35,7 @@ from gallette.pipe.resource import Resource
 from gallette.pipe.state import BlitInfo, DrawInfo, FramebufferState
 
 from .bins import Grid, Ranges, ranges_of
-from .coarse import CoarseDepth, CoarseSink
+from .coarse import CoarseSink
 from .resolve import Resolve, resolve_of
 from .tiles import Clear, TileMemory, in_tile
 
@@ -244,20 +245,33 @@ class RenderPass:
         tile = TileReport(rect)
         self.report.tiles.append(tile)
         tile.loaded = self.memory.load(rect, self.clears)
-        coarse = CoarseDepth(self.report.grid.tile_width, self.report.grid.tile_height)
+        blocks = self._blocks(rect)
         for draw in self.draws:
             before = draw.state.counters.fs_invocations
             for part, ranges in draw.parts:
                 which = ranges.visible(column, row)
                 if len(which):
-                    self._draw(draw, part, which, tile, coarse)
+                    self._draw(draw, part, which, tile, blocks)
             tile.shaded += draw.state.counters.fs_invocations - before
-        tile.hidden = coarse.hidden
+        tile.hidden = 0 if blocks is None else blocks.hidden
         tile.resolved = sum(resolve.run(rect) for resolve in self.resolves)
         tile.stored, tile.spared = self.memory.store(rect, self._undefined)
 
+    def _blocks(self, rect: Rect) -> DepthBlocks | None:
+        """The depth of tile memory, summed up, if draws have any."""
+        for draw in self.draws:
+            depth = draw.engine.state.depth
+            if depth is not None:
+                return DepthBlocks(depth, self.report.grid.tile_width, rect.x0, rect.y0)
+        return None
+
     def _draw(
-        self, draw: _Draw, part: Primitives, which: Ints, tile: TileReport, coarse: CoarseDepth
+        self,
+        draw: _Draw,
+        part: Primitives,
+        which: Ints,
+        tile: TileReport,
+        blocks: DepthBlocks | None,
     ) -> None:
         """The visible primitives of a draw in a tile."""
         state, fixed, rect = draw.state, draw.state.fixed, tile.rect
@@ -277,7 +291,7 @@ class RenderPass:
         raster = replace(fixed.raster, target=inside, counters=Counters())
         draw.engine.origin = rect.y0 * self.report.grid.tile_width + rect.x0
         batch = batch_of(state, draw.info.mode, some)
-        sink = CoarseSink(FragmentRun(draw.engine, state.fragment), coarse, rect)
+        sink = CoarseSink(FragmentRun(draw.engine, state.fragment), blocks)
         rasterize(raster, sink, some.vertices, batch)
 
     def _shaded(self, draw: _Draw, part: Primitives, which: Ints) -> Primitives:

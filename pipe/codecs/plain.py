@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import limits
+
 from ..formats import Channel, Format
 from .smallfloat import SPECIAL_CODECS
 from .srgb import linear_to_srgb8, srgb8_to_linear
@@ -85,7 +87,7 @@ def _decode(channel: Channel, srgb: bool, integer: bool, bits: Array) -> Array:
             exact: Array = np.maximum(_signed(bits, width) * (1.0 / top), -1.0)
             return exact.astype(np.float32)
         short = np.divide(_signed(bits, width), np.float32(top), dtype=np.float32)
-        return np.maximum(short, np.float32(-1.0))
+        return limits.maximum(short, -1.0)
     if kind == "FIXED":
         return (_signed(bits, width) * (1.0 / 65536.0)).astype(np.float32)
     if kind in ("UINT", "USCALED"):
@@ -166,9 +168,7 @@ def _between(value: Array, low: float, high: float) -> Array:
     """Limit a value; NaN becomes 0."""
     if low < 0.0:
         value = np.where(np.isnan(value), value.dtype.type(0), value)
-    kind = value.dtype.type
-    limited: Array = np.fmin(np.fmax(value, kind(low)), kind(high))
-    return limited
+    return limits.between(value, low, high)
 
 
 def _encode_integer(width: int, signed: bool, value: Array) -> Array:

@@ -77,7 +77,7 @@ def drawn(data: np.ndarray[Any, Any], func: int, ends: list[int], stencil: bool 
 
 
 def without(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coarse, "can_cull", lambda engine: False)
+    monkeypatch.setattr(coarse, "can_be_hidden", lambda engine, source: False)
 
 
 def screens(*depths: float) -> np.ndarray[Any, Any]:

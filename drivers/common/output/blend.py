@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import limits
 from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
 from gallette.pipe.state import RenderTargetBlend
 
@@ -53,8 +54,8 @@ def _multiply_bytes(a: Array, b: Array) -> Array:
 
 
 def _add_bytes(a: Array, b: Array) -> Array:
-    total: Array = np.minimum(a + b, np.uint16(255))
-    return total
+    total = np.asarray(a + b)
+    return limits.minimum(total, 255, total)
 
 
 def _subtract_bytes(a: Array, b: Array) -> Array:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import limits
 from gallette.drivers.common.memory.clear import flat_texels
 from gallette.pipe.codecs import pack_planes, texel_layout, unpack_planes
 from gallette.pipe.enums import LogicOp
@@ -180,8 +181,7 @@ class ColorTarget:
     def _clamped(self, plane: Array) -> Array:
         if self._clamp is None:
             return plane
-        low = np.float32(self._clamp)
-        return np.fmin(np.fmax(plane, low), np.float32(1.0))
+        return limits.between(plane, self._clamp, 1.0)
 
     def prepare(self, outputs: Outputs, second: Outputs | None, count: int) -> Prepared:
         """Convert what the shader wrote for `count` lanes."""
@@ -293,7 +293,7 @@ class ColorTarget:
 
 def _to_bytes(plane: Array) -> Array:
     """Clamp to 0..1 and round to 8 bits, held in uint16."""
-    value = np.fmin(np.fmax(plane, np.float32(0.0)), np.float32(1.0))
+    value = limits.between(plane, _ZERO, _ONE)
     value = value * np.float32(255.0) + _MAGIC
     return value.view(np.uint32).astype(np.uint16)  # the lowest bits: see _pack_bytes
 
@@ -325,8 +325,7 @@ def _pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
         if plane.ndim and plane[0] == plane[-1] and (plane == plane[0]).all():
             plane = plane[:1].reshape(())  # one value everywhere, as clears and flat colours have
         if plane.ndim:
-            value = np.fmax(plane, np.float32(0.0))
-            np.fmin(value, np.float32(1.0), out=value)
+            value = limits.between(plane, _ZERO, _ONE)
             value *= np.float32(255.0)
             value += _MAGIC
             bits = value.view(np.uint32)

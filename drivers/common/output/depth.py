@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import limits
 from gallette.drivers.common.memory.clear import flat_texels
 from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import Channel
@@ -100,7 +101,7 @@ class DepthTarget:
     def codes(self, z: npt.NDArray[np.float32]) -> Codes:
         """Depth values as codes, clamped to 0..1."""
         assert self._depth is not None
-        clamped = np.fmin(np.fmax(z, np.float32(0.0)), np.float32(1.0))
+        clamped = limits.between(z, np.float32(0.0), np.float32(1.0))
         if self.is_float:
             clamped += np.float32(0.0)  # a negative zero would be the largest code
             return clamped.view(np.uint32)
@@ -122,12 +123,16 @@ class DepthTarget:
         assert self._depth is not None
         whole = self.depth_words
         words: Codes = whole.take(pixel) if whole.flags.c_contiguous else whole[pixel]
+        return self.of_words(words)
+
+    def of_words(self, words: Array) -> Codes:
+        """The codes in words of the buffer."""
+        assert self._depth is not None
         if self._fills_word:
             return words
         if self._depth.shift:
             words = words >> np.uint32(self._depth.shift)
-        words &= np.uint32((1 << self._depth.bits) - 1)
-        return words
+        return np.asarray(words & np.uint32((1 << self._depth.bits) - 1))
 
     def store(self, pixel: Array, codes: Codes) -> None:
         """Replace the depths of some pixels (of repeated ones the last counts), keep stencil."""

@@ -8,11 +8,13 @@ It decides, once per draw, in which order things may happen:
   fragments are tested in order, then the survivors are shaded.
 * *shade first*: the shader discards or computes depth. Fragments that certainly fail are dropped,
   the others are shaded, then tested in order.
+
+Of many fragments those are not even made that lie behind what has been drawn (`hidden`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,8 +30,6 @@ from gallette.drivers.common.raster.fragments import (
     expand_pixels,
     expand_quads,
     lanes_of_quads,
-    owned_pixels,
-    owned_quads,
     pieces,
 )
 from gallette.drivers.common.raster.interpolate import PlaneSource
@@ -45,14 +45,15 @@ from .color import ColorTarget, Prepared
 from .constant import by_primitive, same_within_primitives, varying_inputs
 from .depth import held
 from .fragment_state import FragmentShader, FragmentState
+from .hidden import can_be_hidden, nearest_first, pieces_seen
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
+from .owners import Owners
 from .some_lanes import (
     by_program,
     cannot_change_tests,
     exported_stencil,
     lanes_left,
     layers_of,
-    place_in,
     plain_lanes,
     real_lanes,
     screened,
@@ -225,8 +226,15 @@ class FragmentEngine:
         quads = shader.quads and self._shades
         # Each of several programs has some of a piece.
         size = PIECE if shader.several is None else 4 * PIECE
-        for piece in pieces(spans, size):
+        for piece in self._pieces(spans, source, size):
             self.run(shader, self.fragments(piece, source, info, quads), source, info)
+
+    def _pieces(self, spans: Spans, source: PlaneSource, limit: int) -> Iterable[Spans]:
+        """The spans in pieces, if they are many without those that are hidden by then."""
+        many = spans.fragments > limit + limit // 2
+        if many and not self.origin and can_be_hidden(self, source):
+            return pieces_seen(self, spans, source, limit)
+        return pieces(spans, limit)
 
     def fragments(
         self, spans: Spans, source: PlaneSource, info: PrimitiveInfo, quads: bool
@@ -335,39 +343,44 @@ class FragmentEngine:
         self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         """Resolve the visibility of all fragments first, then shade every pixel once."""
-        state = self.state
-        depth = state.depth if self.tests.depth else None
-        left, top = int(spans.x.min()) & ~1, int(spans.y.min()) & ~1
-        right = int((spans.x + spans.length).max() + 1) & ~1
-        bottom = int(spans.y.max() + 2) & ~1
-        owner = self.scratch.owners((bottom - top) * (right - left))
-        width = right - left
-        # Without a test the last fragment of a pixel is seen: from the end, until all is covered.
-        cut = list(pieces(spans, PIECE))
-        backwards = depth is None and len(cut) > 1
-        for piece in reversed(cut) if backwards else cut:
-            lanes = self.placed(expand_pixels(piece, state.width))
-            if backwards:
-                free = owner[place_in(lanes, left, top, width)] == 0
-                if not free.all():
-                    lanes = lanes.take(np.flatnonzero(free))
-                if not lanes.count:
-                    continue
-            codes = self.tests.codes(source, lanes) if self.tests.depth else None
-            winners = visible(lanes.pixel, codes, depth, state.tests, self._who, lanes.distinct)
-            if winners is not None and not every(winners):
-                lanes = lanes.take(where_set(winners))
-            owner[place_in(lanes, left, top, width)] = lanes.primitive + 1
-            if backwards and owner.all():
-                break
-        make = owned_quads if shader.quads else owned_pixels
-        rows = max(2, PIECE // max(width, 1) & ~1)  # lanes take much more memory than owners
-        for row in range(0, bottom - top, rows):
-            some = owner[row * width : (row + rows) * width].reshape(-1, width)
-            lanes = self.placed(make(some, left, top + row, state.width))
-            some[:] = 0
+        owners = Owners(self.scratch, spans)
+        if self.tests.depth:
+            self._nearest_own(owners, spans, source)
+        else:
+            self._last_own(owners, spans)
+        for owned in owners.lanes(shader.quads, self.state.width, PIECE):
+            self._shade(shader, self.placed(owned), source, info)
+
+    def _last_own(self, owners: Owners, spans: Spans) -> None:
+        """Without a test the last fragment is seen: from the end, until all is covered."""
+        for piece in reversed(list(pieces(spans, PIECE))):
+            lanes = self.placed(expand_pixels(piece, self.state.width))
+            places = owners.places(lanes)
+            free = owners.free(places)
+            if not every(free):
+                some = where_set(free)
+                lanes, places = lanes.take(some), places.take(some)
             if lanes.count:
-                self._shade(shader, lanes, source, info)
+                last = visible(lanes.pixel, None, None, self.state.tests, self._who, lanes.distinct)
+                owners.own(lanes, places, last)
+            if owners.complete:
+                break
+
+    def _nearest_own(self, owners: Owners, spans: Spans, source: PlaneSource) -> None:
+        """Those that pass the depth test, in whichever order hides most."""
+        state, order = self.state, self._pieces(spans, source, PIECE)
+        turned = None
+        if not self.origin and can_be_hidden(self, source):
+            turned = nearest_first(self, spans, source, PIECE)
+        for piece in order if turned is None else turned:
+            lanes = self.placed(expand_pixels(piece, state.width))
+            places = owners.places(lanes)
+            ties = None if turned is None else owners.ties(lanes, places, state.tests.depth_func)
+            codes = self.tests.codes(source, lanes)
+            winners = visible(
+                lanes.pixel, codes, state.depth, state.tests, self._who, lanes.distinct, ties
+            )
+            owners.own(lanes, places, winners)
 
     # -- shading -------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import limits
 from gallette.pipe.enums import BlendFactor, BlendFunc
 from gallette.pipe.state import RenderTargetBlend
 
@@ -69,7 +70,7 @@ class Folded:
             mixed += _HALF
             mixed >>= _EIGHT
         mixed += added.view(np.uint16)
-        np.minimum(mixed, _FULL, out=mixed)
+        limits.minimum(mixed, _FULL, mixed)
         return mixed.astype(np.uint8).view(current.dtype)
 
 

@@ -128,13 +128,15 @@ def visible(
     state: DepthStencilAlphaState,
     who: Who,
     distinct: bool = False,
+    ties: Bools | None = None,
 ) -> Bools | None:
     """Fragments whose colour survives, with the depth buffer updated as if all had been drawn.
 
-    None means all of them. `distinct` promises that no pixel comes twice.
+    None means all of them. `distinct` promises that no pixel comes twice. `ties` says which of them
+    would win over what has their depth (None: what the test says), where depth is written.
     """
     if distinct:
-        return _visible_distinct(pixel, codes, depth, state)
+        return _visible_distinct(pixel, codes, depth, state, ties)
     order = np.arange(len(pixel), dtype=np.int32)
     if depth is None or codes is None or not state.depth_enabled:
         who[pixel] = order
@@ -147,7 +149,7 @@ def visible(
         if writes:
             depth.store(pixel.compress(last), codes.compress(last))
         return last
-    passing = np.asarray(compare(func, codes, depth.load(pixel)))
+    passing = _passing(codes, depth.load(pixel), func, ties)
     everyone = every(passing)
     chosen = order if everyone else order.compress(passing)
     if not everyone:
@@ -178,13 +180,14 @@ def _visible_distinct(
     codes: npt.NDArray[np.uint32] | None,
     depth: DepthTarget | None,
     state: DepthStencilAlphaState,
+    ties: Bools | None,
 ) -> Bools | None:
     """The same where every pixel comes once: a plain depth test."""
     if depth is None or codes is None or not state.depth_enabled:
         return None
     passing: Bools | None = None
     if state.depth_func is not CompareFunc.ALWAYS:
-        passing = np.asarray(compare(state.depth_func, codes, depth.load(pixel)))
+        passing = _passing(codes, depth.load(pixel), state.depth_func, ties)
         if every(passing):
             passing = None
     if state.depth_writemask:
@@ -194,3 +197,20 @@ def _visible_distinct(
             chosen = where(passing)
             depth.store(pixel.take(chosen), codes.take(chosen))
     return passing
+
+
+def _passing(codes: Array, held: Array, func: CompareFunc, ties: Bools | None) -> Bools:
+    """Who passes the depth test."""
+    if ties is None:
+        return np.asarray(compare(func, codes, held))
+    passing = np.asarray(compare(_STRICT[func], codes, held))
+    passing |= (codes == held) & ties
+    return passing
+
+
+_STRICT = {
+    CompareFunc.LESS: CompareFunc.LESS,
+    CompareFunc.LEQUAL: CompareFunc.LESS,
+    CompareFunc.GREATER: CompareFunc.GREATER,
+    CompareFunc.GEQUAL: CompareFunc.GREATER,
+}

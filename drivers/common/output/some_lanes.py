@@ -24,7 +24,6 @@ __all__ = [
     "exported_stencil",
     "lanes_left",
     "layers_of",
-    "place_in",
     "plain_lanes",
     "real_lanes",
     "screened",
@@ -33,14 +32,6 @@ __all__ = [
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
-
-
-def place_in(lanes: Fragments, left: int, top: int, width: int) -> Ints:
-    """Where lanes are in a rectangle of pixels."""
-    place = (lanes.y - top) * width
-    place += lanes.x
-    place -= left
-    return place.astype(np.int64)
 
 
 def by_program(

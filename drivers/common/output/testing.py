@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import limits
 from gallette.drivers.common.raster.fragments import Fragments
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
+from gallette.drivers.common.raster.spans import Spans
 from gallette.pipe.enums import CompareFunc
 
 from .depth import DepthTarget, References, compare
@@ -56,15 +58,15 @@ class FragmentTests:
             return np.zeros(0, np.uint32)
         return self.codes_of(ChunkLanes(source, _NOBODY, lanes).depth(), source, lanes)
 
-    def codes_of(self, z: npt.NDArray[Any], source: PlaneSource, lanes: Fragments) -> Codes:
-        """The codes of these depths, clamped where that is asked for."""
+    def codes_of(self, z: npt.NDArray[Any], source: PlaneSource, lanes: Fragments | Spans) -> Codes:
+        """The codes of these depths of lanes or spans, clamped where that is asked for."""
         state = self._state
         assert state.depth is not None
         if state.depth_clamp is not None:
             near, far = (np.asarray(end, np.float32) for end in state.depth_clamp)
             if source.depth_range is not None:  # primitives have viewports of their own
                 near, far = (end.take(lanes.primitive) for end in source.depth_range)
-            z = np.fmin(np.fmax(z, near), far)
+            z = limits.between(np.asarray(z), near, far)
         return state.depth.codes(np.broadcast_to(np.asarray(z, np.float32), lanes.count))
 
     def surely_failing(self, lanes: Fragments, codes: Codes | None) -> Bools | None:

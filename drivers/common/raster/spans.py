@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import limits
 from gallette.drivers.common.vertex.masks import ends_of
 
 from .setup import Edges
@@ -66,7 +67,7 @@ def numbered(lengths: npt.NDArray[np.int64]) -> tuple[Ints, Ints]:
 
 def rows_of(edges: Edges) -> tuple[Ints, Ints]:
     """Every (primitive, row) pair of the primitives' row ranges."""
-    heights = np.maximum(edges.y1 - edges.y0, 0)
+    heights = limits.maximum(edges.y1 - edges.y0, 0)
     heights[edges.x1 <= edges.x0] = 0
     primitive, ends = numbered(heights)
     y = (edges.y0 - (ends - heights)).take(primitive)

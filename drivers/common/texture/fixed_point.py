@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import limits
 from gallette.pipe.enums import Wrap
 
 from .wrap import Axis
@@ -21,8 +22,7 @@ U32 = np.uint32
 
 def bounded(i: Array, n: Any) -> Array:
     """Texel numbers of `n` texels."""
-    limited: Array = np.minimum(np.maximum(i, I32(0)), n - 1)
-    return limited
+    return limits.minimum(limits.maximum(i, I32(0)), n - 1)
 
 
 def nearest(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
@@ -34,7 +34,7 @@ def nearest(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
         return bounded((s * nf).astype(I32), n)
     u = np.floor(s if axis.scaled else s * nf)
     if axis.mode is Wrap.CLAMP_TO_EDGE:
-        u = np.fmin(np.fmax(u, F32(0.0)), nf - F32(1.0))
+        u = limits.between(np.asarray(u), F32(0.0), nf - F32(1.0))
     i: Array = u.astype(I32)
     return i & (n - 1) if axis.mode is Wrap.REPEAT else i
 
@@ -47,7 +47,7 @@ def linear_first(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Arr
     if axis.mode is Wrap.REPEAT and axis.pot:
         first &= n - 1
     else:
-        np.minimum(np.maximum(first, I32(-1), out=first), n - 1, out=first)
+        limits.minimum(limits.maximum(first, I32(-1), first), n - 1, first)
     return first, fixed
 
 
@@ -61,7 +61,7 @@ def linear_pair(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Arra
         return bounded(i0, n), bounded(i1, n), weight
     if axis.pot:
         return i0 & (n - 1), i1 & (n - 1), weight
-    i0 = np.where(i0 < 0, n - 1, np.minimum(i0, n - 1))
+    i0 = np.where(i0 < 0, n - 1, limits.minimum(i0, n - 1))
     i1 = i0 + I32(1)
     return i0, np.where(i1 >= n, I32(0), i1), weight
 
@@ -75,8 +75,8 @@ def _fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
         s = s - np.floor(s)
     u = np.asarray(s * F32(256.0) if axis.scaled else s * (nf * F32(256.0)))
     if not repeat:
-        np.maximum(u, F32(0.0), out=u)
-        np.minimum(u, nf * F32(256.0), out=u)
+        limits.maximum(u, F32(0.0), u)
+        limits.minimum(u, nf * F32(256.0), u)
     fixed: Array = np.rint(u, out=u).astype(I32)
     fixed -= I32(128)
     return fixed

@@ -20,7 +20,7 @@ from gallette.pipe.state import SamplerState, SamplerView
 
 from .cube import across_the_seam
 from .image import Image, Planes
-from .wrap import Axis, Taps, clamp, linear_taps, nearest_tap
+from .wrap import Axis, Taps, clamp, limited, linear_taps, nearest_tap
 
 __all__ = ["FloatFilter", "Place", "axes_of"]
 
@@ -170,7 +170,7 @@ class FloatFilter:
         depth = planes[0]
         reference = place.compare
         if self.clamp_reference:
-            reference = np.minimum(np.maximum(reference, F32(0.0)), F32(1.0))
+            reference = limited(reference, F32(0.0), F32(1.0))
         if self.compare in _COMPARE:
             passed = _COMPARE[self.compare](reference, depth).astype(F32)
         else:
@@ -258,8 +258,8 @@ class FloatFilter:
         """Four texels around a point of a cube face, taken from neighbouring faces at its edges."""
         n = self._extent(0, place.level)
         nf = np.asarray(n, F32)
-        u = np.minimum(np.maximum(place.coords[0], F32(0.0)), F32(1.0)) * nf - F32(0.5)
-        v = np.minimum(np.maximum(place.coords[1], F32(0.0)), F32(1.0)) * nf - F32(0.5)
+        u = limited(place.coords[0], F32(0.0), F32(1.0)) * nf - F32(0.5)
+        v = limited(place.coords[1], F32(0.0), F32(1.0)) * nf - F32(0.5)
         fu, fv = np.floor(u), np.floor(v)
         i, j = fu.astype(np.int32), fv.astype(np.int32)
         wx, wy = u - fu, v - fv  # floats minus int32 would be doubles

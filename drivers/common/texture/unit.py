@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import limits
 from gallette.pipe.enums import Filter, MipFilter, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
@@ -22,6 +23,7 @@ from .floats import FloatFilter, Level, Place
 from .image import Image, Planes, image_of_view
 from .lod import lane_derivatives, lod_of_derivatives, quad_derivatives
 from .packed import PackedFilter, can_filter_packed
+from .wrap import limited
 
 __all__ = ["Unit"]
 
@@ -168,7 +170,7 @@ class Unit:
         sampler = self.sampler
         if sampler.lod_bias:
             value = value + F32(sampler.lod_bias)
-        value = np.minimum(np.maximum(value, F32(sampler.min_lod)), F32(sampler.max_lod))
+        value = limited(value, F32(sampler.min_lod), F32(sampler.max_lod))
         return value if min_lod is None else np.maximum(_by_lane(value, min_lod), min_lod)
 
     def _lod_query(
@@ -178,8 +180,8 @@ class Unit:
         raw = self._implicit_lod(coords, at) if quads else np.zeros(1, F32)
         raw = raw + F32(self.sampler.lod_bias)
         sampler = self.sampler
-        clamped = np.minimum(np.maximum(raw, F32(sampler.min_lod)), F32(sampler.max_lod))
-        level = np.minimum(np.maximum(clamped, F32(0.0)), F32(self.image.levels - 1))
+        clamped = limited(raw, F32(sampler.min_lod), F32(sampler.max_lod))
+        level = limited(clamped, F32(0.0), F32(self.image.levels - 1))
         if self.mip is MipFilter.NEAREST:
             level = np.rint(level)
         elif self.mip is MipFilter.NONE:
@@ -236,12 +238,12 @@ class Unit:
             return self._level(kit, filter, place)
         lanes = place.coords[0].shape[0]
         last = self.image.levels - 1
-        limited = np.fmin(np.fmax(lod, F32(0.0)), F32(last))
+        inside = limits.between(lod, F32(0.0), F32(last))
         if self.mip is MipFilter.NEAREST:
-            place.level = _level_index(np.rint(limited), lanes)
+            place.level = _level_index(np.rint(inside), lanes)
             return self._level(kit, filter, place)
-        whole = np.floor(limited)
-        fraction = limited - whole
+        whole = np.floor(inside)
+        fraction = inside - whole
         place.level = level = _level_index(whole, lanes)
         lower = self._level(kit, filter, place)
         if not fraction.any():
@@ -267,7 +269,7 @@ def _plain_offset(offset: Array) -> Array | int:
 def _layer(coordinate: Array, layers: int) -> Array:
     """The array layer a coordinate selects."""
     nearest = np.rint(coordinate)
-    bounded = np.fmin(np.fmax(nearest, F32(0.0)), F32(layers - 1))
+    bounded = limits.between(np.asarray(nearest), F32(0.0), F32(layers - 1))
     layer: Array = bounded.astype(np.int32)
     return layer
 

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import limits
 from gallette.pipe.enums import Wrap
 
-__all__ = ["Axis", "Taps", "clamp", "linear_taps", "nearest_tap"]
+__all__ = ["Axis", "Taps", "clamp", "limited", "linear_taps", "nearest_tap"]
 
 Array = npt.NDArray[Any]
 F32 = np.float32
@@ -48,14 +49,19 @@ class Taps:
 
 def clamp(i: Array, n: Any) -> Array:
     """`i` limited to 0..n-1."""
-    limited: Array = np.minimum(np.maximum(i, 0), n - 1)
-    return limited
+    limited = limits.maximum(i, 0)
+    return limits.minimum(limited, n - 1, limited if limited.ndim and not np.ndim(n) else None)
+
+
+def limited(u: Array, low: Any, high: Any) -> Array:
+    """`u` limited to low..high, a NaN left as it is."""
+    return limits.minimum(limits.maximum(np.asarray(u), low), high)
 
 
 def _fraction(s: Array) -> Array:
     """s - floor(s), below 1 even after rounding."""
     f: Array = s - np.floor(s)
-    return np.minimum(f, F32(0.99999994))
+    return limits.minimum(np.asarray(f), F32(0.99999994))
 
 
 def _mirrored(s: Array) -> Array:
@@ -76,7 +82,7 @@ def _is_set(offset: Array | int) -> bool:
 
 def _integer(u: Array) -> Array:
     """Floor to int32; anything that does not fit becomes something that does."""
-    bounded = np.minimum(np.maximum(np.floor(u), F32(-1073741824.0)), F32(1073741824.0))
+    bounded = limited(np.asarray(np.floor(u)), F32(-1073741824.0), F32(1073741824.0))
     whole: Array = bounded.astype(np.int32)
     return whole
 
@@ -123,11 +129,11 @@ def linear_taps(axis: Axis, s: Array, n: Any, offset: Array | int) -> Taps:
     if mode in _MIRRORED_ONCE:
         u = np.abs(u)
     if mode in (Wrap.CLAMP_TO_EDGE, Wrap.MIRROR_CLAMP_TO_EDGE):
-        i0, weight = _split(np.minimum(np.maximum(u, HALF), nf - HALF) - HALF)
+        i0, weight = _split(limited(u, HALF, nf - HALF) - HALF)
         return Taps(clamp(i0, n), clamp(i0 + 1, n), weight)
     if mode in (Wrap.CLAMP, Wrap.MIRROR_CLAMP):
-        u = np.minimum(np.maximum(u, ZERO), nf)
-    i0, weight = _split(np.minimum(np.maximum(u, F32(-1.0)), nf + ONE) - HALF)
+        u = limited(u, ZERO, nf)
+    i0, weight = _split(limited(u, F32(-1.0), nf + ONE) - HALF)
     i1 = i0 + 1
     inside0, inside1 = clamp(i0, n), clamp(i1, n)
     return Taps(inside0, inside1, weight, i0 != inside0, i1 != inside1)
@@ -139,7 +145,7 @@ def _repeat_taps(axis: Axis, s: Array, n: Any, nf: Array, offset: Array | int) -
         i0, weight = _split(u + offset if _is_set(offset) else u)
         return Taps(i0 & (n - 1), (i0 + 1) & (n - 1), weight)
     i0, weight = _split(_fraction(_period(axis, s, nf, offset)) * nf - HALF)
-    i0 = np.where(i0 < 0, n - 1, np.minimum(i0, n - 1))
+    i0 = np.where(i0 < 0, n - 1, limits.minimum(i0, n - 1))
     i1 = i0 + 1
     return Taps(i0, np.where(i1 >= n, 0, i1), weight)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gallette.compiler.nir.ir import limits
 from gallette.compiler.nir.ir.opcodes import Opcode
 
 from .emit_base import OPERATION, BaseEmitter
@@ -117,25 +118,24 @@ class AluEmitter(BaseEmitter):
         if special is not None:
             special(self, op, kinds)
             return
-        args = ", ".join(self.read(s, k) for s, k in zip(op.srcs, kinds, strict=True))
+        args = [self.read(s, k) for s, k in zip(op.srcs, kinds, strict=True)]
         if isinstance(opcode.semantics, np.ufunc):
             register, reused = self.into(op, dst)
-            name = opcode.semantics.__name__
-            self.globals[name] = opcode.semantics
+            name = self.quickest(opcode.semantics.__name__)
+            if name in limits.__all__ and not op.srcs[0].varying:
+                args.reverse()  # numbers come second
             if reused:
-                out = "out=" if name in ("minimum", "maximum") else ""
-                self.line(f"{name}({args}, {out}{register.name})")
+                self.line(f"{name}({', '.join(args)}, {register.name})")
             else:
-                self.line(f"{register.name} = {name}({args})")
+                self.line(f"{register.name} = {name}({', '.join(args)})")
         else:
-            self.fresh(op, dst, f"{self.function(opcode)}({args})")
+            self.fresh(op, dst, f"{self.function(opcode)}({', '.join(args)})")
 
     def function(self, opcode: Opcode) -> str:
         """The global name of an opcode's semantics."""
         if isinstance(opcode.semantics, np.ufunc):
-            name = opcode.semantics.__name__
-        else:
-            name = OPERATION + opcode.name
+            return self.quickest(opcode.semantics.__name__)
+        name = OPERATION + opcode.name
         self.globals[name] = opcode.semantics
         return name
 
@@ -201,7 +201,12 @@ class AluEmitter(BaseEmitter):
 
     def need(self, *names: str) -> None:
         for name in names:
-            self.globals[name] = getattr(np, name)
+            self.quickest(name)
+
+    def quickest(self, name: str) -> str:
+        """Make NumPy's function known, or what does the same in less time."""
+        self.globals[name] = getattr(limits if name in limits.__all__ else np, name)
+        return name
 
 
 # -- opcodes that deserve better than a call of their semantics --------------------------------

@@ -10,7 +10,7 @@ from .walking import walk
 
 __all__ = ["gather_facts"]
 
-CACHE_BYTES = 1536 * 1024
+CACHE_BYTES = 3072 * 1024
 """What a chunk's values may fill: most of an L2 cache, with room for the inputs' making."""
 
 _STEP = 1 << 12
@@ -23,7 +23,7 @@ def chunk_lanes(arrays: int, shrinks: bool) -> int:
     larger chunks pay more than cache misses cost.
     """
     lanes = CACHE_BYTES // (4 * (arrays + 4)) * (4 if shrinks else 1)
-    return max(2 * _STEP, min(8 * _STEP, lanes // _STEP * _STEP))
+    return max(2 * _STEP, min(16 * _STEP, lanes // _STEP * _STEP))
 
 
 _WHERE = {"at_offset": "at", "at_sample": "at"}

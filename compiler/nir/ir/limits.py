@@ -1,0 +1,86 @@
+"""The smaller and the larger of an array and a number, several times faster than NumPy alone.
+
+NumPy compares two arrays many elements at a time, but an array and a number one element after the
+other. So the number is laid out as a row, and a long array is compared with that, piece by piece.
+The functions are NumPy's of the same names, results and all: they differ for arrays only in time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["between", "fmax", "fmin", "maximum", "minimum"]
+
+Array = npt.NDArray[Any]
+
+_LENGTH = 1 << 14
+"""Elements of a row: enough that calls cost little, few enough for the cache."""
+
+_FEW = 3 << 11
+"""From so many elements on a row is faster."""
+
+_MOST_ROWS = 128
+_rows: dict[tuple[int | float, str], Array] = {}
+
+
+def fmin(a: Array, b: Any, out: Array | None = None) -> Array:
+    """The smaller of two, where a NaN loses."""
+    return np.fmin(a, b, out=out) if a.size < _FEW else _limited(np.fmin, a, b, out)
+
+
+def fmax(a: Array, b: Any, out: Array | None = None) -> Array:
+    """The larger of two, where a NaN loses."""
+    return np.fmax(a, b, out=out) if a.size < _FEW else _limited(np.fmax, a, b, out)
+
+
+def minimum(a: Array, b: Any, out: Array | None = None) -> Array:
+    """The smaller of two, where a NaN wins."""
+    return np.minimum(a, b, out=out) if a.size < _FEW else _limited(np.minimum, a, b, out)
+
+
+def maximum(a: Array, b: Any, out: Array | None = None) -> Array:
+    """The larger of two, where a NaN wins."""
+    return np.maximum(a, b, out=out) if a.size < _FEW else _limited(np.maximum, a, b, out)
+
+
+def between(a: Array, low: Any, high: Any, out: Array | None = None) -> Array:
+    """No less than `low`, no more than `high`; `low` for a NaN."""
+    limited = fmax(a, low, out)
+    return fmin(limited, high, limited if limited.ndim else None)
+
+
+def _limited(ufunc: np.ufunc, a: Array, b: Any, out: Array | None) -> Array:
+    row = None if getattr(b, "ndim", 0) else _row(b, a.dtype)
+    if row is None or not a.flags.c_contiguous:
+        result: Array = ufunc(a, b, out=out)
+        return result
+    if out is None:
+        out = np.empty(a.shape, a.dtype)
+    elif out.dtype != a.dtype or not out.flags.c_contiguous:
+        return ufunc(a, b, out=out)  # type: ignore[no-any-return]
+    flat, into = a.reshape(-1), out.reshape(-1)
+    for start in range(0, a.size, _LENGTH):
+        piece = flat[start : start + _LENGTH]
+        ufunc(piece, row[: piece.size], out=into[start : start + _LENGTH])
+    return out
+
+
+def _row(number: Any, dtype: np.dtype[Any]) -> Array | None:
+    """A row of the number, if it is one that keeps the type of the array."""
+    if type(number) is not int and type(number) is not float:
+        if number.dtype != dtype:
+            return None
+        number = number.item()
+    if number != number or (not number and str(number) == "-0.0"):
+        return None  # not equal to itself, or equal to what differs from it
+    key = number, dtype.char
+    found = _rows.get(key)
+    if found is None:
+        if len(_rows) >= _MOST_ROWS:
+            _rows.clear()
+        found = _rows[key] = np.full(_LENGTH, number, dtype)
+        found.flags.writeable = False
+    return found

@@ -1,0 +1,278 @@
+"""Hierarchical depth: spans that lie behind what has been drawn are dropped before they are lanes.
+
+The depth buffer is summed up in blocks, by how far the farthest pixel of each is (how near the
+nearest, for tests the other way round). Along a row depth only rises or only falls, rounding
+included: so one end of a span says how near all of it comes, and where no block under it has
+anything farther nothing of it can pass. Nobody can tell: what is dropped would have failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.raster.fragments import pieces
+from gallette.drivers.common.raster.interpolate import Plane, PlaneSource
+from gallette.drivers.common.raster.spans import Spans
+from gallette.drivers.common.vertex.masks import every, where
+from gallette.pipe.enums import CompareFunc
+
+from .depth import DepthTarget
+
+if TYPE_CHECKING:
+    from .engine import FragmentEngine
+
+__all__ = ["DepthBlocks", "can_be_hidden", "nearest_first", "pieces_seen"]
+
+Array = npt.NDArray[Any]
+Codes = npt.NDArray[np.uint32]
+Ints = npt.NDArray[np.int64]
+
+_ROWS, _COLUMNS = 2, 4
+"""A block has two to the power of these rows and columns."""
+
+_FAILS = {
+    CompareFunc.LESS: np.greater_equal,
+    CompareFunc.LEQUAL: np.greater,
+    CompareFunc.EQUAL: np.greater,
+    CompareFunc.GREATER: np.less_equal,
+    CompareFunc.GEQUAL: np.less,
+}
+"""How the nearest code of a span has to compare with the farthest one that is held, to fail."""
+
+_OTHER_WAY = (CompareFunc.GREATER, CompareFunc.GEQUAL)
+
+_SMALL = 1 << 14
+"""Pixels of a buffer that is summed up whole: a tile's."""
+
+_ENOUGH = 0.15
+"""Of fragments: if so many were dropped, it was worth asking."""
+
+_MOST = 5
+"""Pieces are no more than so many times as long for what is dropped of them."""
+
+
+def can_be_hidden(engine: FragmentEngine, source: PlaneSource) -> bool:
+    """Does a fragment that fails the depth test leave no trace, and is failing monotone?"""
+    state, facts = engine.state, engine.state.facts
+    if not engine.tests.depth or engine.tests.stencil or state.tests.depth_func not in _FAILS:
+        return False
+    if facts is not None and not engine.tests_first:  # those that fail would be shaded
+        if facts.has_side_effects or facts.writes_depth:
+            return False
+    return state.layers == 1 and _finite(source.window_plane(2))
+
+
+def _finite(plane: Plane) -> bool:
+    return all(part is None or every(np.isfinite(part)) for part in plane)
+
+
+class DepthBlocks:
+    """How far a depth buffer reaches, block by block; `left` and `top` is where the buffer begins.
+
+    Asked for several blocks in a row, it looks two up: for every power of two it keeps what so many
+    blocks from each one on have in common.
+    """
+
+    def __init__(self, depth: DepthTarget, width: int, left: int = 0, top: int = 0) -> None:
+        self._depth, self._width = depth, width
+        self._left, self._top = left, top
+        self._tables: dict[tuple[int, int, bool], _Table] = {}
+        self.hidden = 0
+        """Fragments that never were."""
+
+    def changed(self) -> None:
+        """Depths were written."""
+        self._tables.clear()
+
+    def seen(
+        self,
+        engine: FragmentEngine,
+        spans: Spans,
+        source: PlaneSource,
+        func: CompareFunc | None = None,
+    ) -> Spans:
+        """The spans of which something may pass (the test of that function, or the engine's)."""
+        func = func or engine.state.tests.depth_func
+        nearest = func not in _OTHER_WAY
+        last = spans.x + spans.length
+        last -= 1
+        codes = engine.tests.codes_of(_reach(source, spans, last, nearest), source, spans)
+        first = spans.x - self._left
+        last -= self._left
+        rows = spans.y - self._top
+        low, high = int(rows.min()), int(rows.max()) + 1
+        if len(self._depth.depth_words) <= _SMALL:
+            low, high = 0, len(self._depth.depth_words) // self._width
+        held = self._table(low, high, nearest).of(rows, first, last)
+        hidden = _FAILS[func](codes, held)
+        if not hidden.any():
+            return spans
+        left = spans.take(where(~hidden))
+        self.hidden += spans.fragments - left.fragments
+        return left
+
+    def _table(self, low: int, high: int, farthest: bool) -> _Table:
+        """The table of some rows of pixels."""
+        low &= -1 << _ROWS
+        key = low, high, farthest
+        found = self._tables.get(key)
+        if found is None:
+            words = self._depth.depth_words[low * self._width : high * self._width]
+            codes = self._depth.of_words(words.reshape(-1, self._width))
+            found = self._tables[key] = _Table.made(
+                codes, low, np.maximum if farthest else np.minimum
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The extremes of runs of blocks: `[level, row, column]`, of two to the power of `level`."""
+
+    runs: Codes
+    low: int  # the first row of pixels
+    join: np.ufunc
+
+    @classmethod
+    def made(cls, codes: Codes, low: int, join: np.ufunc) -> _Table:
+        for _ in range(_ROWS):
+            if len(codes) & 1:
+                codes = np.concatenate((codes, codes[-1:]))
+            codes = join(codes[0::2], codes[1::2])
+        for _ in range(_COLUMNS):
+            if codes.shape[1] & 1:
+                codes = np.concatenate((codes, codes[:, -1:]), axis=1)
+            codes = join(codes[:, 0::2], codes[:, 1::2])
+        levels = [codes]
+        step = 1
+        while 2 * step <= codes.shape[1]:
+            longer = levels[-1].copy()
+            join(longer[:, :-step], longer[:, step:], out=longer[:, :-step])
+            levels.append(longer)
+            step *= 2
+        return cls(np.stack(levels), low, join)
+
+    def of(self, rows: Ints, first: Ints, last: Ints) -> Codes:
+        """The extreme of the blocks under runs of pixels."""
+        _, height, across = self.runs.shape
+        begin, end = first >> _COLUMNS, last >> _COLUMNS
+        level = _LOGARITHMS.take(end - begin + 1)
+        place = level * height
+        place += (rows - self.low) >> _ROWS
+        place *= across
+        end -= (1 << level) - 1
+        flat = self.runs.reshape(-1)
+        found: Codes = self.join(flat.take(begin + place), flat.take(end + place))
+        return found
+
+
+_LOGARITHMS = np.frexp(np.arange(1 << 11, dtype=np.float64))[1].astype(np.int64) - 1
+"""Of so many blocks, the power of two that is not above it (of none: -1, for nobody)."""
+
+
+def _reach(source: PlaneSource, spans: Spans, last: Ints, nearest: bool) -> Array:
+    """The smallest depth in each span, or the largest: that of one end, as fragments compute it."""
+    plane, primitive = source.window_plane(2), spans.primitive
+    if plane.dx is None or plane.dy is None:
+        a0 = plane.a0
+        return a0.take(primitive) if a0.ndim else np.broadcast_to(a0, spans.count)
+    value = plane.dx.take(primitive)
+    value *= np.where((value > 0) == nearest, spans.x, last)
+    value += plane.a0.take(primitive)
+    step = value.astype(np.float32)
+    np.multiply(plane.dy.take(primitive), spans.y, out=value)
+    value += step
+    return value.astype(np.float32)
+
+
+def pieces_seen(
+    engine: FragmentEngine, spans: Spans, source: PlaneSource, limit: int
+) -> Iterator[Spans]:
+    """Pieces of about `limit` fragments, in order, without what is hidden when they are asked for.
+
+    Nothing is looked for as long as nothing is found: the pause between two tries doubles.
+    """
+    depth = engine.state.depth
+    assert depth is not None
+    blocks = DepthBlocks(depth, engine.state.width)
+    start, pause, left = 0, 1, 1.0
+    wait = 0 if engine.state.tests.depth_func is CompareFunc.EQUAL else 1
+    ends, total = spans.ends, spans.count
+    while start < total:
+        done = int(ends[start - 1]) if start else 0
+        asked = not wait
+        want = int(limit / max(left, 1 / _MOST)) if asked else limit
+        stop = min(int(np.searchsorted(ends, done + want)) + 1, total)
+        piece = spans.take(slice(start, stop))
+        start = stop
+        if asked:
+            before = piece.fragments
+            blocks.changed()
+            piece = blocks.seen(engine, piece, source)
+            left = piece.fragments / before
+            pause = 1 if left <= 1 - _ENOUGH else 2 * pause
+            wait = 0 if pause == 1 else pause
+            left = left if pause == 1 else 1.0
+        else:
+            wait -= 1
+        yield from pieces(piece, limit)
+
+
+_TURNED = {
+    CompareFunc.LESS: CompareFunc.LEQUAL,
+    CompareFunc.LEQUAL: CompareFunc.LEQUAL,
+    CompareFunc.GREATER: CompareFunc.GEQUAL,
+    CompareFunc.GEQUAL: CompareFunc.GEQUAL,
+}
+"""Who comes out of turn may win with a depth that is there already."""
+
+_SAMPLES = 256
+"""Spans that speak for a piece."""
+
+_APART = 0.25
+"""Pieces are worth turning if their depths differ by so much of how all depths do."""
+
+
+def nearest_first(
+    engine: FragmentEngine, spans: Spans, source: PlaneSource, limit: int
+) -> Iterator[Spans] | None:
+    """Pieces of about `limit` fragments, the nearest ones first, without what is hidden by then.
+
+    None if depths are written so that the order counts, or if it would not be worth it.
+    """
+    state = engine.state
+    if not state.tests.depth_writemask or state.tests.depth_func not in _TURNED:
+        return None
+    cut = list(pieces(spans, limit))
+    if len(cut) < 2:
+        return None
+    nearest = state.tests.depth_func not in _OTHER_WAY
+    means, all_depths = [], []
+    for piece in cut:
+        some = piece.take(slice(None, None, max(1, piece.count // _SAMPLES)))
+        depths = _reach(source, some, some.x, nearest)
+        means.append(float(depths.mean()))
+        all_depths.append(depths)
+    order = np.argsort(means if nearest else np.negative(means), kind="stable")
+    in_order = bool((np.diff(order) > 0).all())
+    if in_order or not np.std(means) > _APART * np.std(np.concatenate(all_depths)):
+        return None
+    return _turned(engine, [cut[i] for i in order], source)
+
+
+def _turned(engine: FragmentEngine, cut: list[Spans], source: PlaneSource) -> Iterator[Spans]:
+    """Pieces in this order, without what is hidden when they are asked for."""
+    depth, func = engine.state.depth, _TURNED[engine.state.tests.depth_func]
+    assert depth is not None
+    blocks = DepthBlocks(depth, engine.state.width)
+    yield cut[0]
+    for piece in cut[1:]:
+        left = blocks.seen(engine, piece, source, func)
+        if left.count:
+            yield left
+            blocks.changed()
