@@ -118,7 +118,6 @@ class DepthBlocks:
 
     def _table(self, low: int, high: int, farthest: bool) -> _Table:
         """The table of some rows of pixels."""
-        low &= -1 << _ROWS
         key = low, high, farthest
         found = self._tables.get(key)
         if found is None:

@@ -27,6 +27,7 @@ void main() {
 PLAIN = "color = tint;"
 CUT_OUT = "if (fract(place.x * 0.8) < 0.3) discard; color = tint;"
 DEEPER = "color = tint; gl_FragDepth = 1.0 - gl_FragCoord.z;"
+SLOPES = "color = vec4(fract(dFdx(place) * 99.0 + dFdy(place) * 55.0), tint.xy);"
 SIZE = 72
 FUNCS = ("LESS", "LEQUAL", "GREATER", "GEQUAL", "EQUAL", "NOTEQUAL", "ALWAYS")
 
@@ -184,6 +185,21 @@ def test_what_was_there_wins_ties_as_before(func: str, monkeypatch: Patch) -> No
     for first in (screens(-0.5), screens(0.5), data):
         both(monkeypatch, data, func, first=first)
         both(monkeypatch, data[::-1].copy(), func, first=first)
+
+
+@pytest.mark.parametrize("text", [PLAIN, SLOPES])
+@pytest.mark.parametrize("func", ["LESS", "GEQUAL"])
+@pytest.mark.parametrize("x, y", [(0.53, -0.41), (-0.61, 0.57), (0.06, 0.03)])
+def test_a_part_of_the_target(x: float, y: float, func: str, text: str, monkeypatch: Patch) -> None:
+    """Beside being the same with hidden ones and without, it is what comes of small draws."""
+    data = np.ascontiguousarray(some(8, 200) * np.float32([0.3, 0.3, 1]) + np.float32([x, y, 0]))
+    assert both(monkeypatch, data, func, text).hidden > 300
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "PIECE", 400)
+        patch.setattr(engine, "_overdrawn", lambda spans: True)
+        resolved = drawn(data, func, text)
+        patch.setattr(engine, "_overdrawn", lambda spans: False)
+        assert drawn(data, func, text) == resolved
 
 
 def test_depths_that_are_not_written_hide_nothing_new(monkeypatch: Patch) -> None:
