@@ -49,8 +49,8 @@ _OTHER_WAY = (CompareFunc.GREATER, CompareFunc.GEQUAL)
 _SMALL = 1 << 14
 """Pixels of a buffer that is summed up whole: a tile's."""
 
-_ENOUGH = 0.15
-"""Of fragments: if so many were dropped, it was worth asking."""
+_LOOKS = 1 / 16, 1.5
+"""What it costs to sum a pixel up and to look at a span, in fragments that are drawn."""
 
 _MOST = 5
 """Pieces are no more than so many times as long for what is dropped of them."""
@@ -81,7 +81,7 @@ class DepthBlocks:
     def __init__(self, depth: DepthTarget, width: int, left: int = 0, top: int = 0) -> None:
         self._depth, self._width = depth, width
         self._left, self._top = left, top
-        self._tables: dict[tuple[int, int, bool], _Table] = {}
+        self._tables: dict[tuple[int, int, int, int, bool], _Table] = {}
         self.hidden = 0
         """Fragments that never were."""
 
@@ -102,13 +102,9 @@ class DepthBlocks:
         last = spans.x + spans.length
         last -= 1
         codes = engine.tests.codes_of(_reach(source, spans, last, nearest), source, spans)
-        first = spans.x - self._left
-        last -= self._left
-        rows = spans.y - self._top
-        low, high = int(rows.min()), int(rows.max()) + 1
-        if len(self._depth.depth_words) <= _SMALL:
-            low, high = 0, len(self._depth.depth_words) // self._width
-        held = self._table(low, high, nearest).of(rows, first, last)
+        held = self._table(self._around(spans, last), nearest).of(
+            spans.y - self._top, spans.x - self._left, last - self._left
+        )
         hidden = _FAILS[func](codes, held)
         if not hidden.any():
             return spans
@@ -116,16 +112,30 @@ class DepthBlocks:
         self.hidden += spans.fragments - left.fragments
         return left
 
-    def _table(self, low: int, high: int, farthest: bool) -> _Table:
-        """The table of some rows of pixels."""
-        key = low, high, farthest
+    def area(self, spans: Spans) -> int:
+        """How many pixels of the buffer would have to be looked at for these spans."""
+        x0, x1, y0, y1 = self._around(spans, spans.x + spans.length)
+        return (x1 - x0) * (y1 - y0)
+
+    def _around(self, spans: Spans, last: Ints) -> tuple[int, int, int, int]:
+        """The pixels around spans: first column, past the last, the same of rows."""
+        pixels = len(self._depth.depth_words)
+        if pixels <= _SMALL:
+            return 0, self._width, 0, pixels // self._width
+        left, right = int(spans.x.min()) - self._left, int(last.max()) - self._left
+        top, bottom = int(spans.y.min()) - self._top, int(spans.y.max()) - self._top
+        return left, right + 1, top, bottom + 1
+
+    def _table(self, around: tuple[int, int, int, int], farthest: bool) -> _Table:
+        """The table of some pixels."""
+        key = *around, farthest
         found = self._tables.get(key)
         if found is None:
-            words = self._depth.depth_words[low * self._width : high * self._width]
-            codes = self._depth.of_words(words.reshape(-1, self._width))
-            found = self._tables[key] = _Table.made(
-                codes, low, np.maximum if farthest else np.minimum
-            )
+            x0, x1, y0, y1 = around
+            words = self._depth.depth_words[y0 * self._width : y1 * self._width]
+            codes = self._depth.of_words(words.reshape(-1, self._width)[:, x0:x1])
+            join = np.maximum if farthest else np.minimum
+            found = self._tables[key] = _Table.made(codes, x0, y0, join)
         return found
 
 
@@ -134,11 +144,12 @@ class _Table:
     """The extremes of runs of blocks: `[level, row, column]`, of two to the power of `level`."""
 
     runs: Codes
-    low: int  # the first row of pixels
+    left: int  # the first column of pixels
+    top: int  # the first row
     join: np.ufunc
 
     @classmethod
-    def made(cls, codes: Codes, low: int, join: np.ufunc) -> _Table:
+    def made(cls, codes: Codes, left: int, top: int, join: np.ufunc) -> _Table:
         for _ in range(_ROWS):
             if len(codes) & 1:
                 codes = np.concatenate((codes, codes[-1:]))
@@ -154,15 +165,15 @@ class _Table:
             join(longer[:, :-step], longer[:, step:], out=longer[:, :-step])
             levels.append(longer)
             step *= 2
-        return cls(np.stack(levels), low, join)
+        return cls(np.stack(levels), left, top, join)
 
     def of(self, rows: Ints, first: Ints, last: Ints) -> Codes:
         """The extreme of the blocks under runs of pixels."""
         _, height, across = self.runs.shape
-        begin, end = first >> _COLUMNS, last >> _COLUMNS
+        begin, end = (first - self.left) >> _COLUMNS, (last - self.left) >> _COLUMNS
         level = _LOGARITHMS.take(end - begin + 1)
         place = level * height
-        place += (rows - self.low) >> _ROWS
+        place += (rows - self.top) >> _ROWS
         place *= across
         end -= (1 << level) - 1
         flat = self.runs.reshape(-1)
@@ -194,7 +205,7 @@ def pieces_seen(
 ) -> Iterator[Spans]:
     """Pieces of about `limit` fragments, in order, without what is hidden when they are asked for.
 
-    Nothing is looked for as long as nothing is found: the pause between two tries doubles.
+    As long as too little is found for what looking costs, the pause between two tries doubles.
     """
     depth = engine.state.depth
     assert depth is not None
@@ -211,15 +222,24 @@ def pieces_seen(
         start = stop
         if asked:
             before = piece.fragments
-            blocks.changed()
-            piece = blocks.seen(engine, piece, source)
+            cost = _cost(blocks, piece)
+            if cost < before / 2:
+                piece = blocks.seen(engine, piece, source)
             left = piece.fragments / before
-            pause = 1 if left <= 1 - _ENOUGH else 2 * pause
+            pause = 1 if before - piece.fragments >= cost else 2 * pause
             wait = 0 if pause == 1 else pause
             left = left if pause == 1 else 1.0
         else:
             wait -= 1
-        yield from pieces(piece, limit)
+        if piece.count:
+            yield from pieces(piece, limit)
+            blocks.changed()
+
+
+def _cost(blocks: DepthBlocks, spans: Spans) -> float:
+    """What looking at spans costs, in fragments that are drawn."""
+    pixel, span = _LOOKS
+    return blocks.area(spans) * pixel + spans.count * span
 
 
 _TURNED = {
@@ -271,7 +291,8 @@ def _turned(engine: FragmentEngine, cut: list[Spans], source: PlaneSource) -> It
     blocks = DepthBlocks(depth, engine.state.width)
     yield cut[0]
     for piece in cut[1:]:
-        left = blocks.seen(engine, piece, source, func)
+        cheap = _cost(blocks, piece) < piece.fragments / 2
+        left = blocks.seen(engine, piece, source, func) if cheap else piece
         if left.count:
             yield left
             blocks.changed()

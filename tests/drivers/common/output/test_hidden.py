@@ -54,7 +54,7 @@ class Counted:
         patch.setattr(hidden, "_turned", turning)
         patch.setattr(engine, "PIECE", 500)
         patch.setattr(engine, "_overdrawn", lambda spans: True)
-        patch.setattr(hidden, "_ENOUGH", 0.0)  # always asked again
+        patch.setattr(hidden, "_LOOKS", (0.0, 0.0))  # always worth looking
 
 
 def drawn(
