@@ -231,10 +231,14 @@ class FragmentEngine:
 
     def _pieces(self, spans: Spans, source: PlaneSource, limit: int) -> Iterable[Spans]:
         """The spans in pieces, if they are many without those that are hidden by then."""
-        many = spans.fragments > limit + limit // 2
-        if many and not self.origin and can_be_hidden(self, source):
+        if self._hides(spans, source, limit):
             return pieces_seen(self, spans, source, limit)
         return pieces(spans, limit)
+
+    def _hides(self, spans: Spans, source: PlaneSource, limit: int) -> bool:
+        """Spans may hide others, in more than one piece."""
+        many = spans.fragments > limit + limit // 2
+        return many and not self.origin and can_be_hidden(self, source)
 
     def fragments(
         self, spans: Spans, source: PlaneSource, info: PrimitiveInfo, quads: bool
@@ -368,11 +372,10 @@ class FragmentEngine:
 
     def _nearest_own(self, owners: Owners, spans: Spans, source: PlaneSource) -> None:
         """Those that pass the depth test, in whichever order hides most."""
-        state, order = self.state, self._pieces(spans, source, PIECE)
-        turned = None
-        if not self.origin and can_be_hidden(self, source):
+        state, turned = self.state, None
+        if self._hides(spans, source, PIECE):
             turned = nearest_first(self, spans, source, PIECE)
-        for piece in order if turned is None else turned:
+        for piece in turned or self._pieces(spans, source, PIECE):
             lanes = self.placed(expand_pixels(piece, state.width))
             places = owners.places(lanes)
             ties = None if turned is None else owners.ties(lanes, places, state.tests.depth_func)
