@@ -89,7 +89,7 @@ def chart(sides: Sequence[Side], names: Sequence[str], processor: bool = False) 
     def x(value: float) -> float:
         return _LEFT + (math.log10(value) - low) / (high - low) * (_WIDTH - _LEFT - 20)
 
-    height = _ROW * (len(names) + 2)
+    height = _ROW * (len(names) + 1 + len(natives))
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}"'
         ' font-family="sans-serif" font-size="12">',

@@ -365,13 +365,13 @@ def test_shares_of_the_time_are_told_in_per_cent() -> None:
 
 def test_ratios_lie_on_a_logarithmic_axis() -> None:
     text = chart(measured(), ["a", "b", "c"])
-    assert 'viewBox="0 0 760 110"' in text
+    assert 'viewBox="0 0 760 132"' in text
     labels = {
         float(label): float(x)
         for x, label in re.findall(r'<text x="([\d.]+)" y="15"[^>]*>([^<]+)<', text)
     }
     assert labels == {0.1: 150.0, 1.0: 346.7, 10.0: 543.3, 100.0: 740.0}
-    lines = re.findall(r'<path d="M([\d.]+) 22V106" stroke="#(\w+)"/>', text)
+    lines = re.findall(r'<path d="M([\d.]+) 22V128" stroke="#(\w+)"/>', text)
     assert lines == [("150.0", "ddd"), ("346.7", "888"), ("543.3", "ddd"), ("740.0", "ddd")]
     circles = re.findall(r'<circle cx="([\d.]+)" cy="(\d+)" r="5" fill="(#\w+)"/>', text)
     first, second = "#2f6f4f", "#b5651d"
@@ -383,7 +383,7 @@ def test_ratios_lie_on_a_logarithmic_axis() -> None:
     assert names == [("38", "a"), ("60", "b"), ("82", "c")]
     keys = re.findall(r'<text x="8" y="(\d+)" fill="(#\w+)">([^<]+)<', text)
     assert keys == [
-        ("82", first, "softpipe / numpipe"), ("104", second, "llvmpipe / numpipe"),
+        ("104", first, "softpipe / numpipe"), ("126", second, "llvmpipe / numpipe"),
     ]  # fmt: skip
 
 
