@@ -172,6 +172,32 @@ def test_layers_are_resolved_from_the_nearest_on(
 
 
 @pytest.mark.parametrize("func", FUNCS[:4])
+@pytest.mark.parametrize("rising", [False, True])
+def test_neighbours_in_drawing_order_tie(func: str, rising: bool, monkeypatch: Patch) -> None:
+    """Primitives that follow each other have equal depths, and their pieces change places."""
+    corners = ((-1, -1), (1, -1), (-1, 1))  # not clipped: one triangle each
+    slopes = np.linspace(-0.3, 0.3, 12)
+    data = np.array(
+        # Level ones, each twice in a row; in between ones that slope, so that the order is mixed.
+        [
+            [x, y, np.clip(z + slope * x * (number % 3 == 2), -0.95, 0.95)]
+            for number, (z, slope) in enumerate(
+                zip(np.repeat([0.8, 0.1, -0.6], 4), slopes, strict=True)
+            )
+            for x, y in corners
+        ],
+        np.float32,
+    )
+    if rising:
+        data = np.ascontiguousarray(data.reshape(-1, 3, 3)[::-1].reshape(-1, 3))
+    both(monkeypatch, data, func)
+    with monkeypatch.context() as patch:  # every order of pieces, ties with the very next included
+        patch.setattr(hidden, "_APART", -1.0)
+        patch.setattr(hidden.np, "argsort", lambda keys, kind=None: np.arange(len(keys))[::-1])
+        both(patch, data, func)
+
+
+@pytest.mark.parametrize("func", FUNCS[:4])
 @pytest.mark.parametrize("seed", range(4))
 def test_mixed_layers_and_triangles(func: str, seed: int, monkeypatch: Patch) -> None:
     rng = np.random.default_rng(seed)
