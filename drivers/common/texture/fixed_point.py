@@ -10,19 +10,14 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import limits
 from gallette.pipe.enums import Wrap
 
-from .wrap import Axis
+from .wrap import Axis, clamp
 
-__all__ = ["bounded", "linear_first", "linear_pair", "nearest"]
+__all__ = ["linear_first", "linear_pair", "nearest"]
 
 Array = npt.NDArray[Any]
 F32 = np.float32
 I32 = np.int32
 U32 = np.uint32
-
-
-def bounded(i: Array, n: Any) -> Array:
-    """Texel numbers of `n` texels."""
-    return limits.minimum(limits.maximum(i, I32(0)), n - 1)
 
 
 def nearest(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
@@ -31,7 +26,7 @@ def nearest(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
     s = _offset_coordinate(s, offset, nf, axis.scaled)
     if axis.mode is Wrap.REPEAT and not axis.pot:
         s = s - np.floor(s)
-        return bounded((s * nf).astype(I32), n)
+        return clamp((s * nf).astype(I32), n)
     u = np.floor(s if axis.scaled else s * nf)
     if axis.mode is Wrap.CLAMP_TO_EDGE:
         u = limits.between(np.asarray(u), F32(0.0), nf - F32(1.0))
@@ -58,7 +53,7 @@ def linear_pair(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Arra
     weight = (fixed & I32(255)).view(U32)
     i1 = i0 + I32(1)
     if axis.mode is not Wrap.REPEAT:
-        return bounded(i0, n), bounded(i1, n), weight
+        return clamp(i0, n), clamp(i1, n), weight
     if axis.pot:
         return i0 & (n - 1), i1 & (n - 1), weight
     i0 = np.where(i0 < 0, n - 1, limits.minimum(i0, n - 1))

@@ -49,8 +49,7 @@ class Taps:
 
 def clamp(i: Array, n: Any) -> Array:
     """`i` limited to 0..n-1."""
-    limited = limits.maximum(i, 0)
-    return limits.minimum(limited, n - 1, limited if limited.ndim and not np.ndim(n) else None)
+    return limits.minimum(limits.maximum(i, 0), n - 1)
 
 
 def limited(u: Array, low: Any, high: Any) -> Array:

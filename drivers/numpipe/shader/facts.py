@@ -11,7 +11,7 @@ from .walking import walk
 __all__ = ["gather_facts"]
 
 CACHE_BYTES = 3072 * 1024
-"""What a chunk's values may fill: most of an L2 cache, with room for the inputs' making."""
+"""What a chunk's values may fill. Found by trying: beyond an L2 cache fewer calls still pay."""
 
 _STEP = 1 << 12
 
