@@ -2,8 +2,8 @@
 
 Reads a benchmark's name per line, answers one JSON object per line: seconds for one frame (draw
 plus read back) by the clock and of all threads' processor time, or an error, or what OpenGL it
-would need. `profile NAME` asks where the time goes. The parent asks the sides in turn, so that
-noise hits all alike.
+would need. `profile NAME` asks where the time goes, `memory NAME` how much memory a frame takes.
+The parent asks the sides in turn, so that noise hits all alike.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def main(driver: str) -> int:
     for line in sys.stdin:
         what, _, name = line.strip().rpartition(" ")
         try:
-            answer = _answer(ctx, frames, name, what == "profile")
+            answer = _answer(ctx, frames, name, what)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), flush=True)
@@ -67,9 +67,10 @@ def main(driver: str) -> int:
 
 
 def _answer(
-    ctx: Any, frames: dict[str, Callable[[], bytes]], name: str, profiled: bool
+    ctx: Any, frames: dict[str, Callable[[], bytes]], name: str, what: str
 ) -> dict[str, Any]:
     from gallette.benchmarks import BENCHMARKS
+    from gallette.benchmarks.memory import memory
     from gallette.benchmarks.profiling import profile
 
     lacks = BENCHMARKS[name].lacks(ctx.version_code, ctx.max_samples)
@@ -80,8 +81,10 @@ def _answer(
         frames[name] = _prepare(ctx, name)
         frames[name]()
         return {"first": time.perf_counter() - first}
-    if profiled:
+    if what == "profile":
         return {"profile": profile(frames[name])}
+    if what == "memory":
+        return {"memory": memory(lambda: _prepare(ctx, name)).table()}
     start, used = time.perf_counter(), time.process_time()
     frames[name]()
     return {"seconds": time.perf_counter() - start, "processor": time.process_time() - used}

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gallette.benchmarks.memory import FrameMemory
 from gallette.compiler.errors import GalletteError
 from gallette.piglit_subset.environment import child_environment
 
@@ -31,6 +32,7 @@ class Side:
     times: dict[str, list[float]] = field(default_factory=dict)
     processor: dict[str, list[float]] = field(default_factory=dict)
     profiles: dict[str, dict[str, float]] = field(default_factory=dict)
+    memory: dict[str, FrameMemory] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     lacks: dict[str, str] = field(default_factory=dict)  # benchmarks it cannot draw, and why
     log: Any = None
@@ -100,6 +102,13 @@ class Side:
         if not self.native and name in self.times:
             self.profiles[name] = self.ask(f"profile {name}").get("profile", {})
 
+    def measure_memory(self, name: str) -> None:
+        """Ask how much memory a frame takes."""
+        if not self.native and name in self.times:
+            answer = self.ask(f"memory {name}")
+            if "memory" in answer:
+                self.memory[name] = FrameMemory(**answer["memory"])
+
     def median(self, name: str, processor: bool = False) -> float | None:
         times = (self.processor if processor else self.times).get(name)
         return statistics.median(times) if times else None
@@ -121,6 +130,7 @@ def measure(
     drivers: Sequence[str],
     repeat: int,
     profiled: bool = False,
+    memory: bool = False,
     step: Callable[[str], None] = lambda note: None,
 ) -> list[Side]:
     """Time every benchmark on every driver, one frame per side in turn."""
@@ -135,9 +145,11 @@ def measure(
                 for side in sides:
                     step(f"{name} on {side.driver}")
                     side.frame(name)
-            if profiled:
-                for side in sides:
+            for side in sides:
+                if profiled:
                     side.profile(name)
+                if memory:
+                    side.measure_memory(name)
     finally:
         for side in started:
             side.close()

@@ -33,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--processor", action="store_true", help="compare processor time of all threads"
     )
     parser.add_argument("--profile", action="store_true", help="also say where our time goes")
+    parser.add_argument(
+        "--memory", action="store_true", help="also say how much memory a frame takes"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--docs", type=Path, metavar="PAGE", help="put table and chart into a page")
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
@@ -62,10 +65,12 @@ def run(options: argparse.Namespace) -> int:
         def step(note: str) -> None:
             bar.update(task, note=note, advance=1)
 
-        sides = measure(names, drivers, options.repeat, options.profile, step)
+        sides = measure(names, drivers, options.repeat, options.profile, options.memory, step)
     _print_table(names, sides, options.processor)
     if options.profile:
         _print_profiles(names, sides)
+    if options.memory:
+        _print_memory(names, sides)
     if options.json is not None:
         _write_json(options.json, names, sides)
         console().print(f"figures: {options.json}", markup=False)
@@ -140,6 +145,25 @@ def _print_profiles(names: list[str], sides: list[Side]) -> None:
             console().print(f"{part}: {doc}")
 
 
+def _print_memory(names: list[str], sides: list[Side]) -> None:
+    from rich.table import Table
+
+    for side in sides:
+        if not side.memory:
+            continue
+        table = Table(title=f"{side.driver}: memory of a frame, MiB")
+        for column in ("benchmark", "peak", "attachments", "vertices and indices", "times"):
+            table.add_column(column, justify="left" if column == "benchmark" else "right")
+        for name in names:
+            found = side.memory.get(name)
+            if found is not None:
+                sizes = (found.peak, found.attachments, found.vertices)
+                cells = [f"{size / (1 << 20):.1f}" for size in sizes]
+                table.add_row(name, *cells, f"{found.ratio:.1f}")
+        console().print(table)
+    console().print("times: the peak without vertices and indices, over the attachments")
+
+
 def _write_json(path: Path, names: list[str], sides: list[Side]) -> None:
     def medians(side: Side, processor: bool) -> dict[str, Any]:
         return {n: side.median(n, processor) for n in names}
@@ -155,6 +179,7 @@ def _write_json(path: Path, names: list[str], sides: list[Side]) -> None:
                 "first_frame": side.first,
                 "frames": side.times,
                 "profile": side.profiles,
+                "memory": {name: found.table() for name, found in side.memory.items()},
                 "errors": side.errors,
             }
             for side in sides

@@ -45,10 +45,10 @@ __all__ = [
     "parts",
 ]
 
-MOST_LANES = 1 << 20
+MOST_LANES = 1 << 17
 """Vertices a part has at most; fewer, if they have many outputs."""
 
-_PART_BYTES = 1 << 27
+_PART_BYTES = 1 << 24
 _LEAST_LANES = 1 << 16
 
 _FEW = 1 << 10

@@ -73,7 +73,7 @@ __all__ = [
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-PIECE = 1 << 17
+PIECE = 1 << 16
 """Fragments resolved at a time: enough to make NumPy's overhead small, few enough for the cache."""
 
 _WORTH_DEFERRING = PIECE + PIECE // 2
@@ -300,9 +300,20 @@ class FragmentEngine:
     def _piece(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
+        found = self._tested(lanes, source, info)
+        if found is not None and self._shades:
+            where, passing = found
+            self.shade(shader, lanes, where, passing, source, info)
+
+    def _tested(
+        self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
+    ) -> tuple[Ints | None, Bools | None] | None:
+        """Which lanes are fragments (None: all), and which of those pass, or may; None: there are
+        none.
+        """
         tested, where = real_lanes(lanes)
         if not tested.count:  # quads between the rows of a sliver
-            return
+            return None
         codes = None
         facts = self.state.facts  # tests that come first know of no depth but the primitive's
         computed = facts is not None and facts.writes_depth and not self._tests_first
@@ -321,8 +332,7 @@ class FragmentEngine:
                 self._tell(tested, info, None if passing is None else where_set(passing))
         else:
             passing = self.tests.surely_failing(tested, codes)
-        if self._shades:
-            self.shade(shader, lanes, where, passing, source, info)
+        return where, passing
 
     def shade(
         self,
@@ -333,13 +343,16 @@ class FragmentEngine:
         source: PlaneSource,
         info: PrimitiveInfo,
     ) -> None:
-        """Shade the lanes that passed, of those that are fragments (at `where`; None: all are)."""
+        """Shade the lanes that passed, of those that are fragments (at `where`; None: all are).
+
+        The others are let go of, whoever holds them.
+        """
         if passing is not None:
             if where is not None:
                 everywhere = np.zeros(lanes.count, np.bool_)
                 everywhere[where] = passing
                 passing = everywhere
-            lanes = lanes.keep(passing)
+            lanes.narrow(passing)
         if lanes.count:
             self._shade(shader, lanes, source, info)
 
@@ -393,7 +406,8 @@ class FragmentEngine:
             return
         facts = self.state.facts
         assert facts is not None
-        size = max(4, facts.chunk_lanes & ~3)
+        many = -(-lanes.count // max(4, facts.chunk_lanes))
+        size = 4 * -(-lanes.count // (4 * many))  # of one length: a rest would cost as many calls
         for start in range(0, lanes.count, size):
             yield lanes.take(slice(start, start + size))
 

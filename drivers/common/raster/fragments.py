@@ -7,7 +7,7 @@ render target; x and y are kept in float64, which is what interpolation wants.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -119,6 +119,12 @@ class Fragments:
         kept = replace(self)
         kept.covered = passing
         return kept
+
+    def narrow(self, passing: Bools) -> None:
+        """Become what `keep` would leave."""
+        kept = self.keep(passing)
+        for each in fields(self):
+            setattr(self, each.name, getattr(kept, each.name))
 
 
 def lanes_of_quads(quads: Ints) -> Ints:

@@ -15,10 +15,10 @@ from gallette.drivers.common.raster.few import FEW, FewTriangles
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.lines import rasterize_lines
-from gallette.drivers.common.raster.points import rasterize_points
+from gallette.drivers.common.raster.points import point_sizes, rasterize_points, rasterized_size
 from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.raster.setup import Rect
-from gallette.drivers.common.raster.spans import Spans
+from gallette.drivers.common.raster.spans import Spans, slices
 from gallette.drivers.common.raster.stipple import dashes
 from gallette.drivers.common.raster.triangles import (
     MOST_ROWS,
@@ -52,7 +52,7 @@ __all__ = ["Batch", "FragmentSink", "RasterContext", "clipped", "rasterize"]
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
 
-LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 16}
+LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 15}
 """Points, lines and triangles taken through setup at a time: it bounds the rows they cover."""
 
 
@@ -313,6 +313,7 @@ def _triangles(
                 )
                 info.screen = context.screen
                 sink.draw(spans, source, info)
+                del spans, source, info  # before the next ones are made
         else:
             _outlines(context, sink, vertices, batch, some, mode, depth)
 
@@ -411,19 +412,21 @@ def _lines(
         front = None if front is None else front[rows]
     if depth is None and _outlined(context, sink, vertices, batch, front):
         return
-    sink.draw(
-        *rasterize_lines(
-            vertices,
-            batch.corners,
-            batch.provoking,
-            batch.identity,
-            context.state,
-            context.target,
-            depth,
-            front,
-            context.pattern(context.state.line_smooth),
+    reach = np.float32(context.state.line_width)
+    for part in _by_rows(context, vertices, batch.corners, reach):
+        sink.draw(
+            *rasterize_lines(
+                vertices,
+                batch.corners[part],
+                batch.provoking[part],
+                batch.identity[part],
+                context.state,
+                context.target,
+                None if depth is None else depth[:, part],
+                None if front is None else front[part],
+                context.pattern(context.state.line_smooth),
+            )
         )
-    )
 
 
 def _points(
@@ -436,16 +439,32 @@ def _points(
 ) -> None:
     if depth is None and _outlined(context, sink, vertices, batch, front):
         return
-    sink.draw(
-        *rasterize_points(
-            vertices,
-            batch.corners[:, 0],
-            batch.provoking,
-            batch.identity,
-            context.state,
-            context.target,
-            depth,
-            front,
-            context.pattern(context.state.point_smooth),
+    corners = batch.corners[:, 0]
+    reach = rasterized_size(point_sizes(vertices, corners, context.state))
+    for part in _by_rows(context, vertices, batch.corners, reach):
+        sink.draw(
+            *rasterize_points(
+                vertices,
+                corners[part],
+                batch.provoking[part],
+                batch.identity[part],
+                context.state,
+                context.target,
+                None if depth is None else depth[:, part],
+                None if front is None else front[part],
+                context.pattern(context.state.point_smooth),
+            )
         )
-    )
+
+
+def _by_rows(
+    context: RasterContext, vertices: VertexSet, corners: Ints, reach: Floats | np.float32
+) -> list[slice]:
+    """Points or lines, cut so that no part has too many rows (see `Faced.parts`)."""
+    target, count = context.target, len(corners)
+    if count * (target.y1 - target.y0) <= MOST_ROWS:
+        return [slice(0, count)]
+    y = vertices.window[1].take(corners)
+    low = np.clip(y.min(axis=1) - reach, target.y0, target.y1)
+    high = np.clip(y.max(axis=1) + reach, target.y0, target.y1)
+    return slices(np.cumsum(np.nan_to_num(high - low) + 1, dtype=np.float64), MOST_ROWS)

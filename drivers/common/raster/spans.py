@@ -8,6 +8,7 @@ proportional to rows plus fragments, never to bounding boxes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,12 @@ from gallette.drivers.common.vertex.masks import ends_of
 
 from .setup import Edges
 
-__all__ = ["Ints", "Spans", "bound", "numbered", "rows_of", "spans_of"]
+__all__ = ["Ints", "Spans", "bound", "numbered", "rows_of", "slices", "spans_of"]
 
 Ints = npt.NDArray[np.int64]
+
+_ROWS = 1 << 15
+"""Rows whose bounds are found at a time: what they need fits a cache, and takes little memory."""
 
 
 @dataclass(slots=True)
@@ -59,16 +63,34 @@ class Spans:
         )
 
 
+def slices(ends: npt.NDArray[Any], most: int) -> list[slice]:
+    """Runs of things that are `most` units together, or little more; `ends` says where each ends,
+    if they are laid end to end.
+    """
+    count = len(ends)
+    if not count or ends[-1] <= most:
+        return [slice(0, count)]
+    cuts = np.searchsorted(ends, np.arange(most, ends[-1], most)) + 1
+    bounds = [0, *np.unique(cuts[cuts < count]).tolist(), count]
+    return [slice(a, b) for a, b in pairwise(bounds)]
+
+
 def numbered(lengths: npt.NDArray[np.int64]) -> tuple[Ints, Ints]:
     """For runs of these lengths laid end to end: each item's run, and where the runs end."""
     ends = ends_of(lengths)
     return np.arange(len(lengths)).repeat(lengths), ends
 
 
+def _heights(edges: Edges) -> Ints:
+    """How many rows each primitive may touch."""
+    heights: Ints = limits.maximum(edges.y1 - edges.y0, 0)
+    heights[edges.x1 <= edges.x0] = 0
+    return heights
+
+
 def rows_of(edges: Edges) -> tuple[Ints, Ints]:
     """Every (primitive, row) pair of the primitives' row ranges."""
-    heights = limits.maximum(edges.y1 - edges.y0, 0)
-    heights[edges.x1 <= edges.x0] = 0
+    heights = _heights(edges)
     primitive, ends = numbered(heights)
     y = (edges.y0 - (ends - heights)).take(primitive)
     y += np.arange(len(y))
@@ -77,6 +99,24 @@ def rows_of(edges: Edges) -> tuple[Ints, Ints]:
 
 def spans_of(edges: Edges) -> Spans:
     """The covered runs of all primitives, in primitive order, rows ascending."""
+    ends = ends_of(_heights(edges))
+    total = int(ends[-1]) if len(ends) else 0
+    if total <= _ROWS + _ROWS // 2:
+        return _spans_of(edges)
+    columns: list[list[Ints]] = [[], [], [], []]
+    for part in slices(ends, _ROWS):
+        some = _spans_of(edges.take(part))
+        some.primitive += part.start
+        for column, values in zip(
+            columns, (some.primitive, some.y, some.x, some.length), strict=True
+        ):
+            column.append(values)
+    # One after the other, each of which lets go of what it was made of.
+    return Spans(*(np.concatenate(columns.pop(0)) for _ in range(4)))
+
+
+def _spans_of(edges: Edges) -> Spans:
+    """The same of primitives with few rows."""
     primitive, y = rows_of(edges)
     row = y.astype(np.float64)
     low = edges.x0.astype(np.float64).take(primitive)

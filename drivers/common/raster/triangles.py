@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +24,7 @@ from .setup import (
     snap,
     triangle_area,
 )
-from .spans import Spans, spans_of
+from .spans import Spans, slices, spans_of
 
 __all__ = [
     "MOST_ROWS",
@@ -36,7 +35,7 @@ __all__ = [
     "rasterize_triangles",
 ]
 
-MOST_ROWS = 1 << 19
+MOST_ROWS = 1 << 18
 """Rows of triangles rasterized at a time."""
 
 _WORTH_COUNTING = 512
@@ -89,12 +88,7 @@ class Faced:
         if self.count * (target.y1 - target.y0) <= MOST_ROWS:
             return [slice(0, self.count)]
         low, high = (np.clip(side, target.y0, target.y1) for side in self.box[2:])
-        ends = np.cumsum(high - low + 1)
-        if ends[-1] <= MOST_ROWS:
-            return [slice(0, self.count)]
-        cuts = np.unique(np.searchsorted(ends, np.arange(MOST_ROWS, ends[-1], MOST_ROWS)) + 1)
-        bounds = [0, *(int(cut) for cut in cuts if cut < self.count), self.count]
-        return [slice(a, b) for a, b in itertools.pairwise(bounds)]
+        return slices(np.cumsum(high - low + 1), MOST_ROWS)
 
 
 def face_triangles(

@@ -1,12 +1,14 @@
 """Bilinear filtering out of padded copies (see `padded`), coordinates worked out once.
 
 Shaders that take several samples of a texture, a blur say, ask again and again for the same column
-or row of texels: what coordinates mean is kept for those seen last, and found again by comparing
+or row of texels: what coordinates mean is kept as long as they live, and found again by comparing
 them, which takes a fraction of the time.
 """
 
 from __future__ import annotations
 
+import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from .wrap import Axis
 __all__ = ["PaddedFilter"]
 
 Array = npt.NDArray[Any]
+_Key = tuple[int, Any]
 
 _MOST_KEPT = 12
 """Coordinates that are kept, for each axis."""
@@ -28,7 +31,7 @@ _LEAST, _MOST = 1 << 8, 1 << 15
 """Coordinates of so many lanes are worth being kept."""
 
 _PATIENCE = 64
-"""Coordinates that were not seen before, until none are kept for a while."""
+"""Coordinates that nobody asks for twice, until no more are kept."""
 
 _EIGHT = np.uint16(8)
 _HIGH = np.uint16(0xFF00)
@@ -89,7 +92,7 @@ class _Line:
     `weight` those of the second ones.
     """
 
-    __slots__ = ("_after", "above", "given", "kept", "places", "weight")
+    __slots__ = ("_after", "above", "ends", "given", "kept", "places", "weight")
 
     def __init__(
         self, axis: Axis, coords: Array, extent: Any, offset: Array | int, stride: Any
@@ -101,6 +104,7 @@ class _Line:
         self.weight = spread_weight(weight)
         self.kept = False
         self.given = coords
+        self.ends: weakref.ref[Array] | None = None
         self.above: tuple[Copies, _Line, Array] | None = None
         """Of columns: the upper row of the sample before, already weighted, and what row it was."""
         self._after: tuple[_Line, bool] | None = None
@@ -114,13 +118,18 @@ class _Line:
 
 
 class _Remembered:
-    """What some coordinates meant, lately. Arrays are looked up by identity, and compared."""
+    """What some coordinates meant, while they live. Arrays are looked up by identity, and compared:
+    whoever computes may use one again.
 
-    __slots__ = ("_found", "_patience")
+    Nothing is kept until somebody asks twice, as most shaders never do.
+    """
+
+    __slots__ = ("__weakref__", "_asked", "_found", "_patience")
 
     def __init__(self) -> None:
-        self._found: dict[tuple[int, Any], _Line] = {}
-        self._patience = _PATIENCE
+        self._asked: dict[_Key, weakref.ref[Array]] = {}
+        self._found: dict[_Key, _Line] = {}
+        self._patience = 0
 
     def find(self, where: Any, coords: Array) -> _Line | None:
         found = self._found.get((id(coords), where))
@@ -132,21 +141,43 @@ class _Remembered:
         return found
 
     def keep(self, where: Any, coords: Array, line: _Line) -> None:
-        self._patience -= 1
-        if self._patience < 0:
-            if self._patience < -16 * _PATIENCE:
-                self._patience = _PATIENCE
-            self._found = {}
-            return
         if not _LEAST <= len(coords) <= _MOST:
             return
         key = id(coords), where
+        if self._patience > 0:
+            self._patience -= 1
+        elif not self._asked_before(key, coords):
+            return
         found = self._found
         if key not in found and len(found) >= _MOST_KEPT:
             # Another thread may look: it finds the old ones or the new ones.
             self._found = found = dict(list(found.items())[_MOST_KEPT // 2 :])
         line.given, line.kept = coords.copy(), True
+        line.ends = weakref.ref(coords, partial(_forget, weakref.ref(self), key))
         found[key] = line
+
+    def _asked_before(self, key: _Key, coords: Array) -> bool:
+        """Was the same asked for lately?"""
+        before = self._asked.get(key)
+        if before is not None and before() is coords:
+            self._patience = _PATIENCE
+            return True
+        if len(self._asked) >= _MOST_KEPT:
+            self._asked = {}
+        self._asked[key] = weakref.ref(coords)
+        return False
+
+    def forget(self, key: _Key, ended: object) -> None:
+        """The coordinates of a line are gone."""
+        line = self._found.get(key)
+        if line is not None and line.ends is ended:
+            self._found.pop(key, None)
+
+
+def _forget(where: weakref.ref[_Remembered], key: _Key, ended: object) -> None:
+    remembered = where()
+    if remembered is not None:
+        remembered.forget(key, ended)
 
 
 def _between(copies: Copies, index: Array, weight: Array) -> Array:

@@ -1,0 +1,74 @@
+"""How much memory a benchmark's frame takes, beside the memory of what it draws from and into.
+
+Python's own allocator counts, NumPy's arrays included: what a frame holds at most of what was not
+there before, textures that it makes ready for sampling as well.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gallette.pipe.state import DrawInfo
+
+__all__ = ["FrameMemory", "memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameMemory:
+    """Bytes."""
+
+    peak: int
+    attachments: int  # of all framebuffers drawn into
+    vertices: int  # vertex and index buffers of all draws
+
+    @property
+    def ratio(self) -> float:
+        """Times the attachments, apart from the vertices."""
+        return (self.peak - self.vertices) / max(1, self.attachments)
+
+    def table(self) -> dict[str, int]:
+        return asdict(self)
+
+
+def memory(prepare: Callable[[], Callable[[], Any]]) -> FrameMemory:
+    """Prepare a scene and draw some of its frames."""
+    from gallette.drivers.common.context import HostContext
+
+    attachments: dict[tuple[int, int], int] = {}
+    buffers: dict[int, int] = {}
+    draw = HostContext.draw_vbo
+
+    def noted(context: HostContext, info: DrawInfo) -> None:
+        framebuffer = context.bound.framebuffer
+        for surface in (*framebuffer.cbufs, framebuffer.zsbuf):
+            if surface is not None:
+                level = surface.resource.storage[surface.level]
+                attachments[id(surface.resource), surface.level] = level.nbytes
+        used = [each.buffer for each in context.bound.vertex_buffers if each is not None]
+        for buffer in (*used, info.index_buffer):
+            if buffer is not None:
+                buffers[id(buffer)] = buffer.desc.width
+        draw(context, info)
+
+    # Frames that are like the last ones come another way: the first one tells.
+    HostContext.draw_vbo = noted  # type: ignore
+    try:
+        frame = prepare()
+        frame()
+    finally:
+        HostContext.draw_vbo = draw  # type: ignore[method-assign]
+    frame()
+    tracemalloc.start()
+    try:
+        frame()
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        frame()
+        peak = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    return FrameMemory(peak, sum(attachments.values()), sum(buffers.values()))
+
