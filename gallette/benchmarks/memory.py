@@ -71,4 +71,3 @@ def memory(prepare: Callable[[], Callable[[], Any]]) -> FrameMemory:
     finally:
         tracemalloc.stop()
     return FrameMemory(peak, sum(attachments.values()), sum(buffers.values()))
-

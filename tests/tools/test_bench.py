@@ -66,6 +66,17 @@ def test_frames_are_timed_and_profiled() -> None:
     assert sum(side.profiles["gradient"].values()) == pytest.approx(1.0)
 
 
+def test_the_memory_of_frames_is_measured() -> None:
+    pytest.importorskip("moderngl")
+    (side,) = measure(["lit_mesh"], ["numpipe"], 1, memory=True)
+    found = side.memory["lit_mesh"]
+    assert not side.errors and not side.profiles
+    assert found.attachments == 512 * 512 * 8  # a colour and a depth
+    assert 1 << 20 < found.vertices < 2 << 20
+    assert 1 << 20 < found.peak < 10 * found.attachments + found.vertices
+    assert found.ratio == (found.peak - found.vertices) / found.attachments < 10
+
+
 def test_time_spent_outside_the_drivers_counts_as_calls() -> None:
     shares = profile(lambda: sum(range(10000)), seconds=0.05)
     assert shares["calls"] == 1.0

@@ -37,7 +37,7 @@ Bools = npt.NDArray[np.bool_]
 def by_program(
     shader: FragmentShader, several: SeveralPrograms, lanes: Fragments, info: PrimitiveInfo
 ) -> Iterator[tuple[FragmentShader, Fragments]]:
-    """The lanes of each program."""
+    """The lanes of each program; they change places."""
     step = 1 if lanes.covered is None else 4
     which = several.which.take(info.identity).take(lanes.primitive[::step])
     order = sorted_runs(which)
@@ -45,7 +45,7 @@ def by_program(
     if step == 4:
         order = lanes_of_quads(order)
     if ends[which[0]] - (ends[which[0] - 1] if which[0] else 0) < len(which):
-        lanes = lanes.take(order)
+        lanes.become(order)
     for program, start, end in zip(several.programs, [0, *ends], ends, strict=False):
         if start < end:
             one = FragmentShader(program, shader.quads)

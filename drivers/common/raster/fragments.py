@@ -7,7 +7,7 @@ render target; x and y are kept in float64, which is what interpolation wants.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,9 @@ class Fragments:
     def take(self, which: Any) -> Fragments:
         """Some lanes, in the order given; of quads, whole quads only."""
         if not isinstance(which, slice):
-            return self._taken(np.asarray(which))
+            some = replace(self)
+            some.become(np.asarray(which))
+            return some
         pixel = self.pixel[which]
         if self.primitive.strides[0] == 0 and len(self.primitive):
             primitive = np.broadcast_to(self.primitive[0], len(pixel))
@@ -86,45 +88,41 @@ class Fragments:
             self.apart,
         )
 
-    def _taken(self, which: Ints) -> Fragments:
-        """The lanes of these numbers; `take` gathers faster than indexing."""
-        if self.of_one:
-            primitive = np.broadcast_to(self.primitive[0], len(which))
-        else:
-            primitive = self.primitive.take(which)
-        return Fragments(
-            self.pixel.take(which),
-            self.x.take(which),
-            self.y.take(which),
-            primitive,
-            None if self.covered is None else self.covered.take(which),
-            None if self.samples is None else self.samples.take(which),
-            None if self.seen is None else self.seen.take(which),
-            self.apart,
-        )
-
     def keep(self, passing: Bools) -> Fragments:
         """The lanes that pass; of quads, the quads in which any lane does (the rest help)."""
+        some = replace(self)
+        some.narrow(passing)
+        return some
+
+    def narrow(self, passing: Bools) -> None:
+        """Become what `keep` answers: the other lanes are gone for everybody."""
         if self.covered is None:
-            if every(passing):
-                return self
-            return self.take(where(passing))
+            if not every(passing):
+                self.become(where(passing))
+            return
         passing = passing & self.covered
         quads = passing.view(np.uint32) != 0  # four lanes at a time
         if not every(quads):
             lanes = lanes_of_quads(where(quads))
-            kept = self.take(lanes)
-            kept.covered = passing.take(lanes)
-            return kept
-        kept = replace(self)
-        kept.covered = passing
-        return kept
+            self.become(lanes)
+            passing = passing.take(lanes)
+        self.covered = passing
 
-    def narrow(self, passing: Bools) -> None:
-        """Become what `keep` would leave."""
-        kept = self.keep(passing)
-        for each in fields(self):
-            setattr(self, each.name, getattr(kept, each.name))
+    def become(self, which: Ints) -> None:
+        """Become the lanes of these numbers, in this order, as `take` answers them, for everybody.
+
+        One array after the other: never are all there twice.
+        """
+        if self.of_one:  # (here as elsewhere: `take` gathers faster than brackets)
+            self.primitive = np.broadcast_to(self.primitive[0], len(which))
+        else:
+            self.primitive = self.primitive.take(which)
+        self.pixel = self.pixel.take(which)
+        self.x = self.x.take(which)
+        self.y = self.y.take(which)
+        self.covered = None if self.covered is None else self.covered.take(which)
+        self.samples = None if self.samples is None else self.samples.take(which)
+        self.seen = None if self.seen is None else self.seen.take(which)
 
 
 def lanes_of_quads(quads: Ints) -> Ints:

@@ -13,7 +13,7 @@ import pytest
 
 from gallette.drivers.common.draw import queue
 from gallette.drivers.common.output import engine, multisample
-from gallette.drivers.common.raster import primitives
+from gallette.drivers.common.raster import primitives, spans, triangles
 from gallette.drivers.common.vertex import clip
 from gallette.piglit_subset.execute import run_test
 from gallette.piglit_subset.shader_test import parse_file
@@ -34,6 +34,12 @@ def _in_short_chunks(patch: Patch) -> None:
     patch.setenv("GALLETTE_THREADS", "3")
 
 
+def _few_rows(patch: Patch) -> None:
+    for each in (primitives, triangles):
+        patch.setattr(each, "MOST_ROWS", 40)
+    patch.setattr(spans, "_ROWS", 7)
+
+
 WAYS: dict[str, Callable[[Patch], None]] = {
     "triangles are many": lambda patch: patch.setattr(primitives, "FEW", -1),
     "in pieces": _in_pieces,
@@ -45,6 +51,7 @@ WAYS: dict[str, Callable[[Patch], None]] = {
     "in batches of seven": lambda patch: patch.setattr(
         primitives, "LARGEST_BATCH", dict.fromkeys((1, 2, 3), 7)
     ),
+    "few rows at a time": _few_rows,
     "all looked at by the clipper": lambda patch: patch.setattr(clip, "every", lambda mask: False),
     "none waits": lambda patch: patch.setattr(
         queue.DrawQueue, "_can_wait", lambda self, info: False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def test_lanes_with_samples_in_quads() -> None:
 
 def test_lanes_that_pass_are_kept() -> None:
     lanes = expand_pixels(spans(*RUNS), STRIDE)
-    assert lanes.keep(np.ones(11, np.bool_)) is lanes
+    assert lanes.keep(np.ones(11, np.bool_)).pixel is lanes.pixel
     mask = np.arange(11) % 3 == 0
     assert lanes.keep(mask).pixel.tolist() == lanes.pixel[mask].tolist()
     quads = expand_quads(spans((0, 0, 0, 4), (0, 1, 2, 2)), STRIDE)
@@ -140,6 +141,25 @@ def test_lanes_that_pass_are_kept() -> None:
     assert kept.covered is not None
     assert kept.covered.tolist() == [False, True, False, False, True, False, False, False]
     assert kept.pixel is quads.pixel and quads.covered is not None and quads.covered.sum() == 6
+
+
+def test_lanes_become_fewer_for_everybody() -> None:
+    for covered in (None, np.arange(8) % 3 > 0):
+        base: Any = np.arange(8)
+        samples = base.astype(np.uint16)
+        owner = base // 4
+        lanes = Fragments(base, base + 0.5, base + 1.5, owner, covered, samples, samples + 9, True)
+        passing = base > 4
+        kept, pixel = lanes.keep(passing), lanes.pixel
+        lanes.narrow(passing)
+        for each in fields(lanes):
+            np.testing.assert_array_equal(getattr(lanes, each.name), getattr(kept, each.name))
+        assert lanes.count < 8 and pixel.tolist() == list(range(8)) and lanes.apart
+        which = np.array([2, 0])
+        expected = lanes.take(which)
+        lanes.become(which)
+        for each in fields(lanes):
+            np.testing.assert_array_equal(getattr(lanes, each.name), getattr(expected, each.name))
 
 
 def test_lanes_are_taken_with_all_they_are() -> None:
