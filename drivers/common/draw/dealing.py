@@ -286,12 +286,12 @@ def _rounds(
         cuts = np.searchsorted(now, bounds)
         for number, (sheet, lanes) in enumerate(zip(sheets, dealt, strict=True)):
             which = now[cuts[number] : cuts[number + 1]] - bounds[number]
+            if not len(which):
+                continue
             if len(which) * step == lanes.count:
                 yield sheet, lanes
-            elif len(which):
-                if quads:
-                    which = lanes_of_quads(which)
-                yield sheet, lanes.take(which)
+                continue
+            yield sheet, lanes.take(lanes_of_quads(which) if quads else which)
 
 
 def _once(places: Ints, who: npt.NDArray[np.int32]) -> bool:

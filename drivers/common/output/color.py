@@ -24,19 +24,13 @@ from gallette.pipe.state import BlendState, RenderTargetBlend, Surface
 from .advanced import blend_advanced
 from .blend import BYTES, FLOATS, blend, logic_op, needs_destination
 from .fixed import Folded, can_fold, fold
+from .packed_bytes import byte_shifts, is_bytes, pack_bytes, to_bytes
 
 __all__ = ["ColorTarget", "Prepared"]
 
 Array = npt.NDArray[Any]
 Outputs = Sequence[Array | None]
 
-_MAGIC = np.float32(1 << 23)
-_MAGIC_BITS = int(_MAGIC.view(np.uint32))
-_FLOAT, _WORD = np.dtype(np.float32), np.dtype(np.uint32)
-_ZERO, _ONE, _BYTE, _LIFT = (np.array(v, _FLOAT) for v in (0.0, 1.0, 255.0, _MAGIC))
-_SHIFTS = {shift: np.array(shift, _WORD) for shift in (0, 8, 16, 24)}
-_FEW = 1 << 11
-"""Up to so many lanes all channels are packed at once: what that costs is calls."""
 _DEFAULTS = tuple(np.asarray(v, np.float32) for v in (0.0, 0.0, 0.0, 1.0))
 
 
@@ -74,15 +68,6 @@ def _channel_bits(format: Format, colormask: int) -> int | None:
         elif mask:
             everything = False
     return None if everything else enabled
-
-
-def _is_bytes(format: Format) -> bool:
-    """8-bit normalised channels, stored as they are: blended in 8 bits."""
-    return (
-        format.is_array
-        and not format.is_srgb
-        and all(c.bits == 8 and c.type == "UNORM" for c in format.channels)
-    )
 
 
 class ColorTarget:
@@ -131,12 +116,12 @@ class ColorTarget:
         self.ordered = (self.blends and needs_destination(target)) or self.logicop is not None
         self._mask = self._make_mask(target.colormask)
         advanced = self.blends and target.rgb_func.is_advanced
-        self._byte_planes = self.blends and _is_bytes(surface.format) and not advanced
+        self._byte_planes = self.blends and is_bytes(surface.format) and not advanced
         low = -1.0 if any(c.type == "SNORM" for c in surface.format.channels) else 0.0
         self._clamp = low if normalized else None
         self.constant = tuple(constant)
         self._constant = self._make_constant(constant)
-        self._shifts = _byte_shifts(surface.format)
+        self._shifts = byte_shifts(surface.format)
         self._folds = self._byte_planes and self._shifts is not None and can_fold(target)
 
     def _make_mask(self, colormask: int) -> Array | None:
@@ -151,7 +136,7 @@ class ColorTarget:
     def _make_constant(self, constant: Sequence[float]) -> list[Array]:
         planes = [np.asarray(c, np.float32) for c in constant]
         if self._byte_planes:
-            return [_to_bytes(p) for p in planes]
+            return [to_bytes(p) for p in planes]
         return [self._clamped(p) for p in planes]
 
     @property
@@ -195,12 +180,12 @@ class ColorTarget:
             _DEFAULTS[i] if v is None else np.asarray(v)
             for i, v in enumerate(second or (None,) * 4)
         ]
+        if self._folds:
+            assert self._shifts is not None
+            folded = fold(self._state, planes, self._constant, other, self._shifts, count)
+            return Prepared(folded=folded)
         if self._byte_planes:
-            planes, other = [_to_bytes(p) for p in planes], [_to_bytes(p) for p in other]
-            if self._folds:
-                assert self._shifts is not None
-                folded = fold(self._state, planes, self._constant, other, self._shifts, count)
-                return Prepared(folded=folded)
+            planes, other = [to_bytes(p) for p in planes], [to_bytes(p) for p in other]
             return Prepared(planes=planes, second=other)
         return Prepared(
             planes=[self._clamped(p) for p in planes], second=[self._clamped(p) for p in other]
@@ -211,7 +196,7 @@ class ColorTarget:
             wanted = self._format.rgba_dtype
             planes = [p.view(wanted) if p.dtype.itemsize == 4 else p.astype(wanted) for p in planes]
         if self._shifts is not None:
-            texels = _pack_bytes(planes, self._shifts)
+            texels = pack_bytes(planes, self._shifts)
         else:
             texels = pack_planes(self._format, planes)
             texels = texels if self._texels.ndim == 1 or texels.ndim == 2 else texels.reshape(1, -1)
@@ -289,83 +274,3 @@ class ColorTarget:
         for i, channel in enumerate(channels):
             out[:, i] = result[source[channel.name]] if channel.name in source else 255
         return out.view(current.dtype).reshape(current.shape)
-
-
-def _to_bytes(plane: Array) -> Array:
-    """Clamp to 0..1 and round to 8 bits, held in uint16."""
-    value = limits.between(plane, _ZERO, _ONE)
-    value = value * np.float32(255.0) + _MAGIC
-    return value.view(np.uint32).astype(np.uint16)  # the lowest bits: see _pack_bytes
-
-
-def _byte_shifts(format: Format) -> tuple[int, ...] | None:
-    """Where R, G, B, A go in a 32-bit texel of four 8-bit normalised channels, or None."""
-    if format.block_bytes != 4 or not _is_bytes(format):
-        return None
-    positions = {c.name: c.shift for c in format.channels}
-    if set(positions) != {"R", "G", "B", "A"}:
-        return None
-    return tuple(positions[name] for name in "RGBA")
-
-
-def _pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
-    """Texels of four 8-bit channels: clamp, scale, round, add up.
-
-    Adding 2**23 to a float32 leaves its rounded value in the lowest bits; what the upper bits
-    contribute to the sum is the same for all lanes, and is taken off at the end.
-    """
-    for plane in planes:
-        if plane.ndim and (len(plane) > _FEW or plane.dtype != _FLOAT):
-            break
-    else:
-        return _pack_few(planes, shifts)
-    constant = 0
-    word: Array | None = None
-    for plane, shift in zip(planes, shifts, strict=True):
-        if plane.ndim and plane[0] == plane[-1] and (plane == plane[0]).all():
-            plane = plane[:1].reshape(())  # one value everywhere, as clears and flat colours have
-        if plane.ndim:
-            value = limits.between(plane, _ZERO, _ONE)
-            value *= np.float32(255.0)
-            value += _MAGIC
-            bits = value.view(np.uint32)
-            if shift:
-                bits <<= np.uint32(shift)
-            constant += _MAGIC_BITS << shift
-            word = bits if word is None else np.add(word, bits, out=word)
-        else:
-            constant -= int(_to_bytes(plane)) << shift
-    offset = np.uint32(constant & 0xFFFFFFFF)
-    if word is None:
-        return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
-    word -= offset
-    return word
-
-
-def _pack_few(planes: list[Array], shifts: tuple[int, ...]) -> Array:
-    """The same where calls cost more than numbers."""
-    constant = 0
-    several, places = [], []
-    for plane, shift in zip(planes, shifts, strict=True):
-        if plane.ndim:
-            several.append(plane)
-            places.append(shift)
-            constant += _MAGIC_BITS << shift
-        else:
-            constant -= int(_to_bytes(plane)) << shift
-    if not several:
-        return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
-    value: Array = np.concatenate(several)
-    np.fmax(value, _ZERO, value)
-    np.fmin(value, _ONE, value)
-    np.multiply(value, _BYTE, value)
-    np.add(value, _LIFT, value)
-    channels = value.view(_WORD).reshape(len(several), -1)
-    word: Array | None = None
-    for bits, shift in zip(channels, places, strict=True):
-        if shift:
-            np.left_shift(bits, _SHIFTS[shift], bits)
-        word = bits if word is None else np.add(word, bits, word)
-    assert word is not None
-    np.subtract(word, np.array(constant & 0xFFFFFFFF, _WORD), word)
-    return word

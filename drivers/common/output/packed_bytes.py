@@ -1,0 +1,112 @@
+"""Colours of shaders as texels of four 8-bit channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir import limits
+from gallette.pipe.formats import Format
+
+__all__ = ["byte_shifts", "is_bytes", "pack_bytes", "to_bytes"]
+
+Array = npt.NDArray[Any]
+
+_MAGIC = np.float32(1 << 23)
+_MAGIC_BITS = int(_MAGIC.view(np.uint32))
+_FLOAT, _WORD = np.dtype(np.float32), np.dtype(np.uint32)
+_ZERO, _ONE, _BYTE, _LIFT = (np.array(v, _FLOAT) for v in (0.0, 1.0, 255.0, _MAGIC))
+_SHIFTS = {shift: np.array(shift, _WORD) for shift in (0, 8, 16, 24)}
+_FEW = 1 << 11
+"""Up to so many lanes all channels are packed at once: what that costs is calls."""
+
+
+def is_bytes(format: Format) -> bool:
+    """8-bit normalised channels, stored as they are: blended in 8 bits."""
+    return (
+        format.is_array
+        and not format.is_srgb
+        and all(c.bits == 8 and c.type == "UNORM" for c in format.channels)
+    )
+
+
+def to_bytes(plane: Array) -> Array:
+    """Clamp to 0..1 and round to 8 bits, held in uint16."""
+    value = limits.between(plane, _ZERO, _ONE)
+    value = value * np.float32(255.0) + _MAGIC
+    return value.view(np.uint32).astype(np.uint16)  # the lowest bits: see pack_bytes
+
+
+def byte_shifts(format: Format) -> tuple[int, ...] | None:
+    """Where R, G, B, A go in a 32-bit texel of four 8-bit normalised channels, or None."""
+    if format.block_bytes != 4 or not is_bytes(format):
+        return None
+    positions = {c.name: c.shift for c in format.channels}
+    if set(positions) != {"R", "G", "B", "A"}:
+        return None
+    return tuple(positions[name] for name in "RGBA")
+
+
+def pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
+    """Texels of four 8-bit channels: clamp, scale, round, add up.
+
+    Adding 2**23 to a float32 leaves its rounded value in the lowest bits; what the upper bits
+    contribute to the sum is the same for all lanes, and is taken off at the end.
+    """
+    for plane in planes:
+        if plane.ndim and (len(plane) > _FEW or plane.dtype != _FLOAT):
+            break
+    else:
+        return _pack_few(planes, shifts)
+    constant = 0
+    word: Array | None = None
+    for plane, shift in zip(planes, shifts, strict=True):
+        if plane.ndim and plane[0] == plane[-1] and (plane == plane[0]).all():
+            plane = plane[:1].reshape(())  # one value everywhere, as clears and flat colours have
+        if plane.ndim:
+            value = limits.between(plane, _ZERO, _ONE)
+            value *= np.float32(255.0)
+            value += _MAGIC
+            bits = value.view(np.uint32)
+            if shift:
+                bits <<= np.uint32(shift)
+            constant += _MAGIC_BITS << shift
+            word = bits if word is None else np.add(word, bits, out=word)
+        else:
+            constant -= int(to_bytes(plane)) << shift
+    offset = np.uint32(constant & 0xFFFFFFFF)
+    if word is None:
+        return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
+    word -= offset
+    return word
+
+
+def _pack_few(planes: list[Array], shifts: tuple[int, ...]) -> Array:
+    """The same where calls cost more than numbers."""
+    constant = 0
+    several, places = [], []
+    for plane, shift in zip(planes, shifts, strict=True):
+        if plane.ndim:
+            several.append(plane)
+            places.append(shift)
+            constant += _MAGIC_BITS << shift
+        else:
+            constant -= int(to_bytes(plane)) << shift
+    if not several:
+        return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
+    value: Array = np.concatenate(several)
+    np.fmax(value, _ZERO, value)
+    np.fmin(value, _ONE, value)
+    np.multiply(value, _BYTE, value)
+    np.add(value, _LIFT, value)
+    channels = value.view(_WORD).reshape(len(several), -1)
+    word: Array | None = None
+    for bits, shift in zip(channels, places, strict=True):
+        if shift:
+            np.left_shift(bits, _SHIFTS[shift], bits)
+        word = bits if word is None else np.add(word, bits, word)
+    assert word is not None
+    np.subtract(word, np.array(constant & 0xFFFFFFFF, _WORD), word)
+    return word
