@@ -23,6 +23,7 @@ from gallette.pipe.codecs import (
     texels,
     unpack,
     unpack_depth,
+    unpack_planes,
     unpack_stencil,
 )
 from gallette.pipe.formats import FORMATS, Format
@@ -275,3 +276,17 @@ def test_integer_formats_clamp() -> None:
 def test_clears_round_half_a_step_up(format: str, value: float, code: int) -> None:
     texel = clear_texel(FORMATS[format], (0.0, 0.0, 0.0, value))
     assert int(texel) == code
+
+
+@pytest.mark.parametrize("many", [5, 2000])
+def test_half_floats_are_what_they_are_however_many(many: int) -> None:
+    format = FORMATS["R16G16_FLOAT"]
+    bits = np.concatenate([np.arange(1 << 16), [0x7C00, 0xFC00, 0x8000]]).astype(np.uint16)
+    expected = bits.view(np.float16).astype(np.float32)
+    for start in range(0, len(bits), many):
+        some = bits[start : start + many]
+        both = np.stack([some, some[::-1]], 1).view(np.uint32)[:, 0]
+        red, green, *_ = unpack_planes(format, both)
+        np.testing.assert_array_equal(red, expected[start : start + many])
+        np.testing.assert_array_equal(np.signbit(red), np.signbit(expected[start : start + many]))
+        np.testing.assert_array_equal(green, red[::-1])
