@@ -22,6 +22,13 @@ Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 
+_WORTH_RUNS = 1 << 11
+_LEAST_RUN = 16
+_LOOKED_AT = 1 << 9
+"""Of so many lanes, and so many on average (first of these many): what is a primitive's is repeated,
+not looked up.
+"""
+
 
 class PrimitiveInfo:
     """What else a fragment can know about its primitive (arrays by primitive number)."""
@@ -57,6 +64,7 @@ class ChunkLanes:
         "_pattern",
         "_pixel",
         "_primitive",
+        "_runs",
         "_sample",
         "_samples",
         "_seen",
@@ -106,6 +114,7 @@ class ChunkLanes:
             assert pattern is not None
             position = pattern.positions[sample]
             self._x, self._y = chunk.x + (position[0] - 0.5), chunk.y + (position[1] - 0.5)
+        self._runs: tuple[Ints, Ints] | tuple[()] | None = None
         self._w: Value | None = None
         self._inverse: Value | None = None
 
@@ -163,7 +172,29 @@ class ChunkLanes:
             return per_primitive
         if self._only >= 0:
             return per_primitive[self._only : self._only + 1].reshape(())
-        return per_primitive.take(self._primitive)
+        runs = self._runs
+        if runs is None:
+            runs = self._runs = self._make_runs()
+        if not runs:
+            return per_primitive.take(self._primitive)
+        return per_primitive.take(runs[0]).repeat(runs[1])
+
+    def _make_runs(self) -> tuple[Ints, Ints] | tuple[()]:
+        """The primitives of lanes beside each other, and of how many; nothing if these are few."""
+        if self.count < _WORTH_RUNS:
+            return ()
+        step = 4 if self.quads else 1
+        primitive = self._primitive[::step]
+        some = primitive[:_LOOKED_AT]
+        if np.count_nonzero(some[1:] != some[:-1]) * _LEAST_RUN > len(some) * step:
+            return ()
+        begins = np.empty(len(primitive), np.bool_)
+        begins[0] = True
+        np.not_equal(primitive[1:], primitive[:-1], out=begins[1:])
+        first = begins.nonzero()[0]
+        if len(first) * _LEAST_RUN > self.count:
+            return ()
+        return primitive.take(first), np.diff(first, append=len(primitive)) * step
 
     def _at(self, plane: Plane, x: Doubles, y: Doubles) -> Value:
         """Two fused multiply-adds, each rounded to float32."""

@@ -21,6 +21,7 @@ from gallette.drivers.common.raster.fragments import (
     pieces,
     sample_quads,
 )
+from gallette.drivers.common.raster.lanes import ChunkLanes
 from gallette.drivers.common.raster.samples import sample_pattern
 from gallette.drivers.common.raster.scissors import CutByDraw
 from gallette.drivers.common.raster.setup import Rect
@@ -387,3 +388,23 @@ def test_patterns_of_other_counts_and_of_given_places() -> None:
     assert sample_pattern(3).positions.tolist() == [[0.5, 0.5]] * 3
     assert sample_pattern(2, ((0.25, 0.5), (1.0, 0.0))).positions.tolist() == [[0.25, 0.5], [1, 0]]
     assert sample_pattern(16).count == 16
+
+
+@pytest.mark.parametrize("length", [3, 40, 700])
+@pytest.mark.parametrize("quads", [False, True])
+def test_what_is_a_primitives_is_found_for_runs_of_lanes_as_for_each(
+    length: int, quads: bool
+) -> None:
+    many = 6000 // length
+    runs = (np.arange(many), np.arange(many) % 16, np.full(many, 2), np.full(many, length))
+    expand = expand_quads if quads else expand_pixels
+    lanes = expand(Spans(*runs), 1024)
+    random = np.random.default_rng(length)
+    lanes.primitive = random.permutation(many).take(lanes.primitive)  # in no order
+    values = random.uniform(size=many)
+    source: Any = SimpleNamespace(affine=True)
+    info: Any = SimpleNamespace(front=values > 0.5)
+    found = ChunkLanes(source, info, lanes)
+    np.testing.assert_array_equal(found._pick(values), values[lanes.primitive])
+    np.testing.assert_array_equal(found.system("front_face"), (values > 0.5)[lanes.primitive])
+    assert bool(found._runs) == (length * (2 if quads else 1) > 16)
