@@ -167,7 +167,8 @@ def tessellated_primitives(
 ) -> Iterator[Primitives]:
     """Run both shaders and the tessellator, over as many patches at a time as there is room for."""
     selection = state.fixed.selection
-    limit = lanes_at_once(selection.stages[Stage.TESS_EVAL].facts)
+    # A point is a corner of up to six triangles, of which there are twice as many.
+    limit = lanes_at_once(selection.stages[Stage.TESS_EVAL].facts) // 2
     control = selection.infos.get(Stage.TESS_CTRL)
     size = max(1, given.corners.shape[1], control.vertices_out if control is not None else 0)
     for start in range(0, len(given.corners), max(1, limit // size)):
