@@ -45,7 +45,7 @@ __all__ = [
     "parts",
 ]
 
-MOST_LANES = 1 << 17
+MOST_LANES = 3 << 15
 """Vertices a part has at most; fewer, if they have many outputs."""
 
 _PART_BYTES = 1 << 24
@@ -84,13 +84,18 @@ def parts(draw: DrawState, info: DrawInfo, merged: bool) -> Iterator[Primitives]
     if info.count * instances <= limit:
         yield from _instances(draw, info, 0, merged)
     elif info.count <= limit:
-        step = max(1, limit // info.count)
+        step = _evenly(instances, max(1, limit // info.count))
         for first in range(0, instances, step):
             some = replace(info, instance_count=min(step, instances - first))
             yield from _instances(draw, some, first, merged)
     else:
         for instance in range(instances):
             yield from _one_instance(draw, info, instance, merged, limit)
+
+
+def _evenly(count: int, most: int) -> int:
+    """How many of them to take at a time, at most so many: a small rest costs as many calls."""
+    return -(-count // -(-count // most)) if count else most
 
 
 # -- whole instances -------------------------------------------------------------------------------
@@ -234,7 +239,9 @@ def _one_instance(
     """The primitives of one instance, as many at a time as have `limit` corners."""
     stream = IndexStream(info)
     assembler = _Assembler(draw, info, stream.runs)
-    step = max(1, limit // assembler.width)
+    if info.index_size:  # corners share vertices
+        limit += limit // 3
+    step = _evenly(assembler.units, max(1, limit // assembler.width))
     for start in range(0, assembler.units, step):
         part = start, min(start + step, assembler.units)
         positions, provoking, edges = assembler.make(None, part)

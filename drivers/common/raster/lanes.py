@@ -25,8 +25,8 @@ Ints = npt.NDArray[np.int64]
 _WORTH_RUNS = 1 << 11
 _LEAST_RUN = 16
 _LOOKED_AT = 1 << 9
-"""Of so many lanes, and so many on average (first of these many): what is a primitive's is repeated,
-not looked up.
+"""Of so many lanes, and so many on average (of these many first): a primitive's value is repeated
+for its lanes, not looked up for each.
 """
 
 

@@ -285,12 +285,12 @@ def _triangles(
             found[2].screen = context.screen
             sink.draw(*found)
         return
-    faced = face_triangles(
-        vertices, batch.corners, batch.provoking, state, context.pattern(state.poly_smooth)
-    )
-    if not faced.count:
-        return
-    for mode, some in _by_mode(faced, state):
+    pattern = context.pattern(state.poly_smooth)
+    faced = face_triangles(vertices, batch.corners, batch.provoking, state, pattern)
+    modes = list(_by_mode(faced, state))
+    del faced  # here and below: what rows have been found of takes no memory while they are drawn
+    while modes:
+        mode, some = modes.pop(0)
         identity = batch.identity[some.rows]
         depth = None
         wanted = {
@@ -300,29 +300,51 @@ def _triangles(
         }[mode]
         if wanted:
             depth = offset_depth(vertices, some.corners, state, context.offset)
-        if mode is PolygonMode.FILL:
-            for part in some.parts(context.target):
-                spans, source, info = rasterize_triangles(
-                    vertices,
-                    some.take(part),
-                    identity[part],
-                    state,
-                    context.target,
-                    None if depth is None else depth[:, part],
-                    context.pattern(state.poly_smooth),
-                )
-                info.screen = context.screen
-                sink.draw(spans, source, info)
-                del spans, source, info  # before the next ones are made
-        else:
+        if mode is not PolygonMode.FILL:
             _outlines(context, sink, vertices, batch, some, mode, depth)
+            continue
+        filled = _filled(context, vertices, some, identity, depth)
+        del some, identity, depth
+        for spans, source, info in filled:
+            sink.draw(spans, source, info)
+            del spans, source, info
+
+
+def _filled(
+    context: RasterContext,
+    vertices: VertexSet,
+    faced: Faced,
+    identity: npt.NDArray[np.int32],
+    depth: Floats | None,
+) -> Iterator[tuple[Spans, PlaneSource, PrimitiveInfo]]:
+    """What triangles cover, so many rows at a time."""
+    state = context.state
+    parts = faced.parts(context.target)
+    while parts:
+        part = parts.pop(0)
+        spans, source, info = rasterize_triangles(
+            vertices,
+            faced.take(part),
+            identity[part],
+            state,
+            context.target,
+            None if depth is None else depth[:, part],
+            context.pattern(state.poly_smooth),
+        )
+        info.screen = context.screen
+        if not parts:
+            del faced, identity, depth
+        yield spans, source, info
+        del spans, source, info
 
 
 def _by_mode(faced: Faced, state: RasterizerState) -> Iterator[tuple[PolygonMode, Faced]]:
-    """Triangles by how they are filled, in drawing order.
+    """Triangles (if there are any) by how they are filled, in drawing order.
 
     Where front and back differ, which is rare, every run of triangles of one facing goes apart.
     """
+    if not faced.count:
+        return
     if state.fill_front is state.fill_back or faced.front.all():
         yield state.fill_front, faced
         return
