@@ -66,6 +66,7 @@ def emitted_primitives(state: DrawState, given: Primitives) -> Iterator[Primitiv
                 expanded.count,
                 {slot: list(values) for slot, values in expanded.outputs.items()},
                 state.fixed.viewport,
+                fused=False,
             )
             assembled = assemble(mode, Runs(expanded.start, expanded.length), first)
             provoking = assembled.provoking

@@ -261,7 +261,10 @@ def _evaluated(
         chunks.append((program.evaluate(lanes), lanes.count))
     outputs = joined_outputs(chunks)
     new = VertexSet.from_outputs(
-        total, {slot: list(values) for slot, values in outputs.items()}, state.fixed.viewport
+        total,
+        {slot: list(values) for slot, values in outputs.items()},
+        state.fixed.viewport,
+        fused=False,
     )
     provoking = primitives[:, 0 if state.fixed.raster.state.flatshade_first else -1]
     return Primitives(new, primitives, provoking, identity[numbers][owner[order]])

@@ -120,7 +120,7 @@ class CutSink:
 def reprojected(vertices: VertexSet, viewport: ViewportState) -> VertexSet:
     """The same vertices seen through another viewport."""
     varyings = {slot: list(values) for slot, values in vertices.varyings.items()}
-    return VertexSet(vertices.count, vertices.clip, varyings, viewport)
+    return VertexSet(vertices.count, vertices.clip, varyings, viewport, vertices.fused)
 
 
 def own_vertices(
@@ -142,6 +142,6 @@ def own_vertices(
     scale = np.array([state.scale for state in viewports.states], np.float32).T
     translate = np.array([state.translate for state in viewports.states], np.float32).T
     own = OwnViewports(scale[:, owner], translate[:, owner])
-    made = VertexSet(len(old), vertices.clip[:, old], varyings, own)
+    made = VertexSet(len(old), vertices.clip[:, old], varyings, own, vertices.fused)
     numbers = np.arange(count * size).reshape(count, size)
     return made, numbers, count * size + np.arange(count)

@@ -27,7 +27,7 @@ Components = list[npt.NDArray[Any] | None]
 Later = Callable[["Ints | None"], Mapping[int, Components]]
 """What the shader writes for some vertices, or for all of them."""
 
-_FLOAT = np.dtype(np.float32)
+_FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _ZERO, _ONE = np.zeros((), _FLOAT), np.ones((), _FLOAT)
 INTEGERS = frozenset({VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.PRIMITIVE_ID})
 _DEFAULTS = (_ZERO, _ZERO, _ZERO, _ONE)
@@ -57,7 +57,7 @@ class OwnViewports:
 class VertexSet:
     """Shaded vertices. `varyings[slot]` has four components: arrays, scalars or None."""
 
-    __slots__ = ("_there", "_window", "clip", "count", "later", "varyings", "viewport")
+    __slots__ = ("_there", "_window", "clip", "count", "fused", "later", "varyings", "viewport")
 
     def __init__(
         self,
@@ -65,11 +65,14 @@ class VertexSet:
         clip: Floats,
         varyings: Mapping[int, Components],
         viewport: ViewportState | OwnViewports,
+        fused: bool = True,
     ) -> None:
+        """`fused`: how they come into the window (see `project`)."""
         self.count = count
         self.clip = clip
         self.varyings = dict(varyings)
         self.viewport = viewport
+        self.fused = fused
         self._window: Floats | None = None
         self.later: Later | None = None
         self._there: npt.NDArray[np.bool_] | None = None  # which `later` has shaded, if some
@@ -79,7 +82,7 @@ class VertexSet:
         """Where they are in the window, with 1/w: made when asked for. Some are only captured."""
         if self._window is None:
             with np.errstate(all="ignore"):
-                self._window = project(self.clip, self.viewport)
+                self._window = project(self.clip, self.viewport, self.fused)
         return self._window
 
     @window.setter
@@ -92,14 +95,15 @@ class VertexSet:
         count: int,
         outputs: Mapping[int, Components],
         viewport: ViewportState | OwnViewports,
+        fused: bool = True,
     ) -> VertexSet:
-        """From what the vertex shader wrote; an unwritten position is (0, 0, 0, 1)."""
+        """From what a shader wrote; an unwritten position is (0, 0, 0, 1)."""
         clip = np.empty((4, count), _FLOAT)
         position = outputs.get(VaryingSlot.POS, _DEFAULTS)
         for i in range(4):
             value = position[i]
             clip[i] = _DEFAULTS[i] if value is None else value
-        return cls(count, clip, outputs, viewport)
+        return cls(count, clip, outputs, viewport, fused)
 
     def copy(self) -> VertexSet:
         """The same vertices for somebody who appends others; arrays are shared, not changed."""
@@ -178,7 +182,7 @@ class VertexSet:
         self.complete(outside, inside, *([] if constant is None else [constant]))
         ends = self.clip.take(outside, axis=1), self.clip.take(inside, axis=1)
         clip, before = _lerp(t, *ends), self.window
-        window = project(clip, self._viewport_of_new(outside))
+        window = project(clip, self._viewport_of_new(outside), False)
         screen_t = t
         if linear:
             screen_t = _window_parameter(window, before[:, outside], before[:, inside], t)
@@ -253,21 +257,33 @@ def _window_parameter(new: Floats, outside: Floats, inside: Floats, t: Floats) -
     return np.where(np.isfinite(along), along, t).astype(np.float32, copy=False)
 
 
-def project(clip: Floats, viewport: ViewportState | OwnViewports) -> Floats:
-    """Window x, y, z and 1/w of clip positions, rounded step by step in float32."""
+def project(clip: Floats, viewport: ViewportState | OwnViewports, fused: bool) -> Floats:
+    """Window x, y, z and 1/w of clip positions, rounded step by step in float32.
+
+    Scale and translation are one step (`fused`) for what vertex shaders write, and two for what
+    other stages or clipping do, as on llvmpipe: so the bits are the same.
+    """
     window = np.empty(clip.shape, _FLOAT)
     inverse = np.divide(_ONE, clip[3], window[3])
     own = isinstance(viewport, OwnViewports)
-    scale, translate = (viewport.scale, viewport.translate) if own else _operands(viewport)
+    scale, translate = (viewport.scale, viewport.translate) if own else _operands(viewport, fused)
     for i in range(3):
         out = np.multiply(clip[i], inverse, window[i])
-        np.multiply(out, scale[i], out)
-        np.add(out, translate[i], out)
+        if fused:
+            exact = np.multiply(out, scale[i], dtype=_DOUBLE)
+            exact += translate[i]
+            out[...] = exact
+        else:
+            np.multiply(out, scale[i], out)
+            np.add(out, translate[i], out)
     return window
 
 
 @lru_cache(maxsize=256)
-def _operands(viewport: ViewportState) -> tuple[Sequence[Floats], Sequence[Floats]]:
+def _operands(viewport: ViewportState, fused: bool) -> tuple[Sequence[Any], Sequence[Any]]:
     """Its numbers as NumPy takes them at once."""
-    scale, translate = viewport.scale, viewport.translate
-    return [np.array(s, _FLOAT) for s in scale], [np.array(t, _FLOAT) for t in translate]
+    scale, translate = (
+        [np.array(np.float32(v), _DOUBLE if fused else _FLOAT) for v in numbers]
+        for numbers in (viewport.scale, viewport.translate)
+    )
+    return scale, translate

@@ -28,7 +28,7 @@ def placing_text(near: bool, far: bool, halfz: bool) -> str:
         outside.set(outside.get() | ~_inside(b, (x, y, z, w), near, far, halfz))
         inverse = b.const("float", 1.0) / w
         for axis, value in enumerate((x, y, z)):
-            placed = value * inverse * scale[axis] + scale[3 + axis]
+            placed = b.fma(value * inverse, scale[axis], scale[3 + axis])
             b.store(b.at(window, i + stride * axis, "float"), placed)
         b.store(b.at(window, i + stride * 3, "float"), inverse)
     b.store(b.at(ctx, PlaceWords.OUTSIDE, "i64"), outside.get().to("i64", False))
