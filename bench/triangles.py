@@ -28,6 +28,8 @@ os.environ.setdefault("LIBGL_ALWAYS_SOFTWARE", "1")
 from gallette.state_tracker import GL, create_context
 
 SIZE = 256
+VIEWS = (256, 250, 97)
+"""Sides of the viewport, in turn: places in the window are exact where it is a power of two."""
 AT_ONCE = 4000
 STEP = 1 / ((1 << 24) - 1)
 
@@ -53,8 +55,8 @@ void main() { color = vec4(smoothly.rgb, 1.0); }"""
 Floats = npt.NDArray[np.float32]
 
 
-def corners(random: np.random.Generator, count: int) -> Floats:
-    """Clip coordinates `[count, corner, xyzw]`."""
+def corners(random: np.random.Generator, count: int, size: int) -> Floats:
+    """Clip coordinates `[count, corner, xyzw]` for a viewport of that size."""
     extent = 10 ** random.uniform(-2.5, 0.3, (count, 1, 1))
     at = random.uniform(-1.1, 1.1, (count, 1, 2)) + random.uniform(-1, 1, (count, 3, 2)) * extent
     kind = random.integers(0, 8, count)
@@ -62,9 +64,9 @@ def corners(random: np.random.Generator, count: int) -> Floats:
     along = random.uniform(0, 1, (count, 1))
     at[sliver, 2] = (at[:, 0] + (at[:, 1] - at[:, 0]) * along)[sliver]
     at[sliver, 2] += random.normal(0, 2e-3, (count, 2))[sliver]
-    pixels = (at + 1) * (SIZE / 2)
-    at[kind == 1] = (np.floor(pixels) * (2 / SIZE) - 1)[kind == 1]  # on edges of pixels
-    at[kind == 2] = ((np.floor(pixels) + 0.5) * (2 / SIZE) - 1)[kind == 2]  # on centres
+    pixels = (at + 1) * (size / 2)
+    at[kind == 1] = (np.floor(pixels) * (2 / size) - 1)[kind == 1]  # on edges of pixels
+    at[kind == 2] = ((np.floor(pixels) + 0.5) * (2 / size) - 1)[kind == 2]  # on centres
     shared = np.flatnonzero(kind == 3)[1:]
     at[shared, :2] = at[shared - 1, :2]  # an edge in common with the one before
     z = random.uniform(-1, 1, (count, 3, 1))
@@ -92,7 +94,6 @@ class Side:
         gl.enable_vertex_attrib_array(0)
         gl.enable_vertex_attrib_array(1)
         self.targets = [self._target(GL.R32F), self._target(GL.RGBA8)]
-        gl.viewport(0, 0, SIZE, SIZE)
         gl.blend_func(GL.ONE, GL.ONE)
         gl.depth_func(GL.LESS)
 
@@ -132,9 +133,10 @@ class Side:
         raw = self.gl.read_pixels(0, 0, SIZE, SIZE, format, type)
         return np.frombuffer(raw, dtype).reshape(SIZE, SIZE, -1)
 
-    def draw(self, vertices: Floats) -> tuple[npt.NDArray[Any], ...]:
-        """Sums of weights, colours, depths."""
+    def draw(self, vertices: Floats, view: int) -> tuple[npt.NDArray[Any], ...]:
+        """Sums of weights, colours, depths, in a viewport of that size."""
         gl, count = self.gl, len(vertices)
+        gl.viewport(0, 0, view, view)
         gl.buffer_data(GL.ARRAY_BUFFER, vertices.nbytes, vertices, GL.STREAM_DRAW)
         self._begin(0)
         gl.enable(GL.BLEND)
@@ -161,11 +163,13 @@ def main(arguments: list[str] | None = None) -> int:
     covered = unlike = far = deep = pixels = drawn = 0
     begun = time.monotonic()
     while drawn < options.triangles:
-        count = min(AT_ONCE, options.triangles - drawn)
+        count, view = min(AT_ONCE, options.triangles - drawn), VIEWS[drawn // AT_ONCE % len(VIEWS)]
         paint = random.random((count, 3, 4)).astype(np.float32)
         paint[..., 3] = random.integers(1, 4096, (count, 1))
-        vertices = np.concatenate((corners(random, count), paint), axis=2).reshape(-1, 8)
-        (sums, colors, depth), (sums2, colors2, depth2) = (side.draw(vertices) for side in sides)
+        vertices = np.concatenate((corners(random, count, view), paint), axis=2).reshape(-1, 8)
+        (sums, colors, depth), (sums2, colors2, depth2) = (
+            side.draw(vertices, view) for side in sides
+        )
         covered += int(np.count_nonzero(sums))
         unlike += int(np.count_nonzero(sums != sums2))
         same = np.abs(depth - depth2)[..., 0] <= 1.001 * STEP

@@ -14,6 +14,7 @@ import re
 from gl_diff import tables as t
 from gl_diff.kind import Kind
 from gl_diff.old import UNITS
+from gl_diff.size import SIZE
 from gl_diff.writer import WHOLE_VIEW, Writer
 
 __all__ = ["FIXED", "generate_fixed"]
@@ -318,7 +319,7 @@ setting(
 )
 switch("SCISSOR_TEST", 0.3)
 setting(lambda w: f"gl.scissor({w.number(12)}, {w.number(12)}, 16, 20)",
-        "gl.scissor(0, 0, 32, 32)")  # fmt: skip
+        f"gl.scissor(0, 0, {SIZE}, {SIZE})")  # fmt: skip
 switch("CLIP_PLANE0", 0.3)
 switch("CLIP_PLANE1", 0.3)
 for _plane in ("CLIP_PLANE0", "CLIP_PLANE1"):

@@ -7,11 +7,12 @@ import random
 from gl_diff import stages
 from gl_diff import tables as t
 from gl_diff.kind import Kind
+from gl_diff.size import SIZE
 from gl_diff.writer import Writer
 
 __all__ = ["MODERN", "generate_modern"]
 
-WHOLE_VIEWS = "[gl.viewport_indexedf(i, 0.0, 0.0, 32.0, 32.0) for i in range(2)]"
+WHOLE_VIEWS = f"[gl.viewport_indexedf(i, 0.0, 0.0, {SIZE}, {SIZE}) for i in range(2)]"
 
 MODERN: Kind[Modern] = Kind(
     [
@@ -19,7 +20,7 @@ MODERN: Kind[Modern] = Kind(
         "gl.disable(GL.CULL_FACE)",
         "gl.patch_parameteri(GL.PATCH_VERTICES, 3)",
         WHOLE_VIEWS,
-        "[gl.scissor_indexed(i, 0, 0, 32, 32) for i in range(2)]",
+        f"[gl.scissor_indexed(i, 0, 0, {SIZE}, {SIZE}) for i in range(2)]",
         "[gl.disablei(GL.SCISSOR_TEST, i) for i in range(2)]",
         "[gl.depth_range_indexed(i, 0.0, 1.0) for i in range(2)]",
         "gl.disable(GL.SAMPLE_SHADING); gl.min_sample_shading(0.0)",
@@ -178,7 +179,7 @@ def state(m: Modern) -> None:
         w.r.choice(
             [
                 f"gl.viewport_indexedf({at}, {w.choice(0.0, 8.0)}, {w.choice(0.0, 4.0)}, "
-                f"{w.choice(32.0, 16.0)}, {w.choice(32.0, 16.0)})",
+                f"{w.choice(SIZE, 16.0)}, {w.choice(SIZE, 16.0)})",
                 f"gl.scissor_indexed({at}, {w.number(8)}, {w.number(8)}, 20, 16)",
                 f"gl.{w.choice('enablei', 'disablei')}(GL.SCISSOR_TEST, {at})",
                 f"gl.depth_range_indexed({at}, {w.choice(0.0, 0.25)}, {w.choice(1.0, 0.5)})",

@@ -10,7 +10,7 @@ from gallette.state_tracker import GL
 from gl_diff import stages
 from gl_diff.compare import Seen
 from gl_diff.old import EDGE
-from gl_diff.world import SIZE
+from gl_diff.size import SIZE
 
 if TYPE_CHECKING:
     from gl_diff.world import World

@@ -22,7 +22,8 @@ from gl_diff import es
 from gl_diff.compare import Seen
 from gl_diff.new import New
 from gl_diff.old import UNITS, Old
-from gl_diff.world import SIZE, World
+from gl_diff.size import SIZE
+from gl_diff.world import World
 
 __all__ = ["SIDES", "Side", "perform", "queueing", "run"]
 

@@ -18,7 +18,8 @@ from gl_diff.beside import MARKS
 from gl_diff.compare import Seen
 from gl_diff.kind import FEWEST_DRAWS
 from gl_diff.run import Side, perform, queueing
-from gl_diff.world import SIZE, World
+from gl_diff.size import SIZE
+from gl_diff.world import World
 
 __all__ = ["Sharing", "generate_shared"]
 

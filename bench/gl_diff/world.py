@@ -23,11 +23,11 @@ from gl_diff.fixed import FIXED
 from gl_diff.glsl import FRAGMENT, OLD_FRAGMENT, OLD_VERTEX, VERTEX
 from gl_diff.modern import MODERN
 from gl_diff.old import Old
+from gl_diff.size import SIZE
 from gl_diff.steps import settings
 from gl_diff.writer import PLAIN
 
 assert settings  # which say how to put themselves back
-SIZE = 32
 ATTRIBUTES = ("position", "color", "uv")
 KINDS = ("buffers", "textures", "samplers", "queries", "vertex_arrays", "framebuffers",
          "renderbuffers")  # fmt: skip

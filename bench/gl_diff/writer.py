@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gl_diff.kind import Kind
+from gl_diff.size import SIZE
 
 __all__ = [
     "PLAIN",
@@ -32,7 +33,7 @@ SAMPLED = {
 }
 PLAIN: Kind[Writer] = Kind(
     [
-        "gl.viewport(0, 0, 32, 32)",
+        f"gl.viewport(0, 0, {SIZE}, {SIZE})",
         "gl.disable(GL.DITHER)",
         "gl.pixel_storei(GL.PACK_ALIGNMENT, 1)",
         "gl.clear_color(0.0, 0.0, 0.0, 0.0)",
@@ -42,7 +43,7 @@ PLAIN: Kind[Writer] = Kind(
     ]
 )
 """programs with a vertex and a fragment shader (`gl_diff.steps`)"""
-WHOLE_VIEW = "gl.viewport(0, 0, 32, 32)"
+WHOLE_VIEW = f"gl.viewport(0, 0, {SIZE}, {SIZE})"
 """For points: llvmpipe cuts them off at the viewport's edge."""
 
 

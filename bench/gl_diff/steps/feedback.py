@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gl_diff.steps import drawing
-from gl_diff.writer import PLAIN, Writer
+from gl_diff.writer import PLAIN, WHOLE_VIEW, Writer
 
 COUNTED = ["SAMPLES_PASSED", "ANY_SAMPLES_PASSED", "PRIMITIVES_GENERATED"]
 
@@ -37,7 +37,7 @@ def feedback(w: Writer) -> None:
     mode = w.r.choice(["GL.TRIANGLES", "GL.TRIANGLES", "GL.POINTS"])
     calls = w.defined()
     if mode == "GL.POINTS":
-        calls.append("gl.viewport(0, 0, 32, 32)")  # llvmpipe cuts points off at the viewport's edge
+        calls.append(WHOLE_VIEW)
     calls.append(f"gl.begin_transform_feedback({mode})")
     count = w.array.vertices
     for number in range(1 + w.number(2)):

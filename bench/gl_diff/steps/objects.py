@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gl_diff import tables as t
+from gl_diff.size import SIZE
 from gl_diff.writer import PLAIN, Array, Program, Target, Texture, Writer
 
 
@@ -104,7 +105,7 @@ def new_target(w: Writer) -> None:
         name = w.fresh("texture")
         picture = f"{made.name}, {w.number(len(formats))}"
         w.say(f"{name} = w.drawn({picture})", f"see.sampled({picture})")
-        w.textures.append(Texture(name, of=made, size=32))
+        w.textures.append(Texture(name, of=made, size=SIZE))
 
 
 def _wrap(w: Writer) -> str:

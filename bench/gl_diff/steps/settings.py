@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gl_diff import tables as t
+from gl_diff.size import SIZE
 from gl_diff.writer import PLAIN, Writer
 
 setting, switch = PLAIN.setting, PLAIN.switch
@@ -30,16 +31,16 @@ setting(
 switch("SCISSOR_TEST", 0.5)
 setting(
     lambda w: f"gl.scissor({w.number(16)}, {w.number(16)}, {w.number(33)}, {4 + w.number(28)})",
-    "gl.scissor(0, 0, 32, 32)",
+    f"gl.scissor(0, 0, {SIZE}, {SIZE})",
 )
 setting(
     lambda w: (
-        f"gl.viewport({w.choice(0, 0, 8, -8)}, {w.choice(0, 4)}, {w.choice(32, 32, 16, 64)}, "
-        f"{w.choice(32, 32, 16, 64)})"
+        f"gl.viewport({w.choice(0, 0, 8, -8)}, {w.choice(0, 4)}, {w.choice(SIZE, SIZE, 16, 64)}, "
+        f"{w.choice(SIZE, SIZE, 16, 64)})"
     ),
-    "gl.viewport(0, 0, 32, 32)",
+    f"gl.viewport(0, 0, {SIZE}, {SIZE})",
 )
-setting(lambda w: "gl.viewport(0, 0, 32, 32)", "gl.viewport(0, 0, 32, 32)")
+setting(lambda w: f"gl.viewport(0, 0, {SIZE}, {SIZE})", f"gl.viewport(0, 0, {SIZE}, {SIZE})")
 switch("PROGRAM_POINT_SIZE", 0.5)
 setting(lambda w: f"gl.point_size({w.choice(1.0, 3.0, 4.0)})", "gl.point_size(1.0)")
 setting(
