@@ -215,9 +215,7 @@ def clipped(context: RasterContext, vertices: VertexSet, batch: Batch, own: Cutt
     if not len(needing):
         return batch
     cut = batch.take(needing)
-    fill = context.state.fill_front, context.state.fill_back
-    outlined = size == 3 and fill != (PolygonMode.FILL, PolygonMode.FILL)
-    clip = ClipContext(vertices, context.planes, context.flat, context.linear, outlined)
+    clip = ClipContext(vertices, context.planes, context.flat, context.linear)
     if size == 2:
         ends, alive = clip_lines(clip, cut.corners, cut.provoking, some[needing])
         batch.corners = batch.corners.copy()

@@ -112,7 +112,6 @@ class ClipContext:
     planes: ClipPlanes
     flat: frozenset[int]
     linear: frozenset[int]
-    outlined: bool = False  # polygons are drawn as lines or points
 
 
 @dataclass(slots=True)
@@ -162,7 +161,11 @@ def clip_polygons(
 
 
 def _clip_plane(context: ClipContext, plane: int, found: _Polygons, crossing: Bools) -> None:
-    """Cut the `crossing` polygons by one plane."""
+    """Cut the `crossing` polygons by one plane.
+
+    A vertex on the plane is inside, and cut from what is outside nevertheless: the cut is where it
+    is, but for how it comes into the window (see `vertices.project`).
+    """
     corners, counts, real = found.corners, found.counts, found.real
     owner = np.arange(len(counts)).repeat(counts)
     last = ends_of(counts)
@@ -171,12 +174,6 @@ def _clip_plane(context: ClipContext, plane: int, found: _Polygons, crossing: Bo
     here = context.planes.distance(context.vertices, plane, corners)
     inside = here >= 0
     crossed = inside != inside.take(following)
-    if not context.outlined:
-        # A vertex on the plane is its own cut: one more would make a piece without area. Only its
-        # edges are to be seen: of a polygon that touches the plane from outside they are all.
-        apart = here != 0
-        crossed &= apart
-        crossed &= apart.take(following)
     bad = ~np.isfinite(here)
     if not every(crossing):
         touched = crossing.take(owner)

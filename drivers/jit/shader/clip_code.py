@@ -111,9 +111,7 @@ class _Clip:
             inside = here >= 0.0
             with b.when(inside):
                 self._emit(start)
-            # A vertex on the plane is its own cut.
-            crossed = (inside ^ (there >= 0.0)) & here.ne(0.0) & there.ne(0.0)
-            with b.when(crossed):
+            with b.when(inside ^ (there >= 0.0)):
                 self._emit(self._cut(here, there, start, end, owner))
         kept = other.count.get()
         polygon.count.set(b.select(kept < 3, b.const("i64", 0), kept))

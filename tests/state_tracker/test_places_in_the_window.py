@@ -1,0 +1,123 @@
+"""Where vertices come to lie in the window, and what is interpolated between them: to the last bit
+as on llvmpipe, whoever made the vertices (shaders or clipping) and however large the viewport is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gallette.state_tracker import GL, GLInterface, create_context
+from tests.conftest import native_context
+from tests.state_tracker.helpers import compiled
+
+VERTEX = """#version 330
+in vec4 at;
+in vec2 place;
+out vec2 PLACE;
+void main() { gl_Position = at; PLACE = place; }
+"""
+GEOMETRY = """#version 330
+layout(triangles) in;
+layout(triangle_strip, max_vertices = 3) out;
+in vec2 given[];
+out vec2 here;
+void main() {
+    for (int i = 0; i < 3; i++) {
+        here = given[i];
+        gl_Position = gl_in[i].gl_Position;
+        EmitVertex();
+    }
+}
+"""
+FRAGMENT = """#version 330
+in vec2 here;
+out vec4 color;
+void main() { color = vec4(here, gl_FragCoord.zw); }
+"""
+STAGES = {
+    "vertex shader": [(GL.VERTEX_SHADER, VERTEX.replace("PLACE", "here"))],
+    "geometry shader": [
+        (GL.VERTEX_SHADER, VERTEX.replace("PLACE", "given")),
+        (GL.GEOMETRY_SHADER, GEOMETRY),
+    ],
+}
+MANY = 24
+
+
+def triangles(kind: str) -> npt.NDArray[np.float32]:
+    """Positions and something to interpolate: `[triangle, corner, 6]`."""
+    random = np.random.default_rng(len(kind))
+    at = random.uniform(-1, 1, (MANY, 3, 6))
+    at[..., 2] *= 0.9
+    at[..., 3] = 1 if kind == "flat" else random.uniform(1, 3, (MANY, 3))
+    if kind == "cut":
+        at[..., :3] *= 2.5
+    elif kind == "on planes":  # one corner on a plane, one beyond it
+        axis, which = random.integers(0, 3, MANY), np.arange(MANY)
+        at[..., 3] = 1
+        at[which, 0, axis] = 1
+        at[which, 1, axis] = 1.6
+        turned = random.integers(0, 2, MANY) * 2 - 1
+        at[which, :, axis] *= turned[:, None]
+        at = at[which[:, None], (np.arange(3) + random.integers(0, 3, (MANY, 1))) % 3]
+    return at.astype(np.float32)
+
+
+def drawn(gl: GLInterface, stages: str, kind: str, size: int) -> npt.NDArray[np.float32]:
+    """What each triangle leaves in a picture of its own."""
+    name = gl.create_program()
+    for stage, text in [*STAGES[stages], (GL.FRAGMENT_SHADER, FRAGMENT)]:
+        gl.attach_shader(name, compiled(gl, stage, text))
+    for number, attribute in enumerate(("at", "place")):
+        gl.bind_attrib_location(name, number, attribute)
+    gl.link_program(name)
+    gl.use_program(name)
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
+    data = triangles(kind)
+    gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
+    for number, components in enumerate((4, 2)):
+        gl.enable_vertex_attrib_array(number)
+        gl.vertex_attrib_pointer(number, components, GL.FLOAT, False, 24, 16 * number)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])
+    gl.bind_renderbuffer(GL.RENDERBUFFER, gl.gen_renderbuffers(1)[0])
+    buffer = int(np.ravel(gl.get_integerv(GL.RENDERBUFFER_BINDING))[0])
+    gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA32F, size, size)
+    gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
+    gl.viewport(0, 0, size, size)
+    found = []
+    for number in range(MANY):
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.draw_arrays(GL.TRIANGLES, 3 * number, 3)
+        raw = gl.read_pixels(0, 0, size, size, GL.RGBA, GL.FLOAT)
+        found.append(np.frombuffer(raw, np.float32))
+    assert gl.get_error() == GL.NO_ERROR
+    return np.stack(found)
+
+
+_PROCESSOR = Path("/proc/cpuinfo")
+
+
+@pytest.mark.native
+@pytest.mark.skipif(
+    not _PROCESSOR.exists() or " fma" not in _PROCESSOR.read_text(),
+    reason="llvmpipe takes two steps here",
+)
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize("size", [64, 97])
+@pytest.mark.parametrize("kind", ["flat", "deep", "cut", "on planes"])
+@pytest.mark.parametrize("stages", STAGES)
+def test_every_bit_is_llvmpipes(stages: str, kind: str, size: int, driver: str) -> None:
+    if driver == "jit":
+        pytest.importorskip("llvmlite")
+    found = []
+    for gl in (native_context(), create_context(driver)):
+        with gl:
+            found.append(drawn(gl, stages, kind, size))
+        gl.release()
+    assert np.count_nonzero(found[0]) > 1000
+    np.testing.assert_array_equal(found[1], found[0])
