@@ -1,13 +1,14 @@
 """The fixed-function tessellator: levels in, points of the domain and their connections out.
 
 `subdivide` works on one patch's levels and is cached, because most patches of a draw share them.
-Coordinates are (u, v) for quads and isolines and barycentric (u, v, w) for triangles.
+Coordinates are (u, v) for quads and isolines and barycentric (u, v, w) for triangles. What the
+specification leaves open (which diagonals squares have, in which order triangles and their corners
+come, where the shorter segments of an edge are) is as on llvmpipe.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -43,14 +44,54 @@ def _round(level: float, spacing: str) -> tuple[int, float]:
     return math.ceil(level), level
 
 
+_HALF_POINTS = 32
+
+
+def _appearance() -> list[int]:
+    """In which order points appear on half an edge as its level grows, by their places along it:
+    each where most room is left, in the order of a binary tree of all of them.
+    """
+
+    def below(number: int) -> list[int]:
+        if number > _HALF_POINTS:
+            return []
+        return [*below(2 * number), number, *below(2 * number + 1)]
+
+    return [0, *below(1)]
+
+
+_APPEARANCE = _appearance()
+
+
 def _edge(segments: int, level: float, spacing: str) -> list[float]:
-    """Positions along an edge; two shorter segments make up for a fractional level."""
+    """Positions along an edge; two shorter segments make up for a fractional level: those that
+    grew last.
+    """
     if spacing == "equal_spacing" or segments < 3 or level == segments:
         return [k / segments for k in range(segments + 1)]
-    whole = 1.0 / level
-    short = (1.0 - (segments - 2) * whole) / 2
-    inner = [short + k * whole for k in range(segments - 1)]
-    return [0.0, *inner, 1.0]
+    newest = segments // 2 - 1
+    split = sum(number < newest for number in _APPEARANCE[: _APPEARANCE.index(newest)])
+    part = (level - (segments - 2)) / 2
+    half = []
+    for k in range(segments // 2 + 1):
+        held = k if k <= split else k - 1
+        half.append((1 - part) * held / (segments - 2) + part * k / segments)
+    return [*half, *(1 - t for t in reversed(half[: segments + 1 - len(half)]))]
+
+
+@functools.cache
+def _merged(outer: int, inner: int) -> str:
+    """In which order two chains of so many segments are gone along from their middles' one side to
+    the other: `o` and `i`, and `m` for an outer segment in the middle.
+    """
+    first = ""
+    for number in _APPEARANCE:
+        if 0 < number <= inner // 2:
+            first += "i"
+        if number < outer // 2:
+            first += "o"
+    middle = ("i" if inner % 2 else "") + ("m" if outer % 2 else "")
+    return first + middle + first[::-1]
 
 
 class _Mesh:
@@ -74,18 +115,52 @@ class _Mesh:
             self.triangles.append((a, b, c))
 
     def stitch(self, outer: list[int], inner: list[int]) -> None:
-        """Triangles between two chains of points that run the same way."""
+        """Triangles between two chains of points that run the same way, whatever their lengths."""
         i = j = 0
-        last_i, last_j = len(outer) - 1, len(inner) - 1
-        while i < last_i or j < last_j:
-            outer_next = (i + 0.5) / last_i if i < last_i else math.inf
-            inner_next = (j + 0.5) / last_j if j < last_j else math.inf
-            if outer_next <= inner_next:
-                self.triangle(outer[i], outer[i + 1], inner[j])
-                i += 1
-            else:
-                self.triangle(outer[i], inner[j + 1], inner[j])
+        for step in _merged(len(outer) - 1, len(inner) - 1):
+            if step == "i":
+                self.triangle(inner[j], outer[i], inner[j + 1])
                 j += 1
+                continue
+            if step == "m":
+                self.triangle(inner[j], outer[i], outer[i + 1])
+            else:
+                self.triangle(outer[i], outer[i + 1], inner[j])
+            i += 1
+
+    def ring(self, outer: list[int], inner: list[int]) -> None:
+        """The same where the outer one has two segments more: a triangle at each end, and squares
+        whose diagonals are turned in the middle.
+        """
+        self.triangle(outer[0], outer[1], inner[0])
+        squares = len(inner) - 1
+        for k in range(squares):
+            a, b, c, d = outer[k + 1], outer[k + 2], inner[k], inner[k + 1]
+            if 2 * k < squares:
+                self.triangle(a, d, c)
+                self.triangle(a, b, d)
+            else:
+                self.triangle(c, a, b)
+                self.triangle(c, b, d)
+        self.triangle(outer[-2], outer[-1], inner[-1])
+
+    def strip(self, one: list[int], other: list[int]) -> None:
+        """Squares between two chains of one length."""
+        for k in range(len(one) - 1):
+            self.triangle(one[k], other[k], other[k + 1])
+            self.triangle(one[k], other[k + 1], one[k + 1])
+
+    def turned_strip(self, one: list[int], other: list[int]) -> None:
+        """The same of an odd number, with the other diagonals but in the middle."""
+        squares = len(one) - 1
+        for k in range(squares):
+            a, b, c, d = one[k], one[k + 1], other[k], other[k + 1]
+            if k == squares // 2:
+                self.triangle(a, d, c)
+                self.triangle(a, b, d)
+            else:
+                self.triangle(a, b, c)
+                self.triangle(c, b, d)
 
     def finish(self, ccw: bool, point_mode: bool) -> Domain:
         points = np.array(self.points, np.float32).reshape(-1, 3)
@@ -156,20 +231,36 @@ def _quads(mesh: _Mesh, outer: tuple[float, ...], inner: tuple[float, ...], spac
         return
     (m, level_u), (n, level_v) = (_inner_level(x, spacing, False) for x in inner[:2])
     us, vs = _edge(m, level_u, spacing), _edge(n, level_v, spacing)
-    grid = [[mesh.point(u, v, 0.0) for u in us[1:-1]] for v in vs[1:-1]]
-    for low, high in itertools.pairwise(grid):
-        for i in range(len(low) - 1):
-            mesh.triangle(low[i], low[i + 1], high[i + 1])
-            mesh.triangle(low[i], high[i + 1], high[i])
     sides = [_edge(count, level, spacing) for count, level in edges]
-    left = [mesh.point(0.0, t, 0.0) for t in sides[0]]
-    bottom = [mesh.point(t, 0.0, 0.0) for t in sides[1]]
-    right = [mesh.point(1.0, t, 0.0) for t in sides[2]]
-    top = [mesh.point(t, 1.0, 0.0) for t in sides[3]]
-    mesh.stitch(left, [row[0] for row in grid])
-    mesh.stitch(bottom, grid[0])
-    mesh.stitch(right, [row[-1] for row in grid])
-    mesh.stitch(top, grid[-1])
+    around = [
+        [mesh.point(0.0, t, 0.0) for t in reversed(sides[0])],
+        [mesh.point(t, 0.0, 0.0) for t in sides[1]],
+        [mesh.point(1.0, t, 0.0) for t in sides[2]],
+        [mesh.point(t, 1.0, 0.0) for t in reversed(sides[3])],
+    ]
+    for k in range(1, min(m, n) // 2 + 1):
+        within = _sides(mesh, us[k : m - k + 1], vs[k : n - k + 1])
+        for one, other in zip(around, within, strict=True):
+            (mesh.stitch if k == 1 else mesh.ring)(one, other)
+        around = within
+    left, bottom, right, top = around
+    if len(bottom) == 2 and len(left) % 2 == 0:
+        mesh.turned_strip(left, right[::-1])
+    elif len(bottom) == 2:
+        mesh.strip(right[::-1], left)
+    elif len(left) == 2:
+        mesh.strip(top[::-1], bottom)
+
+
+def _sides(mesh: _Mesh, us: list[float], vs: list[float]) -> list[list[int]]:
+    """The sides of a rectangle, each from one corner to the next: left, bottom, right, top."""
+    low, high = vs[0], vs[-1]
+    return [
+        [mesh.point(us[0], v, 0.0) for v in reversed(vs)],
+        [mesh.point(u, low, 0.0) for u in us],
+        [mesh.point(us[-1], v, 0.0) for v in vs],
+        [mesh.point(u, high, 0.0) for u in reversed(us)],
+    ]
 
 
 def _between(a: _Point, b: _Point, t: float) -> _Point:
@@ -188,8 +279,8 @@ def _chains(mesh: _Mesh, corners: list[_Point], steps: list[list[float]]) -> lis
 
 def _triangles(mesh: _Mesh, outer: tuple[float, ...], inner: float, spacing: str) -> None:
     # Outer level 0 is the side u = 0 (from v to w), 1 is v = 0, 2 is w = 0.
-    corners: list[_Point] = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
-    edges = [_round(outer[k], spacing) for k in (2, 0, 1)]
+    corners: list[_Point] = [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)]
+    edges = [_round(outer[k], spacing) for k in (0, 1, 2)]
     segments, level = _round(inner, spacing)
     if segments == 1 and all(n == 1 for n, _ in edges):
         mesh.triangle(*(mesh.point(*corner) for corner in corners))
@@ -200,13 +291,13 @@ def _triangles(mesh: _Mesh, outer: tuple[float, ...], inner: float, spacing: str
     for k in range(1, segments // 2 + 1):
         d = along[k]
         far, near = 1.0 - 4.0 * d / 3.0, 2.0 * d / 3.0
-        inside: list[_Point] = [(far, near, near), (near, far, near), (near, near, far)]
+        inside: list[_Point] = [(near, far, near), (near, near, far), (far, near, near)]
         left, right = along[k], along[segments - k]
         span = right - left
         steps = [(t - left) / span for t in along[k : segments - k + 1]] if span > 0 else [0.0]
         following = _chains(mesh, inside, [steps] * 3)
         for a, b in zip(ring, following, strict=True):
-            mesh.stitch(a, b)
+            (mesh.stitch if k == 1 else mesh.ring)(a, b)
         ring = following
         if segments - 2 * k == 1:
             mesh.triangle(*(chain[0] for chain in ring))
