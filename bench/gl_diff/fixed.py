@@ -493,8 +493,8 @@ def arrays(w: Writer) -> None:
 
 @step(2)
 def stacked(w: Writer) -> None:
-    """Settings that last for one draw; but Mesa draws on with a sum that was switched, and with
-    planes that were set."""
+    """Settings that last for one draw; but Mesa draws on with a sum that was switched, with where
+    fog comes from, and with planes that were set."""
     bits = w.choice(
         "GL.ALL_ATTRIB_BITS",
         "GL.LIGHTING_BIT | GL.ENABLE_BIT",
@@ -503,7 +503,8 @@ def stacked(w: Writer) -> None:
         "GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT",
     )
     inside = [FIXED.change(w) for _ in range(1 + w.number(3))]
-    inside = [line for line in inside if not re.search(r"COLOR_SUM|gl\.clip_plane\(", line)]
+    stays = re.compile(r"COLOR_SUM|FOG_COORD_SRC|gl\.clip_plane\(")
+    inside = [line for line in inside if not stays.search(line)]
     before = "gl.push_matrix(); " if w.often(0.4) else ""
     after = "; gl.pop_matrix()" if before else ""
     _drawn(w, [f"{before}gl.push_attrib({bits})", *inside, *_between(w), f"gl.pop_attrib(){after}"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,10 @@ __all__ = ["MAX_LEVEL", "Domain", "subdivide"]
 
 Coordinates = npt.NDArray[np.float32]
 Connections = npt.NDArray[np.int64]
-_Point = tuple[float, float, float]
+_Point = tuple[int, int, int]
+
+_ONE = 1 << 16
+"""Places are counted in so many steps, and each product is rounded to them."""
 
 MAX_LEVEL = 64
 
@@ -63,20 +67,25 @@ def _appearance() -> list[int]:
 _APPEARANCE = _appearance()
 
 
-def _edge(segments: int, level: float, spacing: str) -> list[float]:
+def _edge(segments: int, level: float, spacing: str) -> list[int]:
     """Positions along an edge; two shorter segments make up for a fractional level: those that
     grew last.
     """
-    if spacing == "equal_spacing" or segments < 3 or level == segments:
-        return [k / segments for k in range(segments + 1)]
-    newest = segments // 2 - 1
-    split = sum(number < newest for number in _APPEARANCE[: _APPEARANCE.index(newest)])
-    part = (level - (segments - 2)) / 2
-    half = []
-    for k in range(segments // 2 + 1):
-        held = k if k <= split else k - 1
-        half.append((1 - part) * held / (segments - 2) + part * k / segments)
-    return [*half, *(1 - t for t in reversed(half[: segments + 1 - len(half)]))]
+    step = round(_ONE / segments)
+    half = [k * step for k in range(segments // 2 + 1)]
+    if spacing != "equal_spacing" and segments > 2 and level != segments:
+        newest = segments // 2 - 1
+        split = sum(number < newest for number in _APPEARANCE[: _APPEARANCE.index(newest)])
+        held = [k if k <= split else k - 1 for k in range(len(half))]
+        longer = round(_ONE / (segments - 2))
+        part = math.ceil((level - (segments - 2)) * _ONE / 2)
+        half = [
+            (number * longer * (_ONE - part) + at * part + _ONE // 2) >> 16
+            for number, at in zip(held, half, strict=True)
+        ]
+    if segments % 2 == 0:
+        half[-1] = _ONE // 2
+    return [*half, *(_ONE - at for at in reversed(half[: segments + 1 - len(half)]))]
 
 
 @functools.cache
@@ -95,24 +104,18 @@ def _merged(outer: int, inner: int) -> str:
 
 
 class _Mesh:
-    """Points (shared by position) and triangles while a patch is being subdivided."""
+    """Points and triangles (counter-clockwise) while a patch is being subdivided."""
 
     def __init__(self) -> None:
         self.points: list[_Point] = []
-        self.numbers: dict[_Point, int] = {}
         self.triangles: list[tuple[int, int, int]] = []
 
-    def point(self, u: float, v: float, w: float) -> int:
-        key = (round(u, 9), round(v, 9), round(w, 9))
-        found = self.numbers.get(key)
-        if found is None:
-            found = self.numbers[key] = len(self.points)
-            self.points.append((u, v, w))
-        return found
+    def point(self, u: int, v: int, w: int = 0) -> int:
+        self.points.append((u, v, w))
+        return len(self.points) - 1
 
     def triangle(self, a: int, b: int, c: int) -> None:
-        if a != b and b != c and a != c:
-            self.triangles.append((a, b, c))
+        self.triangles.append((a, b, c))
 
     def stitch(self, outer: list[int], inner: list[int]) -> None:
         """Triangles between two chains of points that run the same way, whatever their lengths."""
@@ -163,15 +166,12 @@ class _Mesh:
                 self.triangle(c, b, d)
 
     def finish(self, ccw: bool, point_mode: bool) -> Domain:
-        points = np.array(self.points, np.float32).reshape(-1, 3)
+        points = np.array(self.points, np.float32).reshape(-1, 3) / np.float32(_ONE)
         if point_mode:
             return Domain(points, np.arange(len(points))[:, None])
         corners = np.array(self.triangles, np.int64).reshape(-1, 3)
-        uv = np.array(self.points, np.float64).reshape(-1, 3)[:, :2][corners]
-        first, second = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
-        area = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
-        turned = (area > 0) != ccw
-        corners[turned] = corners[turned][:, [0, 2, 1]]
+        if not ccw:
+            corners = corners[:, [0, 2, 1]]
         return Domain(points, corners)
 
 
@@ -201,8 +201,8 @@ def subdivide(
 def _isolines(outer: tuple[float, ...], spacing: str, point_mode: bool) -> Domain:
     lines, _ = _round(outer[0], "equal_spacing")
     segments, level = _round(outer[1], spacing)
-    along = np.array(_edge(segments, level, spacing), np.float32)
-    rows = np.arange(lines, dtype=np.float32) / np.float32(lines)
+    along = np.array(_edge(segments, level, spacing), np.float32) / np.float32(_ONE)
+    rows = np.array(_edge(lines, lines, "equal_spacing")[:-1], np.float32) / np.float32(_ONE)
     points = np.zeros((lines * len(along), 3), np.float32)
     points[:, 0] = np.tile(along, lines)
     points[:, 1] = np.repeat(rows, len(along))
@@ -225,19 +225,21 @@ def _quads(mesh: _Mesh, outer: tuple[float, ...], inner: tuple[float, ...], spac
     edges = [_round(level, spacing) for level in outer[:4]]
     alone = all(n == 1 for n, _ in edges) and all(_round(x, spacing)[0] == 1 for x in inner[:2])
     if alone:
-        a, b, c, d = (mesh.point(u, v, 0.0) for u, v in ((0, 0), (1, 0), (1, 1), (0, 1)))
+        a, b, c, d = (mesh.point(u, v) for u, v in ((0, 0), (_ONE, 0), (_ONE, _ONE), (0, _ONE)))
         mesh.triangle(a, b, d)
         mesh.triangle(b, c, d)
         return
     (m, level_u), (n, level_v) = (_inner_level(x, spacing, False) for x in inner[:2])
     us, vs = _edge(m, level_u, spacing), _edge(n, level_v, spacing)
     sides = [_edge(count, level, spacing) for count, level in edges]
-    around = [
-        [mesh.point(0.0, t, 0.0) for t in reversed(sides[0])],
-        [mesh.point(t, 0.0, 0.0) for t in sides[1]],
-        [mesh.point(1.0, t, 0.0) for t in sides[2]],
-        [mesh.point(t, 1.0, 0.0) for t in reversed(sides[3])],
-    ]
+    around = _closed(
+        [
+            [mesh.point(0, at) for at in reversed(sides[0][1:])],
+            [mesh.point(at, 0) for at in sides[1][:-1]],
+            [mesh.point(_ONE, at) for at in sides[2][:-1]],
+            [mesh.point(at, _ONE) for at in reversed(sides[3][1:])],
+        ]
+    )
     for k in range(1, min(m, n) // 2 + 1):
         within = _sides(mesh, us[k : m - k + 1], vs[k : n - k + 1])
         for one, other in zip(around, within, strict=True):
@@ -252,50 +254,65 @@ def _quads(mesh: _Mesh, outer: tuple[float, ...], inner: tuple[float, ...], spac
         mesh.strip(top[::-1], bottom)
 
 
-def _sides(mesh: _Mesh, us: list[float], vs: list[float]) -> list[list[int]]:
+def _sides(mesh: _Mesh, us: list[int], vs: list[int]) -> list[list[int]]:
     """The sides of a rectangle, each from one corner to the next: left, bottom, right, top."""
-    low, high = vs[0], vs[-1]
-    return [
-        [mesh.point(us[0], v, 0.0) for v in reversed(vs)],
-        [mesh.point(u, low, 0.0) for u in us],
-        [mesh.point(us[-1], v, 0.0) for v in vs],
-        [mesh.point(u, high, 0.0) for u in reversed(us)],
-    ]
+    if len(us) == 1:
+        left = [mesh.point(us[0], v) for v in reversed(vs)]
+        return [left, left[-1:], left[::-1], left[:1]]
+    if len(vs) == 1:
+        bottom = [mesh.point(u, vs[0]) for u in us]
+        return [bottom[:1], bottom, bottom[-1:], bottom[::-1]]
+    return _closed(
+        [
+            [mesh.point(us[0], v) for v in reversed(vs[1:])],
+            [mesh.point(u, vs[0]) for u in us[:-1]],
+            [mesh.point(us[-1], v) for v in vs[:-1]],
+            [mesh.point(u, vs[-1]) for u in reversed(us[1:])],
+        ]
+    )
 
 
-def _between(a: _Point, b: _Point, t: float) -> _Point:
-    u, v, w = (x + (y - x) * t for x, y in zip(a, b, strict=True))
-    return u, v, w
+def _closed(chains: list[list[int]]) -> list[list[int]]:
+    """Each with the beginning of the next as its end."""
+    corners = [chain[0] for chain in chains]
+    return [[*chain, corners[(k + 1) % len(chains)]] for k, chain in enumerate(chains)]
 
 
-def _chains(mesh: _Mesh, corners: list[_Point], steps: list[list[float]]) -> list[list[int]]:
-    """The three sides of a ring: w to u... each from one corner to the next."""
-    chains = []
-    for k in range(3):
-        a, b = corners[k], corners[(k + 1) % 3]
-        chains.append([mesh.point(*_between(a, b, t)) for t in steps[k]])
-    return chains
+_TWO_THIRDS = 2 * _ONE // 3
+
+
+def _chains(mesh: _Mesh, apart: int, along: Sequence[list[int]]) -> list[list[int]]:
+    """The three sides of a ring, `apart` from those of the patch: from v to w, on to u, and back.
+
+    `along` are steps between their ends, of which one coordinate follows; another is the rest.
+    """
+    one, two, three = along
+    return _closed(
+        [
+            [mesh.point(apart, v, _ONE - apart - v) for v in reversed(one[1:])],
+            [mesh.point(u, apart, _ONE - apart - u) for u in two[:-1]],
+            [mesh.point(u, _ONE - apart - u, apart) for u in reversed(three[1:])],
+        ]
+    )
 
 
 def _triangles(mesh: _Mesh, outer: tuple[float, ...], inner: float, spacing: str) -> None:
     # Outer level 0 is the side u = 0 (from v to w), 1 is v = 0, 2 is w = 0.
-    corners: list[_Point] = [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)]
-    edges = [_round(outer[k], spacing) for k in (0, 1, 2)]
+    edges = [_round(level, spacing) for level in outer[:3]]
     segments, level = _round(inner, spacing)
+    ring = _chains(mesh, 0, [_edge(n, x, spacing) for n, x in edges])
     if segments == 1 and all(n == 1 for n, _ in edges):
-        mesh.triangle(*(mesh.point(*corner) for corner in corners))
+        mesh.triangle(*(chain[0] for chain in ring))
         return
     segments, level = _inner_level(inner, spacing, False)
     along = _edge(segments, level, spacing)
-    ring = _chains(mesh, corners, [_edge(n, x, spacing) for n, x in edges])
     for k in range(1, segments // 2 + 1):
-        d = along[k]
-        far, near = 1.0 - 4.0 * d / 3.0, 2.0 * d / 3.0
-        inside: list[_Point] = [(near, far, near), (near, near, far), (far, near, near)]
-        left, right = along[k], along[segments - k]
-        span = right - left
-        steps = [(t - left) / span for t in along[k : segments - k + 1]] if span > 0 else [0.0]
-        following = _chains(mesh, inside, [steps] * 3)
+        apart = (along[k] * _TWO_THIRDS + _ONE // 2) >> 16
+        steps = [at - (apart + 1) // 2 for at in along[k : segments - k + 1]]
+        if len(steps) > 1:
+            following = _chains(mesh, apart, [steps] * 3)
+        else:
+            following = [[mesh.point(steps[0], apart, _ONE - apart - steps[0])]] * 3
         for a, b in zip(ring, following, strict=True):
             (mesh.stitch if k == 1 else mesh.ring)(a, b)
         ring = following
