@@ -33,6 +33,29 @@ void main() {
     }
 }
 """
+CONTROL = """#version 410
+layout(vertices = 3) out;
+in vec2 given[];
+out vec2 kept[];
+void main() {
+    kept[gl_InvocationID] = given[gl_InvocationID];
+    gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID].gl_Position;
+    for (int i = 0; i < 3; i++)
+        gl_TessLevelOuter[i] = 1.0;
+    gl_TessLevelInner[0] = 1.0;
+}
+"""
+EVALUATION = """#version 410
+layout(triangles) in;
+in vec2 kept[];
+out vec2 here;
+void main() {
+    vec3 t = gl_TessCoord;
+    here = t.x * kept[0] + t.y * kept[1] + t.z * kept[2];
+    gl_Position = t.x * gl_in[0].gl_Position + t.y * gl_in[1].gl_Position
+        + t.z * gl_in[2].gl_Position;
+}
+"""
 FRAGMENT = """#version 330
 in vec2 here;
 out vec4 color;
@@ -43,6 +66,11 @@ STAGES = {
     "geometry shader": [
         (GL.VERTEX_SHADER, VERTEX.replace("PLACE", "given")),
         (GL.GEOMETRY_SHADER, GEOMETRY),
+    ],
+    "tessellation": [
+        (GL.VERTEX_SHADER, VERTEX.replace("PLACE", "given")),
+        (GL.TESS_CONTROL_SHADER, CONTROL),
+        (GL.TESS_EVALUATION_SHADER, EVALUATION),
     ],
 }
 MANY = 24
@@ -89,10 +117,12 @@ def drawn(gl: GLInterface, stages: str, kind: str, size: int) -> npt.NDArray[np.
     gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA32F, size, size)
     gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
     gl.viewport(0, 0, size, size)
+    gl.patch_parameteri(GL.PATCH_VERTICES, 3)
+    mode = GL.PATCHES if stages == "tessellation" else GL.TRIANGLES
     found = []
     for number in range(MANY):
         gl.clear(GL.COLOR_BUFFER_BIT)
-        gl.draw_arrays(GL.TRIANGLES, 3 * number, 3)
+        gl.draw_arrays(mode, 3 * number, 3)
         raw = gl.read_pixels(0, 0, size, size, GL.RGBA, GL.FLOAT)
         found.append(np.frombuffer(raw, np.float32))
     assert gl.get_error() == GL.NO_ERROR
@@ -115,7 +145,7 @@ def test_every_bit_is_llvmpipes(stages: str, kind: str, size: int, driver: str) 
     if driver == "jit":
         pytest.importorskip("llvmlite")
     found = []
-    for gl in (native_context(), create_context(driver)):
+    for gl in (native_context(version=(4, 3)), create_context(driver, version=(4, 3))):
         with gl:
             found.append(drawn(gl, stages, kind, size))
         gl.release()
