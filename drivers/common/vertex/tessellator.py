@@ -90,8 +90,8 @@ def _edge(segments: int, level: float, spacing: str) -> list[int]:
 
 @functools.cache
 def _merged(outer: int, inner: int) -> str:
-    """In which order two chains of so many segments are gone along from their middles' one side to
-    the other: `o` and `i`, and `m` for an outer segment in the middle.
+    """In which order one goes along two chains of so many segments: a step of the outer one (`o`)
+    or the inner one (`i`), and `m` for an outer one in the middle. The way back is the same.
     """
     first = ""
     for number in _APPEARANCE:
