@@ -74,6 +74,7 @@ STAGES = {
     ],
 }
 MANY = 24
+CORNERS = {GL.POINTS: 1, GL.LINES: 2, GL.TRIANGLES: 3, GL.PATCHES: 3}
 
 
 def triangles(kind: str) -> npt.NDArray[np.float32]:
@@ -95,8 +96,24 @@ def triangles(kind: str) -> npt.NDArray[np.float32]:
     return at.astype(np.float32)
 
 
-def drawn(gl: GLInterface, stages: str, kind: str, size: int) -> npt.NDArray[np.float32]:
-    """What each triangle leaves in a picture of its own."""
+def halves() -> npt.NDArray[np.float32]:
+    """Corners in the middle between two places that are told apart (256 a pixel), of 64 pixels."""
+    random = np.random.default_rng(4)
+    at = random.uniform(-1, 1, (MANY * 8, 3, 6))
+    at[..., :2] = np.round(random.uniform(2, 62, (MANY * 8, 3, 2)) * 512) / 512 / 32 - 1
+    at[..., 3] = 1
+    return at.astype(np.float32)
+
+
+def drawn(
+    gl: GLInterface,
+    stages: str,
+    data: npt.NDArray[np.float32],
+    size: int,
+    mode: int = GL.TRIANGLES,
+    width: float = 1.0,
+) -> npt.NDArray[np.float32]:
+    """What each primitive leaves in a picture of its own."""
     name = gl.create_program()
     for stage, text in [*STAGES[stages], (GL.FRAGMENT_SHADER, FRAGMENT)]:
         gl.attach_shader(name, compiled(gl, stage, text))
@@ -106,7 +123,6 @@ def drawn(gl: GLInterface, stages: str, kind: str, size: int) -> npt.NDArray[np.
     gl.use_program(name)
     gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
     gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
-    data = triangles(kind)
     gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
     for number, components in enumerate((4, 2)):
         gl.enable_vertex_attrib_array(number)
@@ -118,11 +134,12 @@ def drawn(gl: GLInterface, stages: str, kind: str, size: int) -> npt.NDArray[np.
     gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
     gl.viewport(0, 0, size, size)
     gl.patch_parameteri(GL.PATCH_VERTICES, 3)
-    mode = GL.PATCHES if stages == "tessellation" else GL.TRIANGLES
+    gl.line_width(width)
+    gl.point_size(width)
     found = []
-    for number in range(MANY):
+    for number in range(len(data)):
         gl.clear(GL.COLOR_BUFFER_BIT)
-        gl.draw_arrays(mode, 3 * number, 3)
+        gl.draw_arrays(mode, 3 * number, CORNERS[mode])
         raw = gl.read_pixels(0, 0, size, size, GL.RGBA, GL.FLOAT)
         found.append(np.frombuffer(raw, np.float32))
     assert gl.get_error() == GL.NO_ERROR
@@ -147,7 +164,21 @@ def test_every_bit_is_llvmpipes(stages: str, kind: str, size: int, driver: str) 
     found = []
     for gl in (native_context(version=(4, 3)), create_context(driver, version=(4, 3))):
         with gl:
-            found.append(drawn(gl, stages, kind, size))
+            mode = GL.PATCHES if stages == "tessellation" else GL.TRIANGLES
+            found.append(drawn(gl, stages, triangles(kind), size, mode))
         gl.release()
     assert np.count_nonzero(found[0]) > 1000
+    np.testing.assert_array_equal(found[1], found[0])
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("width", [1.0, 2.5, 4.0])
+@pytest.mark.parametrize("mode", ["POINTS", "LINES", "TRIANGLES"])
+def test_halves_of_steps_are_rounded_as_on_llvmpipe(mode: str, width: float) -> None:
+    found = []
+    for gl in (native_context(version=(4, 3)), create_context("numpipe", version=(4, 3))):
+        with gl:
+            found.append(drawn(gl, "vertex shader", halves(), 64, getattr(GL, mode), width))
+        gl.release()
+    assert np.count_nonzero(found[0]) > 100
     np.testing.assert_array_equal(found[1], found[0])

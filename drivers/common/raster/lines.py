@@ -8,6 +8,7 @@ parallelogram would answer differently from the rule.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from gallette.pipe.state import RasterizerState
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern, sampled_spans
-from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap
+from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap_away
 from .spans import Spans, spans_of
 
 __all__ = ["parallelograms", "rasterize_lines", "rectangles"]
@@ -85,8 +86,8 @@ def rectangles(
     """Snapped corners `[4, n]` of lines whose samples count: around them, ends included."""
     half = np.float32(max(1.0, state.line_width) * 0.5)
     scale = np.asarray(half / np.sqrt(dx * dx + dy * dy), np.float32)
-    across_x, across_y = snap(-dy * scale, False), snap(dx * scale, False)
-    at_x, at_y = snap(x, False), snap(y, False)
+    across_x, across_y = snap_away(-dy * scale, False), snap_away(dx * scale, False)
+    at_x, at_y = snap_away(x, False), snap_away(y, False)
     return (
         np.stack((at_x[0] - across_x, at_x[1] - across_x, at_x[1] + across_x, at_x[0] + across_x)),
         np.stack((at_y[0] - across_y, at_y[1] - across_y, at_y[1] + across_y, at_y[0] + across_y)),
@@ -97,7 +98,7 @@ def parallelograms(
     x: Floats, y: Floats, dx: Floats, dy: Floats, state: RasterizerState, center: bool
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Snapped corners `[4, n]`, clockwise with y up."""
-    half = np.rint(max(1.0, state.line_width)) * SUBPIXELS / 2
+    half = math.floor(max(1.0, state.line_width) + 0.5) * SUBPIXELS / 2
     wide = np.abs(dx) >= np.abs(dy)
     out_x = np.empty((4, len(dx)))
     out_y = np.empty((4, len(dx)))
@@ -110,8 +111,8 @@ def parallelograms(
         slope = dv[which] / du[which]
         major = _Major(u[:, which], v[:, which], du[which], dv[which], slope)
         moved_u, moved_v = _moved_ends(major, horizontal)
-        snapped_u = snap(moved_u, center)
-        snapped_v = snap(moved_v, center)
+        snapped_u = snap_away(moved_u, center)
+        snapped_v = snap_away(moved_v, center)
         first = np.where(major.du < 0, 0, 1)  # the end with the smaller u
         lanes = np.arange(len(which))
         low_u, high_u = snapped_u[first, lanes], snapped_u[1 - first, lanes]

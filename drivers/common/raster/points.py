@@ -12,7 +12,7 @@ from gallette.pipe.state import RasterizerState
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern, sampled_spans
-from .setup import SUBPIXELS, Edges, Rect, conservative_edges, polygon_edges, snap
+from .setup import SUBPIXELS, Edges, Rect, conservative_edges, polygon_edges, snap_away, whole
 from .spans import Spans, spans_of
 
 __all__ = ["point_extent", "point_sizes", "rasterize_points", "rasterized_size"]
@@ -89,16 +89,15 @@ def rasterize_points(
 
 def rasterized_size(size: Floats) -> Floats:
     """Sizes as they are drawn: whole sub-pixels, at least a pixel whatever the shader wrote."""
-    return np.asarray(
-        np.rint(np.fmin(np.fmax(size, 1), LARGEST_POINT) * SUBPIXELS) / SUBPIXELS, "f4"
-    )
+    steps = np.float32(SUBPIXELS)
+    return whole(np.fmin(np.fmax(size, 1), LARGEST_POINT) * steps) / steps
 
 
 def _squares(
     window: Floats, size: Floats, state: RasterizerState, target: Rect, center: bool = False
 ) -> Edges:
     """Points as squares of their exact size, for coverage by samples or all that is touched."""
-    x, y = snap(window, center)
+    x, y = snap_away(window, center)
     width = np.maximum(np.rint(size.astype(np.float64) * SUBPIXELS), SUBPIXELS)
     left, low = x - np.floor(width / 2), y - np.floor(width / 2)
     right, high = left + width, low + width
@@ -112,7 +111,7 @@ def _squares(
 def point_extent(center: Floats, size: Floats, state: RasterizerState) -> tuple[Ints, Ints]:
     """First and past-the-last pixel along one axis."""
     if state.point_quad_rasterization:
-        at = snap(center, state.half_pixel_center)
+        at = snap_away(center, state.half_pixel_center)
         # A square of exactly that size: pixels whose centres are inside, left edge included.
         width = np.maximum(np.rint(size.astype(np.float64) * SUBPIXELS), SUBPIXELS)
         low = at - np.floor(width / 2)
@@ -122,7 +121,7 @@ def point_extent(center: Floats, size: Floats, state: RasterizerState) -> tuple[
         # A square of whole pixels, around a pixel or (of even size) around a pixel's corner.
         pixels = np.maximum(np.ceil(size.astype(np.float64) - 0.5), 1.0)
         odd = pixels % 2 != 0
-        at = snap(center, False)
+        at = snap_away(center, False)
         middle = np.floor(np.where(odd, at, at + SUBPIXELS / 2) / SUBPIXELS)
         first = middle - np.floor(pixels / 2)
         past = first + pixels

@@ -29,7 +29,9 @@ __all__ = [
     "least",
     "polygon_edges",
     "snap",
+    "snap_away",
     "triangle_area",
+    "whole",
 ]
 
 Doubles = npt.NDArray[np.float64]
@@ -105,6 +107,20 @@ def snap(window: Floats, pixel_center: bool) -> Doubles:
     shifted *= np.float32(SUBPIXELS)
     snapped: Doubles = np.rint(shifted).astype(np.float64)
     return snapped
+
+
+def snap_away(window: Floats, pixel_center: bool) -> Doubles:
+    """The same with halves away from zero: what lines and points are made of."""
+    shifted = window - np.float32(0.5 if pixel_center else 0.0)
+    shifted *= np.float32(SUBPIXELS)
+    return whole(shifted).astype(np.float64)
+
+
+def whole(numbers: Floats) -> Floats:
+    """Rounded, halves away from zero."""
+    moved = np.copysign(np.float32(0.5), numbers)
+    moved += numbers
+    return np.trunc(moved, out=moved)
 
 
 def triangle_area(x: Doubles, y: Doubles) -> Doubles:
