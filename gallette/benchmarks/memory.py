@@ -1,7 +1,7 @@
 """How much memory a benchmark's frame takes, beside the memory of what it draws from and into.
 
-Python's own allocator counts, NumPy's arrays included: what a frame holds at most of what was not
-there before, textures that it makes ready for sampling as well.
+Python's own allocator counts, NumPy's arrays included: what a frame holds at most, apart from what
+stays between frames (the scene's resources, textures made ready for sampling).
 """
 
 from __future__ import annotations
