@@ -54,7 +54,7 @@ def memory(prepare: Callable[[], Callable[[], Any]]) -> FrameMemory:
         draw(context, info)
 
     # Frames that are like the last ones come another way: the first one tells.
-    HostContext.draw_vbo = noted  # type: ignore
+    HostContext.draw_vbo = noted  # type: ignore[assignment, method-assign]
     try:
         frame = prepare()
         frame()

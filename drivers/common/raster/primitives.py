@@ -53,7 +53,7 @@ Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
 
 LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 15}
-"""Points, lines and triangles taken through setup at a time: it bounds the rows they cover."""
+"""Points, lines and triangles taken through setup at a time: it bounds the memory that takes."""
 
 
 Cutter = Callable[
@@ -432,18 +432,11 @@ def _lines(
         front = None if front is None else front[rows]
     if depth is None and _outlined(context, sink, vertices, batch, front):
         return
-    reach = np.float32(context.state.line_width)
-    for part in _by_rows(context, vertices, batch.corners, reach):
+    for part in _by_rows(context, vertices, batch):
         sink.draw(
             *rasterize_lines(
                 vertices,
-                batch.corners[part],
-                batch.provoking[part],
-                batch.identity[part],
-                context.state,
-                context.target,
-                None if depth is None else depth[:, part],
-                None if front is None else front[part],
+                *_some(context, batch, batch.corners, depth, front, part),
                 context.pattern(context.state.line_smooth),
             )
         )
@@ -459,32 +452,45 @@ def _points(
 ) -> None:
     if depth is None and _outlined(context, sink, vertices, batch, front):
         return
-    corners = batch.corners[:, 0]
-    reach = rasterized_size(point_sizes(vertices, corners, context.state))
-    for part in _by_rows(context, vertices, batch.corners, reach):
+    for part in _by_rows(context, vertices, batch):
         sink.draw(
             *rasterize_points(
                 vertices,
-                corners[part],
-                batch.provoking[part],
-                batch.identity[part],
-                context.state,
-                context.target,
-                None if depth is None else depth[:, part],
-                None if front is None else front[part],
+                *_some(context, batch, batch.corners[:, 0], depth, front, part),
                 context.pattern(context.state.point_smooth),
             )
         )
 
 
-def _by_rows(
-    context: RasterContext, vertices: VertexSet, corners: Ints, reach: Floats | np.float32
-) -> list[slice]:
+def _some(
+    context: RasterContext,
+    batch: Batch,
+    corners: Ints,
+    depth: Floats | None,
+    front: Bools | None,
+    part: slice,
+) -> tuple[Ints, Ints, npt.NDArray[np.int32], RasterizerState, Rect, Floats | None, Bools | None]:
+    """What points and lines are rasterized from, of some of them."""
+    return (
+        corners[part],
+        batch.provoking[part],
+        batch.identity[part],
+        context.state,
+        context.target,
+        None if depth is None else depth[:, part],
+        None if front is None else front[part],
+    )
+
+
+def _by_rows(context: RasterContext, vertices: VertexSet, batch: Batch) -> list[slice]:
     """Points or lines, cut so that no part has too many rows (see `Faced.parts`)."""
-    target, count = context.target, len(corners)
+    target, (count, size) = context.target, batch.corners.shape
     if count * (target.y1 - target.y0) <= MOST_ROWS:
         return [slice(0, count)]
-    y = vertices.window[1].take(corners)
+    reach: Floats | np.float32 = np.float32(context.state.line_width)
+    if size == 1:
+        reach = rasterized_size(point_sizes(vertices, batch.corners[:, 0], context.state))
+    y = vertices.window[1].take(batch.corners)
     low = np.clip(y.min(axis=1) - reach, target.y0, target.y1)
     high = np.clip(y.max(axis=1) + reach, target.y0, target.y1)
     return slices(np.cumsum(np.nan_to_num(high - low) + 1, dtype=np.float64), MOST_ROWS)

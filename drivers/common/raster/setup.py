@@ -102,18 +102,19 @@ class Edges:
 
 def snap(window: Floats, pixel_center: bool) -> Doubles:
     """Window coordinates in 1/256 pixel, relative to pixel centres, rounded to nearest even."""
-    half = np.float32(0.5 if pixel_center else 0.0)
-    shifted = window - half
-    shifted *= np.float32(SUBPIXELS)
-    snapped: Doubles = np.rint(shifted).astype(np.float64)
-    return snapped
+    shifted = _in_steps(window, pixel_center)
+    return np.rint(shifted, out=shifted).astype(np.float64)
 
 
 def snap_away(window: Floats, pixel_center: bool) -> Doubles:
     """The same with halves away from zero: what lines and points are made of."""
+    return whole(_in_steps(window, pixel_center)).astype(np.float64)
+
+
+def _in_steps(window: Floats, pixel_center: bool) -> Floats:
     shifted = window - np.float32(0.5 if pixel_center else 0.0)
     shifted *= np.float32(SUBPIXELS)
-    return whole(shifted).astype(np.float64)
+    return shifted
 
 
 def whole(numbers: Floats) -> Floats:

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 MOST_ROWS = 1 << 18
-"""Rows of triangles rasterized at a time."""
+"""Rows of primitives rasterized at a time."""
 
 _WORTH_COUNTING = 512
 _MOSTLY = 0.8
