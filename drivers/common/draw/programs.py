@@ -311,17 +311,16 @@ class Joiner:
     ) -> BoundProgram:
         strides = {number: table.shape[1] for number, table in tables.constants.items()}
         resources = self.resources(shader.stage)
-        if strides:
-            key = replace(
-                key,
-                merged=strides.pop(0, 0),
-                merged_blocks=tuple(sorted(strides.items())),
-            )
+        if 0 in strides and _same(shader.reads.words, tables.constants[0]):
+            del strides[0]  # rows that nobody can tell apart: the first one serves for all
+        if tables.constants:
             constants = list(resources.constants)
             constants += [None] * (max(tables.constants) + 1 - len(constants))
             for number, table in tables.constants.items():
-                constants[number] = table.reshape(-1)
+                constants[number] = table.reshape(-1) if number in strides else table[0]
             resources = replace(resources, constants=constants)
+            merged = strides.pop(0, 0)
+            key = replace(key, merged=merged, merged_blocks=tuple(sorted(strides.items())))
         if tables.textures:
             units = self._versions(shader, tables.textures)
             textures = [units.get(n, unit) for n, unit in enumerate(resources.textures)]
@@ -338,6 +337,15 @@ class Joiner:
             if view is not None and found is not None:
                 units[index] = found.pages.unit(view, bindings.sampler(index), found.which)
         return units
+
+
+def _same(words: tuple[int, ...] | None, table: npt.NDArray[np.uint8]) -> bool:
+    """Is in all rows of a table the same in the words a shader reads (None: it may read any)?"""
+    found = table.view(np.uint32)
+    if words is not None:
+        inside = [word for word in words if word < found.shape[1]]
+        found = found.take(inside, axis=1) if inside else found[:, :0]
+    return bool((found == found[0]).all())
 
 
 def _resources(bound: Bound, bindings: StageBindings, work: Work) -> ShaderResources:

@@ -47,6 +47,7 @@ class ShaderReads:
     deciding: tuple[int, ...] = ()  # offsets of uniforms worth inlining, if that is wanted
     blocks: tuple[tuple[int, int], ...] = ()  # constant blocks but the first: up to which byte
     layerable: tuple[int, ...] = ()  # textures of which draws that became one may see versions
+    words: tuple[int, ...] | None = ()  # of constant block 0 that are read; None: any
 
     @classmethod
     def of(cls, shader: Shader, inlining: bool = False) -> ShaderReads:
@@ -55,6 +56,7 @@ class ShaderReads:
         outputs: set[int] = set()
         samplers: set[int] = set()
         blocks: dict[int, int] = {}
+        words: set[int] | None = set()
         for instr in instructions(shader):
             if isinstance(instr, Tex):
                 samplers.add(instr.sampler_index)
@@ -65,6 +67,7 @@ class ShaderReads:
                     outputs.update(_slots(instr))
                 elif instr.name == "load_ubo":
                     _note_block(instr, blocks)
+                    words = _with_words(words, instr)
         fragment = shader.stage.value == "fragment"
         sprites = 0
         if fragment:
@@ -85,6 +88,7 @@ class ShaderReads:
             deciding=deciding_uniforms(shader) if inlining else (),
             blocks=tuple(sorted(blocks.items())),
             layerable=plain_textures(instructions(shader)),
+            words=None if words is None else tuple(sorted(words)),
         )
 
 
@@ -92,10 +96,25 @@ def _note_block(load: Intrinsic, blocks: dict[int, int]) -> None:
     """Note how far a load from a known place reaches (others keep draws from being merged)."""
     block, offset = (source.value.instr for source in load.srcs[:2])
     if isinstance(block, LoadConst) and isinstance(offset, LoadConst) and block.values[0]:
-        assert load.dest is not None
-        size = load.dest.num_components * max(8, load.dest.bit_size) // 8
-        number = int(block.values[0])
-        blocks[number] = max(blocks.get(number, 0), int(offset.values[0]) + size)
+        number, last = int(block.values[0]), _bytes_of(load, int(offset.values[0]))[1]
+        blocks[number] = max(blocks.get(number, 0), last + 1)
+
+
+def _with_words(words: set[int] | None, load: Intrinsic) -> set[int] | None:
+    """The words of block 0 that are read, with those of one more load."""
+    block, offset = (source.value.instr for source in load.srcs[:2])
+    if isinstance(block, LoadConst) and block.values[0]:
+        return words
+    if words is None or not (isinstance(block, LoadConst) and isinstance(offset, LoadConst)):
+        return None
+    first, last = (at // 4 for at in _bytes_of(load, int(offset.values[0])))
+    return words.union(range(first, last + 1))
+
+
+def _bytes_of(load: Intrinsic, offset: int) -> tuple[int, int]:
+    """The first and the last byte of what is loaded from an offset."""
+    assert load.dest is not None
+    return offset, offset + load.dest.num_components * max(8, load.dest.bit_size) // 8 - 1
 
 
 def _slots(instr: Intrinsic) -> range:

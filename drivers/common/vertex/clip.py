@@ -26,10 +26,7 @@ Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
 EdgeMasks = npt.NDArray[np.uint8]
 
-_XY = ((-1.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 1.0), (0.0, -1.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0))
-_NEAR = (0.0, 0.0, 1.0, 1.0)
-_NEAR_HALF = (0.0, 0.0, 1.0, 0.0)
-_FAR = (0.0, 0.0, -1.0, 1.0)
+_FIRST_DISTANCE = np.uint32(1 << 6)
 
 
 @dataclass(slots=True)
@@ -153,25 +150,27 @@ def clip_polygons(
         codes,
         provoking,
     )
-    for plane in context.planes.numbers():
-        crossing = (found.codes & np.uint32(1 << plane)) != 0
-        if some(crossing):
-            _clip_plane(context, plane, found, crossing)
+    while some(found.codes):
+        _clip_once(context, found)
     return _fan(found)
 
 
-def _clip_plane(context: ClipContext, plane: int, found: _Polygons, crossing: Bools) -> None:
-    """Cut the `crossing` polygons by one plane.
+def _clip_once(context: ClipContext, found: _Polygons) -> None:
+    """Cut every polygon by the next plane that it crosses.
 
     A vertex on the plane is inside, and cut from what is outside nevertheless: the cut is where it
     is, but for how it comes into the window (see `vertices.project`).
     """
+    codes = found.codes
+    crossing = codes != 0
+    found.codes = codes & (codes - np.uint32(1))
+    planes = codes ^ found.codes  # a bit of each, the lowest
     corners, counts, real = found.corners, found.counts, found.real
     owner = np.arange(len(counts)).repeat(counts)
     last = ends_of(counts)
     following = np.arange(1, len(corners) + 1)
     following[last - 1] = last - counts
-    here = context.planes.distance(context.vertices, plane, corners)
+    here = _distances(context, planes, owner, corners)
     inside = here >= 0
     crossed = inside != inside.take(following)
     bad = ~np.isfinite(here)
@@ -211,12 +210,29 @@ def _clip_plane(context: ClipContext, plane: int, found: _Polygons, crossing: Bo
     place = ends.take(at)
     place -= 1
     out[place] = new
-    marks[place] = np.where(inside.take(at), plane >= 6, real.take(at))
+    of_distances = (planes >= _FIRST_DISTANCE).take(owner.take(at))
+    marks[place] = np.where(inside.take(at), of_distances, real.take(at))
     found.corners, found.real = out, marks
     found.counts = np.add.reduceat(emitted, last - counts)
     enough = found.counts >= 3
     if not every(enough):
         found.keep(enough)
+
+
+def _distances(context: ClipContext, planes: Codes, owner: Ints, corners: Ints) -> Array:
+    """How far each corner is from the plane of its polygon (a bit; 0: from anywhere)."""
+    bits = int(np.bitwise_or.reduce(planes))
+    if not bits & (bits - 1):
+        return context.planes.distance(context.vertices, bits.bit_length() - 1, corners)
+    of_corners = planes.take(owner)
+    here = np.zeros(len(corners), np.float32)
+    while bits:
+        plane = bits & -bits
+        at = where(of_corners == np.uint32(plane))
+        number = plane.bit_length() - 1
+        here[at] = context.planes.distance(context.vertices, number, corners.take(at))
+        bits ^= plane
+    return here
 
 
 def _cut(
