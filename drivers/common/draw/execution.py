@@ -156,7 +156,7 @@ class Execution:
         """Draws whose shaders run for many draws at once."""
         found = families(entries)
         if len(found) == 1 and found[0].alike:
-            failures.of(draw_many, entries)
+            failures.of(draw_many, found[0])
             return
         if self._regroup and self._shared_ways(entries, found, failures):
             return
@@ -180,7 +180,7 @@ class Execution:
         number = 0
         for _, some in itertools.groupby(entries, lambda entry: (id(entry[0]), entry[1])):
             same = list(some)
-            failures.of(draw_many, same, number)
+            failures.of(draw_many, Family.of(same), number)
             number += len(same)
 
     def _shared_ways(self, entries: list[Waiting], found: list[Family], failures: Failures) -> bool:

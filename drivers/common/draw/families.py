@@ -43,7 +43,6 @@ __all__ = [
     "kind_of",
     "pairs_of",
     "shared_fragments",
-    "starts_of",
     "tables",
 ]
 
@@ -89,6 +88,18 @@ class _Distinct(Generic[Thing]):
         return first, np.array(of_each, np.uint16).take(self.which)
 
 
+@dataclass(frozen=True, slots=True)
+class _Differ:
+    """In what draws differ, told by identity: what each was given, and its call."""
+
+    givens: _Distinct[Given]
+    infos: _Distinct[DrawInfo]
+
+    @classmethod
+    def of(cls, entries: Sequence[Waiting]) -> _Differ:
+        return cls(_Distinct(list(map(_GIVEN, entries))), _Distinct(list(map(_INFO, entries))))
+
+
 @dataclass(slots=True)
 class Family:
     """Draws that can run as one: their numbers, in order, and what each was given."""
@@ -96,13 +107,27 @@ class Family:
     numbers: list[int]
     entries: Sequence[Waiting]
     end_to_end: bool = False  # calls that name vertices in other ways
-    _givens: _Distinct[Given] = field(init=False)
-    _infos: _Distinct[DrawInfo] = field(init=False)
+    _differ: _Differ | None = field(default=None, repr=False)
     _constants: dict[Stage, DrawTables] | None = field(init=False, default=None)
 
-    def __post_init__(self) -> None:
-        self._givens = _Distinct(list(map(_GIVEN, self.entries)))
-        self._infos = _Distinct(list(map(_INFO, self.entries)))
+    @classmethod
+    def of(cls, entries: Sequence[Waiting]) -> Family:
+        """All of them."""
+        return cls(list(range(len(entries))), entries)
+
+    @property
+    def _givens(self) -> _Distinct[Given]:
+        return self._what_differs.givens
+
+    @property
+    def _infos(self) -> _Distinct[DrawInfo]:
+        return self._what_differs.infos
+
+    @property
+    def _what_differs(self) -> _Differ:
+        if self._differ is None:
+            self._differ = _Differ.of(self.entries)
+        return self._differ
 
     @property
     def lanes(self) -> int:
@@ -135,14 +160,28 @@ class Family:
             self._constants = _tables(self.entries, self._givens)
         return self._constants
 
-    def state(self) -> DrawState | None:
-        """The state of all its draws as instances of one."""
+    @property
+    def firsts(self) -> npt.NDArray[np.int64] | None:
+        """Where each draw begins; None if they do not differ in that."""
+        starts = [info.start for info in self._infos.first]
+        if starts.count(starts[0]) == len(starts):
+            return None
+        return np.array(starts, np.int64).take(self._infos.which)
+
+    def state_of_alike(self) -> DrawState | None:
+        """The state of all its draws as instances of one, where they differ in constants alone."""
         given, info, _ = self.entries[0]
-        givens, constants = self._givens, self.constants
-        draw = given.states.merged(info.mode, constants)
+        draw = given.states.merged(info.mode, self.constants)
+        firsts = self.firsts
+        return draw if draw is None or firsts is None else replace(draw, firsts=firsts)
+
+    def state(self) -> DrawState | None:
+        """The same, however they differ."""
+        draw = self.state_of_alike()
         if draw is None:
             return None
-        draw = replace(draw, firsts=_starts(self._infos))
+        givens, constants = self._givens, self.constants
+        given = givens.first[0]
         alike = all(each.like is given.like for each in givens.first)
         first, which = givens.kinds(lambda each: each.buffers)
         if len(first) > 1:
@@ -242,17 +281,18 @@ def fewest(entries: Sequence[Waiting]) -> int:
 
 def families(entries: Sequence[Waiting]) -> list[Family]:
     """The draws gathered, by their first ones."""
+    differ = _Differ.of(entries)
     gathered: dict[Any, list[list[int]]] = {}
-    for numbers in _alike(entries):
+    for numbers in _alike(entries, differ):
         given, info, _ = entries[numbers[0]]
         gathered.setdefault((given.relatives(info.mode), kind_of(given, info)), []).append(numbers)
     gathered, joined = _end_to_end(entries, gathered)
     found = []
     for key, alike in gathered.items():
-        family = _family(entries, [number for numbers in alike for number in numbers])
+        family = _family(entries, [number for numbers in alike for number in numbers], differ)
         family.end_to_end |= key in joined
         if len(alike) > 1 and family.lanes > family.limit:
-            found += [_family(entries, numbers) for numbers in alike]
+            found += [_family(entries, numbers, differ) for numbers in alike]
         else:
             found.append(family)
     return found
@@ -298,18 +338,18 @@ def _follows_others(given: Given, info: DrawInfo) -> bool:
     return selection is not None and not TOLD & selection.stages[Stage.VERTEX].facts.system_values
 
 
-def _family(entries: Sequence[Waiting], numbers: list[int]) -> Family:
+def _family(entries: Sequence[Waiting], numbers: list[int], differ: _Differ) -> Family:
     if len(numbers) == len(entries):
-        return Family(list(range(len(entries))), entries, entries[0][1].instance_count > 1)
+        several = entries[0][1].instance_count > 1
+        return Family(list(range(len(entries))), entries, several, differ)
     numbers.sort()
     some = [entries[number] for number in numbers]
     return Family(numbers, some, some[0][1].instance_count > 1)
 
 
-def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
+def _alike(entries: Sequence[Waiting], differ: _Differ) -> list[list[int]]:
     """The numbers of draws that differ in nothing but constants, together."""
-    givens = _Distinct(list(map(_GIVEN, entries)))
-    infos = _Distinct(list(map(_INFO, entries)))
+    givens, infos = differ.givens, differ.infos
     if len(givens.first) == len(infos.first) == 1:
         return [list(range(len(entries)))]
     if len(givens.first) == 1 and _differ_in_starts(givens.first[0], infos.first):
@@ -357,18 +397,6 @@ def _differ_in_starts(given: Given, infos: Sequence[DrawInfo]) -> bool:
 
 def _but_the_start(info: DrawInfo) -> tuple[Any, ...]:
     return info.mode, info.count, info.instance_count, info.start_instance
-
-
-def starts_of(entries: Sequence[Waiting]) -> npt.NDArray[np.int64] | None:
-    """Where each draw begins; None if they do not differ in that."""
-    return _starts(_Distinct(list(map(_INFO, entries))))
-
-
-def _starts(infos: _Distinct[DrawInfo]) -> npt.NDArray[np.int64] | None:
-    starts = [info.start for info in infos.first]
-    if starts.count(starts[0]) == len(starts):
-        return None
-    return np.array(starts, np.int64).take(infos.which)
 
 
 def tables(entries: Sequence[Waiting]) -> dict[Stage, DrawTables]:

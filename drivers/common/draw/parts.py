@@ -120,14 +120,14 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
         corners, provoking = stream.take(positions), stream.take(provoking)
     identity = _numbers(len(corners), assembler.pieces)
     if source.instances > 1:
-        instance = np.repeat(np.arange(source.instances), len(corners))
-        shift = instance * source.count
-        corners = np.tile(corners, (source.instances, 1)) + shift[:, None]
-        provoking = np.tile(provoking, source.instances) + shift
+        instances, count = source.instances, len(corners)
+        shift = np.arange(0, instances * source.count, source.count)
+        corners = (corners + shift[:, None, None]).reshape(-1, corners.shape[1])
+        provoking = (provoking + shift[:, None]).reshape(-1)
         if merged:
-            identity = (instance + first).astype(np.int32)
+            identity = np.arange(first, first + instances, dtype=np.int32).repeat(count)
         else:
-            identity = np.tile(identity, source.instances)
+            identity = np.tile(identity, instances)
         edges = None if edges is None else np.tile(edges, source.instances)
     elif merged:
         identity = np.full(len(corners), first, np.int32)

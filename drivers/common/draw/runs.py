@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.pipe.state import DrawInfo
 
-from .families import Family, Waiting, starts_of, tables
+from .families import Family
 from .grouping import Group
 from .parts import end_to_end, parts
 from .pipeline import draw, run
@@ -58,8 +58,9 @@ def draw_one(given: Given, info: DrawInfo, constants: Constants, number: int) ->
         draw(given.alone, info)
 
 
-def draw_many(entries: Sequence[Waiting], number: int = 0) -> None:
+def draw_many(family: Family, number: int = 0) -> None:
     """Draws of one state, one after the other, as instances of one; the number of the first."""
+    entries = family.entries
     given, info, _ = entries[0]
     if info.instance_count > 1:
         for at, entry in enumerate(entries):
@@ -67,10 +68,9 @@ def draw_many(entries: Sequence[Waiting], number: int = 0) -> None:
         return
     if given.states.counters.tally is not None:
         given.states.counters.tally.whose(range(number, number + len(entries)))
-    state = given.states.merged(info.mode, tables(entries))
+    state = family.state_of_alike()
     if state is not None:
         given.states.work.begin()
-        state = replace(state, firsts=starts_of(entries))
         with np.errstate(all="ignore"):
             run(state, replace(info, instance_count=len(entries)), merged=True)
 

@@ -210,11 +210,6 @@ def _spans(edges: Doubles, y: Doubles, target: Rect) -> Spans | None:
     np.maximum(low, lows[2], out=low)
     length = np.subtract(high, np.maximum(low, x0, out=each[_LOW]), each[_LENGTH])
     covered = length > _ZERO
-    if np.count_nonzero(edges[_A]) < edges[_A].size:
-        level = slope == _ZERO
-        level &= value <= _ZERO  # outside a level edge: there may be no numbers either
-        if np.count_nonzero(level):
-            covered &= ~level.any(axis=0)
     run = each[_RUN]
     if not every(covered):
         kept = where(covered)

@@ -7,13 +7,13 @@ render target; x and y are kept in float64, which is what interpolation wants.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.vertex.masks import ends_of, every, where
+from gallette.drivers.common.vertex.masks import begins_of, ends_of, every, lengths_from, where
 from gallette.drivers.common.vertex.vertices import Ints
 
 from .samples import MASK, sample_mask
@@ -69,7 +69,7 @@ class Fragments:
     def take(self, which: Any) -> Fragments:
         """Some lanes, in the order given; of quads, whole quads only."""
         if not isinstance(which, slice):
-            some = replace(self)
+            some = self._same()
             some.become(np.asarray(which))
             return some
         pixel = self.pixel[which]
@@ -90,9 +90,15 @@ class Fragments:
 
     def keep(self, passing: Bools) -> Fragments:
         """The lanes that pass; of quads, the quads in which any lane does (the rest help)."""
-        some = replace(self)
+        some = self._same()
         some.narrow(passing)
         return some
+
+    def _same(self) -> Fragments:
+        """The same lanes, to become others."""
+        seen, apart = self.seen, self.apart
+        place = self.pixel, self.x, self.y
+        return Fragments(*place, self.primitive, self.covered, self.samples, seen, apart)
 
     def narrow(self, passing: Bools) -> None:
         """Become what `keep` answers: the other lanes are gone for everybody."""
@@ -156,13 +162,13 @@ def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
 
 def _around_large(spans: Spans, ends: Ints) -> list[int]:
     """Where large primitives begin and end: alone in a piece they are simpler to handle."""
-    last = np.flatnonzero(np.diff(spans.primitive, append=-1))
-    sizes = np.diff(ends[last], prepend=0)
-    large = np.flatnonzero(sizes >= _LARGE)
+    first = begins_of(spans.primitive)
+    sizes = lengths_from((ends - spans.length).take(first), spans.fragments)
+    large = where(sizes >= _LARGE)
     if not len(large):
         return []
-    starts = np.where(large > 0, last[large - 1] + 1, 0)
-    return [*starts.tolist(), *(last[large] + 1).tolist()]
+    follows = [*first[1:].tolist(), spans.count]
+    return [*first.take(large).tolist(), *(follows[number] for number in large.tolist())]
 
 
 def expand_pixels(spans: Spans, stride: int) -> Fragments:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
+from gallette.drivers.common.vertex.masks import begins_of, lengths_from
 
 from .fragments import Fragments
 from .interpolate import Plane, PlaneSource
@@ -188,13 +189,10 @@ class ChunkLanes:
         some = primitive[:_LOOKED_AT]
         if np.count_nonzero(some[1:] != some[:-1]) * _LEAST_RUN > len(some) * step:
             return ()
-        begins = np.empty(len(primitive), np.bool_)
-        begins[0] = True
-        np.not_equal(primitive[1:], primitive[:-1], out=begins[1:])
-        first = begins.nonzero()[0]
+        first = begins_of(primitive)
         if len(first) * _LEAST_RUN > self.count:
             return ()
-        return primitive.take(first), np.diff(first, append=len(primitive)) * step
+        return primitive.take(first), lengths_from(first, len(primitive)) * step
 
     def _at(self, plane: Plane, x: Doubles, y: Doubles) -> Value:
         """Two fused multiply-adds, each rounded to float32."""

@@ -43,6 +43,7 @@ from gallette.drivers.common.vertex.clip import (
     clip_lines,
     clip_polygons,
 )
+from gallette.drivers.common.vertex.masks import every, where
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.state import RasterizerState
@@ -57,9 +58,11 @@ LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 15}
 
 
 Cutter = Callable[
-    [RasterizerState, ClipContext, Ints, Ints, Codes], "tuple[Ints, Ints, EdgeMasks] | None"
+    [RasterizerState, ClipContext, Ints, Ints, Codes], "tuple[Ints, Ints, EdgeMasks | None] | None"
 ]
 """Clips triangles in place of `clip_polygons`, or says None."""
+_TURNED = np.array([1, 2, 0])
+"""The order of a triangle's corners whose last one is provoking, of those whose first one is."""
 
 
 class FragmentSink(Protocol):
@@ -125,6 +128,11 @@ class RasterContext:
     screen: Bools | None = None  # polygon stipple
     viewports: Viewports | None = None  # where primitives choose theirs
     few: FewTriangles | None = None  # how a few triangles are made quickly, if they may be
+
+    @property
+    def fills(self) -> bool:
+        """Triangles are filled, front and back."""
+        return self.state.fill_front is self.state.fill_back is PolygonMode.FILL
 
     def pattern(self, smooth: bool) -> SamplePattern | None:
         """The samples whose coverage matters, of primitives that are `smooth` or not."""
@@ -193,7 +201,7 @@ def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch)
         value = vertices.component(slot, number % 4)
         at = np.broadcast_to(value, vertices.count)[batch.corners]
         keep &= ~(at < 0).all(axis=1)
-    return batch if keep.all() else batch.take(np.flatnonzero(keep))
+    return batch if every(keep) else batch.take(where(keep))
 
 
 def clipped(context: RasterContext, vertices: VertexSet, batch: Batch, own: Cutter | None) -> Batch:
@@ -202,68 +210,70 @@ def clipped(context: RasterContext, vertices: VertexSet, batch: Batch, own: Cutt
     codes = clip_codes(vertices, context.planes, size > 1 or context.state.point_clip_sides)
     if codes is None:
         return batch
-    at = codes[batch.corners]
-    every, some = at[:, 0], at[:, 0]
+    at = codes.take(batch.corners)
+    outside, crossing = at[:, 0], at[:, 0]
     for i in range(1, size):
-        every = every & at[:, i]
-        some = some | at[:, i]
-    keep = every == 0
-    if not keep.all():
-        rows = np.flatnonzero(keep)
-        batch, some = batch.take(rows), some[rows]
-    needing = np.flatnonzero(some)
+        outside = outside & at[:, i]
+        crossing = crossing | at[:, i]
+    keep = outside == 0
+    if not every(keep):
+        rows = where(keep)
+        batch, crossing = batch.take(rows), crossing.take(rows)
+    needing = where(crossing)
     if not len(needing):
         return batch
-    cut = batch.take(needing)
+    cut, planes = batch.take(needing), crossing.take(needing)
     clip = ClipContext(vertices, context.planes, context.flat, context.linear)
     if size == 2:
-        ends, alive = clip_lines(clip, cut.corners, cut.provoking, some[needing])
+        ends, alive = clip_lines(clip, cut.corners, cut.provoking, planes)
         batch.corners = batch.corners.copy()
         batch.corners[needing] = ends
         if not alive.all():
             kept = np.ones(len(batch.corners), np.bool_)
             kept[needing[~alive]] = False
-            batch = batch.take(np.flatnonzero(kept))
+            batch = batch.take(where(kept))
         return batch
     pieces = None
     if own is not None:
-        pieces = own(context.state, clip, cut.corners, cut.provoking, some[needing])
+        pieces = own(context.state, clip, cut.corners, cut.provoking, planes)
     if pieces is None:
-        edges = cut.edges if cut.edges is not None else np.full(len(needing), ALL_EDGES, np.uint8)
-        pieces = clip_polygons(clip, cut.corners, cut.provoking, some[needing], edges)
-    return _merged(context, batch, some != 0, needing, *pieces)
+        edges = None if context.fills else _edges_of(cut)
+        pieces = clip_polygons(clip, cut.corners, cut.provoking, planes, edges)
+    return _merged(context, batch, where(crossing == 0), needing, *pieces)
+
+
+def _edges_of(batch: Batch) -> npt.NDArray[np.uint8]:
+    """Which edges outlines are drawn along."""
+    if batch.edges is not None:
+        return batch.edges
+    return np.full(len(batch.corners), ALL_EDGES, np.uint8)
 
 
 def _merged(
     context: RasterContext,
     batch: Batch,
-    crossing: Bools,
+    whole: Ints,
     needing: Ints,
     corners: Ints,
     rows: Ints,
-    edges: npt.NDArray[np.uint8],
+    edges: npt.NDArray[np.uint8] | None,
 ) -> Batch:
-    """Untouched triangles and the pieces of cut ones, back in drawing order."""
-    whole = np.flatnonzero(~crossing)
-    owner = needing[rows]
-    order = np.argsort(np.concatenate((whole, owner)), kind="stable")
-    source = np.concatenate((whole, owner))[order]
-    if context.state.flatshade_first:
-        pieces = corners
-    else:
-        pieces = corners[:, [1, 2, 0]]
-        edges = (edges >> np.uint8(1)) | ((edges & np.uint8(1)) << np.uint8(2))
-    all_corners = np.concatenate((batch.corners[whole], pieces))[order]
-    if batch.edges is not None:
-        untouched = batch.edges[whole]
-    else:
-        untouched = np.full(len(whole), ALL_EDGES, np.uint8)
-    all_edges = np.concatenate((untouched, edges))[order]
+    """The triangles left `whole` and the pieces of those that were cut, back in drawing order."""
+    numbers = np.concatenate((whole, needing.take(rows)))
+    order = numbers.argsort(kind="stable")
+    source = numbers.take(order)
+    pieces = corners if context.state.flatshade_first else corners.take(_TURNED, axis=1)
+    all_corners = np.concatenate((batch.corners.take(whole, axis=0), pieces)).take(order, axis=0)
+    all_edges = None
+    if edges is not None:
+        if not context.state.flatshade_first:
+            edges = (edges >> np.uint8(1)) | ((edges & np.uint8(1)) << np.uint8(2))
+        all_edges = np.concatenate((_edges_of(batch).take(whole), edges)).take(order)
     begun = source if batch.resets is None else _numbered(batch.resets)[source]
     return Batch(
         all_corners,
-        batch.provoking[source],
-        batch.identity[source],
+        batch.provoking.take(source),
+        batch.identity.take(source),
         all_edges,
         _first_of_each(begun) if context.state.line_stipple_enable else None,
     )

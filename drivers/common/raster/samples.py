@@ -118,7 +118,7 @@ def sampled_spans(edges: Edges, target: Rect, pattern: SamplePattern) -> Spans:
         for (a, _), at, *edge in zip(sides, rows, wide.a, wide.b, wide.c, strict=True):
             shifted = edge[2] + edge[0] * x_offset + edge[1] * y_offset
             bound(a, at + shifted.take(primitive), low, high)
-        empty = low >= high
+        empty = ~(low < high)
         low[:], high[:] = np.where(empty, _NOWHERE, low), np.where(empty, -1.0, high)
     first, last = bounds[0].min(axis=0), bounds[1].max(axis=0)
     kept = np.flatnonzero(first < last)

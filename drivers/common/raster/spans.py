@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import limits
-from gallette.drivers.common.vertex.masks import ends_of
+from gallette.drivers.common.vertex.masks import ends_of, every, where
 
 from .setup import Edges
 
@@ -129,9 +129,9 @@ def _spans_of(edges: Edges) -> Spans:
     length = high
     length -= low
     covered = length > 0
-    if covered.all():
+    if every(covered):
         return Spans(primitive, y, low.astype(np.int64), length.astype(np.int64))
-    kept = np.flatnonzero(covered)
+    kept = where(covered)
     return Spans(
         primitive.take(kept),
         y.take(kept),
@@ -153,7 +153,9 @@ def bound(
     only if it is one, so floor and ceil of the rounded quotient are exact.
 
     An edge of the other kind must not count: `side` moves its bound out of the way (which NumPy
-    does several times faster than it leaves out what a mask says).
+    does several times faster than it leaves out what a mask says). A level edge crosses at an end
+    of the world, so that all of the row is inside or nothing, or, where it is the row, nowhere
+    (NaN, of which nothing is left either).
     """
     crossing = value / slope
     np.negative(crossing, out=crossing)
@@ -163,7 +165,3 @@ def bound(
     np.maximum(low, np.minimum(first, side, out=first), out=low)
     np.ceil(crossing, out=crossing)
     np.minimum(high, np.maximum(crossing, side, out=crossing), out=high)
-    level = slope == 0
-    if level.any():
-        outside = np.flatnonzero(level & (value <= 0))
-        low[outside], high[outside] = 0.0, -1.0

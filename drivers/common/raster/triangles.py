@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.vertex.masks import begins_of, lengths_from
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
@@ -87,7 +88,7 @@ class Faced:
         """Cut the batch so that no part has too many rows: they bound the memory it takes."""
         if self.count * (target.y1 - target.y0) <= MOST_ROWS:
             return [slice(0, self.count)]
-        low, high = (np.clip(side, target.y0, target.y1) for side in self.box[2:])
+        low, high = (np.minimum(np.maximum(side, target.y0), target.y1) for side in self.box[2:])
         return slices(np.cumsum(high - low + 1), MOST_ROWS)
 
 
@@ -217,13 +218,9 @@ def _used(spans: Spans, count: int) -> Ints | None:
     """The triangles that cover something, numbered anew in the spans; None: it is not worth it."""
     if count < _WORTH_COUNTING or not spans.count:
         return None
-    begins = np.empty(spans.count, np.bool_)
-    begins[0] = True
-    np.not_equal(spans.primitive[1:], spans.primitive[:-1], out=begins[1:])
-    first = np.flatnonzero(begins)
+    first = begins_of(spans.primitive)
     if len(first) > _MOSTLY * count:
         return None
     used = spans.primitive.take(first)
-    spans.primitive = np.cumsum(begins)
-    spans.primitive -= 1
+    spans.primitive = np.arange(len(first)).repeat(lengths_from(first, spans.count))
     return used

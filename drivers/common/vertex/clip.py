@@ -26,6 +26,8 @@ Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
 EdgeMasks = npt.NDArray[np.uint8]
 
+_ABOVE, _BELOW = (np.array([[1], [4], [32]], np.uint32), np.array([[2], [8], [16]], np.uint32))
+_FRONT_AND_BEHIND = np.uint32(16 | 32)
 _FIRST_DISTANCE = np.uint32(1 << 6)
 
 
@@ -75,7 +77,6 @@ def clip_codes(vertices: VertexSet, planes: ClipPlanes, sides: bool = True) -> C
     Without `sides` only what is in front and behind, and what distances say, counts.
     """
     clip = vertices.clip
-    which: Ints | slice = slice(None)
     if planes.near and planes.far and not planes.halfz and not planes.distances:
         extent = np.abs(clip[:3])
         furthest = np.maximum(extent[0], extent[1], out=extent[0])
@@ -83,22 +84,34 @@ def clip_codes(vertices: VertexSet, planes: ClipPlanes, sides: bool = True) -> C
         if every(inside):
             return None
         which = where(~inside)  # mostly few
+        some_codes = _codes_of_box(clip.take(which, axis=1), sides)
+        if not some(some_codes):
+            return None
+        of_all = np.zeros(clip.shape[1], np.uint32)
+        of_all[which] = some_codes
+        return of_all
     codes: Codes | None = None
     for plane in planes.numbers():
         if plane < 4 and not sides:
             continue
-        distance = planes.distance(vertices, plane, which)
+        distance = planes.distance(vertices, plane, slice(None))
         if distance.size and distance.min() >= 0:
             continue
         outside = ~(distance >= 0)
         if codes is None:
             codes = np.zeros(len(distance), np.uint32)
         codes |= outside.astype(np.uint32) << np.uint32(plane)
-    if codes is None or isinstance(which, slice):
-        return codes
-    of_all = np.zeros(clip.shape[1], np.uint32)
-    of_all[which] = codes
-    return of_all
+    return codes
+
+
+def _codes_of_box(clip: Floats, sides: bool) -> Codes:
+    """The bits of the six planes -w <= x, y, z <= w, or of those in front and behind."""
+    along, w = clip[:3], clip[3]
+    below, above = w + along >= 0, w - along >= 0
+    bits = _BELOW * ~below
+    bits |= _ABOVE * ~above
+    codes: Codes = np.bitwise_or.reduce(bits, axis=0)
+    return codes if sides else codes & _FRONT_AND_BEHIND
 
 
 @dataclass(slots=True)
@@ -116,7 +129,7 @@ class _Polygons:
     """Polygons whose corners are laid end to end: what is known of each corner, and of each."""
 
     corners: Ints
-    real: Bools  # the edges that start at each corner
+    real: Bools | None  # the edges that start at each corner
     counts: Ints  # corners of each, three at least
     rows: Ints  # which of the triangles given each was
     codes: Codes
@@ -125,26 +138,30 @@ class _Polygons:
     def keep(self, kept: Bools) -> None:
         """Some of them."""
         corners = kept.repeat(self.counts)
-        self.corners, self.real = self.corners.compress(corners), self.real.compress(corners)
+        self.corners = self.corners.compress(corners)
+        self.real = None if self.real is None else self.real.compress(corners)
         self.counts, self.rows = self.counts.compress(kept), self.rows.compress(kept)
         self.codes, self.provoking = self.codes.compress(kept), self.provoking.compress(kept)
 
 
 def clip_polygons(
-    context: ClipContext, corners: Ints, provoking: Ints, codes: Codes, edges: EdgeMasks
-) -> tuple[Ints, Ints, EdgeMasks]:
+    context: ClipContext, corners: Ints, provoking: Ints, codes: Codes, edges: EdgeMasks | None
+) -> tuple[Ints, Ints, EdgeMasks | None]:
     """Clip triangles `corners[n, 3]`; returns the corners of the pieces and the row of each.
 
     Pieces of one polygon are a fan around its first vertex, in order. Flat varyings are read
     through the `provoking` vertices by whoever draws the result. Bit i of `edges` says that the
     edge from corner i to the next is one to draw an outline along; cuts and the fan's inner edges
-    are not.
+    are not. None: nobody asks.
     """
     count, size = corners.shape
-    real = ((edges[:, None] >> np.arange(size, dtype=np.uint8)) & np.uint8(1)).astype(np.bool_)
+    real = None
+    if edges is not None:
+        marks = (edges[:, None] >> np.arange(size, dtype=np.uint8)) & np.uint8(1)
+        real = marks.astype(np.bool_).reshape(-1)
     found = _Polygons(
         corners.reshape(-1),
-        real.reshape(-1),
+        real,
         np.full(count, size),
         np.arange(count),
         codes,
@@ -200,19 +217,19 @@ def _clip_once(context: ClipContext, found: _Polygons) -> None:
     emitted = np.add(inside, crossed, dtype=np.int64)
     ends = ends_of(emitted)
     out = np.empty(int(ends[-1]), np.int64)
-    marks = np.empty(len(out), np.bool_)
     stay = where(inside)
-    place = (ends - emitted).take(stay)
-    out[place] = corners.take(stay)
-    # A vertex keeps the edge it starts, and so does a cut where the polygon comes back in. Where it
-    # leaves, the edge along the plane is drawn only if the application asked for that plane.
-    marks[place] = real.take(stay)
-    place = ends.take(at)
-    place -= 1
-    out[place] = new
-    of_distances = (planes >= _FIRST_DISTANCE).take(owner.take(at))
-    marks[place] = np.where(inside.take(at), of_distances, real.take(at))
-    found.corners, found.real = out, marks
+    stayed, cut = (ends - emitted).take(stay), ends.take(at)
+    cut -= 1
+    out[stayed], out[cut] = corners.take(stay), new
+    found.corners = out
+    if real is not None:
+        # A vertex keeps the edge it starts, and so does a cut where the polygon comes back in.
+        # Where it leaves, the edge along the plane is drawn only if the application asked for that
+        # plane.
+        found.real = marks = np.empty(len(out), np.bool_)
+        marks[stayed] = real.take(stay)
+        of_distances = (planes >= _FIRST_DISTANCE).take(owner.take(at))
+        marks[cut] = np.where(inside.take(at), of_distances, real.take(at))
     found.counts = np.add.reduceat(emitted, last - counts)
     enough = found.counts >= 3
     if not every(enough):
@@ -260,11 +277,12 @@ def _cut(
     )
 
 
-def _fan(found: _Polygons) -> tuple[Ints, Ints, EdgeMasks]:
+def _fan(found: _Polygons) -> tuple[Ints, Ints, EdgeMasks | None]:
     """Triangles (first, i - 1, i) of every polygon, polygon by polygon."""
     counts, vertices, real = found.counts, found.corners, found.real
     if not len(counts):
-        return np.zeros((0, 3), np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8)
+        none = None if real is None else np.zeros(0, np.uint8)
+        return np.zeros((0, 3), np.int64), np.zeros(0, np.int64), none
     triangles = counts - 2
     ends = ends_of(triangles)
     owner = np.arange(len(counts)).repeat(triangles)
@@ -277,6 +295,8 @@ def _fan(found: _Polygons) -> tuple[Ints, Ints, EdgeMasks]:
     corners = np.empty((len(owner), 3), np.int64)
     corners[:, 0] = vertices.take(first)
     corners[:, 1], corners[:, 2] = vertices.take(second), vertices.take(third)
+    if real is None:
+        return corners, found.rows.take(owner), None
     edges = real.take(second).view(np.uint8) << np.uint8(1)
     edges |= (real.take(first) & (within == 0)).view(np.uint8)
     closing = real.take(third) & (within + 3 == counts.take(owner))

@@ -11,6 +11,7 @@ import pytest
 
 import gallette
 from gallette.drivers.common.draw import execution, queue
+from gallette.drivers.common.draw.families import Family
 
 VERTEX = """
 #version 330
@@ -54,7 +55,12 @@ def test_starts(
 ) -> None:
     runs: list[int] = []
     run = execution.draw_many
-    monkeypatch.setattr(execution, "draw_many", lambda many: runs.append(len(many)) or run(many))
+
+    def runs_many(many: Family) -> None:
+        runs.append(len(many.entries))
+        run(many)
+
+    monkeypatch.setattr(execution, "draw_many", runs_many)
     monkeypatch.setattr(execution.Execution, "_directly", lambda self, draws, failures: draws)
     have = picture(driver, several, uniforms)
     if not several:

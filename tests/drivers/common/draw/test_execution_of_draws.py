@@ -242,8 +242,8 @@ class Ways:
         put(execution, "batches", lambda groups: [(group, [0]) for group in groups])
         put(execution, "deal", self._deal)
 
-    def _many(self, entries: Any, first: int = -1) -> None:
-        self.taken.append((len(entries), first))
+    def _many(self, family: Any, first: int = -1) -> None:
+        self.taken.append((getattr(family, "name", len(family.entries)), first))
 
     def _company(self, groups: Any, company: Any, entries: Any, attempt: Any) -> None:
         groups.append(company[0])
@@ -277,7 +277,7 @@ def test_draws_that_are_alike_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
     families: list[Any] = []
     ways = Ways(monkeypatch, families)
     families += [ways.family("a", alike=True)]
-    assert ways.run() == [(3, -1)]
+    assert ways.run() == [("a", -1)]
     families += [ways.family("b", alike=True)]
     assert ways.run()[1:] == ["deal 2", ("a", [0]), ("b", [0])]
     assert ways.begun == 2

@@ -18,7 +18,6 @@ from gallette.drivers.common.draw.families import (
     kind_of,
     pairs_of,
     shared_fragments,
-    starts_of,
     tables,
 )
 from gallette.drivers.common.draw.parts import TOLD
@@ -221,9 +220,9 @@ def test_pairs_and_starts() -> None:
     given, info = Given(), call(3)
     again: Any = [(given, info, b"a"), (given, info, b"b"), (given, call(3), b"")]
     assert [found[1] is info for found in pairs_of(again)] == [True, False]
-    assert starts_of(again) is None
+    assert Family.of(again).firsts is None
     again.append((given, call(9), b""))
-    found = starts_of(again)
+    found = Family.of(again).firsts
     assert found is not None and found.tolist() == [3, 3, 3, 9]
 
 
