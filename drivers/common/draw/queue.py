@@ -148,6 +148,13 @@ class DrawQueue:
 
     def submit(self, info: DrawInfo) -> None:
         """Draw now or later."""
+        try:
+            self._submit(info)
+        except BaseException:
+            self._spoiled()
+            raise
+
+    def _submit(self, info: DrawInfo) -> None:
         if info is self._info or self._can_wait(info):
             given, row = self._given, self._constants()
             assert given is not None
@@ -176,6 +183,14 @@ class DrawQueue:
         given.hold()
         self._writes.note(given)
         self._targets.note(given)
+
+    def _spoiled(self) -> None:
+        """Drawing ended half way: what was derived of attachments may be stale."""
+        for framebuffer in (self._states.bound.framebuffer, *self._targets):
+            for surface in (*framebuffer.cbufs, framebuffer.zsbuf):
+                if surface is not None:
+                    assert isinstance(surface.resource, HostResource)
+                    surface.resource.touch()
 
     def _at_once(self, info: DrawInfo) -> bool:
         """Draw now, the quick way; false if there is none."""
@@ -217,7 +232,7 @@ class DrawQueue:
             return False
         if not entries:
             plan = draw.made_plan()
-            if plan is not None and given.alive and plan.repeat(draw.info, data, start):
+            if plan is not None and given.alive and self._repeated(plan, draw.info, data, start):
                 return True
         if not draw.waits or len(entries) >= MOST or self._lanes >= MOST_LANES:
             return False
@@ -225,6 +240,13 @@ class DrawQueue:
             return False
         self._wait(given, draw.call(start), bytes(data))
         return True
+
+    def _repeated(self, plan: Plan, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
+        try:
+            return plan.repeat(info, data, start)
+        except BaseException:
+            self._spoiled()
+            raise
 
     def repeat_more(self, series: Series, first: int) -> int:
         """Repeat draws from `first` on that are made as the one before them was just now: how many
@@ -377,7 +399,7 @@ class DrawQueue:
                     plan, known = planned(draw), draw
                     if plan is None or draw.epoch != bound.epoch:
                         break
-                if not plan.repeat(draw.info, pieces[number], starts[number]):
+                if not self._repeated(plan, draw.info, pieces[number], starts[number]):
                     break
                 number += 1
         finally:
@@ -572,6 +594,9 @@ class DrawQueue:
                 self._execution.alone(draws[0])
             else:
                 self._execution.run(draws, clears, self._targets)
+        except BaseException:
+            self._spoiled()
+            raise
         finally:
             self._targets.clear()
             if moments is not None:

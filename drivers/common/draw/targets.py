@@ -8,7 +8,7 @@ executed by themselves, in order, and the framebuffers one after the other.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from gallette.pipe.state import FramebufferState
@@ -64,6 +64,9 @@ class Targets:
         own = targets_of(framebuffer)
         pairs = self._of_framebuffer.values()
         return not any(own & written or own & read for written, read in pairs)
+
+    def __iter__(self) -> Iterator[FramebufferState]:
+        return iter(self._of_framebuffer)
 
     def __contains__(self, framebuffer: FramebufferState) -> bool:
         """Do draws wait that write it?"""
