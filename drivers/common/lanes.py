@@ -272,6 +272,11 @@ class FragmentLanes(Protocol):
         """`frag_coord`, `front_face` (bool), `point_coord`, `sample_id`, `primitive_id`, ..."""
         ...
 
+    def identities(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64] | None]:
+        """What `primitive_id` says of every lane, or of runs of lanes of these lengths (of no
+        length: one for all lanes)."""
+        ...
+
 
 class ComputeLanes(Protocol):
     """Invocations of whole workgroups."""

@@ -31,6 +31,9 @@ for its lanes, not looked up for each.
 """
 
 
+_NO_LENGTHS = np.zeros(0, np.int64)
+
+
 class PrimitiveInfo:
     """What else a fragment can know about its primitive (arrays by primitive number)."""
 
@@ -59,6 +62,7 @@ class ChunkLanes:
         "_centroid",
         "_framebuffer",
         "_held",
+        "_identities",
         "_info",
         "_inverse",
         "_only",
@@ -115,6 +119,7 @@ class ChunkLanes:
             assert pattern is not None
             position = pattern.positions[sample]
             self._x, self._y = chunk.x + (position[0] - 0.5), chunk.y + (position[1] - 0.5)
+        self._identities: tuple[npt.NDArray[np.int32], Ints | None] | None = None
         self._runs: tuple[Ints, Ints] | tuple[()] | None = None
         self._w: Value | None = None
         self._inverse: Value | None = None
@@ -179,6 +184,23 @@ class ChunkLanes:
         if not runs:
             return per_primitive.take(self._primitive)
         return per_primitive.take(runs[0]).repeat(runs[1])
+
+    def identities(self) -> tuple[npt.NDArray[np.int32], Ints | None]:
+        """The numbers of the lanes' primitives, as `primitive_id` tells them: of each lane, or of
+        runs of lanes, and how long these are (nothing: all of them are one)."""
+        if self._identities is None:
+            identity = self._info.identity
+            if self._only >= 0:
+                self._identities = identity[self._only : self._only + 1], _NO_LENGTHS
+            else:
+                runs = self._runs
+                if runs is None:
+                    runs = self._runs = self._make_runs()
+                if runs:
+                    self._identities = identity.take(runs[0]), runs[1]
+                else:
+                    self._identities = identity.take(self._primitive), None
+        return self._identities
 
     def _make_runs(self) -> tuple[Ints, Ints] | tuple[()]:
         """The primitives of lanes beside each other, and of how many; nothing if these are few."""

@@ -218,6 +218,22 @@ class MemoryEmitter(AluEmitter):
         else:
             self.scalar(dst, f"ubo_scalar({where}, {at_text}, {extra})")
 
+    def op_row_of_primitive(self, op: Op) -> None:
+        """An element of a lane's own row, of a table with a row for every primitive, or for every
+        draw (see `variants.merging`)."""
+        block, stride, extra = op.data
+        dst = op.dsts[0]
+        dst_kind = "u4" if dst.bits == 1 else dst.kind
+        size = int(dst_kind[1:])
+        self.view(block, dst_kind, 0)
+        begins, ends = self.beside(op)
+        if begins:
+            self.line(f"rows = rows_of(lanes, {stride}, {size})")
+        text = f"row_element({view_name(block, dst_kind)}, rows, {extra})"
+        self.fresh(op, dst, self.fetched(text, dst))
+        if ends:
+            self.line("rows = None")
+
     def beside(self, op: Op) -> tuple[bool, bool]:
         """Is an operation the first, and the last, of those in a row that load what lies side by
         side? What the offsets mean is worked out once for them."""
@@ -226,7 +242,9 @@ class MemoryEmitter(AluEmitter):
 
         def differs(other: Item) -> bool:
             same = isinstance(other, Op) and other.what == op.what and other.srcs == op.srcs
-            return not (same and isinstance(other, Op) and other.dsts[0].bits == op.dsts[0].bits)
+            if not (same and isinstance(other, Op) and other.dsts[0].bits == op.dsts[0].bits):
+                return True
+            return op.what == "row_of_primitive" and other.data[1] != op.data[1]
 
         begins = place == 0 or differs(items[place - 1])
         return begins, place + 1 == len(items) or differs(items[place + 1])

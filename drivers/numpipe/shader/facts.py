@@ -61,6 +61,8 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
                 outputs[slot + i] = outputs.get(slot + i, 0) | 1 << component
         elif item.what == "system":
             system.add(item.data[0])
+        elif item.what == "row_of_primitive":
+            system.add("primitive_id")
         elif item.what == "tex":
             instr, layout = item.data
             dynamic = any(kind == "texture_offset" for kind, _ in layout)

@@ -31,8 +31,10 @@ __all__ = [
     "peer_load",
     "pick_block",
     "plane",
+    "row_element",
     "row_load",
     "row_store",
+    "rows_of",
     "sample",
     "scalar_row_load",
     "scalar_row_store",
@@ -198,6 +200,33 @@ def ubo_from(view: Array, places: Places, extra: int) -> Array:
         return ubo_lanes(view, offset, extra)
     found: Array = view[first:].take(at)
     return found
+
+
+Rows = tuple[Array, Array | None, Array, int, int]
+
+
+def rows_of(lanes: Any, stride: int, size: int) -> Rows:
+    """Where the rows of the lanes' primitives begin among elements of a size: of each lane, or of
+    runs of lanes that are so long. Also their numbers, the stride, and where the last one begins.
+    """
+    numbers, lengths = lanes.identities()
+    last = int(numbers.max()) if numbers.size else 0
+    places = numbers.astype(np.int64)
+    places *= stride // size
+    return places, lengths, numbers, stride, last * stride
+
+
+def row_element(view: Array, rows: Rows, extra: int) -> Array:
+    """The element at a byte offset in each lane's row; zero outside of the view."""
+    places, lengths, numbers, stride, last = rows
+    first, beside = divmod(extra, view.itemsize)
+    if beside or stride % view.itemsize or last >= 1 << 31 or last + extra >= view.nbytes:
+        found = ubo_lanes(view, numbers * numbers.dtype.type(stride), extra)
+    else:
+        found = view[first:].take(places)
+    if lengths is None:
+        return found
+    return found.repeat(lengths) if lengths.size else found.reshape(())
 
 
 def pick_block(blocks: Sequence[Array], index: Any) -> Array:

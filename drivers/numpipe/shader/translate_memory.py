@@ -11,7 +11,7 @@ from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
 from gallette.compiler.nir.ir.types import Type
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 
-from .lane_ir import LaneArray, LaneValue
+from .lane_ir import LaneArray, LaneValue, Op
 from .translate_shared import SHARED_INTRINSICS, SharedTranslator
 from .translate_storage import STORAGE_INTRINSICS
 
@@ -168,8 +168,14 @@ class MemoryTranslator(SharedTranslator):
 
     def load_ubo(self, instr: Intrinsic) -> None:
         block, offset = (self.component(src, 0) for src in instr.srcs[:2])
+        row = None if self.program.stage != "fragment" or block.const is None else _row(offset)
         for i, value in enumerate(self.results(instr.result)):
-            self.emit("ubo", i * (value.bits // 8), [value], [block, offset])
+            extra = i * (value.bits // 8)
+            if row is not None and value.varying and value.bits > 1:
+                stride, first = row
+                self.emit("row_of_primitive", (block.const, stride, first + extra), [value], [])
+            else:
+                self.emit("ubo", extra, [value], [block, offset])
 
     def system(self, instr: Intrinsic) -> None:
         name = instr.name.removeprefix("load_")
@@ -263,6 +269,31 @@ _REMEMBERING = frozenset({"geometry", "tess_ctrl"})
 """Stages whose outputs are read again: at each emission, or by other invocations."""
 
 _INPUT_MODES = {"vertex": "attribute", "fragment": "flat", "tess_eval": "patch"}
+
+
+def _row(offset: LaneValue) -> tuple[int, int] | None:
+    """The stride and the beginning, if an offset is `gl_PrimitiveID * stride + beginning`."""
+    first, row = _constant_of(offset, "iadd") or (0, offset)
+    factor, number = _constant_of(row, "imul") or (0, row)
+    if not factor:
+        shift, number = _constant_of(row, "ishl", last=True) or (0, row)
+        factor = 1 << shift if 0 < shift < 31 else 0
+    op = number.op
+    if not isinstance(op, Op) or op.what != "system" or op.data != ("primitive_id", 0):
+        return None
+    return (factor, first) if 0 < factor < 1 << 31 and first < 1 << 31 else None
+
+
+def _constant_of(value: LaneValue, name: str, last: bool = False) -> tuple[int, LaneValue] | None:
+    """The constant and the other operand of an operation; `last`: it has to be the second."""
+    op = value.op
+    if not isinstance(op, Op) or op.what != "alu" or op.data.name != name:
+        return None
+    one, two = op.srcs
+    if two.const is not None:
+        return two.const, one
+    return None if one.const is None or last else (one.const, two)
+
 
 _T = MemoryTranslator
 _INTRINSICS: dict[str, Callable[[MemoryTranslator, Intrinsic], None]] = {

@@ -28,6 +28,7 @@ _BY_LANE = frozenset(
         "input_indirect",
         "output_load",
         "peer_load",
+        "row_of_primitive",
         "shared_index",
         "shared_load",
         "storage_read",

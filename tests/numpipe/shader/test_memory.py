@@ -64,6 +64,47 @@ def test_uniform_buffer_loads(body: Callable[[Builder], Def]) -> None:
     compare(fragment("ubo", body), PictureEnvironment(23, 3))
 
 
+def row(b: Builder, stride: int = 32, first: int = 0) -> Def:
+    number = b.load_system_value("primitive_id")
+    return b.iadd(b.imm_int(first), b.imul(number, b.imm_int(stride)))
+
+
+def rows_on_one_side(b: Builder) -> Def:
+    """Of other lanes another row, and of some none."""
+    value = b.impl.add_local("v", FLOAT)
+    b.push_if(b.flt(varying(b), b.imm_float(0.5)))
+    b.store_var(value, load(b, b.imm_int(0), row(b, 16, 8), 1))
+    b.push_else()
+    b.store_var(value, load(b, b.imm_int(1), row(b, 4), 1))
+    b.pop_if()
+    return b.load_var(value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda b: load(b, b.imm_int(0), row(b), 4),
+        lambda b: load(b, b.imm_int(0), b.ishl(b.load_system_value("primitive_id"), b.imm_int(4))),
+        lambda b: b.fadd(load(b, b.imm_int(0), row(b), 1), load(b, b.imm_int(0), row(b, 48), 1)),
+        lambda b: load(b, b.imm_int(0), row(b, 24, 4), 3),
+        lambda b: load(b, b.imm_int(1), row(b, 4096), 2),
+        lambda b: load(b, b.imm_int(0), b.ishl(b.imm_int(16), b.load_system_value("primitive_id"))),
+        lambda b: load(b, b.imm_int(0), row(b, -16), 2),
+        lambda b: load(b, b.imm_int(0), row(b, 16, -16), 2),
+        rows_on_one_side,
+    ],
+    ids=[
+        "row", "shifted", "two strides", "three", "outside", "shifted by it", "before", "moved",
+        "one side",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("same", [False, True])
+def test_rows_of_primitives(body: Callable[[Builder], Def], same: bool) -> None:
+    numbers = np.full(23, 3) if same else np.arange(23) // 3
+    env = PictureEnvironment(23, 3, system_values={"primitive_id": numbers})
+    compare(fragment("rows", body), env)
+
+
 @pytest.mark.parametrize("offset", [4096, -4, 4094, 1 << 30])
 def test_uniform_buffer_loads_outside_read_zero(offset: int) -> None:
     def uniform(b: Builder) -> Def:

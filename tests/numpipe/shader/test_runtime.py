@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,29 @@ def test_elements_of_blocks(extra: int, dtype: Any) -> None:
             assert r.ubo_from(view, r.ubo_places(given, size), extra).tolist() == wanted
             assert [int(r.ubo_scalar(view, o, extra)) for o in given] == wanted
     assert r.ubo_lanes(view[:0], every, extra).tolist() == [0] * every.size
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.uint64])
+@pytest.mark.parametrize("stride", [4, 8, 10, 16])
+@pytest.mark.parametrize("extra", [0, 4, 8, 2, 40])
+def test_elements_of_rows(extra: int, stride: int, dtype: Any) -> None:
+    """Of lanes' own rows, told lane by lane, by runs of them, or for all at once."""
+    view = np.arange(1, 1 + 48 // dtype().itemsize, dtype=dtype)
+    for most in (2, 3, 6):
+        numbers = np.array([0, 2, 1, most], np.int32)
+        runs = np.array([3, 1, 2, 4])
+        for given, lengths in ((numbers, None), (numbers, runs), (numbers[3:], runs[:0])):
+            lanes = SimpleNamespace(identities=lambda both=(given, lengths): both)
+            found = r.row_element(view, r.rows_of(lanes, stride, view.itemsize), extra)
+            wanted = r.ubo_lanes(view, given * stride, extra)
+            if lengths is None:
+                assert found.tolist() == wanted.tolist()
+            elif len(lengths):
+                assert found.tolist() == wanted.repeat(lengths).tolist()
+            else:
+                assert found.shape == () and found == wanted[0]
+    nobody = SimpleNamespace(identities=lambda: (numbers[:0], None))
+    assert not r.row_element(view, r.rows_of(nobody, stride, view.itemsize), extra).size
 
 
 def test_blocks_by_number() -> None:
