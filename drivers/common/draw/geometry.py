@@ -12,7 +12,7 @@ import numpy as np
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.draw.emissions import run_geometry
+from gallette.drivers.common.draw.emissions import Expanded, run_geometry
 from gallette.drivers.common.vertex.assembly import Runs, assemble
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import LANE
@@ -48,7 +48,6 @@ def emitted_primitives(state: DrawState, given: Primitives) -> Iterator[Primitiv
     state.counters.gs_invocations += len(corners) * invocations
     state.work.spend(LANE * len(corners) * invocations)
     mode = OUTPUT_MODES[info.output_primitive or "triangle_strip"]
-    first = state.fixed.raster.state.flatshade_first
     done = 0
     step = max(1, lanes_at_once(program.facts) // (invocations * max(1, info.vertices_out)))
     for start in range(0, len(corners), step):
@@ -61,20 +60,29 @@ def emitted_primitives(state: DrawState, given: Primitives) -> Iterator[Primitiv
             invocations,
             info.vertices_out,
         )
-        for stream, expanded in streams.items():
-            new = VertexSet.from_outputs(
-                expanded.count,
-                {slot: list(values) for slot, values in expanded.outputs.items()},
-                state.fixed.viewport,
-                fused=False,
-            )
-            assembled = assemble(mode, Runs(expanded.start, expanded.length), first)
-            provoking = assembled.provoking
-            state.counters.gs_primitives += len(provoking)
-            numbers = np.arange(done, done + len(assembled.corners), dtype=np.int32)
+        for stream in list(streams):
+            made = _primitives(state, mode, stream, streams.pop(stream), done)
+            state.counters.gs_primitives += len(made.corners)
             if not stream:
-                done += len(numbers)
-            written = expanded.outputs.get(VaryingSlot.PRIMITIVE_ID)
-            if written is not None and written[0] is not None:
-                numbers = written[0].view(np.int32)[provoking]
-            yield Primitives(new, assembled.corners, provoking, numbers, stream=stream)
+                done += len(made.corners)
+            yield made
+
+
+def _primitives(
+    state: DrawState, mode: Primitive, stream: int, emitted: Expanded, done: int
+) -> Primitives:
+    """The primitives emitted to one stream; so many came before them."""
+    new = VertexSet.from_outputs(
+        emitted.count,
+        {slot: list(values) for slot, values in emitted.outputs.items()},
+        state.fixed.viewport,
+        fused=False,
+    )
+    first = state.fixed.raster.state.flatshade_first
+    assembled = assemble(mode, Runs(emitted.start, emitted.length), first)
+    provoking = assembled.provoking
+    numbers = np.arange(done, done + len(provoking), dtype=np.int32)
+    written = emitted.outputs.get(VaryingSlot.PRIMITIVE_ID)
+    if written is not None and written[0] is not None:
+        numbers = written[0].view(np.int32)[provoking]
+    return Primitives(new, assembled.corners, provoking, numbers, stream=stream)

@@ -219,6 +219,8 @@ class VertexSet:
         linear: frozenset[int],
     ) -> None:
         for slot, components in self.varyings.items():
+            if slot == VaryingSlot.POS:
+                continue  # it was read before anything was cut, and goes on as `clip`
             for i, value in enumerate(components):
                 if value is None or not value.ndim:
                     continue
