@@ -11,6 +11,7 @@ import numpy as np
 from gallette.drivers.common.program import ProgramFacts
 from gallette.drivers.common.raster.fragments import Fragments
 from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.vertex.masks import begins_of, lengths_from
 from gallette.drivers.common.vertex.vertices import Ints
 
 __all__ = ["Inputs", "by_primitive", "same_within_primitives", "varying_inputs"]
@@ -19,6 +20,7 @@ Inputs = tuple[tuple[int, int, bool], ...]
 """Slot, component, and whether perspective counts, of what may vary within a primitive."""
 
 _OF_A_PRIMITIVE = frozenset({"front_face", "primitive_id"})
+_ONLY = np.zeros(1, np.int64)
 _WORTH = 4
 """Fragments per primitive from which finding out pays."""
 
@@ -55,15 +57,17 @@ def same_within_primitives(inputs: Inputs | None, source: PlaneSource) -> bool:
 
 
 def by_primitive(lanes: Fragments) -> tuple[Fragments, Ints] | None:
-    """A lane for each primitive from the first to the last, and every fragment's among them.
+    """A lane for each run of fragments of one primitive, and every fragment's among them.
 
     None if there are too few fragments for that.
     """
-    numbers = lanes.primitive
-    first, last = int(numbers.min()), int(numbers.max())
-    count = last - first + 1
-    if count * _WORTH > lanes.count or lanes.covered is not None:
+    if lanes.covered is not None:
         return None
-    primitive = np.arange(first, last + 1)
+    begins = _ONLY if lanes.of_one else begins_of(lanes.primitive)
+    count = len(begins)
+    if count * _WORTH > lanes.count:
+        return None
+    primitive = lanes.primitive.take(begins)
     nowhere = np.zeros(count)
-    return Fragments(np.zeros(count, np.int64), nowhere, nowhere, primitive), numbers - first
+    which = np.arange(count).repeat(lengths_from(begins, lanes.count))
+    return Fragments(np.zeros(count, np.int64), nowhere, nowhere, primitive), which

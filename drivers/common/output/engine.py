@@ -25,6 +25,7 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
+from gallette.drivers.common.raster.apart import are_large, levels_apart, windows
 from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
@@ -77,6 +78,8 @@ PIECE = 1 << 16
 """Fragments resolved at a time: enough to make NumPy's overhead small, few enough for the cache."""
 
 _WORTH_DEFERRING = PIECE + PIECE // 2
+_COMPARED = 4 * PIECE
+"""Fragments whose primitives are compared with one another, where order can be seen."""
 
 WORTH_A_THREAD = 1 << 13
 """Lanes per chunk from which NumPy leaves other threads enough time to shade another one."""
@@ -153,6 +156,12 @@ class FragmentEngine:
             and not any(color.ordered for _, color in self._colors)
             and (not self.tests.depth or tests.depth_func in OPAQUE_FUNCS)
         )
+        self._ordered = (
+            self._shades
+            and not self._in_order
+            and not (facts is not None and facts.has_side_effects)
+            and (self.tests.stencil or any(color.ordered for _, color in self._colors))
+        )
         self._inputs = None if facts is None else varying_inputs(facts)
         self.idle = not (self._shades or self.tests.stencil or self.tests.depth or state.counting)
 
@@ -226,8 +235,29 @@ class FragmentEngine:
         quads = shader.quads and self._shades
         # Each of several programs has some of a piece.
         size = PIECE if shader.several is None else 4 * PIECE
+        if self._ordered and plain and shader.several is None and are_large(spans):
+            self._by_levels(shader, spans, source, info, quads)
+            return
         for piece in self._pieces(spans, source, size):
             self.run(shader, self.fragments(piece, source, info, quads), source, info)
+
+    def _by_levels(
+        self,
+        shader: FragmentShader,
+        spans: Spans,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        quads: bool,
+    ) -> None:
+        """Run the fragments where their order can be seen: of primitives apart, together."""
+        for window in windows(spans, _COMPARED):
+            levels = levels_apart(window)
+            for level in levels or (window,):
+                short = levels and level.fragments <= PIECE + PIECE // 2
+                for piece in (level,) if short else self._pieces(level, source, PIECE):
+                    lanes = self.fragments(piece, source, info, quads)
+                    lanes.apart |= levels is not None
+                    self.run(shader, lanes, source, info)
 
     def _pieces(self, spans: Spans, source: PlaneSource, limit: int) -> Iterable[Spans]:
         """The spans in pieces, if they are many without those that are hidden by then."""

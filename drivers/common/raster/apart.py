@@ -1,0 +1,155 @@
+"""Primitives that share no pixel may come together, whatever order can be seen.
+
+Where fragments of a pixel have to come one after the other (blending, stencil), somebody has to
+find out which of them meet. Looking at fragments takes about as long as blending them. Primitives
+are much fewer, and most are nowhere near each other: here they get levels, so that those of one
+level share no pixel and those that may meet keep their order.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.vertex.masks import begins_of, lengths_from, where
+
+from .spans import Ints, Spans
+
+__all__ = ["are_large", "levels_apart", "windows"]
+
+Bools = npt.NDArray[np.bool_]
+
+MOST = 512
+"""Primitives that are compared with one another."""
+
+_LONG_ENOUGH = 8
+_LARGE_ENOUGH = 1 << 7
+_MANY_ENOUGH = 1 << 13
+"""Fragments of a span, of a primitive, and of a level, on average, from which looking at primitives
+pays.
+"""
+
+
+def are_large(spans: Spans) -> bool:
+    """Are there several primitives, so large, with rows so long, that it pays to look at them?"""
+    if spans.fragments < _LONG_ENOUGH * max(1, spans.count):
+        return False
+    count = np.count_nonzero(spans.primitive[1:] != spans.primitive[:-1]) + 1
+    return bool(count > 1 and spans.fragments >= _LARGE_ENOUGH * count)
+
+
+def windows(spans: Spans, limit: int) -> Iterator[Spans]:
+    """Spans in order, in parts of so many primitives, and about so many fragments, as are compared
+    with one another.
+    """
+    first = begins_of(spans.primitive)
+    before = (spans.ends - spans.length).take(first)
+    start = 0
+    while start < len(first):
+        stop = int(np.searchsorted(before, before[start] + limit, side="right"))
+        stop = min(max(stop, start + 1), start + MOST)
+        end = first[stop] if stop < len(first) else spans.count
+        yield spans.take(slice(first[start], end))
+        start = stop
+
+
+def levels_apart(spans: Spans) -> list[Spans] | None:
+    """The spans by levels, in none of which two primitives share a pixel; None: it does not pay."""
+    first = begins_of(spans.primitive)
+    if len(first) < 2:
+        return None
+    rows = lengths_from(first, spans.count)
+    last = first + rows
+    last -= 1
+    right = spans.x + spans.length
+    boxes = np.stack(
+        (
+            np.minimum.reduceat(spans.x, first),
+            -np.maximum.reduceat(right, first),
+            spans.y.take(first),
+            ~spans.y.take(last),
+        )
+    )
+    second = _second_halves(spans, first, rows, boxes)
+    units = where(~second)
+    boxes = np.minimum.reduceat(boxes, units, axis=1)
+    level = _levels(boxes)
+    deepest = int(level.max())
+    if spans.fragments < _MANY_ENOUGH * (deepest + 1):
+        return None
+    if not deepest:
+        return [spans]
+    of_primitives = level.repeat(lengths_from(units, len(first)))
+    of_spans = of_primitives.repeat(rows)
+    order = of_spans.argsort(kind="stable")
+    counts = np.bincount(of_spans).tolist()
+    found, start = [], 0
+    for count in counts:
+        found.append(spans.take(order[start : start + count]))
+        start += count
+    return found
+
+
+def _second_halves(spans: Spans, first: Ints, rows: Ints, boxes: Ints) -> Bools:
+    """Which primitives share no pixel with the one before though their boxes meet, and are one with
+    it from now on: the second triangles of rectangles.
+    """
+    low, end = boxes[2], ~boxes[3] + 1
+    whole = rows == end - low  # there is no row without a pixel in between
+    beside = np.zeros(len(first), np.bool_)
+    beside[1:] = _meet(boxes[:, 1:], boxes[:, :-1]) & whole[1:] & whole[:-1]
+    owner = np.arange(len(first)).repeat(rows)
+    same = spans.y - low.take(owner - 1)
+    common = beside.take(owner) & (same >= 0) & (same < rows.take(owner - 1))
+    here = where(common)
+    there = (first.take(owner.take(here) - 1)) + same.take(here)
+    x, length = spans.x, spans.length
+    apart = x.take(here) - x.take(there)
+    meeting = (apart < length.take(there)) & (-apart < length.take(here))
+    beside[owner.take(here.compress(meeting))] = False
+    number = np.arange(len(first))
+    begins = np.maximum.accumulate(np.where(beside, 0, number))
+    second: Bools = (number - begins) & 1 == 1
+    return second
+
+
+def _meet(some: Ints, others: Ints) -> Bools:
+    """Do boxes meet? Left and top count up, right and bottom down."""
+    left, right, top, bottom = some
+    meets: Bools = left < -others[1]
+    meets &= others[0] < -right
+    meets &= top <= ~others[3]
+    meets &= others[2] <= ~bottom
+    return meets
+
+
+@functools.lru_cache(maxsize=4)
+def _before(count: int) -> Bools:
+    return np.tri(count, k=-1, dtype=np.bool_)
+
+
+def _levels(boxes: Ints) -> Ints:
+    """The level of each box: one more than the highest of those before it that it meets."""
+    count = boxes.shape[1]
+    meets = _meet(boxes[:, :, None], boxes[:, None, :])
+    meets &= _before(MOST)[:count, :count]
+    waits = np.add.reduce(meets, axis=1, dtype=np.int32)
+    after = meets.T.copy().view(np.uint8)
+    level = np.zeros(count, np.int64)
+    ready = where(waits == 0)
+    now = 0
+    while True:
+        level[ready] = now
+        waits[ready] = -1
+        if len(ready) == count:
+            return level
+        waits -= np.add.reduce(after.take(ready, axis=0), axis=0, dtype=np.int32)
+        done = waits < 0
+        waits[done] = -1
+        ready = where(waits == 0)
+        if not len(ready):
+            return level
+        now += 1

@@ -1,0 +1,188 @@
+"""Primitives by levels: those of one share no pixel, and those that meet keep their order."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+
+import moderngl
+import numpy as np
+import pytest
+
+import gallette
+from gallette.drivers.common.output import engine
+from gallette.drivers.common.raster import apart
+from gallette.drivers.common.raster.fragments import expand_pixels
+from gallette.drivers.common.raster.spans import Spans
+
+WIDTH, HEIGHT = 64, 48
+Shape = Callable[[random.Random], list[tuple[int, int, int]]]
+
+
+def box(chance: random.Random) -> list[tuple[int, int, int]]:
+    x, y = chance.randrange(WIDTH - 9), chance.randrange(HEIGHT - 9)
+    wide, high = chance.randint(1, 9), chance.randint(1, 9)
+    return [(row, x, wide) for row in range(y, y + high)]
+
+
+def sliver(chance: random.Random) -> list[tuple[int, int, int]]:
+    """With rows that have no pixels between others."""
+    rows = [(y, x + y % 3, n) for y, x, n in box(chance)]
+    return [row for k, row in enumerate(rows) if not k or chance.random() < 0.7]
+
+
+def halves(chance: random.Random) -> list[list[tuple[int, int, int]]]:
+    """A rectangle cut along its diagonal; sometimes the halves share a pixel."""
+    rows = box(chance)
+    first, second = [], []
+    for k, (y, x, wide) in enumerate(rows):
+        cut = min(wide, k * wide // len(rows) + 1)
+        more = chance.random() < 0.05
+        if cut + more:
+            first.append((y, x, min(wide, cut + more)))
+        if wide - cut:
+            second.append((y, x + cut, wide - cut))
+    return [part for part in (first, second) if part]
+
+
+def random_spans(chance: random.Random, count: int) -> Spans:
+    shapes: list[list[tuple[int, int, int]]] = []
+    while len(shapes) < count:
+        kind = chance.random()
+        if kind < 0.5:
+            shapes += halves(chance)
+        else:
+            shapes.append(box(chance) if kind < 0.8 else sliver(chance))
+    rows = [(number, *row) for number, shape in enumerate(shapes) for row in shape]
+    primitive, y, x, length = np.array(rows, np.int64).T.copy()
+    return Spans(primitive * 3 + 5, y, x, length)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_levels(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "_MANY_ENOUGH", 0)
+    chance = random.Random(seed)
+    spans = random_spans(chance, chance.choice((2, 5, 30, 200)))
+    levels = apart.levels_apart(spans)
+    assert levels is not None
+    drawn: dict[int, list[int]] = {}
+    for level in levels:
+        lanes = expand_pixels(level, WIDTH)
+        assert len(np.unique(lanes.pixel)) == lanes.count
+        for pixel, primitive in zip(lanes.pixel.tolist(), lanes.primitive.tolist(), strict=True):
+            drawn.setdefault(pixel, []).append(primitive)
+    assert all(each == sorted(each) for each in drawn.values())
+    every = expand_pixels(spans, WIDTH)
+    assert sum(map(len, drawn.values())) == every.count
+    deepest = max(map(len, drawn.values()))
+    assert deepest <= len(levels) <= 4 * deepest + 8
+
+
+def test_halves_of_rectangles_are_one() -> None:
+    """So that rectangles that are apart take a single level."""
+    y = np.tile(np.arange(4), 6)
+    corner = np.repeat([0, 10, 20], 8) + np.tile(np.repeat([0, 2], 4), 3)
+    spans = Spans(np.repeat(np.arange(6), 4), y, corner, np.full(24, 2))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(apart, "_MANY_ENOUGH", 0)
+        found = apart.levels_apart(spans)
+    assert found is not None and len(found) == 1 and found[0] is spans
+
+
+def test_levels_that_do_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    spans = random_spans(random.Random(1), 30)
+    assert apart.levels_apart(spans) is None
+    only = spans.take(spans.primitive == 5)
+    assert apart.levels_apart(only) is None and not apart.are_large(only)
+    assert not apart.are_large(spans)
+    spans.length = spans.length * 50
+    large = Spans(spans.primitive, spans.y, spans.x, spans.length)
+    assert apart.are_large(large)
+    high = Spans(spans.primitive, spans.y, spans.x, np.full(spans.count, 7))
+    monkeypatch.setattr(apart, "_LARGE_ENOUGH", 1)
+    assert not apart.are_large(high) and not apart.are_large(spans.take(slice(0, 0)))
+    high.length += 1
+    assert apart.are_large(Spans(high.primitive, high.y, high.x, high.length))
+
+
+@pytest.mark.parametrize("limit", [1, 100, 10**6])
+@pytest.mark.parametrize("most", [1, 7, 512])
+def test_windows(most: int, limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "MOST", most)
+    spans = random_spans(random.Random(2), 60)
+    found = list(apart.windows(spans, limit))
+    for name in ("primitive", "y", "x", "length"):
+        joined = np.concatenate([getattr(window, name) for window in found])
+        assert joined.tolist() == getattr(spans, name).tolist()
+    for window, following in itertools.pairwise(found):
+        assert window.primitive[-1] != following.primitive[0]
+        sizes = np.bincount(window.primitive, window.length)
+        assert np.count_nonzero(sizes) <= most
+        assert window.fragments - sizes[window.primitive[-1]] <= limit
+
+
+VERTEX = """
+#version 330
+in vec3 position; in vec4 paint; out vec4 c; out vec2 at;
+void main() { gl_Position = vec4(position, 1.0); c = paint; at = position.xy; }
+"""
+FRAGMENT = """
+#version 330
+in vec4 c; in vec2 at; out vec4 color;
+void main() {
+    if (c.b > 0.8 && fract(at.x * 20.0) > 0.7) discard;
+    color = vec4(c.rg, c.b * abs(dFdx(at.x)) * 90.0, c.a);
+}
+"""
+
+
+def picture(kind: str, seed: int) -> tuple[bytes, bytes]:
+    """Random triangles and rectangles, blended, some through a depth or stencil test."""
+    random_ = np.random.default_rng(seed)
+    corners = []
+    for _ in range(150):
+        x, y, z = random_.uniform(-1, 1, 3)
+        if random_.random() < 0.5:
+            w, h = random_.uniform(0.05, 0.6, 2)
+            four = np.array([[x, y], [x + w, y], [x, y + h], [x + w, y + h]])
+            shape = four[[0, 1, 2, 2, 1, 3]]
+        else:
+            shape = random_.uniform(-0.4, 0.4, (3, 2)) + np.array([x, y])
+        paint = random_.uniform(0, 1, 4)
+        corners += [[*corner, z, *paint] for corner in shape]
+    window = gallette.moderngl_context("numpipe")
+    with moderngl.create_context(standalone=True, context=window) as gl:
+        color = gl.texture((150, 130), 4)
+        depth = gl.depth_texture((150, 130))
+        gl.framebuffer([color], depth).use()
+        gl.clear(0.2, 0.3, 0.4, 0.5)
+        program = gl.program(VERTEX, FRAGMENT)
+        data = gl.buffer(np.array(corners, np.float32).tobytes())
+        array = gl.vertex_array(program, [(data, "3f 4f", "position", "paint")])
+        gl.enable(gl.BLEND)
+        if kind == "depth":
+            gl.enable(gl.DEPTH_TEST)
+        array.render()
+        return color.read(), depth.read()
+
+
+@pytest.mark.parametrize("kind", ["blended", "depth"])
+@pytest.mark.parametrize("seed", range(4))
+def test_nobody_can_tell(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    levels = apart.levels_apart
+
+    def counted(spans: Spans) -> list[Spans] | None:
+        found = levels(spans)
+        taken.append(len(found or ()))
+        return found
+
+    monkeypatch.setattr(engine, "are_large", lambda spans: True)
+    monkeypatch.setattr(engine, "levels_apart", counted)
+    monkeypatch.setattr(engine, "_COMPARED", 10_000)
+    monkeypatch.setattr(apart, "_MANY_ENOUGH", 50)
+    found = picture(kind, seed)
+    assert taken and max(taken) > 2
+    monkeypatch.setattr(engine, "are_large", lambda spans: False)
+    assert picture(kind, seed) == found
