@@ -279,7 +279,8 @@ class FragmentEngine:
         if info.screen is not None:
             lanes = screened(lanes, info.screen)
         if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
-            lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
+            layer = layers_of(source, self.state.layers, lanes)
+            lanes.number_anew(lanes.pixel + layer * self.state.plane)
         return lanes
 
     def run(
@@ -292,7 +293,7 @@ class FragmentEngine:
     def placed(self, lanes: Fragments) -> Fragments:
         """Lanes whose pixels are numbered from where the targets begin (they may be a tile)."""
         if self.origin:
-            lanes.pixel = lanes.pixel - self.origin
+            lanes.number_anew(lanes.pixel - self.origin)
         return lanes
 
     def _turns(self, lanes: Fragments, apart: bool = False) -> Sequence[Fragments]:

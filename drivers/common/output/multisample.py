@@ -98,7 +98,8 @@ class MultisampleEngine(FragmentEngine):
             if info.screen is not None:
                 lanes = screened(lanes, info.screen)
             if layered:
-                lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
+                layer = layers_of(source, self.state.layers, lanes)
+                lanes.number_anew(lanes.pixel + layer * self.state.plane)
             if uncovered is not None:
                 if uncovered.nothing:
                     return

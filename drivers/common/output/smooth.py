@@ -51,7 +51,8 @@ class SmoothEngine(FragmentEngine):
             if info.screen is not None:
                 lanes = screened(lanes, info.screen)
             if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
-                lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
+                layer = layers_of(source, self.state.layers, lanes)
+                lanes.number_anew(lanes.pixel + layer * self.state.plane)
             if shader.quads and self._shades and lanes.count:
                 lanes = self.placed(sample_quads(lanes, self.state.width))
             for turn in self._turns(lanes):

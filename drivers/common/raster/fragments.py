@@ -7,7 +7,6 @@ render target; x and y are kept in float64, which is what interpolation wants.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,18 +38,105 @@ _LARGE = 1 << 13
 """Fragments of a primitive that is worth a piece of its own."""
 
 
-@dataclass(slots=True)
 class Fragments:
     """Lanes: where they are, whose they are, and (for quads) which are only helpers."""
 
-    pixel: Ints
-    x: Doubles
-    y: Doubles
-    primitive: Ints
-    covered: Bools | None = None  # None: every lane; otherwise lanes come in quads
-    samples: npt.NDArray[MASK] | None = None  # multisampled: a mask of covered samples
-    seen: npt.NDArray[MASK] | None = None  # those that shaders are told, if tests left fewer
-    apart: bool = False  # no two share a pixel: somebody has found out
+    __slots__ = (
+        "_pixel",
+        "_runs",
+        "_width",
+        "_x",
+        "_y",
+        "apart",
+        "covered",
+        "primitive",
+        "samples",
+        "seen",
+    )
+
+    def __init__(
+        self,
+        pixel: Ints,
+        x: Doubles,
+        y: Doubles,
+        primitive: Ints,
+        covered: Bools | None = None,
+        samples: npt.NDArray[MASK] | None = None,
+        seen: npt.NDArray[MASK] | None = None,
+        apart: bool = False,
+    ) -> None:
+        self._pixel = pixel
+        self._x: Doubles | None = x
+        self._y: Doubles | None = y
+        self._runs: tuple[Ints, Ints, Ints] | None = None
+        self._width = 0
+        self.primitive = primitive
+        self.covered = covered  # None: every lane; otherwise lanes come in quads
+        self.samples = samples  # multisampled: a mask of covered samples
+        self.seen = seen  # those that shaders are told, if tests left fewer
+        self.apart = apart  # no two share a pixel: somebody has found out
+
+    @classmethod
+    def in_runs(
+        cls, pixel: Ints, primitive: Ints, runs: tuple[Ints, Ints, Ints], width: int
+    ) -> Fragments:
+        """Lanes of spans: the column of each less its place, its row, its length. Their x and y are
+        worked out when asked for: who paints one colour over all does not.
+        """
+        lanes = cls.__new__(cls)
+        lanes._pixel, lanes.primitive, lanes._runs, lanes._width = pixel, primitive, runs, width
+        lanes._x = lanes._y = lanes.covered = lanes.samples = lanes.seen = None
+        lanes.apart = False
+        return lanes
+
+    def _place(self) -> None:
+        """Work out where lanes are: from their runs if all of those are here, else by division
+        (pixels are whole numbers far below 2**53, so the rounded quotient is below the next one).
+        """
+        if self._runs is not None:
+            column, row, length = self._runs
+            place = column.repeat(length)
+            place += np.arange(len(place))
+            self._x, self._y = place.astype(_DOUBLE), row.astype(_DOUBLE).repeat(length)
+            self._runs = None
+            return
+        self._x = x = self._pixel.astype(_DOUBLE)
+        self._y = y = np.add(x, 0.5)
+        y *= 1.0 / self._width
+        np.floor(y, out=y)
+        x -= y * float(self._width)
+
+    @property
+    def x(self) -> Doubles:
+        if self._x is None:
+            self._place()
+        assert self._x is not None
+        return self._x
+
+    @x.setter
+    def x(self, x: Doubles) -> None:
+        self._x = x
+
+    @property
+    def y(self) -> Doubles:
+        if self._y is None:
+            self._place()
+        assert self._y is not None
+        return self._y
+
+    @y.setter
+    def y(self, y: Doubles) -> None:
+        self._y = y
+
+    @property
+    def pixel(self) -> Ints:
+        return self._pixel
+
+    def number_anew(self, pixel: Ints) -> None:
+        """Pixels have other numbers from now on, and are where they were."""
+        if self._x is None:
+            self._place()
+        self._pixel = pixel
 
     @property
     def count(self) -> int:
@@ -72,16 +158,16 @@ class Fragments:
             some = self._same()
             some.become(np.asarray(which))
             return some
-        pixel = self.pixel[which]
-        if self.primitive.strides[0] == 0 and len(self.primitive):
-            primitive = np.broadcast_to(self.primitive[0], len(pixel))
-        else:
-            primitive = self.primitive[which]
+        if self._x is None:
+            some = self._same()
+            some._pixel, some.primitive = self._pixel[which], self.primitive[which]
+            some._runs = None
+            return some
         return Fragments(
-            pixel,
+            self.pixel[which],
             self.x[which],
             self.y[which],
-            primitive,
+            self.primitive[which],
             None if self.covered is None else self.covered[which],
             None if self.samples is None else self.samples[which],
             None if self.seen is None else self.seen[which],
@@ -96,9 +182,10 @@ class Fragments:
 
     def _same(self) -> Fragments:
         """The same lanes, to become others."""
-        seen, apart = self.seen, self.apart
-        place = self.pixel, self.x, self.y
-        return Fragments(*place, self.primitive, self.covered, self.samples, seen, apart)
+        same = Fragments.__new__(Fragments)
+        for name in Fragments.__slots__:
+            setattr(same, name, getattr(self, name))
+        return same
 
     def narrow(self, passing: Bools) -> None:
         """Become what `keep` answers: the other lanes are gone for everybody."""
@@ -123,9 +210,10 @@ class Fragments:
             self.primitive = np.broadcast_to(self.primitive[0], len(which))
         else:
             self.primitive = self.primitive.take(which)
-        self.pixel = self.pixel.take(which)
-        self.x = self.x.take(which)
-        self.y = self.y.take(which)
+        self._pixel = self._pixel.take(which)
+        self._runs = None
+        self._x = None if self._x is None else self._x.take(which)
+        self._y = None if self._y is None else self._y.take(which)
         self.covered = None if self.covered is None else self.covered.take(which)
         self.samples = None if self.samples is None else self.samples.take(which)
         self.seen = None if self.seen is None else self.seen.take(which)
@@ -177,20 +265,16 @@ def expand_pixels(spans: Spans, stride: int) -> Fragments:
     total = int(ends[-1])
     column = spans.x - ends
     column += length
-    running = np.arange(total)
     pixel = row * np.array(stride)
     pixel += column
     pixel = pixel.repeat(length)
-    pixel += running
-    x = column.repeat(length)
-    x += running
-    y = row.astype(_DOUBLE).repeat(length)
+    pixel += np.arange(total)
     first = spans.primitive[0]
     if first == spans.primitive[-1]:
         primitive = np.broadcast_to(first, total)
     else:
         primitive = spans.primitive.repeat(length)
-    return Fragments(pixel, x.astype(_DOUBLE), y, primitive)
+    return Fragments.in_runs(pixel, primitive, (column, row, length), stride)
 
 
 _DOUBLE = np.dtype(np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
@@ -144,6 +143,9 @@ def test_lanes_that_pass_are_kept() -> None:
     assert kept.pixel is quads.pixel and quads.covered is not None and quads.covered.sum() == 6
 
 
+PARTS = "pixel", "x", "y", "primitive", "covered", "samples", "seen", "apart"
+
+
 def test_lanes_become_fewer_for_everybody() -> None:
     for covered in (None, np.arange(8) % 3 > 0):
         base: Any = np.arange(8)
@@ -153,14 +155,14 @@ def test_lanes_become_fewer_for_everybody() -> None:
         passing = base > 4
         kept, pixel = lanes.keep(passing), lanes.pixel
         lanes.narrow(passing)
-        for each in fields(lanes):
-            np.testing.assert_array_equal(getattr(lanes, each.name), getattr(kept, each.name))
+        for each in PARTS:
+            np.testing.assert_array_equal(getattr(lanes, each), getattr(kept, each))
         assert lanes.count < 8 and pixel.tolist() == list(range(8)) and lanes.apart
         which = np.array([2, 0])
         expected = lanes.take(which)
         lanes.become(which)
-        for each in fields(lanes):
-            np.testing.assert_array_equal(getattr(lanes, each.name), getattr(expected, each.name))
+        for each in PARTS:
+            np.testing.assert_array_equal(getattr(lanes, each), getattr(expected, each))
 
 
 def test_lanes_are_taken_with_all_they_are() -> None:
@@ -183,6 +185,42 @@ def test_lanes_are_taken_with_all_they_are() -> None:
     one = Fragments(base, base + 0.5, base + 0.5, np.broadcast_to(np.int64(7), 6))
     for which in (np.array([4, 1]), slice(1, 5, 3)):
         assert one.take(which).primitive.tolist() == [7, 7] and one.take(which).of_one
+
+
+WIDE = 16384
+FAR: list[Run] = [
+    (0, 0, 0, 3), (0, 1, WIDE - 2, 2), (1, WIDE - 1, 0, 2), (3, WIDE - 1, WIDE - 1, 1),
+    (3, 12345, 6789, 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("stride", [WIDE, WIDE - 1, 11111, 3])
+def test_places_are_worked_out_late(stride: int) -> None:
+    """Whether all lanes of the runs are there then, or some of them."""
+    runs = [(p, y, min(x, stride - n), n) for p, y, x, n in FAR if n <= stride]
+    wanted = np.array(pixels(runs))
+    which = np.array([1, 2, 5, len(wanted) - 1, 0])
+    ways: list[tuple[Any, Any]] = [
+        (lambda lanes: lanes, slice(None)),
+        (lambda lanes: lanes.take(which), which),
+        (lambda lanes: lanes.take(which).take(np.array([3, 1])), which[[3, 1]]),
+        (lambda lanes: lanes.take(slice(1, 6)), slice(1, 6)),
+        (lambda lanes: lanes.take(slice(1, 6)).take(slice(2, 4)), slice(3, 5)),
+        (lambda lanes: lanes.keep(np.isin(np.arange(lanes.count), which)), np.sort(which)),
+    ]
+    for way, rows in ways:
+        for early in (False, True):
+            lanes = expand_pixels(spans(*runs), stride)
+            if early:
+                assert lanes.y.dtype == np.float64
+            found = way(lanes)
+            placed = list(zip(found.primitive, found.x, found.y, strict=True))
+            assert placed == [tuple(row) for row in wanted[rows].tolist()]
+            assert (found.y * stride + found.x).tolist() == found.pixel.tolist()
+            moved = way(expand_pixels(spans(*runs), stride))
+            moved.number_anew(moved.pixel - 77)
+            assert moved.x.tolist() == found.x.tolist() and moved.y.tolist() == found.y.tolist()
+            assert moved.pixel.tolist() == (found.pixel - 77).tolist()
 
 
 # -- pieces ----------------------------------------------------------------------------------------
