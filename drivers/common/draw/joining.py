@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.order import sorted_runs
 from gallette.drivers.common.raster.interpolate import PlaneSource
@@ -117,7 +118,7 @@ def _joined_vertices(sets: Sequence[VertexSet]) -> VertexSet:
     made.count = sum(each.count for each in sets)
     made.clip = np.concatenate([each.clip for each in sets], axis=1)
     made.window = np.concatenate([each.window for each in sets], axis=1)
-    slots = {slot for each in sets for slot in each.varyings}
+    slots = {slot for each in sets for slot in each.varyings} - {VaryingSlot.POS}
     made.varyings = {slot: [_joined_values(sets, slot, i) for i in range(4)] for slot in slots}
     return made
 

@@ -218,9 +218,9 @@ class VertexSet:
         flat: frozenset[int],
         linear: frozenset[int],
     ) -> None:
+        # Where they are was read before anything was cut, and goes on as `clip`.
+        self.varyings.pop(VaryingSlot.POS, None)
         for slot, components in self.varyings.items():
-            if slot == VaryingSlot.POS:
-                continue  # it was read before anything was cut, and goes on as `clip`
             for i, value in enumerate(components):
                 if value is None or not value.ndim:
                     continue
