@@ -147,8 +147,6 @@ def _levels(boxes: Ints) -> Ints:
         if len(ready) == count:
             return level
         waits -= np.add.reduce(after.take(ready, axis=0), axis=0, dtype=np.int32)
-        done = waits < 0
-        waits[done] = -1
         ready = where(waits == 0)
         if not len(ready):
             return level

@@ -79,15 +79,47 @@ def test_levels(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert deepest <= len(levels) <= 4 * deepest + 8
 
 
-def test_halves_of_rectangles_are_one() -> None:
-    """So that rectangles that are apart take a single level."""
-    y = np.tile(np.arange(4), 6)
-    corner = np.repeat([0, 10, 20], 8) + np.tile(np.repeat([0, 2], 4), 3)
-    spans = Spans(np.repeat(np.arange(6), 4), y, corner, np.full(24, 2))
+def levels_of(*shapes: list[tuple[int, int, int]]) -> list[list[int]] | None:
+    """Which of these shapes, of rows (y, x, length), are in each level."""
+    rows = np.array([(n, *row) for n, shape in enumerate(shapes) for row in shape], np.int64)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(apart, "_MANY_ENOUGH", 0)
-        found = apart.levels_apart(spans)
-    assert found is not None and len(found) == 1 and found[0] is spans
+        found = apart.levels_apart(Spans(*rows.T.copy()))
+    return found and [sorted(set(level.primitive.tolist())) for level in found]
+
+
+def diagonal(x: int, y: int, size: int = 4) -> list[list[tuple[int, int, int]]]:
+    """The two halves of a square."""
+    upper = [(y + k, x, k + 1) for k in range(size)]
+    return [upper, [(y + k, x + k + 1, size - k - 1) for k in range(size - 1)]]
+
+
+def test_halves_of_rectangles_are_one() -> None:
+    """So that rectangles that are apart take a single level."""
+    squares = [half for x in (0, 10, 4) for half in diagonal(x, 3)]
+    assert levels_of(*squares) == [[0, 1, 2, 3, 4, 5]]
+    upper, lower = diagonal(0, 0)
+    for other in (upper, lower):  # halves share no pixel with each other, others with both
+        assert levels_of(upper, lower, other) == [[0, 1], [2]]
+        assert levels_of(other, upper, lower) in ([[0, 1], [2]], [[0], [1, 2]])
+    longer = [(y, x - 1, n + 1) for y, x, n in lower]
+    assert levels_of(upper, longer) == [[0], [1]]
+    broken = [row for row in upper if row[0] != 1]  # whose rows are not known by their number
+    assert levels_of(broken, lower) == [[0], [1]] == levels_of(upper, lower[:1] + lower[2:])
+    assert levels_of(upper, lower, lower, upper) == [[0, 1], [2, 3]]
+
+
+def test_boxes_that_touch_do_not_meet() -> None:
+    def square(x: int, y: int) -> list[tuple[int, int, int]]:
+        return [(y + k, x, 5) for k in range(5)]
+
+    for x, y in ((5, 0), (-5, 0), (0, 5), (0, -5), (5, 5)):
+        assert levels_of(square(9, 9), square(9 + x, 9 + y)) == [[0, 1]]
+    for x, y in ((4, 0), (-4, 0), (0, 4), (0, -4), (4, 4), (0, 0)):
+        assert levels_of(square(9, 9), square(9 + x, 9 + y)) == [[0], [1]]
+    stairs = [square(3 * k, 3 * k) for k in range(6)]
+    assert levels_of(*stairs) == [[k] for k in range(6)]
+    assert levels_of(*stairs[::2], *stairs[1::2]) == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_levels_that_do_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
