@@ -88,9 +88,9 @@ def _heights(edges: Edges) -> Ints:
     return heights
 
 
-def rows_of(edges: Edges) -> tuple[Ints, Ints]:
-    """Every (primitive, row) pair of the primitives' row ranges."""
-    heights = _heights(edges)
+def rows_of(edges: Edges, heights: Ints | None = None) -> tuple[Ints, Ints]:
+    """Every (primitive, row) pair of the primitives' row ranges (of these heights)."""
+    heights = _heights(edges) if heights is None else heights
     primitive, ends = numbered(heights)
     y = (edges.y0 - (ends - heights)).take(primitive)
     y += np.arange(len(y))
@@ -99,13 +99,14 @@ def rows_of(edges: Edges) -> tuple[Ints, Ints]:
 
 def spans_of(edges: Edges) -> Spans:
     """The covered runs of all primitives, in primitive order, rows ascending."""
-    ends = ends_of(_heights(edges))
+    heights = _heights(edges)
+    ends = ends_of(heights)
     total = int(ends[-1]) if len(ends) else 0
     if total <= _ROWS + _ROWS // 2:
-        return _spans_of(edges)
+        return _spans_of(edges, heights)
     columns: list[list[Ints]] = [[], [], [], []]
     for part in slices(ends, _ROWS):
-        some = _spans_of(edges.take(part))
+        some = _spans_of(edges.take(part), heights[part])
         some.primitive += part.start
         for column, values in zip(
             columns, (some.primitive, some.y, some.x, some.length), strict=True
@@ -115,9 +116,9 @@ def spans_of(edges: Edges) -> Spans:
     return Spans(*(np.concatenate(columns.pop(0)) for _ in range(4)))
 
 
-def _spans_of(edges: Edges) -> Spans:
+def _spans_of(edges: Edges, heights: Ints) -> Spans:
     """The same of primitives with few rows."""
-    primitive, y = rows_of(edges)
+    primitive, y = rows_of(edges, heights)
     row = y.astype(np.float64)
     low = edges.x0.astype(np.float64).take(primitive)
     high = edges.x1.astype(np.float64).take(primitive)
