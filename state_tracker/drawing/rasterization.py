@@ -160,7 +160,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         line_stipple_enable=compat and s.line_stipple,
         line_stipple_factor=s.stipple_factor,
         line_stipple_pattern=s.stipple_pattern,
-        line_width=s.line_width,
+        line_width=min(max(1.0, s.line_width), ctx.caps.max_line_width),
         depth_clip_near=not s.clamp_near,
         depth_clip_far=not s.clamp_far,
         depth_clamp=s.clamp_near and s.clamp_far,

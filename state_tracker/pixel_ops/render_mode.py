@@ -93,7 +93,8 @@ class RenderMode:
     def record(self) -> None:
         """A hit record, if something was hit under the current names."""
         if self._hit:
-            depths = [round(min(max(z, 0.0), 1.0) * 0xFFFFFFFF) for z in self._hit]
+            # (Of no number and 0, `max` keeps the first: what has no depth is in front.)
+            depths = [round(min(max(0.0, z), 1.0) * 0xFFFFFFFF) for z in self._hit]
             self._words += [len(self.names), min(depths), max(depths), *self.names]
             self._hits += 1
             self._hit = []

@@ -246,6 +246,19 @@ def test_records_end_where_names_change(gl: Any) -> None:
     assert count == 5
 
 
+def test_what_has_no_depth_is_hit_in_front(gl: Any) -> None:
+    def draw(gl: Any) -> None:
+        gl.init_names()
+        gl.push_name(3)
+        gl.window_pos3f(1, 1, float("nan"))
+        gl.load_name(4)
+        gl.window_pos3f(1, 1, 0.75)
+        gl.window_pos3f(1, 1, float("nan"))
+
+    assert selected(gl, draw) == (2, [([3], 0.0, 0.0), ([4], 0.0, 0.75)])
+    assert errors(gl) == []
+
+
 def test_records_that_do_not_fit(gl: Any) -> None:
     def draw(gl: Any) -> None:
         gl.init_names()
