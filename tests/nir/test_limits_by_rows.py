@@ -105,3 +105,22 @@ def test_rows_are_not_kept_for_ever() -> None:
     assert len(limits._rows) <= limits._MOST_ROWS
     with pytest.raises(ValueError, match="read-only"):
         next(iter(limits._rows.values()))[0] = 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "odd", [None, np.nan, -np.nan, np.inf, -np.inf, -0.0, -1e-30, 1.0000001, 7]
+)
+def test_saturated(odd: float | None, dtype: Any) -> None:
+    """As `between` 0 and 1; the array itself if there is nothing to do, which is never written."""
+    inside = np.array([0.0, 1.0, 1e-40, 0.5, 0.99999994], dtype)
+    for given in (inside, inside[::2], inside.reshape(5, 1), inside[:0], inside[1]):
+        values = np.array(given)
+        if odd is not None and values.size > 2:
+            values[2] = odd
+        before = values.tobytes()
+        found = limits.saturated(values)
+        wanted = np.fmin(np.fmax(values, dtype(0)), dtype(1))
+        assert found.dtype == dtype and found.tolist() == wanted.tolist()
+        assert values.tobytes() == before
+        assert (found is values) == (odd is None and dtype is np.float32 and given.size > 1)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["between", "fmax", "fmin", "maximum", "minimum"]
+__all__ = ["between", "fmax", "fmin", "maximum", "minimum", "saturated"]
 
 Array = npt.NDArray[Any]
 
@@ -21,6 +21,10 @@ _LENGTH = 1 << 14
 
 _FEW = 3 << 11
 """From so many elements on a row is faster."""
+
+_FLOAT, _WORD = np.dtype(np.float32), np.dtype(np.uint32)
+_ZERO, _ONE = np.zeros((), _FLOAT), np.ones((), _FLOAT)
+_BITS_OF_ONE = int(_ONE.view(_WORD))
 
 _MOST_ROWS = 128
 _rows: dict[tuple[int | float, str], Array] = {}
@@ -50,6 +54,17 @@ def between(a: Array, low: Any, high: Any, out: Array | None = None) -> Array:
     """No less than `low`, no more than `high`; `low` for a NaN."""
     limited = fmax(a, low, out)
     return fmin(limited, high, limited if limited.ndim else None)
+
+
+def saturated(a: Array) -> Array:
+    """No less than 0, no more than 1, and 0 for a NaN: the float32 array itself where it is so.
+
+    Mostly it is, and one look finds out: the bits of what is inside are numbers up to those of 1.
+    """
+    if a.dtype == _FLOAT and a.ndim and a.size:
+        if np.maximum.reduce(a.view(_WORD), axis=None) <= _BITS_OF_ONE:
+            return a
+    return between(a, _ZERO, _ONE)
 
 
 def _limited(ufunc: np.ufunc, a: Array, b: Any, out: Array | None) -> Array:

@@ -101,15 +101,15 @@ class DepthTarget:
     def codes(self, z: npt.NDArray[np.float32]) -> Codes:
         """Depth values as codes, clamped to 0..1."""
         assert self._depth is not None
-        clamped = limits.between(z, np.float32(0.0), np.float32(1.0))
+        clamped = limits.saturated(z)
         if self.is_float:
-            clamped += np.float32(0.0)  # a negative zero would be the largest code
+            clamped = clamped + np.float32(0.0)  # a negative zero would be the largest code
             return clamped.view(np.uint32)
         bits = self._depth.bits
         if bits == 32:
             return np.rint(clamped.astype(np.float64) * 4294967295.0).astype(np.uint32)
-        clamped *= np.float32((1 << bits) - 1)
-        return np.rint(clamped, out=clamped).astype(np.uint32)
+        scaled = clamped * np.float32((1 << bits) - 1)
+        return np.rint(scaled, out=scaled).astype(np.uint32)
 
     # -- depth -----------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ Array = npt.NDArray[Any]
 _MAGIC = np.float32(1 << 23)
 _MAGIC_BITS = int(_MAGIC.view(np.uint32))
 _FLOAT, _WORD = np.dtype(np.float32), np.dtype(np.uint32)
+_BITS_OF_ONE = int(np.float32(1.0).view(_WORD))
 _ZERO, _ONE, _BYTE, _LIFT = (np.array(v, _FLOAT) for v in (0.0, 1.0, 255.0, _MAGIC))
 _SHIFTS = {shift: np.array(shift, _WORD) for shift in (0, 8, 16, 24)}
 _FEW = 1 << 11
@@ -34,8 +35,8 @@ def is_bytes(format: Format) -> bool:
 
 def to_bytes(plane: Array) -> Array:
     """Clamp to 0..1 and round to 8 bits, held in uint16."""
-    value = limits.between(plane, _ZERO, _ONE)
-    value = value * np.float32(255.0) + _MAGIC
+    value = limits.saturated(plane) * np.float32(255.0)
+    value += _MAGIC
     return value.view(np.uint32).astype(np.uint16)  # the lowest bits: see pack_bytes
 
 
@@ -66,8 +67,7 @@ def pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
         if plane.ndim and plane[0] == plane[-1] and (plane == plane[0]).all():
             plane = plane[:1].reshape(())  # one value everywhere, as clears and flat colours have
         if plane.ndim:
-            value = limits.between(plane, _ZERO, _ONE)
-            value *= np.float32(255.0)
+            value = limits.saturated(plane) * np.float32(255.0)
             value += _MAGIC
             bits = value.view(np.uint32)
             if shift:
@@ -97,8 +97,9 @@ def _pack_few(planes: list[Array], shifts: tuple[int, ...]) -> Array:
     if not several:
         return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
     value: Array = np.concatenate(several)
-    np.fmax(value, _ZERO, value)
-    np.fmin(value, _ONE, value)
+    if np.maximum.reduce(value.view(_WORD)) > _BITS_OF_ONE:
+        np.fmax(value, _ZERO, value)
+        np.fmin(value, _ONE, value)
     np.multiply(value, _BYTE, value)
     np.add(value, _LIFT, value)
     channels = value.view(_WORD).reshape(len(several), -1)
