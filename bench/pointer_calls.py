@@ -207,10 +207,10 @@ class Caller:
             return None
         if param.kind is Kind.STRING:
             return rng.choice(memory.texts)
-        if param.kind is Kind.STRINGS or param.stars > 1:
-            return memory.list
         if param.kind.is_output:
             return memory.output + ((1 << 20) if param.kind is Kind.WRITTEN else 0)
+        if param.kind is Kind.STRINGS or param.stars > 1:
+            return memory.list
         for names, bound in _BOUND:
             offset = _OFFSETS.fullmatch(param.name) and names.search(function.name)
             if offset and bound(self.context) is not None:
