@@ -239,6 +239,8 @@ def _clip(ctx: Context) -> None:
     """User clip planes: in clip coordinates, or in eye coordinates for gl_ClipVertex."""
     if ctx.is_compat:
         ctx.pipe.set_clip_planes(ctx.matrices.pipe_clip_planes())
+    elif ctx.group.crowded:  # those of a context beside this one are not its own
+        ctx.pipe.set_clip_planes(())
 
 
 def _stipple(ctx: Context) -> None:

@@ -216,3 +216,29 @@ def test_capturing_goes_on_no_longer_than_its_context(pair: Pair) -> None:
     draw(first, 8)
     first.bind_buffer(GL.ARRAY_BUFFER, buffer)
     assert not np.frombuffer(first.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 64), np.uint8).any()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit", "tiler"])
+def test_clip_planes_are_not_another_contexts(driver: str) -> None:
+    """A core context has none, whatever a compatibility context beside it has set."""
+    if driver == "jit":
+        pytest.importorskip("llvmlite")
+    first = Context(driver, version=(4, 3), size=(SIZE, SIZE), profile="compat")
+    second = Context(driver, version=(4, 3), size=(SIZE, SIZE), share=first)
+    second.make_current()
+    second.bind_vertex_array(second.gen_vertex_arrays(1)[0])
+    second.use_program(program(second, VERTEX, WHITE))
+    kept = []
+    for context, planes in ((second, False), (first, True), (second, False), (first, True)):
+        with context:
+            if planes:
+                context.clip_plane(GL.CLIP_PLANE0, np.array([1.0, 2.0, 3.0, 4.0]))
+                context.enable(GL.CLIP_PLANE0)
+            context.clear(GL.COLOR_BUFFER_BIT)
+            context.draw_arrays(GL.POINTS, 0, 1)
+            context.finish()
+            found: Any = context.pipe
+            kept.append(bool(found.bound.clip_planes))
+    assert kept == [False, True, False, True]
+    second.release()
+    first.release()
