@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["between", "fmax", "fmin", "maximum", "minimum", "saturated"]
+__all__ = ["are_inside", "between", "fmax", "fmin", "maximum", "minimum", "saturated"]
 
 Array = npt.NDArray[Any]
 
@@ -61,10 +61,14 @@ def saturated(a: Array) -> Array:
 
     Mostly it is, and one look finds out: the bits of what is inside are numbers up to those of 1.
     """
-    if a.dtype == _FLOAT and a.ndim and a.size:
-        if np.maximum.reduce(a.view(_WORD), axis=None) <= _BITS_OF_ONE:
-            return a
+    if a.dtype == _FLOAT and a.ndim and are_inside(a):
+        return a
     return between(a, _ZERO, _ONE)
+
+
+def are_inside(a: Array) -> bool:
+    """Are some float32 all between 0 and 1, none of them a NaN or a negative zero?"""
+    return bool(np.maximum.reduce(a.view(_WORD), axis=None, initial=0) <= _BITS_OF_ONE)
 
 
 def _limited(ufunc: np.ufunc, a: Array, b: Any, out: Array | None) -> Array:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.vertex.masks import every, where
+from gallette.drivers.common.vertex.masks import begins_of, every, lengths_from, where
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState
 
@@ -64,13 +64,10 @@ def sorted_runs(keys: Array) -> Ints:
     As those of fragments do, which come primitive by primitive: then whole runs change places.
     """
     count = len(keys)
-    begins = np.empty(count, np.bool_)
-    begins[:1] = True
-    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
-    first = where(begins)
+    first = begins_of(keys)
     if len(first) * _SHORT > count:
         return np.argsort(keys, kind="stable")
-    lengths = np.diff(first, append=count)
+    lengths = lengths_from(first, count)
     by = np.argsort(keys.take(first), kind="stable")
     first, lengths = first.take(by), lengths.take(by)
     order: Ints = (first - (np.cumsum(lengths) - lengths)).repeat(lengths)

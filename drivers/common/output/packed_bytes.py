@@ -17,7 +17,6 @@ Array = npt.NDArray[Any]
 _MAGIC = np.float32(1 << 23)
 _MAGIC_BITS = int(_MAGIC.view(np.uint32))
 _FLOAT, _WORD = np.dtype(np.float32), np.dtype(np.uint32)
-_BITS_OF_ONE = int(np.float32(1.0).view(_WORD))
 _ZERO, _ONE, _BYTE, _LIFT = (np.array(v, _FLOAT) for v in (0.0, 1.0, 255.0, _MAGIC))
 _SHIFTS = {shift: np.array(shift, _WORD) for shift in (0, 8, 16, 24)}
 _FEW = 1 << 11
@@ -97,7 +96,7 @@ def _pack_few(planes: list[Array], shifts: tuple[int, ...]) -> Array:
     if not several:
         return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
     value: Array = np.concatenate(several)
-    if np.maximum.reduce(value.view(_WORD)) > _BITS_OF_ONE:
+    if not limits.are_inside(value):
         np.fmax(value, _ZERO, value)
         np.fmin(value, _ONE, value)
     np.multiply(value, _BYTE, value)
