@@ -103,7 +103,9 @@ COMMANDS: dict[str, Command] = {
         "gallette.commands.bench",
         "time scenes side by side with other drivers",
         "gallette bench --against softpipe,llvmpipe\n"
-        "gallette bench mandelbrot --repeat 5 --json bench.json",
+        "gallette bench mandelbrot --repeat 5 --json bench.json\n"
+        "gallette bench overdraw tiny_triangles --size 512,1024,2048\n"
+        "gallette bench --scenes mine.py",
     ),
     "lesson": Command(
         "gallette.commands.lesson",

@@ -14,13 +14,16 @@ from gallette.benchmarks import (
     texture_scenes,
     update_scenes,
 )
-from gallette.benchmarks.registry import BENCHMARKS, Benchmark
+from gallette.benchmarks.registry import BENCHMARKS, Benchmark, benchmark, find, read_scenes
 
 __all__ = [
     "BENCHMARKS",
     "Benchmark",
+    "benchmark",
+    "find",
     "frame_scenes",
     "mesh_scenes",
+    "read_scenes",
     "scenes",
     "stage_scenes",
     "state_scenes",

@@ -1,4 +1,4 @@
-"""One side of a benchmark: `python -m gallette.benchmarks.child DRIVER`.
+"""One side of a benchmark: `python -m gallette.benchmarks.child DRIVER [SCENES]`.
 
 Reads a benchmark's name per line, answers one JSON object per line: seconds for one frame (draw
 plus read back) by the clock and of all threads' processor time, or an error, or what OpenGL it
@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
@@ -20,9 +21,9 @@ __all__ = ["main"]
 
 
 def _prepare(ctx: Any, name: str) -> Callable[[], bytes]:
-    from gallette.benchmarks import BENCHMARKS
+    from gallette.benchmarks import find
 
-    bench = BENCHMARKS[name]
+    bench = find(name)
     target = ctx.framebuffer([ctx.texture(bench.size, 4)], ctx.depth_renderbuffer(bench.size))
     target.use()
     draw = bench.prepare(ctx, bench.size)
@@ -39,15 +40,18 @@ def _prepare(ctx: Any, name: str) -> Callable[[], bytes]:
     return frame
 
 
-def main(driver: str) -> int:
+def main(driver: str, scenes: str = "") -> int:
     try:
         import moderngl
     except ImportError:
         print("benchmarks need moderngl: pip install moderngl", file=sys.stderr)
         return 2
     import gallette
+    from gallette.benchmarks import read_scenes
 
     try:
+        if scenes:
+            read_scenes(Path(scenes))
         window: Any = gallette.moderngl_context(driver)
     except GalletteError as error:
         print(error, file=sys.stderr)
@@ -69,11 +73,11 @@ def main(driver: str) -> int:
 def _answer(
     ctx: Any, frames: dict[str, Callable[[], bytes]], name: str, what: str
 ) -> dict[str, Any]:
-    from gallette.benchmarks import BENCHMARKS
+    from gallette.benchmarks import find
     from gallette.benchmarks.memory import memory
     from gallette.benchmarks.profiling import profile
 
-    lacks = BENCHMARKS[name].lacks(ctx.version_code, ctx.max_samples)
+    lacks = find(name).lacks(ctx.version_code, ctx.max_samples)
     if lacks:
         return {"lacks": lacks}
     first = time.perf_counter()
@@ -91,4 +95,4 @@ def _answer(
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1]))
+    raise SystemExit(main(*sys.argv[1:]))

@@ -60,7 +60,7 @@ def tiny_triangles(ctx: Any, size: tuple[int, int]) -> Draw:
         }
         """,
     )
-    n = 500
+    n = round(500 * max(size) / 512)  # in a larger picture there are more, not larger ones
     y, x = np.meshgrid(np.linspace(-1, 1, n + 1), np.linspace(-1, 1, n + 1), indexing="ij")
     grid = np.stack((x, y, 0.3 * np.sin(x * 9) * np.cos(y * 9)), -1)
     a = (np.arange(n)[:, None] * (n + 1) + np.arange(n)).reshape(-1)

@@ -1,12 +1,19 @@
-"""The table of benchmarks."""
+"""The table of benchmarks, and those that users bring in files of their own."""
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-__all__ = ["BENCHMARKS", "Benchmark", "benchmark"]
+from gallette.compiler.errors import GalletteError, InputError
+
+__all__ = ["BENCHMARKS", "Benchmark", "benchmark", "find", "read_scenes"]
+
+# What no framebuffer is larger than.
+_LARGEST = 16384
 
 Prepare = Callable[[Any, tuple[int, int]], Callable[[], None]]
 
@@ -21,7 +28,7 @@ class Benchmark:
     name: str
     doc: str
     prepare: Prepare
-    size: tuple[int, int]
+    size: tuple[int, int]  # `name@size` is the same scene in another one
     version: int = 330
     samples: int = 0
 
@@ -44,3 +51,42 @@ def benchmark(
         return prepare
 
     return register
+
+
+def find(name: str) -> Benchmark:
+    """A benchmark by its name, `overdraw`, or by name and size, `overdraw@1024`."""
+    plain, *sizes = name.split("@", 1)
+    found = BENCHMARKS.get(plain)
+    if found is None:
+        known = ", ".join(BENCHMARKS)
+        raise GalletteError(f"gallette bench: unknown benchmark {plain!r} (one of {known})")
+    for size in sizes:
+        side = int(size) if size.isascii() and size.isdigit() else 0
+        if not 0 < side <= _LARGEST:
+            raise GalletteError(f"gallette bench: {name}: a size is a number from 1 to {_LARGEST}")
+        found = replace(found, name=name, size=(side, side))
+    return found
+
+
+def read_scenes(path: Path) -> list[str]:
+    """Run a Python file that registers benchmarks; their names."""
+    before = dict(BENCHMARKS)
+    try:
+        code = compile(path.read_bytes(), str(path), "exec")
+    except OSError as error:
+        raise InputError(f"{path}: cannot read: {error.strerror or error}") from None
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None) or 1
+        raise InputError(f"{path}:{line}: {error.args[0]}") from None
+    try:
+        exec(code, {"__name__": path.stem, "__file__": str(path)})
+    except Exception as error:
+        lines = [
+            f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)
+        ]
+        where = f"{path}:{lines[-1]}" if lines else str(path)
+        raise InputError(f"{where}: {type(error).__name__}: {error}") from error
+    names = [name for name in BENCHMARKS if BENCHMARKS[name] is not before.get(name)]
+    if not names:
+        raise InputError(f'{path}: registers no benchmark (with @benchmark("name"))')
+    return names

@@ -27,6 +27,7 @@ class Side:
     """One driver's process, and what it answered."""
 
     driver: str
+    scenes: str = ""  # a file with benchmarks of the user's own
     renderer: str = ""
     first: dict[str, float] = field(default_factory=dict)
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -50,7 +51,7 @@ class Side:
     def start(self) -> None:
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "gallette.benchmarks.child", self.driver],
+            [sys.executable, "-m", "gallette.benchmarks.child", self.driver, self.scenes],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
@@ -132,9 +133,10 @@ def measure(
     profiled: bool = False,
     memory: bool = False,
     step: Callable[[str], None] = lambda note: None,
+    scenes: str = "",
 ) -> list[Side]:
     """Time every benchmark on every driver, one frame per side in turn."""
-    sides = [Side(d) for d in drivers]
+    sides = [Side(d, scenes) for d in drivers]
     started: list[Side] = []
     try:
         for side in sides:

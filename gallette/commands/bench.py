@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gallette import default_driver
 from gallette.benchmarks.report import geometric_mean, ratios, update_page
 from gallette.benchmarks.sides import Side, measure
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.terminal import console, progress_bar
+
+if TYPE_CHECKING:
+    from gallette.benchmarks import Benchmark
 
 __all__ = ["add_arguments", "run"]
 
@@ -25,9 +29,17 @@ _NATIVE = ("softpipe", "llvmpipe")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("benchmarks", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument(
+        "benchmarks", nargs="*", metavar="NAME", help="NAME or NAME@SIZE; default: all"
+    )
     parser.add_argument("--driver", metavar="D,...", help="our sides (default: GALLETTE_DRIVER)")
     parser.add_argument("--against", default="softpipe,llvmpipe", metavar="D,...")
+    parser.add_argument(
+        "--size", metavar="N,...", help="draw N x N pixels; with several, each in turn"
+    )
+    parser.add_argument(
+        "--scenes", type=Path, metavar="FILE", help="a Python file with benchmarks of your own"
+    )
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="frames per side")
     parser.add_argument(
         "--processor", action="store_true", help="compare processor time of all threads"
@@ -42,19 +54,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from gallette.benchmarks import BENCHMARKS
+    from gallette.benchmarks import BENCHMARKS, find, read_scenes
 
+    own = read_scenes(options.scenes) if options.scenes else []
     if options.list:
         for b in BENCHMARKS.values():
             print(f"{b.name:<18}{b.doc}")
         return 0
-    for name in options.benchmarks:
-        if name not in BENCHMARKS:
-            known = ", ".join(BENCHMARKS)
-            raise GalletteError(f"gallette bench: unknown benchmark {name!r} (one of {known})")
     if options.repeat < 1:
         raise GalletteError("gallette bench: --repeat must be at least 1")
-    names = options.benchmarks or list(BENCHMARKS)
+    names = options.benchmarks or own or list(BENCHMARKS)
+    if options.size:
+        sizes = options.size.split(",")
+        names = [f"{name.partition('@')[0]}@{size.strip()}" for name in names for size in sizes]
+    benchmarks = [find(name) for name in names]
     wanted = f"{options.driver or default_driver()},{options.against}".split(",")
     drivers = [d.strip() for d in wanted if d.strip()]
     drivers = [f"native:{d}" if d in _NATIVE else d for d in drivers]
@@ -65,8 +78,16 @@ def run(options: argparse.Namespace) -> int:
         def step(note: str) -> None:
             bar.update(task, note=note, advance=1)
 
-        sides = measure(names, drivers, options.repeat, options.profile, options.memory, step)
-    _print_table(names, sides, options.processor)
+        sides = measure(
+            names,
+            drivers,
+            options.repeat,
+            options.profile,
+            options.memory,
+            step,
+            str(options.scenes or ""),
+        )
+    _print_table(benchmarks, sides, options.processor)
     if options.profile:
         _print_profiles(names, sides)
     if options.memory:
@@ -80,11 +101,12 @@ def run(options: argparse.Namespace) -> int:
     return 1 if any(side.errors for side in sides) else 0
 
 
-def _print_table(names: list[str], sides: list[Side], processor: bool) -> None:
+def _print_table(benchmarks: list[Benchmark], sides: list[Side], processor: bool) -> None:
     from rich.table import Table
 
     out = console()
     ours, *others = sides
+    names = [each.name for each in benchmarks]
     what = "processor time" if processor else "draw plus read back"
     table = Table(title=f"milliseconds per frame ({what}, median)")
     table.add_column("benchmark")
@@ -92,16 +114,25 @@ def _print_table(names: list[str], sides: list[Side], processor: bool) -> None:
         table.add_column(side.name, justify="right")
     for side in others:
         table.add_column(f"{side.name} / ours", justify="right")
+    sized = len({each.size for each in benchmarks}) > 1
+    if sized:
+        table.add_column(f"{ours.name}, ns a pixel", justify="right")
     compared = [ratios(ours, side, names, processor) for side in others]
-    for name in names:
+    for each in benchmarks:
+        name = each.name
         cells = [_milliseconds(side, name, processor) for side in sides]
         cells += [_ratio(found.get(name)) for found in compared]
+        if sized:
+            median = ours.median(name, processor)
+            cells.append(f"{median * 1e9 / math.prod(each.size):.1f}" if median else "")
         table.add_row(name, *cells)
-    means = [_ratio(geometric_mean(list(found.values()))) for found in compared]
-    table.add_section()
-    table.add_row("geometric mean", *[""] * len(sides), *means)
+    if others:
+        means = [_ratio(geometric_mean(list(found.values()))) for found in compared]
+        table.add_section()
+        table.add_row("geometric mean", *[""] * len(sides), *means)
     out.print(table)
-    out.print("above 1x: ours is faster")
+    if others:
+        out.print("above 1x: ours is faster")
     for side in sides:
         for name, error in side.errors.items():
             out.print(f"{side.driver}, {name}: {error}", markup=False)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from gallette.benchmarks import BENCHMARKS
+from gallette import cli
+from gallette.benchmarks import BENCHMARKS, find, read_scenes
 from gallette.benchmarks.profiling import PARTS, profile
 from gallette.benchmarks.report import chart, geometric_mean, markdown, ratios, update_page
 from gallette.benchmarks.sides import Side, measure
-from gallette.compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError, InputError
 
 
 def sides() -> list[Side]:
@@ -75,6 +77,77 @@ def test_the_memory_of_frames_is_measured() -> None:
     assert 1 << 20 < found.vertices < 2 << 20
     assert 1 << 20 < found.peak < 10 * found.attachments + found.vertices
     assert found.ratio == (found.peak - found.vertices) / found.attachments < 10
+
+
+MINE = """
+from gallette.benchmarks import benchmark
+
+@benchmark("flash")
+def flash(ctx, size):
+    '''ten clears'''
+    def draw():
+        for k in range(10):
+            ctx.clear(k / 10, 0.5, 0.5)
+    return draw
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "mine.py"
+    path.write_text(MINE)
+    before = dict(BENCHMARKS)
+    yield path
+    BENCHMARKS.clear()
+    BENCHMARKS.update(before)
+
+
+def test_a_benchmark_in_another_size() -> None:
+    assert find("blur") is BENCHMARKS["blur"]
+    found = find("blur@64")
+    assert (found.name, found.size) == ("blur@64", (64, 64))
+    assert found.prepare is BENCHMARKS["blur"].prepare
+    for size in ("", "0", "-1", "16385", "x", "64@64", "²"):
+        with pytest.raises(GalletteError, match="a size is a number from 1 to 16384"):
+            find(f"blur@{size}")
+    with pytest.raises(GalletteError, match="unknown benchmark 'blurred' "):
+        find("blurred@64")
+
+
+def test_files_bring_benchmarks(mine: Path) -> None:
+    assert read_scenes(mine) == ["flash"] == read_scenes(mine)
+    assert find("flash@8").doc == "ten clears"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = 1\n", r"mine.py: registers no benchmark"),
+        ("x = 1\nx = = 1\n", r"mine.py:2: invalid syntax"),
+        ("x = 1\n\nx = y\n", r"mine.py:3: NameError: name 'y'"),
+        ("x = '\0'\n", r"mine.py:1: source code"),
+    ],
+)
+def test_files_that_bring_none(mine: Path, text: str, said: str) -> None:
+    mine.write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_scenes(mine)
+    mine.unlink()
+    with pytest.raises(InputError, match=r"mine.py: cannot read"):
+        read_scenes(mine)
+
+
+def test_what_a_pixel_costs_in_several_sizes(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("moderngl")
+    what = ["bench", "--scenes", str(mine), "--against", "", "--repeat", "1", "--driver", "numpipe"]
+    assert cli.main([*what, "--size", "8,16"]) == 0
+    printed = capsys.readouterr().out
+    assert "flash@8" in printed and "flash@16" in printed and "ns a pixel" in printed
+    assert "mean" not in printed
+    assert cli.main(what) == 0
+    assert "ns a pixel" not in capsys.readouterr().out
 
 
 def test_time_spent_outside_the_drivers_counts_as_calls() -> None:
