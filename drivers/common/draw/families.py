@@ -12,6 +12,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from gallette.drivers.common.output.fragment_state import FragmentShader, Severa
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.texture.pages import Pages, Versions
 from gallette.drivers.common.vertex.fetch import Gathered
+from gallette.drivers.common.vertex.masks import begins_of
 from gallette.drivers.common.vertex.stream import restarts
 from gallette.drivers.common.vertex.vertices import OwnViewports
 from gallette.pipe.enums import Primitive
@@ -354,7 +356,7 @@ def _alike(entries: Sequence[Waiting], differ: _Differ) -> list[list[int]]:
         return [list(range(len(entries)))]
     if len(givens.first) == 1 and _differ_in_starts(givens.first[0], infos.first):
         return [list(range(len(entries)))]
-    if len(infos.first) == len(entries):
+    if len(entries) in (len(givens.first), len(infos.first)):
         same = [[number] for number in range(len(entries))]
     else:
         same = _equal(givens.which.astype(np.int64) * len(infos.first) + infos.which)
@@ -367,9 +369,10 @@ def _alike(entries: Sequence[Waiting], differ: _Differ) -> list[list[int]]:
 
 def _equal(numbers: npt.NDArray[np.int64]) -> list[list[int]]:
     """Where each number is, by the first places."""
-    order = np.argsort(numbers, kind="stable")
-    ends = np.flatnonzero(np.diff(numbers.take(order))) + 1
-    return sorted(part.tolist() for part in np.split(order, ends))
+    order = numbers.argsort(kind="stable")
+    begins = begins_of(numbers.take(order)).tolist()
+    places = order.tolist()
+    return sorted(places[a:b] for a, b in pairwise([*begins, len(places)]))
 
 
 def kind_of(given: Given, info: DrawInfo) -> Any:

@@ -39,6 +39,7 @@ class _Major:
     du: Floats  # start minus end
     dv: Floats
     slope: Floats  # dv / du
+    wide: Bools  # u is x
 
 
 def rasterize_lines(
@@ -100,65 +101,46 @@ def parallelograms(
     """Snapped corners `[4, n]`, clockwise with y up."""
     half = math.floor(max(1.0, state.line_width) + 0.5) * SUBPIXELS / 2
     wide = np.abs(dx) >= np.abs(dy)
-    out_x = np.empty((4, len(dx)))
-    out_y = np.empty((4, len(dx)))
-    for horizontal in (True, False):
-        which = np.flatnonzero(wide == horizontal)
-        if not len(which):
-            continue
-        u, v = (x, y) if horizontal else (y, x)
-        du, dv = (dx, dy) if horizontal else (dy, dx)
-        slope = dv[which] / du[which]
-        major = _Major(u[:, which], v[:, which], du[which], dv[which], slope)
-        moved_u, moved_v = _moved_ends(major, horizontal)
-        snapped_u = snap_away(moved_u, center)
-        snapped_v = snap_away(moved_v, center)
-        first = np.where(major.du < 0, 0, 1)  # the end with the smaller u
-        lanes = np.arange(len(which))
-        low_u, high_u = snapped_u[first, lanes], snapped_u[1 - first, lanes]
-        low_v, high_v = snapped_v[first, lanes], snapped_v[1 - first, lanes]
-        if horizontal:  # clockwise: lower left, upper left, upper right, lower right
-            out_x[:, which] = (low_u, low_u, high_u, high_u)
-            out_y[:, which] = (low_v - half, low_v + half, high_v + half, high_v - half)
-        else:
-            out_y[:, which] = (low_u, high_u, high_u, low_u)
-            out_x[:, which] = (low_v - half, high_v - half, high_v + half, low_v + half)
-    return out_x, out_y
+    u, v = np.where(wide, x, y), np.where(wide, y, x)
+    du, dv = np.where(wide, dx, dy), np.where(wide, dy, dx)
+    moved_u, moved_v = _moved_ends(_Major(u, v, du, dv, dv / du, wide))
+    snapped_u, snapped_v = snap_away(moved_u, center), snap_away(moved_v, center)
+    turned = du < 0  # the start has the smaller u
+    low_u, high_u = np.where(turned, snapped_u, snapped_u[::-1])
+    low_v, high_v = np.where(turned, snapped_v, snapped_v[::-1])
+    along, across = np.empty((4, len(wide))), np.empty((4, len(wide)))
+    # Wide ones go lower left, upper left, upper right, lower right; the others the other way.
+    along[0], across[0] = low_u, low_v - half
+    along[2], across[2] = high_u, high_v + half
+    along[1], along[3] = np.where(wide, low_u, high_u), np.where(wide, high_u, low_u)
+    before, behind = low_v + half, high_v - half
+    across[1], across[3] = np.where(wide, before, behind), np.where(wide, behind, before)
+    return np.where(wide, along, across), np.where(wide, across, along)
 
 
 def _fraction(value: Floats) -> Floats:
     return value - np.floor(value)
 
 
-def _ahead(inside: Floats, delta: Floats, horizontal: bool) -> Bools:
-    """Is a point on that side of its pixel's centre towards which the line runs?
-
-    `delta` is start minus end. Points on the centre line go with the side that the axis prefers.
-    """
-    if horizontal:
-        return np.asarray((inside >= 0) == (delta <= 0))
-    return np.asarray((inside <= 0) == (delta >= 0))
-
-
-def _moved_ends(line: _Major, horizontal: bool) -> tuple[Floats, Floats]:
+def _moved_ends(line: _Major) -> tuple[Floats, Floats]:
     """The ends, moved to pixel borders where the diamond-exit rule asks for it."""
-    along = _fraction(line.u) - _HALF  # position inside the pixel, -0.5 .. 0.5
-    across = _fraction(line.v) - _HALF
+    u_at, v_at = _fraction(line.u), _fraction(line.v)
+    along, across = u_at - _HALF, v_at - _HALF  # position inside the pixel, -0.5 .. 0.5
     # An end exactly between two rows counts for the one the line comes from.
     across[1] = np.where((across[1] == -_HALF) & (line.dv < 0), _HALF, across[1])
     inside = np.abs(along) + np.abs(across) < _HALF
-    meets = _fraction(line.v) + along * line.slope  # where the pixel's centre column is crossed
-    past = _ahead(along, line.du, horizontal)
-    sideways = _ahead(across, line.dv, not horizontal)
+    meets = v_at + along * line.slope  # where the pixel's centre column is crossed
+    # Is a point on that side of its pixel's centre towards which the line runs? Points on the
+    # centre line go with the side that the axis prefers.
+    sign = np.where(line.wide, np.float32(1), np.float32(-1))
+    past = (along * sign >= 0) == (line.du * sign <= 0)
+    sideways = (across * sign <= 0) == (line.dv * sign >= 0)
     crosses = (meets < 1) & (meets > 0)
-    if not horizontal:
-        crosses[1] = (meets[1] < 1) & (meets[1] >= 0)
+    crosses[1] |= ~line.wide & (meets[1] == 0)
     draw_start = inside[0] | (~past[0] & (~sideways[0] | crosses[0]))
     draw_end = ~inside[1] & past[1] & (sideways[1] | crosses[1])
-    if horizontal:
-        plain_start = ~_ahead(along[0], line.du, False)
-    else:
-        plain_start = (along[0] >= 0) == (line.du >= 0)
+    falls = line.du >= 0
+    plain_start = np.where(line.wide, (along[0] <= 0) != falls, (along[0] >= 0) == falls)
     plain_end = past[1] | (along[1] == 0)
     move = np.stack((plain_start != draw_start, plain_end != draw_end))
     border = np.where(line.du < 0, -_HALF, _HALF) - along

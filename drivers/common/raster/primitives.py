@@ -17,7 +17,7 @@ from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.lines import rasterize_lines
 from gallette.drivers.common.raster.points import point_sizes, rasterize_points, rasterized_size
 from gallette.drivers.common.raster.samples import SamplePattern
-from gallette.drivers.common.raster.setup import Rect
+from gallette.drivers.common.raster.setup import Rect, greatest, least
 from gallette.drivers.common.raster.spans import Spans, slices
 from gallette.drivers.common.raster.stipple import dashes
 from gallette.drivers.common.raster.triangles import (
@@ -500,7 +500,8 @@ def _by_rows(context: RasterContext, vertices: VertexSet, batch: Batch) -> list[
     reach: Floats | np.float32 = np.float32(context.state.line_width)
     if size == 1:
         reach = rasterized_size(point_sizes(vertices, batch.corners[:, 0], context.state))
-    y = vertices.window[1].take(batch.corners)
-    low = np.clip(y.min(axis=1) - reach, target.y0, target.y1)
-    high = np.clip(y.max(axis=1) + reach, target.y0, target.y1)
+    y = vertices.window[1].take(batch.corners.T)
+    first, last = (y[0], y[0]) if size == 1 else (least(y), greatest(y))
+    low = np.clip(first - reach, target.y0, target.y1)
+    high = np.clip(last + reach, target.y0, target.y1)
     return slices(np.cumsum(np.nan_to_num(high - low) + 1, dtype=np.float64), MOST_ROWS)
