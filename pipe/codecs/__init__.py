@@ -17,10 +17,11 @@ from .blocks import block_decoder, decode_blocks
 from .depth import pack_depth, pack_stencil, unpack_depth, unpack_stencil
 from .encode import block_codes, can_encode, encode_blocks
 from .image import clear_texel, pack, texel_bytes, texel_layout, texels, unpack
-from .plain import pack_planes, unpack_planes
+from .plain import EVERY_PLANE, pack_planes, unpack_planes
 from .srgb import linear_to_srgb8, srgb8_to_linear
 
 __all__ = [
+    "EVERY_PLANE",
     "block_codes",
     "block_decoder",
     "can_encode",

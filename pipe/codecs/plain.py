@@ -21,7 +21,7 @@ from ..formats import Channel, Format
 from .smallfloat import SPECIAL_CODECS
 from .srgb import linear_to_srgb8, srgb8_to_linear
 
-__all__ = ["pack_planes", "pack_texel", "texel_layout", "unpack_planes"]
+__all__ = ["EVERY_PLANE", "pack_planes", "pack_texel", "texel_layout", "unpack_planes"]
 
 Array = npt.NDArray[Any]
 
@@ -108,8 +108,11 @@ def _halves() -> Array:
         return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 
 
+EVERY_PLANE = frozenset(range(4))
+
+
 @cache
-def _unpacker(format: Format) -> Callable[[Array], list[Array]]:
+def _unpacker(format: Format, wanted: frozenset[int]) -> Callable[[Array], list[Array]]:
     """The function from raw texels to [r, g, b, a]."""
     special = SPECIAL_CODECS.get(format.codec)
     if special is not None:
@@ -117,6 +120,7 @@ def _unpacker(format: Format) -> Callable[[Array], list[Array]]:
     assert format.codec == "plain", f"{format.name} is decoded by blocks"
     integer = format.is_pure_integer
     dtype = format.rgba_dtype
+    sources = [s if n in wanted else "0" for n, s in enumerate(format.swizzle)]
     constants: dict[str | int, Array] = {"0": np.zeros((), dtype), "1": np.ones((), dtype)}
 
     def decoded(index: int, bits: list[Array]) -> Array:
@@ -127,21 +131,24 @@ def _unpacker(format: Format) -> Callable[[Array], list[Array]]:
     def unpack(texels: Array) -> list[Array]:
         bits = _split(format, texels)
         planes = dict(constants)
-        for source in format.swizzle:
+        for source in sources:
             if source not in planes:
                 assert isinstance(source, int)
                 planes[source] = decoded(source, bits)
-        return [planes[source] for source in format.swizzle]
+        return [planes[source] for source in sources]
 
     return unpack
 
 
-def unpack_planes(format: Format, texels: Array) -> list[Array]:
-    """Red, green, blue and alpha of raw texels; components the format lacks are 0-d constants.
+def unpack_planes(
+    format: Format, texels: Array, wanted: frozenset[int] = EVERY_PLANE
+) -> list[Array]:
+    """Red, green, blue and alpha of raw texels; components the format lacks are 0-d constants, and
+    so may be those that are not wanted.
 
     Depth reads as red, in float; stencil as red too, but use `unpack_stencil` for its integers.
     """
-    return _unpacker(format)(texels)
+    return _unpacker(format, wanted)(texels)
 
 
 def _encode(channel: Channel, srgb: bool, value: Array) -> Array:

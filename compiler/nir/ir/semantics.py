@@ -416,6 +416,8 @@ def f2int(dtype: type[Any]) -> Callable[[Array], Array]:
 
     def run(x: Array) -> Array:
         x = x.astype(np.float64) if x.dtype == np.float16 else x
+        if low and x.size and np.abs(x).max() < high:  # false where there is a NaN
+            return x.astype(dtype)
         inside = np.greater(x, low - 1.0 if info.bits < 64 else low) & np.less(x, high)
         if np.all(inside):
             return x.astype(dtype)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy.typing as npt
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.memory.storage import level_offsets
 from gallette.pipe.codecs import (
+    EVERY_PLANE,
     block_decoder,
     pack,
     texel_layout,
@@ -73,6 +75,11 @@ class Image:
         return len(self.width)
 
     @property
+    def wanted(self) -> frozenset[int]:
+        """The channels that its swizzle names."""
+        return _named(self.swizzle)
+
+    @property
     def is_integer(self) -> bool:
         return self.stencil or self.format.is_pure_integer
 
@@ -84,8 +91,8 @@ class Image:
         if channels is None:
             texels = self.texels()
             raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
-            return self.select(_channels(self.format, self.stencil, raw))
-        wanted = {source for source in self.swizzle if not isinstance(source, str)}
+            return self.select(_channels(self.format, self.stencil, raw, self.wanted))
+        wanted = self.wanted
         return self.select(
             [c.take(index) if c.ndim and i in wanted else c for i, c in enumerate(channels)]
         )
@@ -105,6 +112,11 @@ class Image:
         return [np.zeros(lanes, dtype) for _ in range(4)]
 
 
+@cache
+def _named(swizzle: tuple[str | int, ...]) -> frozenset[int]:
+    return frozenset(source for source in swizzle if not isinstance(source, str))
+
+
 def _costly(format: Format) -> bool:
     """Does it take much longer to decode a texel than to gather what was decoded?"""
     return not format.is_depth_stencil and (
@@ -114,10 +126,12 @@ def _costly(format: Format) -> bool:
     )
 
 
-def _channels(format: Format, stencil: bool, raw: Array) -> Planes:
-    """Four components of raw texels, before any swizzle."""
+def _channels(
+    format: Format, stencil: bool, raw: Array, wanted: frozenset[int] = EVERY_PLANE
+) -> Planes:
+    """Four components of raw texels, before any swizzle; those that are not wanted may be zero."""
     if not format.is_depth_stencil:
-        return unpack_planes(format, raw)
+        return unpack_planes(format, raw, wanted)
     if stencil:
         value: Array = unpack_stencil(format, raw).astype(np.uint32)
     else:

@@ -83,6 +83,7 @@ class PackedFilter:
         used = {b for b in image.bytes8 if not isinstance(b, str)}
         self.even = bool(used & {0, 2})
         self.odd = bool(used & {1, 3})
+        self._used = min(used, default=0), max(used, default=-1) + 1
 
     def _split(self, word: Array) -> Words:
         """Even and odd bytes of gathered texels (as far as the view reads them)."""
@@ -191,9 +192,10 @@ class PackedFilter:
 
     def _channel_planes(self, channels: Array) -> Planes:
         assert self.image.bytes8 is not None
-        planes = np.empty((4, len(channels) // 4), F32)
-        planes[...] = channels.reshape(-1, 4).T
+        first, last = self._used
+        planes = np.empty((last - first, len(channels) // 4), F32)
+        planes[...] = channels.reshape(-1, 4).T[first:last]
         planes /= _TOP
         made: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
-        made |= dict(enumerate(planes))
+        made |= zip(range(first, last), planes, strict=True)
         return [made[source] for source in self.image.bytes8]

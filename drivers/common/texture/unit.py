@@ -8,13 +8,14 @@ fixed-point arithmetic llvmpipe uses there), `floats` for everything else.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import limits
-from gallette.pipe.enums import Filter, MipFilter, Target
+from gallette.pipe.enums import Filter, MipFilter, Swizzle, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .cube import Projection, project
@@ -52,6 +53,20 @@ class Unit:
             PackedFilter(view, image_of_view(view, as_bytes=True), sampler) if packed else None
         )
         self.axes = len(self.floats.axes)
+        self._reading: dict[int, Unit] = {}
+
+    def reading(self, wanted: int) -> Unit:
+        """What samples the same for somebody who looks at these components alone, a bit each: the
+        others are 0, and take no time."""
+        found = self._reading.get(wanted)
+        if found is None:
+            swizzle = (
+                source if wanted >> number & 1 else Swizzle.ZERO
+                for number, source in enumerate(self.view.swizzle)
+            )
+            view = replace(self.view, swizzle=tuple(swizzle))
+            found = self._reading[wanted] = type(self)(view, self.sampler)
+        return found
 
     # -- the interface -------------------------------------------------------------------------
 

@@ -355,6 +355,20 @@ def _convert(e: AluEmitter, op: Op, kinds: list[str]) -> None:
     e.fresh(op, dst, f"{e.read(op.srcs[0], kinds[0])}.astype({dst.kind})")
 
 
+def _shift(e: AluEmitter, op: Op, kinds: list[str]) -> None:
+    """By a known count it is a ufunc; by others only their low bits may reach it."""
+    value, count = op.srcs
+    kind, dst = kinds[0], op.dsts[0]
+    src = e.read(value, kind)
+    if count.const is None or kind != dst.kind:
+        e.fresh(op, dst, f"{e.function(op.data)}({src}, {e.read(count, kinds[1])})")
+        return
+    name = "left_shift" if op.data.name == "ishl" else "right_shift"
+    e.need(name)
+    by = e.constant(kind, count.const & (value.bits - 1), True)
+    e.chain(op, dst, f"{name}({src}, {by}{{o}})", keep=False)
+
+
 def _derive(e: AluEmitter, op: Op, kinds: list[str]) -> None:
     step, coarse = _DERIVATIVES[op.data.name]
     text = f"derivative({e.read(op.srcs[0], op.dsts[0].kind)}, {step}, {coarse})"
@@ -378,6 +392,7 @@ _SPECIAL: dict[str, _Special] = {
     "ffract": _fraction,
     "flrp": _mix,
     "fpow": _power,
+    **dict.fromkeys(("ishl", "ishr", "ushr"), _shift),
     **dict.fromkeys(("fexp2", "flog2", "fsin", "fcos"), _direct),
     **dict.fromkeys(_DERIVATIVES, _derive),
     **{f"{s}2{t}{n}": _convert for s, t in ("ff", "if", "uf", "bf") for n in (16, 32, 64)},

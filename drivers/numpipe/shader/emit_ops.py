@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class OpEmitter(StorageEmitter):
             at += size
         count = self.scope.count if lanes else "1"
         integer = instr.info.coordinates == "int"
-        more = self.tex_arguments(instr, groups, integer)
+        more = self.tex_arguments(instr, groups, integer) + _wanted(instr.op, op.dsts)
         coords = self.read_all(groups.get("coord", []), "i4" if integer else "f4")
         index = str(instr.texture_index)
         if "texture_offset" in groups:
@@ -89,3 +90,14 @@ class OpEmitter(StorageEmitter):
 
     def read_all(self, values: list[LaneValue], kind: str) -> str:
         return "[" + ", ".join(self.read(v, kind) for v in values) + "]"
+
+
+_OF_TEXELS = frozenset(("tex", "txb", "txl", "txd", "txf", "txf_ms"))
+
+
+def _wanted(name: str, components: Sequence[LaneValue]) -> str:
+    """The argument that says which components of texels are looked at, if not all are."""
+    used = sum(dst.used << number for number, dst in enumerate(components))
+    if name not in _OF_TEXELS or len(components) != 4 or used in (0, 15):
+        return ""
+    return f", wanted={used}"

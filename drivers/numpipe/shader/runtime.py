@@ -428,15 +428,19 @@ def sample(
     coords: Sequence[Any],
     count: int,
     dtype: Any,
+    wanted: int = 15,
     **more: Any,
 ) -> Sequence[Array]:
-    """Run one texture operation for all lanes; `index` may differ between lanes."""
+    """Run one texture operation for all lanes; `index` may differ between lanes. Somebody looks at
+    the `wanted` components of texels, a bit each."""
     at = np.asarray(index)
     if at.ndim:
         return _sample_each(textures, at, op, coords, count, dtype, more)
     unit = textures[int(at)] if 0 <= int(at) < len(textures) else None
     if unit is None:
         return [np.full(count, v, dtype) for v in _UNBOUND]
+    if wanted != 15:
+        unit = unit.reading(wanted)
     alike = not any(map(np.ndim, (*coords, *_numbers(more))))
     wide = coords if alike else [full(c, count) for c in coords]
     values: Sequence[Array] = unit.sample(op, wide, count, **more)
