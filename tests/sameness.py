@@ -29,7 +29,7 @@ _THEMSELVES = (Resource, Shader, ShaderObject, Cso, Counters, Work, Scratch, Scr
 _NOTES = frozenset(
     {
         *("derived", "hits", "misses", "revision", "_sampled", "_looked", "_writes", "_remembered"),
-        *("_enough", "_few", "_waits"),
+        *("_enough", "_few", "_waits", "_reading"),
     }
 )
 """fields that say how often something was asked for, or keep what follows from the others, or what

@@ -7,6 +7,7 @@ known of it (see `entry_points.recording`). Recording ends before any of that ch
 from __future__ import annotations
 
 import ctypes
+import functools
 import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -57,11 +58,33 @@ class Buffers:
         return ctypes.addressof(self.memory)
 
 
+_Words = list[ctypes.c_int64 | int]
+
+
+class _Table:
+    """Some words for each name, of which a few have any: the others are 0."""
+
+    def __init__(self, words: int, most: int) -> None:
+        self._words, self._told = words, dict[int, _Words]()
+        self._memory = (ctypes.c_int64 * (words * most))()
+        self._address = ctypes.addressof(self._memory)
+
+    def tell(self, told: dict[int, _Words]) -> int:
+        """Say this of these names, and of no others; answers the address."""
+        if told != self._told:
+            none: _Words = [0] * self._words
+            for name in (*self._told, *told):
+                at = self._words * name
+                self._memory[at : at + self._words] = told.get(name, none)
+            self._told = told
+        return self._address
+
+
 class Framebuffers:
     """What is said of the framebuffers that were drawn to lately: their draw buffers."""
 
     def __init__(self) -> None:
-        self.memory = (ctypes.c_int64 * (FRAMEBUFFER_WORDS * MOST_FRAMEBUFFERS))()
+        self._table = _Table(FRAMEBUFFER_WORDS, MOST_FRAMEBUFFERS)
         self._lately: dict[int, None] = {}  # their names
 
     def note(self, name: int) -> None:
@@ -74,32 +97,35 @@ class Framebuffers:
     def of(self, ctx: Context) -> int:
         """The address of the words, brought up to date."""
         self.note(ctx.framebuffers.draw.name)
-        ctypes.memset(self.memory, 0, ctypes.sizeof(self.memory))
+        told = {}
         for name in self._lately:
             found = ctx.framebuffers.names.get(name)
             if found is not None and found.status(ctx) == GL.FRAMEBUFFER_COMPLETE:
-                at = FRAMEBUFFER_WORDS * name
-                self.memory[at : at + FRAMEBUFFER_WORDS] = draw_buffers(found)
-        return ctypes.addressof(self.memory)
+                told[name] = draw_buffers(found)
+        return self._table.tell(told)
 
 
-def draw_buffers(framebuffer: Framebuffer) -> list[ctypes.c_int64 | int]:
+def draw_buffers(framebuffer: Framebuffer) -> _Words:
     """A framebuffer's draw buffers as words. (Windows have other rules.)"""
-    buffers = framebuffer.draw_buffers
+    return [*_as_words(tuple(framebuffer.draw_buffers), framebuffer.is_window)]
+
+
+@functools.lru_cache(maxsize=256)
+def _as_words(buffers: tuple[int, ...], is_window: bool) -> tuple[int, ...]:
     used = [number for number, name in enumerate(buffers, 1) if name != GL.NONE]
-    count = used[-1] if used and not framebuffer.is_window else 0
+    count = used[-1] if used and not is_window else 0
     names = [*buffers[:count], *[0] * MOST_DRAW_BUFFERS][:MOST_DRAW_BUFFERS]
     pairs = struct.unpack(
         f"<{MOST_DRAW_BUFFERS // 2}q", struct.pack(f"<{MOST_DRAW_BUFFERS}I", *names)
     )
-    return [count if count <= MOST_DRAW_BUFFERS else 0, *pairs]
+    return count if count <= MOST_DRAW_BUFFERS else 0, *pairs
 
 
 class Programs:
     """What is said of the programs that drew lately: where their uniforms go."""
 
     def __init__(self) -> None:
-        self.memory = (ctypes.c_int64 * (PROGRAM_WORDS * MOST_PROGRAMS))()
+        self._table = _Table(PROGRAM_WORDS, MOST_PROGRAMS)
         self._lately: dict[int, None] = {}  # their names
 
     def note(self, name: int) -> None:
@@ -111,16 +137,14 @@ class Programs:
 
     def of(self, ctx: Context) -> tuple[int, dict[int, Executable]]:
         """The address of the words, brought up to date, and what those are that they know."""
-        ctypes.memset(self.memory, 0, ctypes.sizeof(self.memory))
         known = {}
         for name in self._lately:
             found = ctx.programs.names.get(name)
             if isinstance(found, ProgramObject) and self.can_be_recorded(found):
                 assert found.executable is not None
                 known[name] = found.executable
-                at = PROGRAM_WORDS * name
-                self.memory[at : at + PROGRAM_WORDS] = found.executable.uniforms.words()
-        return ctypes.addressof(self.memory), known
+        told = {name: each.uniforms.words() for name, each in known.items()}
+        return self._table.tell(told), known
 
     @staticmethod
     def can_be_recorded(program: ProgramObject) -> bool:

@@ -95,10 +95,10 @@ class Tokens:
             self.known.clear()
             self._last = None
         get = self.known.get
-        if (keys[0] == keys[-1]).all() and (keys == keys[0]).all():
-            key = keys[0].tobytes()
-            return np.zeros(1, np.int64), np.zeros(len(keys), np.int64), key, [get(key)]
         data = keys.tobytes()
+        key = data[:_KEY]
+        if data.endswith(key) and data == key * len(keys):
+            return np.zeros(1, np.int64), np.zeros(len(keys), np.int64), key, [get(key)]
         if self._last is not None and self._last[0] == data:
             return self._last[1]
         first, which = _kinds_of(keys, data)
@@ -159,16 +159,16 @@ class Replay:
         """
         records, counts = self._records, np.bincount(numbers, minlength=len(RECORDS)).tolist()
         if any(counts[:_WRITE]):
-            drawn = np.flatnonzero(numbers < _WRITE)
+            drawn = (numbers < _WRITE).nonzero()[0]
             self._add_draws(drawn, records[drawn, : HEADER + COPIED])
         if counts[_WRITE]:
-            written = np.flatnonzero(numbers == _WRITE)
+            written = (numbers == _WRITE).nonzero()[0]
             self._starts[written] = records[written, 2]
             self._add(written, *_alike(records[written, 1]))
         if counts[_CLEAR]:
             self._add(np.flatnonzero(numbers == _CLEAR), *[np.arange(counts[_CLEAR])] * 2)
         if counts[_BEGIN] or counts[_END]:
-            asked = np.flatnonzero((numbers == _BEGIN) | (numbers == _END))
+            asked = ((numbers == _BEGIN) | (numbers == _END)).nonzero()[0]
             first = len(self._kinds)
             self._add(asked, *[np.arange(len(asked))] * 2)
             self._kinds[first:] = self._queries(asked, numbers[asked] == _BEGIN)

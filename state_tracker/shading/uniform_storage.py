@@ -107,6 +107,7 @@ class UniformStorage:
         """By location, kind and components: where elements lie as in C, their size, how many."""
         self.ignored = linked.inactive_locations | {-1}
         self._places: npt.NDArray[np.uint64] | None = None
+        self._words: tuple[int, ...] | None = None
         self.max_units = ctx.limits.max_combined_texture_units
         self.handles = ctx.group.handles
         for index, uniform in enumerate(linked.uniforms):
@@ -149,14 +150,16 @@ class UniformStorage:
         """What machine code has to know (see `entry_points.recording`): the address and length of a
         table by location, of the kind, size and address of what goes straight there; where the data
         is, and its size."""
-        data = ctypes.addressof(ctypes.c_char.from_buffer(self.data))
-        if self._places is None:
+        if self._words is None:
+            data = ctypes.addressof(ctypes.c_char.from_buffer(self.data))
             known = [key for key in self.straight if key[0] < MOST_LOCATIONS]
-            self._places = np.zeros((max((key[0] + 1 for key in known), default=0), 2), np.uint64)
+            places = np.zeros((max((key[0] + 1 for key in known), default=0), 2), np.uint64)
             for key in known:
                 at, _, size = self.straight[key]
-                self._places[key[0]] = size << 32 | uniform_kind(*key[1:]), data + at
-        return [self._places.ctypes.data, len(self._places), data, len(self.data)]
+                places[key[0]] = size << 32 | uniform_kind(*key[1:]), data + at
+            self._places = places  # keeps its memory
+            self._words = places.ctypes.data, len(places), data, len(self.data)
+        return [*self._words]
 
     def copy(self, slot: Slot, address: int) -> None:
         """One value straight from C memory: the way of every frame's uniforms."""

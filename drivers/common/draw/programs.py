@@ -76,6 +76,7 @@ class Selection:
 
 
 _MOST_SELECTIONS = 4096
+_MOST_MERGED = 16  # variants for many draws that are remembered
 _MIDDLE = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 _NOTHING: Mapping[Stage, Inlined] = {}
 
@@ -230,13 +231,14 @@ class Joiner:
     `changes` counts how often a program was joined or forgotten: in between, programs are the same.
     """
 
-    __slots__ = ("_bound", "_joined", "_resources", "_work", "changes")
+    __slots__ = ("_bound", "_joined", "_merged", "_resources", "_work", "changes")
 
     def __init__(self, bound: Bound, work: Work) -> None:
         self._bound = bound
         self._work = work
         self._resources: dict[Stage, ShaderResources] = {}
         self._joined: dict[Stage, tuple[Program, FragmentShader]] = {}
+        self._merged: dict[Any, tuple[VariantKey, Program]] = {}
         self.changes = 0
 
     def forget(self, stage: Stage) -> None:
@@ -244,6 +246,7 @@ class Joiner:
         self.changes += 1
         self._resources.pop(stage, None)
         self._joined.pop(stage, None)
+        self._merged.clear()
 
     def rebind(self, stage: Stage) -> None:
         """Constant block 0 of the stage is another, and nothing else: programs that can go on with
@@ -310,23 +313,52 @@ class Joiner:
         self, shader: DriverShader, key: VariantKey, tables: DrawTables
     ) -> BoundProgram:
         strides = {number: table.shape[1] for number, table in tables.constants.items()}
-        resources = self.resources(shader.stage)
+        found = self.resources(shader.stage)
+        constants, textures, units = found.constants, found.textures, dict[int, Any]()
         if 0 in strides and _same(shader.reads.words, tables.constants[0]):
             del strides[0]  # rows that nobody can tell apart: the first one serves for all
         if tables.constants:
-            constants = list(resources.constants)
+            constants = list(constants)
             constants += [None] * (max(tables.constants) + 1 - len(constants))
             for number, table in tables.constants.items():
                 constants[number] = table.reshape(-1) if number in strides else table[0]
-            resources = replace(resources, constants=constants)
-            merged = strides.pop(0, 0)
-            key = replace(key, merged=merged, merged_blocks=tuple(sorted(strides.items())))
         if tables.textures:
             units = self._versions(shader, tables.textures)
-            textures = [units.get(n, unit) for n, unit in enumerate(resources.textures)]
-            resources = replace(resources, textures=textures)
-            key = replace(key, merged_textures=tuple(units))
-        return shader.variant_for(key).program.bind(resources)
+            textures = [units.get(n, unit) for n, unit in enumerate(textures)]
+        resources = ShaderResources(
+            constants,
+            textures,
+            found.images,
+            found.buffers,
+            found.clip_planes,
+            found.alpha_ref,
+            found.work,
+        )
+        program = self._merged_program(shader, key, tuple(sorted(strides.items())), tuple(units))
+        return program.bind(resources)
+
+    def _merged_program(
+        self,
+        shader: DriverShader,
+        key: VariantKey,
+        strides: tuple[tuple[int, int], ...],
+        textures: tuple[int, ...],
+    ) -> Program:
+        """The variant that reads rows of such constant blocks, and versions of these textures."""
+        asked = shader, id(key), strides, textures
+        found = self._merged.get(asked)
+        if found is None or found[0] is not key:
+            if len(self._merged) >= _MOST_MERGED:
+                self._merged.clear()
+            blocks = dict(strides)
+            wanted = replace(
+                key,
+                merged=blocks.pop(0, 0),
+                merged_blocks=tuple(blocks.items()),
+                merged_textures=textures,
+            )
+            found = self._merged[asked] = key, shader.variant_for(wanted).program
+        return found[1]
 
     def _versions(self, shader: DriverShader, textures: Mapping[int, Versions]) -> dict[int, Any]:
         """Units for the textures a shader reads that each draw sees as they were then."""

@@ -11,7 +11,6 @@ import numpy as np
 from gallette.drivers.common.program import ProgramFacts
 from gallette.drivers.common.raster.fragments import Fragments
 from gallette.drivers.common.raster.interpolate import PlaneSource
-from gallette.drivers.common.vertex.masks import begins_of, lengths_from
 from gallette.drivers.common.vertex.vertices import Ints
 
 __all__ = ["Inputs", "by_primitive", "same_within_primitives", "varying_inputs"]
@@ -20,7 +19,6 @@ Inputs = tuple[tuple[int, int, bool], ...]
 """Slot, component, and whether perspective counts, of what may vary within a primitive."""
 
 _OF_A_PRIMITIVE = frozenset({"front_face", "primitive_id"})
-_ONLY = np.zeros(1, np.int64)
 _WORTH = 4
 """Fragments per primitive from which finding out pays."""
 
@@ -63,11 +61,10 @@ def by_primitive(lanes: Fragments) -> tuple[Fragments, Ints] | None:
     """
     if lanes.covered is not None:
         return None
-    begins = _ONLY if lanes.of_one else begins_of(lanes.primitive)
-    count = len(begins)
+    primitive, lengths = lanes.primitives()
+    count = len(primitive)
     if count * _WORTH > lanes.count:
         return None
-    primitive = lanes.primitive.take(begins)
     nowhere = np.zeros(count)
-    which = np.arange(count).repeat(lengths_from(begins, lanes.count))
+    which = np.arange(count).repeat(lengths)
     return Fragments(np.zeros(count, np.int64), nowhere, nowhere, primitive), which

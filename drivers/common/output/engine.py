@@ -555,12 +555,12 @@ class FragmentEngine:
         tally = self.counters.tally
         if tally is None or not self.state.counting:
             return
-        count = lanes.count if which is None else len(which)
-        if len(lanes.primitive) < lanes.count:  # they are all of one
-            tally.pass_samples(info.identity.take(lanes.primitive[:1]), np.array([count]))
+        if which is None:
+            primitive, passed = lanes.primitives()
+            tally.pass_samples(info.identity.take(primitive), passed)
         else:
-            whose = lanes.primitive if which is None else lanes.primitive.take(which)
-            tally.pass_samples(info.identity.take(whose))
+            passed = np.bincount(lanes.primitive.take(which))
+            tally.pass_samples(info.identity[: len(passed)], passed)
 
     def _late_codes(
         self,

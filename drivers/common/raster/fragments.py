@@ -44,6 +44,7 @@ class Fragments:
     __slots__ = (
         "_pixel",
         "_runs",
+        "_whose",
         "_width",
         "_x",
         "_y",
@@ -69,6 +70,7 @@ class Fragments:
         self._x: Doubles | None = x
         self._y: Doubles | None = y
         self._runs: tuple[Ints, Ints, Ints] | None = None
+        self._whose: tuple[Ints, Ints] | None = None
         self._width = 0
         self.primitive = primitive
         self.covered = covered  # None: every lane; otherwise lanes come in quads
@@ -78,13 +80,19 @@ class Fragments:
 
     @classmethod
     def in_runs(
-        cls, pixel: Ints, primitive: Ints, runs: tuple[Ints, Ints, Ints], width: int
+        cls,
+        pixel: Ints,
+        primitive: Ints,
+        runs: tuple[Ints, Ints, Ints],
+        whose: Ints,
+        width: int,
     ) -> Fragments:
-        """Lanes of spans: the column of each less its place, its row, its length. Their x and y are
-        worked out when asked for: who paints one colour over all does not.
+        """Lanes of spans: the column of each less its place, its row, its length; and whose it is.
+        Their x and y are worked out when asked for: who paints one colour over all does not.
         """
         lanes = cls.__new__(cls)
         lanes._pixel, lanes.primitive, lanes._runs, lanes._width = pixel, primitive, runs, width
+        lanes._whose = whose, runs[2]
         lanes._x = lanes._y = lanes.covered = lanes.samples = lanes.seen = None
         lanes.apart = False
         return lanes
@@ -95,9 +103,9 @@ class Fragments:
         """
         if self._runs is not None:
             column, row, length = self._runs
-            place = column.repeat(length)
-            place += np.arange(len(place))
-            self._x, self._y = place.astype(_DOUBLE), row.astype(_DOUBLE).repeat(length)
+            self._x = x = column.astype(_DOUBLE).repeat(length)
+            x += np.arange(len(x), dtype=_DOUBLE)
+            self._y = row.astype(_DOUBLE).repeat(length)
             self._runs = None
             return
         self._x = x = self._pixel.astype(_DOUBLE)
@@ -152,6 +160,19 @@ class Fragments:
         """All lanes belong to one primitive."""
         return self.primitive.strides[0] == 0 or len(self.pixel) == 1
 
+    def primitives(self) -> tuple[Ints, Ints]:
+        """The primitives of lanes beside each other, and how many of them each has there."""
+        if self._whose is not None:
+            primitive, length = self._whose
+            first = begins_of(primitive)
+            return primitive.take(first), np.add.reduceat(length, first)
+        if self.of_one:
+            return self.primitive[:1], np.array([self.count])
+        step = 1 if self.covered is None else 4  # quads are of one
+        primitive = self.primitive[::step]
+        first = begins_of(primitive)
+        return primitive.take(first), lengths_from(first, len(primitive)) * step
+
     def take(self, which: Any) -> Fragments:
         """Some lanes, in the order given; of quads, whole quads only."""
         if not isinstance(which, slice):
@@ -161,7 +182,7 @@ class Fragments:
         if self._x is None:
             some = self._same()
             some._pixel, some.primitive = self._pixel[which], self.primitive[which]
-            some._runs = None
+            some._runs = some._whose = None
             return some
         return Fragments(
             self.pixel[which],
@@ -211,7 +232,7 @@ class Fragments:
         else:
             self.primitive = self.primitive.take(which)
         self._pixel = self._pixel.take(which)
-        self._runs = None
+        self._runs = self._whose = None
         self._x = None if self._x is None else self._x.take(which)
         self._y = None if self._y is None else self._y.take(which)
         self.covered = None if self.covered is None else self.covered.take(which)
@@ -274,7 +295,7 @@ def expand_pixels(spans: Spans, stride: int) -> Fragments:
         primitive = np.broadcast_to(first, total)
     else:
         primitive = spans.primitive.repeat(length)
-    return Fragments.in_runs(pixel, primitive, (column, row, length), stride)
+    return Fragments.in_runs(pixel, primitive, (column, row, length), spans.primitive, stride)
 
 
 _DOUBLE = np.dtype(np.float64)

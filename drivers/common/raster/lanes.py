@@ -11,7 +11,6 @@ import numpy.typing as npt
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
-from gallette.drivers.common.vertex.masks import begins_of, lengths_from
 
 from .fragments import Fragments
 from .interpolate import Plane, PlaneSource
@@ -60,6 +59,7 @@ class ChunkLanes:
     __slots__ = (
         "_center",
         "_centroid",
+        "_chunk",
         "_framebuffer",
         "_held",
         "_identities",
@@ -104,7 +104,7 @@ class ChunkLanes:
         self.helper = None if chunk.covered is None else ~chunk.covered
         self._source = source
         self._info = info
-        self._primitive = chunk.primitive
+        self._chunk, self._primitive = chunk, chunk.primitive
         first, last = int(chunk.primitive[0]), int(chunk.primitive[-1])
         only = first == last and (chunk.of_one or bool((chunk.primitive == first).all()))
         self._only = first if only else -1
@@ -211,10 +211,8 @@ class ChunkLanes:
         some = primitive[:_LOOKED_AT]
         if np.count_nonzero(some[1:] != some[:-1]) * _LEAST_RUN > len(some) * step:
             return ()
-        first = begins_of(primitive)
-        if len(first) * _LEAST_RUN > self.count:
-            return ()
-        return primitive.take(first), lengths_from(first, len(primitive)) * step
+        found = self._chunk.primitives()
+        return found if len(found[0]) * _LEAST_RUN <= self.count else ()
 
     def _at(self, plane: Plane, x: Doubles, y: Doubles) -> Value:
         """Two fused multiply-adds, each rounded to float32."""

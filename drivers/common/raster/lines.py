@@ -103,7 +103,8 @@ def parallelograms(
     wide = np.abs(dx) >= np.abs(dy)
     u, v = np.where(wide, x, y), np.where(wide, y, x)
     du, dv = np.where(wide, dx, dy), np.where(wide, dy, dx)
-    moved_u, moved_v = _moved_ends(_Major(u, v, du, dv, dv / du, wide))
+    slope = np.asarray(dv / du, np.float32)
+    moved_u, moved_v = _moved_ends(_Major(u, v, du, dv, slope, wide))
     snapped_u, snapped_v = snap_away(moved_u, center), snap_away(moved_v, center)
     turned = du < 0  # the start has the smaller u
     low_u, high_u = np.where(turned, snapped_u, snapped_u[::-1])

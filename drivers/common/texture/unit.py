@@ -60,11 +60,11 @@ class Unit:
         others are 0, and take no time."""
         found = self._reading.get(wanted)
         if found is None:
-            swizzle = (
+            r, g, b, a = (
                 source if wanted >> number & 1 else Swizzle.ZERO
                 for number, source in enumerate(self.view.swizzle)
             )
-            view = replace(self.view, swizzle=tuple(swizzle))
+            view = replace(self.view, swizzle=(r, g, b, a))
             found = self._reading[wanted] = type(self)(view, self.sampler)
         return found
 

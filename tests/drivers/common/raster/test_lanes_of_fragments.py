@@ -434,11 +434,11 @@ def test_what_is_a_primitives_is_found_for_runs_of_lanes_as_for_each(
     length: int, quads: bool
 ) -> None:
     many = 6000 // length
-    runs = (np.arange(many), np.arange(many) % 16, np.full(many, 2), np.full(many, length))
+    random = np.random.default_rng(length)
+    whose = random.permutation(many)  # in no order
+    runs = (whose, np.arange(many) % 16, np.full(many, 2), np.full(many, length))
     expand = expand_quads if quads else expand_pixels
     lanes = expand(Spans(*runs), 1024)
-    random = np.random.default_rng(length)
-    lanes.primitive = random.permutation(many).take(lanes.primitive)  # in no order
     values = random.uniform(size=many)
     source: Any = SimpleNamespace(affine=True)
     info: Any = SimpleNamespace(front=values > 0.5)

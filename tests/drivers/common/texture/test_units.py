@@ -399,3 +399,58 @@ def test_textures_of_which_versions_can_be_kept() -> None:
     assert not may_have_versions(smaller, LINEAR)
     plain.live = True
     assert not may_have_versions(view, LINEAR)
+
+
+# -- components that somebody looks at ---------------------------------------------------------
+
+
+SAMPLED_SOMEHOW = {
+    "bytes": ("R8G8B8A8_UNORM", {}, LINEAR),
+    "bytes in another order": ("B8G8R8A8_UNORM", {}, NEAREST),
+    "clamped": ("R8G8B8A8_UNORM", {}, replace(LINEAR, wrap_s=Wrap.CLAMP_TO_BORDER)),
+    "on a curve": ("R8G8B8A8_SRGB", {}, LINEAR),
+    "halves": ("R16G16B16A16_FLOAT", {}, LINEAR),
+    "floats": ("R32G32B32A32_FLOAT", {}, NEAREST),
+    "numbers": ("R16G16B16A16_UINT", {}, NEAREST),
+    "packed": ("R10G10B10A2_UNORM", {}, LINEAR),
+    "two channels": ("R8G8_UNORM", {}, LINEAR),
+    "swizzled": (
+        "R8G8B8A8_UNORM",
+        {"swizzle": (Swizzle.W, Swizzle.ONE, Swizzle.X, Swizzle.X)},
+        LINEAR,
+    ),
+    "many probes": ("R8G8B8A8_UNORM", {}, replace(LINEAR, max_anisotropy=4.0)),
+    "smallest": ("R8G8B8A8_UNORM", {}, replace(LINEAR, reduction=Reduction.MIN)),
+}
+
+
+@pytest.mark.parametrize("how", SAMPLED_SOMEHOW)
+@pytest.mark.parametrize("op", ["tex", "txf"])
+def test_who_looks_at_some_components_gets_the_same_ones(how: str, op: str) -> None:
+    format, more, sampler = SAMPLED_SOMEHOW[how]
+    unit = texture_unit(view_of(texture(format), **more), sampler)
+    random = np.random.default_rng(2)
+    coords = [random.uniform(-0.5, 1.5, 64).astype(F32) for _ in range(2)]
+    if op == "txf":
+        coords = [(c * 8).astype(np.int32) for c in coords]
+    for _ in range(2):  # what is asked for often may be kept decoded
+        whole = unit.sample(op, coords, 64, quads=op == "tex")
+        for wanted in range(1, 15):
+            found = unit.reading(wanted).sample(op, coords, 64, quads=op == "tex")
+            assert unit.reading(wanted) is unit.reading(wanted)
+            for number, (one, other) in enumerate(zip(whole, found, strict=True)):
+                assert one.dtype == other.dtype
+                if wanted >> number & 1:
+                    assert (
+                        np.broadcast_to(one, 64).tobytes() == np.broadcast_to(other, 64).tobytes()
+                    )
+                else:
+                    assert not np.any(other)
+
+
+def test_components_that_nobody_looks_at_are_not_decoded() -> None:
+    for format in ("R32G32B32A32_FLOAT", "R8G8B8A8_UNORM"):
+        unit = texture_unit(view_of(texture(format)), LINEAR)
+        at = [np.linspace(0, 1, 64, dtype=F32)] * 2
+        found = unit.reading(2).sample("tex", at, 64)
+        assert [np.ndim(plane) for plane in found] == [0, 1, 0, 0]
