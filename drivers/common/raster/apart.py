@@ -22,6 +22,7 @@ __all__ = ["are_large", "levels_apart", "windows"]
 
 Bools = npt.NDArray[np.bool_]
 
+_SMALL = np.int16  # holds every column and row, and is compared much faster than what they are
 MOST = 512
 """Primitives that are compared with one another."""
 
@@ -75,8 +76,7 @@ def levels_apart(spans: Spans) -> list[Spans] | None:
     )
     second = _second_halves(spans, first, rows, boxes)
     units = where(~second)
-    boxes = np.minimum.reduceat(boxes, units, axis=1)
-    level = _levels(boxes)
+    level = _levels(np.minimum.reduceat(boxes, units, axis=1).astype(_SMALL))
     deepest = int(level.max())
     if spans.fragments < _MANY_ENOUGH * (deepest + 1):
         return None
@@ -127,17 +127,18 @@ def _meet(some: Ints, others: Ints) -> Bools:
 
 
 @functools.lru_cache(maxsize=4)
-def _before(count: int) -> Bools:
-    return np.tri(count, k=-1, dtype=np.bool_)
+def _behind(count: int) -> Bools:
+    """Of each, which are those behind it?"""
+    return ~np.tri(count, dtype=np.bool_)
 
 
 def _levels(boxes: Ints) -> Ints:
     """The level of each box: one more than the highest of those before it that it meets."""
     count = boxes.shape[1]
     meets = _meet(boxes[:, :, None], boxes[:, None, :])
-    meets &= _before(MOST)[:count, :count]
-    waits = np.add.reduce(meets, axis=1, dtype=np.int32)
-    after = meets.T.copy().view(np.uint8)
+    meets &= _behind(MOST)[:count, :count]
+    after = meets.view(np.uint8)
+    waits = np.add.reduce(after, axis=0, dtype=np.int16)
     level = np.zeros(count, np.int64)
     ready = where(waits == 0)
     now = 0
@@ -146,7 +147,7 @@ def _levels(boxes: Ints) -> Ints:
         waits[ready] = -1
         if len(ready) == count:
             return level
-        waits -= np.add.reduce(after.take(ready, axis=0), axis=0, dtype=np.int32)
+        waits -= np.add.reduce(after.take(ready, axis=0), axis=0, dtype=np.int16)
         ready = where(waits == 0)
         if not len(ready):
             return level

@@ -77,7 +77,11 @@ def axes_of(image: Image, sampler: SamplerState) -> list[Axis]:
 def _lerp(a: Array, b: Array, weight: Array) -> Array:
     if a.ndim == 0 and b.ndim == 0 and a == b:
         return a
-    mixed: Array = a + weight * (b - a)
+    mixed: Array = b - a
+    if mixed.shape != weight.shape or mixed.dtype != weight.dtype:
+        return np.asarray(a + weight * mixed)
+    mixed *= weight
+    mixed += a
     return mixed
 
 
@@ -139,12 +143,11 @@ class FloatFilter:
         table = (image.width, image.height, image.depth)[axis]
         return int(table[level]) if isinstance(level, int) else table[level]
 
-    def _gather(self, place: Place, x: Array, y: Array | int, z: Array | int) -> Planes:
-        """Decoded texels at indices inside the level."""
+    def _row(self, place: Place, y: Array | int, z: Array | int) -> Array:
+        """Where rows inside the level begin."""
         image, level = self.image, place.level
         width, stride, base = image.width[level], image.layer_stride[level], image.base[level]
-        index = x + (y * width + z * stride + base)
-        return (self.depths if self._compares(place) else image).gather(np.asarray(index))
+        return np.asarray(y * width + (z * stride + base)).astype(np.int64)
 
     def _compares(self, place: Place) -> bool:
         return self.compare is not None and place.compare is not None
@@ -153,13 +156,18 @@ class FloatFilter:
         """One tap: decoded (and compared) texels, border colour where any axis is outside."""
         y: Array | int = indices[1] if len(indices) > 1 else 0
         z: Array | int = indices[2] if len(indices) > 2 else place.z
-        planes = self._gather(place, indices[0], y, z)
+        return self._tap(place, indices[0] + self._row(place, y, z), out)
+
+    def _tap(self, place: Place, index: Array, out: Sequence[Array | None]) -> Planes:
+        """The same at an index into all texels."""
+        compares = self._compares(place)
+        planes = (self.depths if compares else self.image).gather(index)
         outside: Array | None = None
         for mask in out:
             if mask is not None:
                 outside = mask if outside is None else outside | mask
         if outside is not None and outside.any():
-            border = self.border_depth if self._compares(place) else self.border
+            border = self.border_depth if compares else self.border
             planes = [np.where(outside, b, p) for p, b in zip(planes, border, strict=True)]
         return self._compared(place, planes)
 
@@ -228,12 +236,13 @@ class FloatFilter:
     ) -> list[Planes]:
         """The four texels around a point: (0,0) (1,0) (0,1) (1,1)."""
         x, y = taps
-        extra = [] if z is None else [z]
-        return [
-            self._texel(place, [i, j, *extra], [i_out, j_out, z_out])
-            for j, j_out in ((y.i0, y.out0), (y.i1, y.out1))
-            for i, i_out in ((x.i0, x.out0), (x.i1, x.out1))
-        ]
+        layer = place.z if z is None else z
+        columns = [(i.astype(np.int64), out) for i, out in ((x.i0, x.out0), (x.i1, x.out1))]
+        corners = []
+        for j, j_out in ((y.i0, y.out0), (y.i1, y.out1)):
+            row = self._row(place, j, layer)
+            corners += [self._tap(place, i + row, [i_out, j_out, z_out]) for i, i_out in columns]
+        return corners
 
     def between(self, a: Array, b: Array, weight: Array) -> Array:
         """What two texels, or what came of them, become."""

@@ -119,7 +119,9 @@ def _named(swizzle: tuple[str | int, ...]) -> frozenset[int]:
 
 def _costly(format: Format) -> bool:
     """Does it take much longer to decode a texel than to gather what was decoded?"""
-    return not format.is_depth_stencil and (
+    if format.is_depth_stencil:
+        return format.has_depth
+    return (
         format.codec != "plain"
         or format.is_srgb
         or any(c.type == "FLOAT" and c.bits < 32 for c in format.channels)
@@ -190,7 +192,7 @@ def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
         bytes8=_bytes8(format, swizzle),
         stencil=stencil,
         decoded=Decoded(resource, format, run, lambda raw: _channels(format, False, raw))
-        if _costly(format)
+        if _costly(format) and not stencil
         else None,
     )
 

@@ -54,7 +54,8 @@ def clamp(i: Array, n: Any) -> Array:
 
 def limited(u: Array, low: Any, high: Any) -> Array:
     """`u` limited to low..high, a NaN left as it is."""
-    return limits.minimum(limits.maximum(np.asarray(u), low), high)
+    raised = limits.maximum(np.asarray(u), low)
+    return limits.minimum(raised, high, None if np.ndim(high) or not raised.ndim else raised)
 
 
 def _fraction(s: Array) -> Array:
@@ -79,11 +80,9 @@ def _is_set(offset: Array | int) -> bool:
     return not isinstance(offset, int) or offset != 0
 
 
-def _integer(u: Array) -> Array:
-    """Floor to int32; anything that does not fit becomes something that does."""
-    bounded = limited(np.asarray(np.floor(u)), F32(-1073741824.0), F32(1073741824.0))
-    whole: Array = bounded.astype(np.int32)
-    return whole
+def _integer(whole: Array) -> Array:
+    """Whole numbers as int32; anything that does not fit becomes something that does."""
+    return limited(whole, F32(-1073741824.0), F32(1073741824.0)).astype(np.int32)
 
 
 def _period(axis: Axis, s: Array, nf: Array, offset: Array | int) -> Array:
@@ -99,7 +98,7 @@ def nearest_tap(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Arra
     mode = axis.mode
     if mode is Wrap.REPEAT:
         if axis.pot:
-            return _integer(_scaled(axis, s, nf, offset)) & (n - 1), None
+            return _integer(np.floor(_scaled(axis, s, nf, offset))) & (n - 1), None
         i = (_fraction(_period(axis, s, nf, offset)) * nf).astype(np.int32)
         return clamp(i, n), None
     if mode is Wrap.MIRROR_REPEAT:
@@ -108,7 +107,7 @@ def nearest_tap(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Arra
     u = _scaled(axis, s, nf, offset)
     if mode in _MIRRORED_ONCE:
         u = np.abs(u)
-    i = _integer(u)
+    i = _integer(np.floor(u))
     inside = clamp(i, n)
     if mode in (Wrap.CLAMP_TO_BORDER, Wrap.MIRROR_CLAMP_TO_BORDER):
         return inside, i != inside
@@ -142,7 +141,8 @@ def _repeat_taps(axis: Axis, s: Array, n: Any, nf: Array, offset: Array | int) -
     if axis.pot:
         u = (s if axis.scaled else s * nf) - HALF
         i0, weight = _split(u + offset if _is_set(offset) else u)
-        return Taps(i0 & (n - 1), (i0 + 1) & (n - 1), weight)
+        last = n - 1
+        return Taps(i0 & last, (i0 + 1) & last, weight)
     i0, weight = _split(_fraction(_period(axis, s, nf, offset)) * nf - HALF)
     i0 = np.where(i0 < 0, n - 1, limits.minimum(i0, n - 1))
     i1 = i0 + 1
