@@ -454,3 +454,35 @@ def test_components_that_nobody_looks_at_are_not_decoded() -> None:
         at = [np.linspace(0, 1, 64, dtype=F32)] * 2
         found = unit.reading(2).sample("tex", at, 64)
         assert [np.ndim(plane) for plane in found] == [0, 1, 0, 0]
+
+
+# -- what views have in common -----------------------------------------------------------------
+
+
+def test_views_that_end_at_the_same_layer_have_copies_of_their_own() -> None:
+    resource = texture(target=Target.TEXTURE_2D_ARRAY, array_size=3)
+    at = [np.linspace(0, 1, 512, dtype=F32)] * 2
+    whole, last = (texture_unit(view_of(resource, first_layer=first), LINEAR) for first in (0, 2))
+    for _ in range(2):  # copies are made once they pay
+        for unit, layers in ((whole, (0, 1, 2)), (last, (2,))):
+            for layer, of_texture in enumerate(layers):
+                found = unit.sample("tex", [*at, np.full(512, layer, F32)], 512)
+                alone = texture(target=Target.TEXTURE_2D_ARRAY, array_size=1)
+                alone.storage[0][0] = resource.storage[0][of_texture]
+                alone.touch()
+                wanted = Unit(view_of(alone), LINEAR).sample("tex", [*at, np.zeros(512, F32)], 512)
+                np.testing.assert_array_equal(found, wanted)
+
+
+def test_the_border_of_depths_is_red_alone() -> None:
+    sampler = replace(
+        LINEAR, wrap_s=Wrap.CLAMP_TO_BORDER, wrap_t=Wrap.CLAMP_TO_BORDER, border_color=(0.25,) * 4
+    )
+    unit = texture_unit(view_of(texture("Z32_FLOAT")), sampler)
+    found = unit.sample("tex", [lanes(-3.0, 4.0)] * 2, 2)
+    assert [np.broadcast_to(plane, 2).tolist() for plane in found] == [
+        [0.25, 0.25],
+        [0.0, 0.0],
+        [0.0, 0.0],
+        [1.0, 1.0],
+    ]
