@@ -47,6 +47,21 @@ def corners(
     return np.concatenate((xyz, weight), axis=1).astype("f4")
 
 
+def short_ones(seed: int, grid: int) -> Floats:
+    """A line in each square of eight pixels, from one place of the grid to another: many are as
+    wide as high, and end in the middle of pixels or between two of them.
+    """
+    random = np.random.default_rng(seed)
+    squares = np.stack(np.meshgrid(*[np.arange(0, SIZE, 8)] * 2), axis=-1).reshape(-1, 1, 2)
+    start = random.integers(2 * grid, 6 * grid, (len(squares), 1, 2))
+    step = random.integers(-2 * grid, 2 * grid + 1, start.shape)
+    step[::3, :, 1] = step[::3, :, 0] * random.choice((-1, 1), step[::3, :, 0].shape)
+    place = squares + np.concatenate((start, start + step), axis=1) / grid
+    xy = place.reshape(-1, 2) / (SIZE / 2) - 1
+    rest = np.stack((random.uniform(-1, 1, len(xy)), np.ones(len(xy))), axis=1)
+    return np.concatenate((xy, rest), axis=1).astype("f4")
+
+
 def plain(gl: GLInterface) -> None:
     pass
 
@@ -74,6 +89,8 @@ AS_NATIVE: dict[str, tuple[Floats, int, Setting]] = {
     "on pixels": (corners(2, grid=1), GL.LINES, plain),
     "on half pixels": (corners(3, grid=2), GL.LINES, plain),
     "short": (corners(4, reach=0.1), GL.LINES, plain),
+    **{f"short, {n}": (short_ones(20 + n, 1 << n % 3), GL.LINES, plain) for n in range(6)},
+    "short and wide": (short_ones(26, 2), GL.LINES, wide),
     "across the border": (corners(5, reach=2.0), GL.LINES, plain),
     "across the depth range": (corners(6, z=(-2.0, 2.0)), GL.LINES, plain),
     "of clamped depth": (corners(7, z=(-2.0, 2.0)), GL.LINES, lambda gl: gl.enable(GL.DEPTH_CLAMP)),
