@@ -391,7 +391,7 @@ class FragmentEngine:
         self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         """Resolve the visibility of all fragments first, then shade every pixel once."""
-        owners = Owners(self.scratch, spans)
+        owners = Owners(self.scratch, spans, self.state.width, self.origin)
         if self.tests.depth:
             self._nearest_own(owners, spans, source)
         else:

@@ -24,15 +24,21 @@ Bools = npt.NDArray[np.bool_]
 class Owners:
     """The pixels around some spans, and whose they are so far: a primitive's number + 1, or 0."""
 
-    def __init__(self, scratch: Scratch, spans: Spans) -> None:
-        self._left, self._top = int(spans.x.min()) & ~1, int(spans.y.min()) & ~1
+    def __init__(self, scratch: Scratch, spans: Spans, stride: int, origin: int) -> None:
+        """Pixels are numbered in rows of so many, from that one on."""
+        left, self._top = int(spans.x.min()) & ~1, int(spans.y.min()) & ~1
         right = int((spans.x + spans.length).max() + 1) & ~1
-        self._width = right - self._left
+        if 2 * (right - left) >= stride:  # then the rectangle may have the same rows
+            left, right = 0, (stride + 1) & ~1
+        self._left, self._width = left, right - left
+        self._first = self._top * stride - origin if self._width == stride else None
         self._height = (int(spans.y.max() + 2) & ~1) - self._top
         self._owner: npt.NDArray[Any] = scratch.owners(self._width * self._height)
 
     def places(self, lanes: Fragments) -> Ints:
         """Where lanes are in the rectangle."""
+        if self._first is not None:
+            return lanes.pixel - self._first if self._first else lanes.pixel
         place = (lanes.y - self._top) * self._width
         place += lanes.x
         place -= self._left

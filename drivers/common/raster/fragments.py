@@ -98,9 +98,7 @@ class Fragments:
         return lanes
 
     def _place(self) -> None:
-        """Work out where lanes are: from their runs if all of those are here, else by division
-        (pixels are whole numbers far below 2**53, so the rounded quotient is below the next one).
-        """
+        """Work out where lanes are: from their runs if all of those are here."""
         if self._runs is not None:
             column, row, length = self._runs
             self._x = x = column.astype(_DOUBLE).repeat(length)
@@ -108,11 +106,7 @@ class Fragments:
             self._y = row.astype(_DOUBLE).repeat(length)
             self._runs = None
             return
-        self._x = x = self._pixel.astype(_DOUBLE)
-        self._y = y = np.add(x, 0.5)
-        y *= 1.0 / self._width
-        np.floor(y, out=y)
-        x -= y * float(self._width)
+        self._x, self._y = _columns_and_rows(self._pixel, self._width)
 
     @property
     def x(self) -> Doubles:
@@ -238,6 +232,19 @@ class Fragments:
         self.covered = None if self.covered is None else self.covered.take(which)
         self.samples = None if self.samples is None else self.samples.take(which)
         self.seen = None if self.seen is None else self.seen.take(which)
+
+
+def _columns_and_rows(pixel: Ints, width: int) -> tuple[Doubles, Doubles]:
+    """x and y of pixels by their numbers, in rows of such a width.
+
+    These are whole numbers far below 2**53, so the rounded quotient is below the next one.
+    """
+    x = pixel.astype(_DOUBLE)
+    y = np.add(x, 0.5)
+    y *= 1.0 / width
+    np.floor(y, out=y)
+    x -= y * float(width)
+    return x, y
 
 
 def lanes_of_quads(quads: Ints) -> Ints:
@@ -389,14 +396,18 @@ def expand_quads(spans: Spans, stride: int) -> Fragments:
 
 def owned_pixels(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> Fragments:
     """Lanes for the pixels of a rectangle that have an owner: a primitive's number + 1, or 0."""
-    width = owner.shape[1]
-    found = np.flatnonzero(owner)
-    primitive = owner.reshape(-1)[found].astype(np.int64)
+    width, flat = owner.shape[1], owner.reshape(-1)
+    found = where(flat)
+    primitive = flat.take(found).astype(np.int64)
     primitive -= 1
-    y, x = np.divmod(found, width)
+    x, y = _columns_and_rows(found, width)
     y += y0
-    x += x0
-    return Fragments(y * stride + x, x.astype(np.float64), y.astype(np.float64), primitive)
+    if width == stride:
+        pixel = found + y0 * stride
+    else:
+        x += x0
+        pixel = (y * float(stride) + x).astype(np.int64)
+    return Fragments(pixel, x, y, primitive)
 
 
 def owned_quads(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> Fragments:
