@@ -24,11 +24,12 @@ __all__ = ["Targets"]
 class Targets:
     """The framebuffers that waiting draws write: what is written and read with each."""
 
-    __slots__ = ("_last", "_of_framebuffer")
+    __slots__ = ("_last", "_of_framebuffer", "_sets")
 
     def __init__(self) -> None:
         self._of_framebuffer: dict[FramebufferState, tuple[set[int], set[int]]] = {}
         self._last: FramebufferState | None = None
+        self._sets: tuple[set[int], set[int]] = (set(), set())  # those of the last
 
     @property
     def several(self) -> bool:
@@ -43,10 +44,13 @@ class Targets:
     def note(self, given: Given) -> None:
         """Draws that were given this wait."""
         framebuffer = given.target
-        written, read = self._of_framebuffer.setdefault(framebuffer, (set(), set()))
+        if framebuffer is not self._last:  # to look it up takes longer than all the rest
+            self._sets = self._of_framebuffer.setdefault(framebuffer, (set(), set()))
+            self._last = framebuffer
+        written, read = self._sets
         written |= given.targets
-        read |= given.sampled
-        self._last = framebuffer
+        if given.sampled:
+            read |= given.sampled
 
     def admits(self, given: Given) -> bool:
         """May such draws wait, too? Those into other framebuffers neither see nor are seen."""
