@@ -35,6 +35,8 @@ def fragment_source(units: tuple[TextureEnv, ...], fog: int, color_sum: bool, cl
         name = f"texture_{unit.unit}"
         head.append(f"uniform sampler{unit.dimension}{kind} {name};")
         lines.append(f"vec4 t{unit.unit} = {_sample(unit, name)};")
+    for number in _others(units):
+        lines.append(f"vec4 t{number} = vec4(0.0);")
     for unit in units:
         lines += _combine(unit)
         if clamped:
@@ -46,6 +48,12 @@ def fragment_source(units: tuple[TextureEnv, ...], fog: int, color_sum: bool, cl
     lines.append("gl_FragColor = color;")
     body = "\n".join("    " + line for line in lines)
     return "\n".join(head) + f"\nvoid main()\n{{\n{body}\n}}\n"
+
+
+def _others(units: tuple[TextureEnv, ...]) -> list[int]:
+    """Units that combiners name though no texture is enabled there: as if it held zeros."""
+    named = {value - GL.TEXTURE0 for unit in units for _, value in unit.env}
+    return sorted((named & set(range(32))) - {unit.unit for unit in units})
 
 
 def _sample(unit: TextureEnv, name: str) -> str:

@@ -162,6 +162,32 @@ def combined(gl: Any) -> None:
     gl.end()
 
 
+def combined_with_other_units(gl: Any) -> None:
+    """Combiners name units with a texture, one where it is not enabled, one that has none."""
+    for unit in (0, 1, 2):
+        gl.active_texture(GL.TEXTURE0 + unit)
+        gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+        data = np.full((4, 4, 4), (60, 110, 160, 210), np.uint8) - np.uint8(20 * unit)
+        gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, data)
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    env = GL.TEXTURE_ENV
+    gl.active_texture(GL.TEXTURE2)
+    gl.disable(GL.TEXTURE_2D)
+    for unit in (0, 1):
+        gl.active_texture(GL.TEXTURE0 + unit)
+        gl.enable(GL.TEXTURE_2D)
+    gl.tex_envi(env, GL.TEXTURE_ENV_MODE, GL.COMBINE)
+    gl.tex_envi(env, GL.COMBINE_RGB, GL.ADD)
+    for n, other in enumerate((GL.TEXTURE0, GL.TEXTURE1, GL.TEXTURE2, GL.TEXTURE5)):
+        gl.tex_envi(env, GL.SRC1_RGB, other)
+        gl.tex_envi(env, GL.SRC0_ALPHA, other)
+        left = 0.5 * n - 0.95
+        gl.begin(GL.QUADS)
+        for x, y in ((left, -0.9), (left + 0.4, -0.9), (left + 0.4, 0.9), (left, 0.9)):
+            gl.vertex2f(x, y)
+        gl.end()
+
+
 def fogged(gl: Any) -> None:
     gl.enable(GL.FOG)
     gl.fogfv(GL.FOG_COLOR, [0.2, 0.4, 0.9, 1.0])
@@ -258,7 +284,8 @@ def lines_and_points(gl: Any) -> None:
 
 
 SCENES = (
-    immediate, quads_and_polygons, transformed, lit, two_sided, textured, combined, fogged,
+    immediate, quads_and_polygons, transformed, lit, two_sided, textured, combined,
+    combined_with_other_units, fogged,
     generated_coordinates, client_arrays, alpha_tested, clipped, lines_and_points,
 )  # fmt: skip
 
