@@ -191,6 +191,7 @@ def test_a_picture_is_shown_from_shared_memory_or_sent(
 
 
 def test_pixels_of_two_bytes_are_packed_into_padded_rows() -> None:
+    pytest.importorskip("Xlib")
     from gallette.egl.x11 import _pack
 
     pixels = np.array([[[255, 0, 0, 9], [0, 255, 0, 9], [8, 4, 248, 9]]], np.uint8)

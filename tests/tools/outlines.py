@@ -38,8 +38,9 @@ SLOW = ("is_used_once",)
 
 
 def short(text: str) -> str:
-    """The first words; numbers depend on the machine, some of them."""
-    words = re.sub(r"\d[\d.,]*", "#", " ".join(text.split()))
+    """The first words; numbers depend on the machine, some of them, and so does its processor."""
+    words = re.sub(r"(?<=machine code for )\S+", "this", " ".join(text.split()))
+    words = re.sub(r"\d[\d.,]*", "#", words)
     return words if len(words) <= 60 else words[:60].rsplit(" ", 1)[0] + " ..."
 
 
