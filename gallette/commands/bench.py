@@ -114,7 +114,7 @@ def _print_table(benchmarks: list[Benchmark], sides: list[Side], processor: bool
         table.add_column(side.name, justify="right")
     for side in others:
         table.add_column(f"{side.name} / ours", justify="right")
-    sized = len({each.size for each in benchmarks}) > 1
+    sized = any("@" in name for name in names)
     if sized:
         table.add_column(f"{ours.name}, ns a pixel", justify="right")
     compared = [ratios(ours, side, names, processor) for side in others]
