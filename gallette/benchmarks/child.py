@@ -84,7 +84,8 @@ def _answer(
     if name not in frames:
         frames[name] = _prepare(ctx, name)
         frames[name]()
-        return {"first": time.perf_counter() - first}
+        seconds, error = time.perf_counter() - first, ctx.error
+        return {"first": seconds} if error == "GL_NO_ERROR" else {"error": error}
     if what == "profile":
         return {"profile": profile(frames[name])}
     if what == "memory":

@@ -150,6 +150,18 @@ def test_what_a_pixel_costs_in_several_sizes(
     assert "ns a pixel" not in capsys.readouterr().out
 
 
+def test_frames_with_gl_errors_are_not_timed(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("moderngl")
+    mine.write_text(
+        MINE.replace("for k in range(10):", "for k in range(ctx.extra.enable(1) or 1):")
+    )
+    what = ["bench", "--scenes", str(mine), "--against", "", "--repeat", "1", "--driver", "numpipe"]
+    assert cli.main(what) == 1
+    assert "numpipe, flash: GL_INVALID_ENUM" in capsys.readouterr().out
+
+
 def test_time_spent_outside_the_drivers_counts_as_calls() -> None:
     shares = profile(lambda: sum(range(10000)), seconds=0.05)
     assert shares["calls"] == 1.0
