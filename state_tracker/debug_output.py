@@ -144,9 +144,11 @@ def debug_message_control(
         ctx.debug.rules.append((source, type, severity, id, bool(enabled)))
 
 
-def _check_message(source: int, text: str) -> None:
+def _check_message(source: int, text: str | None) -> None:
     if source not in _APPLICATION:
         raise invalid_enum(source, "source of an application's message")
+    if text is None:  # a pointer to nothing
+        raise invalid_value("there is no message")
     if len(text.encode()) >= MAX_LENGTH:
         raise invalid_value("the message is too long")
 

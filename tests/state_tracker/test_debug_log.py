@@ -52,3 +52,17 @@ def test_messages_are_taken_while_there_is_room(count: int, room: int, gl: Any) 
     assert left == len(TEXTS) - told
     if left:
         assert gl.get_integerv(GL.DEBUG_NEXT_LOGGED_MESSAGE_LENGTH)[0] == len(TEXTS[told]) + 1
+
+
+def test_a_pointer_to_no_message_is_refused() -> None:
+    gl = create_context("numpipe", profile="core", version=(4, 5), debug=True)
+    messages: Any = gl
+    messages.debug_message_insert(
+        GL.DEBUG_SOURCE_APPLICATION, GL.DEBUG_TYPE_MARKER, 1, GL.DEBUG_SEVERITY_HIGH, 1, None
+    )
+    assert gl.get_error() == GL.INVALID_VALUE
+    messages.push_debug_group(GL.DEBUG_SOURCE_APPLICATION, 1, 1, None)
+    assert gl.get_error() == GL.INVALID_VALUE
+    gl.pop_debug_group()
+    assert gl.get_error() == GL.STACK_UNDERFLOW
+    gl.release()
