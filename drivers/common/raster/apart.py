@@ -22,7 +22,7 @@ __all__ = ["are_large", "levels_apart", "windows"]
 
 Bools = npt.NDArray[np.bool_]
 
-_SMALL = np.int16  # holds every column and row, and is compared much faster than what they are
+_SMALL = np.int32  # holds every column and row, and is compared faster than what they are
 MOST = 512
 """Primitives that are compared with one another."""
 

@@ -109,14 +109,17 @@ def test_halves_of_rectangles_are_one() -> None:
     assert levels_of(upper, lower, lower, upper) == [[0, 1], [2, 3]]
 
 
-def test_boxes_that_touch_do_not_meet() -> None:
+@pytest.mark.parametrize("at", [9, 32765, 65533])
+def test_boxes_that_touch_do_not_meet(at: int) -> None:
+    """Wherever that is: limits can be set to more than drivers have by themselves."""
+
     def square(x: int, y: int) -> list[tuple[int, int, int]]:
         return [(y + k, x, 5) for k in range(5)]
 
     for x, y in ((5, 0), (-5, 0), (0, 5), (0, -5), (5, 5)):
-        assert levels_of(square(9, 9), square(9 + x, 9 + y)) == [[0, 1]]
+        assert levels_of(square(at, at), square(at + x, at + y)) == [[0, 1]]
     for x, y in ((4, 0), (-4, 0), (0, 4), (0, -4), (4, 4), (0, 0)):
-        assert levels_of(square(9, 9), square(9 + x, 9 + y)) == [[0], [1]]
+        assert levels_of(square(at, at), square(at + x, at + y)) == [[0], [1]]
     stairs = [square(3 * k, 3 * k) for k in range(6)]
     assert levels_of(*stairs) == [[k] for k in range(6)]
     assert levels_of(*stairs[::2], *stairs[1::2]) == [[0, 1, 2], [3, 4, 5]]
