@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Self
 from weakref import WeakSet, ref
@@ -56,6 +57,7 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
 from gallette.state_tracker.entry_points.recording import MARK
 from gallette.state_tracker.entry_points.registry import implementation
+from gallette.state_tracker.entry_points.turns import guarded
 from gallette.state_tracker.entry_points.watching import watcher
 from gallette.state_tracker.limits import Limits
 from gallette.state_tracker.objects import NameTable
@@ -334,8 +336,16 @@ class Context(GLInterface):
             method = self.lists.recorder.wrap(function, method)
         if self._watcher is not None:
             method = self._watcher.wrap(self, function, method)
+        if self.group.crowded:
+            method = guarded(self, method)
         self.__dict__[name] = self._made[name] = method
         return method
+
+    def forget_methods(self) -> None:
+        """Make them again when they are asked for: another context has joined the group."""
+        if MARK not in self.__dict__:  # that ends first
+            self._set_aside = {}
+            self._forget_methods()
 
     def _forget_methods(self) -> None:
         for name in self._made:
@@ -375,19 +385,6 @@ class Context(GLInterface):
     def load_opengl_function(self, name: str) -> int:
         function = abi.known(name)
         return abi.address(name) if function is not None and self.has_function(function) else 0
-
-    def guarded(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        """A method as C may call it: contexts that share objects take turns with the pipe."""
-        group = self.group
-        if not group.crowded:
-            return method
-
-        def call(*args: Any) -> Any:
-            with group.lock:
-                group.take(self)
-                return method(*args)
-
-        return call
 
     @property
     def may_shorten(self) -> bool:
@@ -451,11 +448,18 @@ class Context(GLInterface):
     def make_current(self) -> None:
         """C pointers called by this thread mean this context from now on.
 
-        Python's methods name their context and work without, except that contexts which share
-        objects must be current when they are used.
+        Python's methods name their context and work without.
         """
         set_current(self)
-        self.group.take(self)
+        with self.turn():
+            pass
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """The pipe is this context's meanwhile, whoever else there is in the group."""
+        with self.group.lock:
+            self.group.take(self)
+            yield
 
     def suspend(self) -> None:
         """Another context of the group gets the pipe: what goes on between two calls stops."""
@@ -505,6 +509,15 @@ class Context(GLInterface):
         if self.released:
             return
         before = self._living_before() if current_context() is self else None
+        with self.group.lock:
+            last = self._release()
+        if before is not None:
+            before.make_current()
+        if last and self._owns_screen:
+            self._end_screen()
+
+    def _release(self) -> bool:
+        """Destroy everything; was it the last context of its group?"""
         drawing = self.group.owner
         self.group.take(self)
         if self._watcher is not None:
@@ -551,13 +564,8 @@ class Context(GLInterface):
         if last:
             self.group.end()
         elif drawing is not None and drawing is not self:
-            with self.group.lock:  # of two threads the other may draw by now
-                if self.group.owner is None:
-                    self.group.take(drawing)
-        if before is not None:
-            before.make_current()
-        if last and self._owns_screen:
-            self._end_screen()
+            self.group.take(drawing)
+        return last
 
     def _living_before(self) -> Context | None:
         """The context that was current before this one, or before that one, if it still lives."""

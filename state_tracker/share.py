@@ -3,8 +3,8 @@
 A group owns the driver's context (the pipe) and the names of everything OpenGL shares: buffers,
 textures, samplers, renderbuffers, shaders, programs and sync objects. Its contexts take turns with
 the pipe, so a shared object needs nothing special: its driver objects are good in every context of
-the group. Who draws takes the pipe over, finds all its state dirty and binds it again; a context
-that is alone never notices. State objects and shaders bound in the pipe are remembered here, where
+the group (`entry_points.turns`). Who draws takes the pipe over, finds all its state dirty and binds
+it again; a context that is alone never notices. State objects and shaders bound in the pipe are remembered here, where
 the pipe is.
 """
 
@@ -20,6 +20,7 @@ from gallette.pipe.interface import Handle, Screen
 from gallette.pipe.state import FramebufferState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.validate import StateCache
+from gallette.state_tracker.entry_points.turns import wait_for_calls
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.sync import SyncState
 from gallette.state_tracker.texturing.handles import HandleTable
@@ -111,9 +112,12 @@ class ShareGroup:
         return self.names.setdefault(kind, NameTable(kind))
 
     def join(self, context: Context) -> None:
+        """Another context, in whatever thread: from now on all wait for their turns."""
         self.contexts.append(context)
-        for other in self.contexts if len(self.contexts) == 2 else [context]:
-            other.calls.clear()  # made again, guarded if there are several
+        if self.crowded:
+            for other in self.contexts:
+                other.forget_methods()  # made again, guarded
+            wait_for_calls(self)
 
     def leave(self, context: Context) -> bool:
         """A context ends; True if it was the last, which ends the group."""

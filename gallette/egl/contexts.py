@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from gallette import default_driver
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError, check
+from gallette.egl.registry import LOCK
+from gallette.state_tracker.entry_points.thread_ends import at_thread_end, expect_end
 
 if TYPE_CHECKING:
     from gallette.egl.configs import Config
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from gallette.egl.surfaces import Surface
     from gallette.state_tracker.context import Context
 
-__all__ = ["CURRENT", "EglContext", "bind_api", "bound_api", "current", "make_current"]
+__all__ = ["CURRENT", "EglContext", "bind_api", "bound_api", "current", "make_current", "release_thread"]
 
 _API: dict[int, int] = {}
 CURRENT: dict[int, EglContext] = {}
@@ -33,6 +35,8 @@ _VERSIONS = {
 
 def bind_api(api: int) -> None:
     check(api in _VERSIONS, Error.BAD_PARAMETER, f"0x{api:04X} is not an API gallette has")
+    if get_ident() not in _API:
+        expect_end()
     _API[get_ident()] = api
 
 
@@ -42,6 +46,14 @@ def bound_api() -> int:
 
 def current() -> EglContext | None:
     return CURRENT.get(get_ident())
+
+
+@at_thread_end
+def release_thread() -> None:
+    """Nothing is current, and everything is as in a new thread."""
+    with LOCK:
+        make_current(None, None, None)
+    _API.pop(get_ident(), None)
 
 
 class Request:
@@ -185,7 +197,8 @@ class EglContext:
                 surface.users.append(self)
                 surface.fit()
         self.gl.make_current()
-        self.bind_surfaces()
+        with self.gl.turn():
+            self.bind_surfaces()
         self.gl.look_at_window = draw.look if draw is not None and draw.window is not None else None
 
     def leave(self) -> None:
@@ -194,8 +207,9 @@ class EglContext:
 
         self.gl.look_at_window = None
         if not self.gl.released:
-            self.gl.pipe.flush()
-            self.gl.bind_drawables(None, None)
+            with self.gl.turn():
+                self.gl.pipe.flush()
+                self.gl.bind_drawables(None, None)
         CURRENT.pop(get_ident(), None)
         set_current(None)
         self.threads -= 1

@@ -6,6 +6,7 @@ from _thread import get_ident
 
 from gallette.compiler.errors import GalletteError
 from gallette.egl.constants import Error
+from gallette.state_tracker.entry_points.thread_ends import at_thread_end, expect_end
 
 __all__ = ["EglError", "check", "last_error", "set_error"]
 
@@ -27,9 +28,14 @@ def check(condition: object, code: Error, text: str) -> None:
 
 
 def set_error(code: int) -> None:
+    if get_ident() not in _LAST:
+        expect_end()
     _LAST[get_ident()] = code
 
 
 def last_error() -> int:
     """The calling thread's error, forgotten once it was told."""
     return _LAST.pop(get_ident(), int(Error.SUCCESS))
+
+
+at_thread_end(lambda: _LAST.pop(get_ident(), None))

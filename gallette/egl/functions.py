@@ -14,6 +14,7 @@ from gallette.egl.contexts import (
     bound_api,
     current,
     make_current,
+    release_thread,
 )
 from gallette.egl.display import DEVICE, attributes, default_platform, display_of, get_display
 from gallette.egl.errors import EglError, check, last_error
@@ -48,9 +49,9 @@ _STRINGS: dict[str, Any] = {}
 
 def _text(value: str) -> int:
     """A C string that lives for ever."""
-    found = _STRINGS.get(value)
-    if found is None:
-        found = _STRINGS[value] = ctypes.create_string_buffer(value.encode())
+    found = _STRINGS.get(value) or _STRINGS.setdefault(
+        value, ctypes.create_string_buffer(value.encode())
+    )
     return ctypes.addressof(found)
 
 
@@ -456,8 +457,7 @@ def eglGetCurrentSurface(which: int) -> int:
 
 @c_function(":u")
 def eglReleaseThread() -> int:
-    make_current(None, None, None)
-    bind_api(EGL.OPENGL_ES_API)
+    release_thread()
     return 1
 
 

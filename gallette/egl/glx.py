@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from _thread import get_ident
 from typing import Any
 
 from gallette.egl.configs import Config
@@ -19,6 +20,7 @@ from gallette.egl.errors import EglError
 from gallette.egl.functions import _store, _text, proc_address
 from gallette.egl.registry import c_function
 from gallette.egl.surfaces import Surface
+from gallette.state_tracker.entry_points.thread_ends import at_thread_end
 
 __all__: list[str] = []
 
@@ -81,7 +83,9 @@ def _display(native: int) -> Display:
 _SURFACES: dict[tuple[int, int], Surface] = {}  # (display, window or pbuffer) -> surface
 _CONFIG_OF: dict[tuple[int, int], Config] = {}  # windows of glXCreateWindow
 _PBUFFERS = [0x70000000]
-_CURRENT: dict[str, int] = {"display": 0, "draw": 0, "read": 0}
+_NOTHING = 0, 0, 0
+_CURRENT: dict[int, tuple[int, int, int]] = {}
+"""Thread -> its current display, and the drawables it draws on and reads from."""
 
 
 def _value(config: Config, attribute: int) -> int | None:
@@ -361,14 +365,23 @@ def _surface(display: Display, drawable: int, context: EglContext) -> Surface:
 def glXMakeContextCurrent(native: int, draw: int, read: int, context: int) -> int:
     if not context:
         make_current(None, None, None)
-        _CURRENT.update(display=0, draw=0, read=0)
+        _leave()
         return 1
     display = _display(native)
     wanted = display.context(context)
     surfaces = [_surface(display, d, wanted) if d else None for d in (draw, read)]
     make_current(wanted, surfaces[0], surfaces[1])
-    _CURRENT.update(display=native, draw=draw, read=read)
+    _CURRENT[get_ident()] = native, draw, read
     return 1
+
+
+@at_thread_end
+def _leave() -> None:
+    _CURRENT.pop(get_ident(), None)
+
+
+def _current() -> tuple[int, int, int]:
+    return _CURRENT.get(get_ident(), _NOTHING)
 
 
 @c_function("ppp:i")
@@ -384,17 +397,17 @@ def glXGetCurrentContext() -> int:
 
 @c_function(":p")
 def glXGetCurrentDisplay() -> int:
-    return _CURRENT["display"]
+    return _current()[0]
 
 
 @c_function(":p")
 def glXGetCurrentDrawable() -> int:
-    return _CURRENT["draw"]
+    return _current()[1]
 
 
 @c_function(":p")
 def glXGetCurrentReadDrawable() -> int:
-    return _CURRENT["read"]
+    return _current()[2]
 
 
 # -- drawables -------------------------------------------------------------------------------------
@@ -501,7 +514,7 @@ def glXUseXFont(font: int, first: int, count: int, base: int) -> None:
     context = current()
     if context is None or count < 0:
         raise EglError(Error.BAD_CONTEXT, "no context is current")
-    windows, gl = _display(_CURRENT["display"]).windows, context.gl
+    windows, gl = _display(_current()[0]).windows, context.gl
     assert isinstance(windows, X11)
     windows.client.sync()  # the font may just have been loaded
     gl.push_client_attrib(GL.CLIENT_PIXEL_STORE_BIT)

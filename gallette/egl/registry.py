@@ -9,15 +9,25 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 import traceback
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from gallette.compiler.errors import GalletteError
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError, last_error, set_error
 
-__all__ = ["c_address", "c_function", "c_names", "c_pointer", "is_c_function", "prototype"]
+__all__ = [
+    "LOCK",
+    "c_address",
+    "c_function",
+    "c_names",
+    "c_pointer",
+    "is_c_function",
+    "prototype",
+]
 
 _LETTERS: dict[str, Any] = {
     "p": ctypes.c_void_p,
@@ -29,19 +39,26 @@ _LETTERS: dict[str, Any] = {
     "v": None,
 }
 F = TypeVar("F", bound=Callable[..., Any])
+
+LOCK = threading.RLock()
+"""One thread at a time is in EGL (or GLX): displays, surfaces and contexts are everybody's."""
+
 _FUNCTIONS: dict[str, tuple[Callable[..., Any], str]] = {}
 _POINTERS: dict[str, Any] = {}
 _REPORTED: set[str] = set()
 
 
-def c_function(signature: str, *aliases: str, quiet: bool = False) -> Callable[[F], F]:
+def c_function(
+    signature: str, *aliases: str, quiet: bool = False, waits: bool = False
+) -> Callable[[F], F]:
     """Export the function to C under its name and the aliases.
 
-    `quiet` functions leave the thread's last error alone.
+    `quiet` functions leave the thread's last error alone; those that wait for others `waits` let
+    them go on meanwhile.
     """
 
     def mark(function: F) -> F:
-        guarded = _guard(function, signature, quiet)
+        guarded = _guard(function, signature, quiet, nullcontext() if waits else LOCK)
         for name in (function.__name__, *aliases):
             _FUNCTIONS[name] = (guarded, signature)
         return function
@@ -49,7 +66,9 @@ def c_function(signature: str, *aliases: str, quiet: bool = False) -> Callable[[
     return mark
 
 
-def _guard(function: Callable[..., Any], signature: str, quiet: bool) -> Callable[..., Any]:
+def _guard(
+    function: Callable[..., Any], signature: str, quiet: bool, turn: AbstractContextManager[Any]
+) -> Callable[..., Any]:
     nothing = None if signature.endswith(":v") else 0
 
     def call(*args: Any) -> Any:
@@ -58,7 +77,8 @@ def _guard(function: Callable[..., Any], signature: str, quiet: bool) -> Callabl
                 args = tuple(0 if a is None else a for a in args)
             if not quiet:
                 last_error()
-            answer = function(*args)
+            with turn:
+                answer = function(*args)
             return None if nothing is None else answer or 0
         except EglError as error:
             set_error(error.code)
@@ -102,7 +122,7 @@ def c_address(name: str) -> int:
         if name not in _FUNCTIONS:
             return 0
         function, signature = _FUNCTIONS[name]
-        pointer = _POINTERS[name] = c_pointer(signature, function)
+        pointer = _POINTERS.setdefault(name, c_pointer(signature, function))
     return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
 

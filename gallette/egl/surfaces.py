@@ -137,7 +137,8 @@ class Surface:
     def swap(self, context: EglContext | None) -> None:
         """Show what was drawn: on the window, and as a frame where frames are asked for."""
         if context is not None:
-            context.gl.pipe.flush()
+            with context.gl.turn():
+                context.gl.pipe.flush()
             frame_done()
         wanted = os.environ.get("GALLETTE_FRAMES")
         if (self.window is None and not wanted) or context is None:

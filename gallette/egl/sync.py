@@ -46,7 +46,8 @@ def _create(display: int, kind: int, given: dict[int, int]) -> int:
         here = context is not None and context.display is owner
         check(here, Error.BAD_MATCH, "no context of this display is current")
         assert context is not None
-        sync.fence = context.gl.pipe.flush()
+        with context.gl.turn():
+            sync.fence = context.gl.pipe.flush()
     owner.syncs[id(sync)] = sync
     return id(sync)
 
@@ -69,13 +70,13 @@ def eglDestroySync(display: int, sync: int) -> int:
     return 1
 
 
-@c_function("ppit:i", "eglClientWaitSyncKHR")
+@c_function("ppit:i", "eglClientWaitSyncKHR", waits=True)
 def eglClientWaitSync(display: int, sync: int, flags: int, timeout: int) -> int:
     found = _sync(display, sync)[1]
     return EGL.CONDITION_SATISFIED if found.signaled(timeout) else EGL.TIMEOUT_EXPIRED
 
 
-@c_function("ppi:i", "eglWaitSyncKHR")
+@c_function("ppi:i", "eglWaitSyncKHR", waits=True)
 def eglWaitSync(display: int, sync: int, flags: int) -> int:
     found = _sync(display, sync)[1]
     check(current() is not None, Error.BAD_MATCH, "no context is current")

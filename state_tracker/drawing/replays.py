@@ -98,6 +98,7 @@ class Replays:
         self._tokens: dict[Any, Tokens] = {}
         self._queries, self._buffers = Names(MOST_QUERIES), Buffers()
         self._framebuffers, self._programs = Framebuffers(), Programs()
+        self._group = ctx.group
         self._target: Framebuffer = ctx.framebuffers.draw  # as it was
         self._boxes: dict[str, list[Any]] = {}  # of all viewports, as they were
         self._points: list[tuple[Any, int, int]] = []  # of uniform blocks, as they were
@@ -239,6 +240,10 @@ class Replays:
 
     def end(self) -> None:
         """Replay what was noted, and record no more."""
+        with self._group.lock:
+            self._end()
+
+    def _end(self) -> None:
         ctx, thread, executables = self.ctx, words[Word.THREAD], self._executables
         noted = recording.stop(self)
         if noted is None:
@@ -247,6 +252,9 @@ class Replays:
         ctx.__dict__.update({name: value for name, value in new.items() if name != MARK})
         if isinstance(CALL_TABLES.get(thread), recording.Guard):
             CALL_TABLES[thread] = ctx.calls
+        if ctx.group.crowded:  # by now
+            ctx.forget_methods()
+            ctx.group.take(ctx)
         last = tuple(noted.words[FIRST_STATE:])
         bound = [noted.words[word] for word in BOUND.values()]
         many = len(noted.log) >= _WORTH_IT * noted.words[Word.STRIDE]

@@ -35,8 +35,11 @@ __all__ = ["CallTable", "address", "failed", "known"]
 
 _BACK_FROM_C = 0.01  # seconds: much longer than the way out of a callback
 
-_POINTERS: dict[str, Any] = {}
-_ADDRESSES: dict[str, int] = {}  # the same numbers each time: moderngl never lets go of one
+_POINTERS: list[Any] = []  # whoever was told an address may use it for ever
+_ADDRESSES: dict[str, int] = {}
+"""The same numbers each time: moderngl never lets go of one. Of two threads that ask at once the
+first decides (`setdefault`, `update`), since the other may be calling by then."""
+
 _REPORTED: set[str] = set()
 _STRINGS: dict[str, Any] = {}
 
@@ -54,31 +57,36 @@ def address(c_name: str) -> int:
         function = known(c_name)
         if function is None:
             return 0
-        if shortcuts.possible(function.name) and _shorten():
-            return _ADDRESSES[c_name]
-        pointer = _pointer(function, _entry_point(function))
-        found = _ADDRESSES[c_name] = recording.put_in_front(function.name, pointer)
+        if shortcuts.possible(function.name):
+            _shorten()
+        if c_name not in _ADDRESSES:
+            pointer = _pointer(function, _entry_point(function))
+            _ADDRESSES.setdefault(c_name, recording.put_in_front(function.name, pointer))
+        found = _ADDRESSES[c_name]
     return found
 
 
 def _pointer(function: Function, entry: Callable[..., Any]) -> int:
     """The address of a C pointer that calls `entry`."""
     pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(entry)
-    _POINTERS[function.c_name] = pointer
+    _POINTERS.append(pointer)
     return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
 
-def _shorten() -> bool:
+def _shorten() -> None:
     """Make the pointers of the functions that have shortcuts: of all or none, since each relies on
-    the others to tell what they do. False: somebody was given one of them without.
+    the others to tell what they do. So of none, if somebody was given one of them without.
     """
     functions = [FUNCTIONS[name] for name in shortcuts.NAMES]
     if any(function.c_name in _ADDRESSES for function in functions):
-        return False
+        return
     pointers = {function.name: _pointer(function, _noting(function)) for function in functions}
-    for name, found in shortcuts.compiled(pointers).items():
-        _ADDRESSES[FUNCTIONS[name].c_name] = recording.put_in_front(name, found)
-    return True
+    _ADDRESSES.update(
+        {
+            FUNCTIONS[name].c_name: recording.put_in_front(name, found)
+            for name, found in shortcuts.compiled(pointers).items()
+        }
+    )
 
 
 class CallTable(dict[str, Callable[..., Any]]):
@@ -92,12 +100,12 @@ class CallTable(dict[str, Callable[..., Any]]):
         function = known(c_name)
         assert function is not None
         method = _method(self._context, function)
-        if not self._context.group.crowded:
-            method = getattr(method, "direct", method)  # `failed` records its errors
+        if hasattr(method, "direct"):  # `failed` records its errors
+            method = method.direct
             if not shortcuts.leaves_alone(function.name):
                 method = _forgetting(method)
-        made = self[c_name] = self._context.guarded(method)
-        return made
+        self[c_name] = method
+        return method
 
 
 def _method(context: Context, function: Function) -> Callable[..., Any]:
@@ -204,9 +212,9 @@ class _NoContext(dict[str, Callable[..., Any]]):
 
 def _string(text: str) -> int:
     """GL keeps the strings it returns: so do we."""
-    buffer = _STRINGS.get(text)
-    if buffer is None:
-        buffer = _STRINGS[text] = ctypes.create_string_buffer(text.encode())
+    buffer = _STRINGS.get(text) or _STRINGS.setdefault(
+        text, ctypes.create_string_buffer(text.encode())
+    )
     return ctypes.addressof(buffer)
 
 

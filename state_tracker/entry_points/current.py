@@ -13,11 +13,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.entry_points import recording, shortcuts
+from gallette.state_tracker.entry_points.thread_ends import at_thread_end, expect_end
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["CALL_TABLES", "current_context", "forget_context", "set_current"]
+__all__ = ["CALL_TABLES", "current_context", "forget_context", "set_current", "threads_of"]
 
 CALL_TABLES: dict[int, dict[str, Callable[..., Any]]] = {}
 _CONTEXTS: dict[int, Context] = {}
@@ -37,13 +38,25 @@ def set_current(context: Context | None) -> None:
         _CONTEXTS.pop(thread, None)
         CALL_TABLES.pop(thread, None)
     else:
+        if thread not in _CONTEXTS:
+            expect_end()
         _CONTEXTS[thread] = context
         CALL_TABLES[thread] = context.calls
+
+
+@at_thread_end
+def _leave() -> None:
+    set_current(None)
+
+
+def threads_of(context: Context) -> list[int]:
+    """The threads in which a context is current."""
+    return [thread for thread, its in list(_CONTEXTS.items()) if its is context]
 
 
 def forget_context(context: Context) -> None:
     """A destroyed context is current nowhere."""
     shortcuts.forget()
-    for thread in [t for t, c in _CONTEXTS.items() if c is context]:
+    for thread in threads_of(context):
         _CONTEXTS.pop(thread, None)
         CALL_TABLES.pop(thread, None)

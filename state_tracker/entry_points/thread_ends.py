@@ -1,0 +1,58 @@
+"""What is kept for a thread goes when the thread ends: the next one may get its identifier.
+
+Python tells of the end of threads it started itself only. So the C library is asked: a thread that
+has a value for a key calls a function of ours at its end.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["at_thread_end", "expect_end"]
+
+Hook = Callable[[], None]
+
+_HOOKS: list[Hook] = []
+_Key = ctypes.c_uint
+_Ended = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def at_thread_end(hook: Hook) -> Hook:
+    """Call this function in each thread that ends, if its end was expected; the last one first."""
+    _HOOKS.insert(0, hook)
+    return hook
+
+
+def expect_end() -> None:
+    """Something is kept for the calling thread from now on."""
+    key = _key()
+    if key is not None:
+        library, number = key
+        library.pthread_setspecific(number, ctypes.c_void_p(1))
+
+
+def _ended(value: int) -> None:
+    for hook in _HOOKS:
+        hook()
+
+
+@functools.cache
+def _key() -> tuple[Any, _Key] | None:
+    """The C library and its key for us; None if there are no such things on this system.
+
+    When Python ends the key is given back: threads that end later have nobody to call.
+    """
+    try:
+        library, number, function = ctypes.CDLL(None), _Key(), _Ended(_ended)
+        failed = library.pthread_key_create(ctypes.byref(number), function)
+    except (AttributeError, OSError, TypeError):
+        return None
+    if failed:
+        return None
+    library.ended = function  # which keeps it
+    atexit.register(library.pthread_key_delete, number)
+    return library, number
