@@ -81,6 +81,7 @@ fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, whole GLSL programs (thre
 	$(BIN)/python bench/gl_diff_fuzz.py --modern --seed 1000 --seconds $(SECONDS)
 	$(BIN)/python bench/gl_diff_fuzz.py --beside --seed 3000 --seconds $(SECONDS)
 	$(BIN)/python bench/gl_diff_fuzz.py --shared --seed 4000 --seconds $(SECONDS)
+	$(BIN)/python bench/gl_diff_fuzz.py --threads --seed 5000 --seconds $(SECONDS)
 
 COUNT ?= 400
 SEED  ?= 1

@@ -8,7 +8,8 @@
     python bench/gl_diff_fuzz.py --es --seconds 60        # in OpenGL ES contexts
     python bench/gl_diff_fuzz.py --fixed --seconds 60     # without shaders
     python bench/gl_diff_fuzz.py --modern --seconds 60    # all stages, images, storage
-    python bench/gl_diff_fuzz.py --beside --seconds 60    # two at once, against one by one
+    python bench/gl_diff_fuzz.py --beside --seconds 60    # two in turns, against one by one
+    python bench/gl_diff_fuzz.py --threads --seconds 60   # two at once, each in a thread
     python bench/gl_diff_fuzz.py --shared --seconds 60    # one of two contexts
 
 Programs run one after the other on contexts they share, as many at a time as there are cores. One
@@ -42,11 +43,15 @@ from gl_diff.generate import FAMILY, generate
 from gl_diff.reduce import reduce_lines
 from gl_diff.run import Side, run
 from gl_diff.shared import Sharing
+from gl_diff.threads import WHILE, Threads
 
 Pairs = tuple[tuple[str, str], ...]
 PAIRS: Pairs = (("queued", "native"), ("queued", "immediate"))
 BOTH: Pairs = (("beside", "apart"),)
-"""of two programs that run at once"""
+"""of two programs that run in turns"""
+AT_ONCE: Pairs = (("at once", "one by one"),)
+"""of two programs in threads"""
+PAIRS_OF = {"beside": BOTH, "threads": AT_ONCE}
 TOGETHER = 80
 """programs of one context before a fresh one takes over"""
 
@@ -75,8 +80,10 @@ def check(lines: list[str], profile: str, pairs: Pairs = PAIRS) -> str:
     return differs({side: run(lines, side, profile) for side in sides_of(pairs)}, pairs)
 
 
-def kind_of_sides(profile: str) -> type[Side | Both | Sharing]:
+def kind_of_sides(profile: str) -> type[Side | Both | Sharing | Threads]:
     """What runs programs of a profile: one context, or two."""
+    if WHILE in profile:
+        return Threads
     return Both if BESIDE in profile else Sharing if profile == "shared" else Side
 
 
@@ -85,7 +92,7 @@ class Contexts:
 
     def __init__(self, pairs: Pairs) -> None:
         self.pairs = pairs
-        self.sides: dict[str, dict[str, Side | Both | Sharing]] = {}
+        self.sides: dict[str, dict[str, Side | Both | Sharing | Threads]] = {}
         self.before: dict[str, list[list[str]]] = {}
 
     def check(self, lines: list[str], profile: str) -> str:
@@ -148,8 +155,7 @@ def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[i
     pairs = PAIRS[1:] if options.without_native else PAIRS
     if options.driver:
         pairs = (("queued", options.driver),)
-    if options.kind == "beside":
-        pairs = BOTH
+    pairs = PAIRS_OF.get(options.kind, pairs)
     contexts = Contexts(pairs)
     start = time.monotonic()
     for seed in range(options.seed, options.seed + options.count):
@@ -231,7 +237,8 @@ def main() -> int:
         ("es", "programs for OpenGL ES"),
         ("fixed", "programs without shaders"),
         ("modern", "programs of all stages, with images and storage"),
-        ("beside", "two programs at once, whose contexts share objects, and one by one"),
+        ("beside", "two programs in turns, whose contexts share objects, and one by one"),
+        ("threads", "two programs at once in threads, and one by one"),
         ("shared", "programs of two contexts that use the same objects"),
     ):
         parser.add_argument(

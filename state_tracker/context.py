@@ -348,9 +348,9 @@ class Context(GLInterface):
             self._forget_methods()
 
     def _forget_methods(self) -> None:
-        for name in self._made:
+        made, self._made = self._made, {}
+        for name in list(made):
             self.__dict__.pop(name, None)
-        self._made = {}
         self.calls.clear()
 
     def flip_framebuffers(self) -> None:

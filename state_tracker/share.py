@@ -4,8 +4,8 @@ A group owns the driver's context (the pipe) and the names of everything OpenGL 
 textures, samplers, renderbuffers, shaders, programs and sync objects. Its contexts take turns with
 the pipe, so a shared object needs nothing special: its driver objects are good in every context of
 the group (`entry_points.turns`). Who draws takes the pipe over, finds all its state dirty and binds
-it again; a context that is alone never notices. State objects and shaders bound in the pipe are remembered here, where
-the pipe is.
+it again; a context that is alone never notices. State objects and shaders bound in the pipe are
+remembered here, where the pipe is.
 """
 
 from __future__ import annotations
@@ -115,9 +115,10 @@ class ShareGroup:
         """Another context, in whatever thread: from now on all wait for their turns."""
         self.contexts.append(context)
         if self.crowded:
-            for other in self.contexts:
-                other.forget_methods()  # made again, guarded
+            first = self.contexts[0]
+            first.forget_methods()  # made again, guarded
             wait_for_calls(self)
+            first.forget_methods()  # one may just have been made
 
     def leave(self, context: Context) -> bool:
         """A context ends; True if it was the last, which ends the group."""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from gl_diff.compare import Seen
 from gl_diff.run import Side, perform, queueing
 
-__all__ = ["BESIDE", "MARKS", "Both", "mixed"]
+__all__ = ["BESIDE", "MARKS", "Both", "Program", "mixed"]
 
 MARKS = ("A: ", "B: ")
 BESIDE = " beside "
@@ -24,8 +24,10 @@ MOST_AT_ONCE = 6
 Program = tuple[list[str], str]
 
 
-def mixed(seed: int, program: Callable[[int, str], Program], kinds: Sequence[str]) -> Program:
-    """Two programs of some kinds, in turns."""
+def mixed(
+    seed: int, program: Callable[[int, str], Program], kinds: Sequence[str], between: str = BESIDE
+) -> Program:
+    """Two programs of some kinds, in turns; `between` stands between their profiles."""
     r = random.Random(seed)
     (one, profile), (two, other) = (program(r.randrange(1 << 20), r.choice(kinds)) for _ in MARKS)
     waiting = [[MARKS[0] + line for line in one], [MARKS[1] + line for line in two]]
@@ -36,7 +38,7 @@ def mixed(seed: int, program: Callable[[int, str], Program], kinds: Sequence[str
         lines += waiting[turn][:count]
         del waiting[turn][:count]
         turn = 1 - turn
-    return lines, f"{profile}{BESIDE}{other}"
+    return lines, f"{profile}{between}{other}"
 
 
 class Both:

@@ -11,6 +11,7 @@ from gl_diff.fixed import generate_fixed
 from gl_diff.modern import generate_modern
 from gl_diff.shared import generate_shared
 from gl_diff.steps import objects, transfer
+from gl_diff.threads import at_once
 from gl_diff.writer import PLAIN, Writer
 
 __all__ = ["FAMILY", "generate"]
@@ -23,14 +24,15 @@ FAMILY = 4
 compiles machine code for every state, which costs more than all the rest"""
 _KINDS = {"fixed": generate_fixed, "modern": generate_modern, "shared": generate_shared}
 """programs that are written in another way"""
+_TWO = {"beside": mixed, "threads": at_once}
 _BESIDE = "", "", "es", "fixed", "modern"
-"""those that may run beside each other"""
+"""those that may run at the same time"""
 
 
 def generate(seed: int, steps: int = 20, kind: str = "") -> tuple[list[str], str]:
     """A program of a seed, and what it is for: at least `steps` steps and ten draws."""
-    if kind == "beside":
-        return mixed(seed, lambda one, of: generate(one, steps, of), _BESIDE)
+    if kind in _TWO:
+        return _TWO[kind](seed, lambda one, of: generate(one, steps, of), _BESIDE)
     if kind in _KINDS:
         return _KINDS[kind](seed, steps, FAMILY), kind
     es = kind == "es"

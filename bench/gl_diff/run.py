@@ -234,18 +234,31 @@ _NUMPIPE = ("queued", "immediate")
 
 class Side:
     """A context of one kind: numpipe merging draws, numpipe drawing at once, the native one, or
-    another driver by its name. It may share the objects of another one."""
+    another driver by its name. It may share the objects of another one, or be given its context."""
 
-    def __init__(self, side: str, profile: str, share: Side | None = None) -> None:
+    def __init__(
+        self,
+        side: str,
+        profile: str,
+        share: Side | None = None,
+        gl: Any = None,
+        world: World | None = None,
+    ) -> None:
+        """`world` is that of the context whose objects `gl` shares."""
         self.side = side
+        self.gl: Any = gl if gl is not None else self._made(side, profile, share)
+        if share is not None:
+            world = share.world
+        self.world = World(self.gl, profile, world)
+        self.world.reset()
+
+    def _made(self, side: str, profile: str, share: Side | None) -> Any:
         driver = "numpipe" if side in _NUMPIPE else side
         of, version = CONTEXTS[profile]
         make: Any = Context
         if driver.startswith("native"):
             driver, make = driver.partition(":")[2] or "llvmpipe", NativeContext
-        self.gl: Any = make(driver, profile=of, version=version, share=share and share.gl)
-        self.world = World(self.gl, profile, None if share is None else share.world)
-        self.world.reset()
+        return make(driver, profile=of, version=version, share=share and share.gl)
 
     def run(self, lines: Sequence[str]) -> list[Seen]:
         """Execute the lines; one that fails in Python ends nothing, its error is what was seen."""

@@ -11,6 +11,7 @@ A world may serve many programs: `reset` takes a context back to where the first
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -58,6 +59,10 @@ def _on_lines(places: Any) -> Any:
     return np.unique(np.flatnonzero(x * v == u * y)[:, None] + [1, 2])
 
 
+_NAMING = threading.RLock()
+"""Whose a name is changes hands with the name."""
+
+
 class World:
     """The helpers of one context."""
 
@@ -84,14 +89,16 @@ class World:
 
     def delete(self, kind: str) -> None:
         """Everything of one kind that the program has made, but what others have made since."""
-        names = [n for n in self.made[kind] if self._whose[kind, n] is self]
-        self.made[kind].clear()
-        if names:
-            getattr(self.gl, f"delete_{kind}")(len(names), np.array(names, np.uint32))
+        with _NAMING:
+            names = [n for n in self.made[kind] if self._whose[kind, n] is self]
+            self.made[kind].clear()
+            if names:
+                getattr(self.gl, f"delete_{kind}")(len(names), np.array(names, np.uint32))
 
     def _gen(self, kind: str) -> int:
-        (name,) = getattr(self.gl, f"gen_{kind}")(1)
-        self.keep(kind, int(name))
+        with _NAMING:
+            (name,) = getattr(self.gl, f"gen_{kind}")(1)
+            self.keep(kind, int(name))
         return int(name)
 
     def keep(self, kind: str, name: int) -> None:

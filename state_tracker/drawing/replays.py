@@ -140,6 +140,11 @@ class Replays:
         )
 
     def _begin(self) -> None:
+        with recording.beginning(self) as free:
+            if free:
+                self._say_what_is_so()
+
+    def _say_what_is_so(self) -> None:
         ctx = self.ctx
         assert ctx.programs.current is not None
         words[Word.KNOWN_PROGRAMS], self._executables = self._programs.of(ctx)
@@ -174,7 +179,6 @@ class Replays:
         self._hidden = ctx.__dict__
         CALL_TABLES[get_ident()] = recording.Guard(self, ctx.calls)
         ctx.__dict__ = {MARK: self}
-        recording.begin(self)
 
     def _begin_clears(self) -> list[int]:
         """Say what is so around clears; answers the words of what they clear to."""

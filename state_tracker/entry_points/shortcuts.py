@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
+import threading
 from _thread import get_ident
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -29,6 +30,8 @@ __all__ = ["NAMES", "WORDS", "compiled", "forget", "leaves_alone", "note", "note
 
 WORDS = (ctypes.c_int64 * 16)()
 """The identifier of a thread (0: of none), then a word for each thing; -1 where nobody knows."""
+
+_noting = threading.Lock()
 
 _SLOTS = {"UseProgram": 1, "BindVertexArray": 2, "ActiveTexture": 3}
 _CAPABILITIES = {
@@ -94,15 +97,16 @@ def note_bound(current: Callable[[], Context | None], name: str, target: int, va
 def _put(current: Callable[[], Context | None], slot: int, value: int) -> None:
     """From now on a word says so."""
     thread = get_ident()
-    if WORDS[0] != thread:
-        context = current()
-        if context is None or not context.may_shorten:
-            return
-        WORDS[0] = 0  # whoever looks meanwhile sees that these words are not his
-        for number in range(1, len(WORDS)):
-            WORDS[number] = -1
-        WORDS[0] = thread
-    WORDS[slot] = value
+    with _noting:
+        if WORDS[0] != thread:
+            context = current()
+            if context is None or not context.may_shorten:
+                return
+            WORDS[0] = 0  # whoever looks meanwhile sees that these words are not his
+            for number in range(1, len(WORDS)):
+                WORDS[number] = -1
+            WORDS[0] = thread
+        WORDS[slot] = value
 
 
 def _stays_so(context: Context | None) -> bool:

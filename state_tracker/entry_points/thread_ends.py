@@ -10,18 +10,19 @@ import atexit
 import ctypes
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 __all__ = ["at_thread_end", "expect_end"]
 
-Hook = Callable[[], None]
+Hook = Callable[[], object]
+
+H = TypeVar("H", bound=Hook)
 
 _HOOKS: list[Hook] = []
-_Key = ctypes.c_uint
 _Ended = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
-def at_thread_end(hook: Hook) -> Hook:
+def at_thread_end(hook: H) -> H:
     """Call this function in each thread that ends, if its end was expected; the last one first."""
     _HOOKS.insert(0, hook)
     return hook
@@ -31,7 +32,7 @@ def expect_end() -> None:
     """Something is kept for the calling thread from now on."""
     key = _key()
     if key is not None:
-        library, number = key
+        library, number, _ = key
         library.pthread_setspecific(number, ctypes.c_void_p(1))
 
 
@@ -41,18 +42,17 @@ def _ended(value: int) -> None:
 
 
 @functools.cache
-def _key() -> tuple[Any, _Key] | None:
-    """The C library and its key for us; None if there are no such things on this system.
+def _key() -> tuple[Any, ctypes.c_uint, Any] | None:
+    """The C library, its key for us, and what it calls; None if this system has no such things.
 
     When Python ends the key is given back: threads that end later have nobody to call.
     """
     try:
-        library, number, function = ctypes.CDLL(None), _Key(), _Ended(_ended)
+        library, number, function = ctypes.CDLL(None), ctypes.c_uint(), _Ended(_ended)
         failed = library.pthread_key_create(ctypes.byref(number), function)
     except (AttributeError, OSError, TypeError):
         return None
     if failed:
         return None
-    library.ended = function  # which keeps it
     atexit.register(library.pthread_key_delete, number)
-    return library, number
+    return library, number, function

@@ -16,7 +16,8 @@ static P (*get_display)(unsigned, P, const long *);
 static int (*initialize)(P, int *, int *), (*terminate)(P), (*bind_api)(unsigned);
 static int (*choose)(P, const int *, P *, int, int *);
 static P (*create_context)(P, P, P, const int *), (*create_pbuffer)(P, P, const int *);
-static int (*make_current)(P, P, P, P), (*egl_error)(void);
+static int (*make_current)(P, P, P, P), (*egl_error)(void), (*api)(void);
+static P (*current)(void);
 static int (*destroy_context)(P, P), (*destroy_surface)(P, P);
 static void (*clear_color)(float, float, float, float), (*clear)(unsigned), (*flush)(void);
 static void (*read_pixels)(int, int, int, int, unsigned, unsigned, P), (*depth_func)(unsigned);
@@ -39,6 +40,7 @@ static void start(void) {
     bind_api = need("eglBindAPI"); choose = need("eglChooseConfig");
     create_context = need("eglCreateContext"); create_pbuffer = need("eglCreatePbufferSurface");
     make_current = need("eglMakeCurrent"); egl_error = need("eglGetError");
+    api = need("eglQueryAPI"); current = need("eglGetCurrentContext");
     destroy_context = need("eglDestroyContext"); destroy_surface = need("eglDestroySurface");
     clear_color = get_proc("glClearColor"); clear = get_proc("glClear");
     flush = get_proc("glFlush"); read_pixels = get_proc("glReadPixels");
@@ -76,6 +78,27 @@ static void *in_thread(void *argument) {
     for (int i = 0; i < 20; i++) good += draw(number / 51.0f * 10) == number * 50;
     make_current(display, NULL, NULL, NULL);
     return (void *)good;
+}
+
+static void *ends_with_a_context(void *context) {
+    bind_api(0x30A2);
+    P s = surface();
+    return (void *)(long)(make_current(display, s, s, context) && draw(0.4f) == 102 && !terminate(NULL));
+}
+
+static void *begins(void *context) {  /* perhaps with the identifier of the one that ended */
+    long found = current() != NULL || red() || egl_error() != 0x3000 || api() != 0x30A0;
+    bind_api(0x30A2);
+    P s = surface();
+    return (void *)(found << 1 | (make_current(display, s, s, context) && draw(0.4f) == 102));
+}
+
+static long after(void *(*function)(void *), P argument) {
+    pthread_t thread;
+    P found;
+    pthread_create(&thread, NULL, function, argument);
+    pthread_join(thread, &found);
+    return (long)found;
 }
 
 static volatile sig_atomic_t heard = 0;
@@ -120,6 +143,11 @@ int main(int argc, char **argv) {
         for (long i = 0; i < 4; i++) pthread_create(&threads[i], NULL, in_thread, (void *)(i + 1));
         for (int i = 0; i < 4; i++) { P r; pthread_join(threads[i], &r); good += (long)r; }
         printf("%ld %d\n", good, draw(0.2f));
+    }
+    if (!strcmp(what, "ended")) {  /* what was current goes with its thread, errors go with it */
+        P c2 = create_context(display, config, NULL, NULL);
+        long one = after(ends_with_a_context, c2), two = after(begins, c2), three = after(begins, c2);
+        printf("%ld %ld %ld %d\n", one, two, three, draw(0.2f));
     }
     if (!strcmp(what, "fork")) {
         pid_t child = fork();

@@ -16,6 +16,7 @@ MODES = {
     "unmade": "0",  # no current context: calls do nothing
     "two": "51 102 51",  # two contexts in one thread, each with its own picture
     "threads": "84 51",  # four threads: each made current once, and drew twenty times
+    "ended": "1 1 1 51",  # a thread's end takes what was current in it
     "fork": "0 51",  # the child draws, and so does the parent
     "interrupt": "2 51 1 102",  # SIGINT ends a child; the program's own handler hears it
     "terminated": "(nil) 3001 0 3001 51",  # a terminated display; the current context lives on

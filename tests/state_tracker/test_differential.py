@@ -77,7 +77,7 @@ def test_a_quad_may_have_no_pixel() -> None:
 
 
 def test_a_program_is_a_function_of_its_seed() -> None:
-    for kind in [*KINDS, "es", "beside"]:
+    for kind in [*KINDS, "es", "beside", "threads"]:
         assert generate(7, kind=kind) == generate(7, kind=kind)
         assert generate(7, kind=kind) != generate(8, kind=kind)
 

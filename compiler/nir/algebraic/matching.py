@@ -74,10 +74,8 @@ class _OpRules:
         """
         if self._asked is None:
             kinds = frozenset().union(*[k for rule in self.rules for k in _constants_read(rule)])
-            self._asked = {}
-            for kind in kinds:
-                size, _, bits = kind[1:].partition(":")
-                self._asked[int(size), int(bits)] = kind
+            parts = [(kind, kind[1:].partition(":")) for kind in kinds]
+            self._asked = {(int(size), int(bits)): kind for kind, (size, _, bits) in parts}
         return self._asked
 
 

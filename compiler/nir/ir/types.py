@@ -390,8 +390,11 @@ _KEYS: dict[Type, tuple[Any, ...]] = {}
 def _intern(key: tuple[Any, ...]) -> Type:
     t = _INTERNED.get(key)
     if t is None:
-        t = _INTERNED.setdefault(key, Type(key))
-        _KEYS[t] = key
+        made = Type(key)
+        _KEYS[made] = key  # before another thread may find it
+        t = _INTERNED.setdefault(key, made)
+        if t is not made:
+            del _KEYS[made]
     return t
 
 

@@ -13,7 +13,6 @@ from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
 from gallette.compiler.nir.ir.questions import is_unsettled
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import (
-    PASSES,
     PassLog,
     PassSpec,
     get_pass,
@@ -162,7 +161,7 @@ def _to_fixed_point(shader: Shader, plan: _Plan, log: PassLog | None) -> bool:
                 continue
             due = due - {name}
             if plain:
-                made = (PASSES.get(name) or get_pass(name)).function(shader, **options)
+                made = get_pass(name).function(shader, **options)
             else:
                 made = run_pass(shader, name, options, log)
             if made:

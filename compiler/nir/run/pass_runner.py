@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -124,10 +124,15 @@ def _homes() -> dict[str, str]:
     return found
 
 
+_whole: set[str] = set()
+"""The passes whose modules have run to the end: another thread may be importing others."""
+
+
 def get_pass(name: str) -> PassInfo:
     """Look a pass up, importing its module if need be."""
-    if name not in PASSES:
+    if name not in _whole:
         importlib.import_module(_homes().get(name, _ALGEBRAIC))
+        _whole.add(name)
     if name not in PASSES:
         close = ", ".join(difflib.get_close_matches(name, all_passes(), n=3))
         raise InputError(f"unknown pass {name!r}" + (f"; did you mean {close}?" if close else ""))
@@ -201,7 +206,7 @@ def run_pass(
     shader: Shader, name: str, options: dict[str, Any] | None = None, log: PassLog | None = None
 ) -> bool:
     """Run one pass with everything the debug flags and the log ask for."""
-    info = PASSES.get(name) or get_pass(name)
+    info = get_pass(name)
     if log is None and _recorders:
         log = _recorders[-1]
     active = debug.flags()
@@ -263,7 +268,6 @@ class PassSequence(tuple[PassSpec, ...]):
 
     def __init__(self, specs: Iterable[PassSpec]):
         del specs  # the tuple has them
-        self._steps: list[tuple[PassInfo, dict[str, Any]]] = []
         self._next: dict[tuple[int, frozenset[str]], int] = {}
 
     def next_for(self, position: int, words: frozenset[str]) -> int:
@@ -277,11 +281,12 @@ class PassSequence(tuple[PassSpec, ...]):
         return found
 
     def step(self, position: int) -> tuple[PassInfo, dict[str, Any]]:
-        if not self._steps:
-            for spec in self:
-                name, options = (spec, {}) if isinstance(spec, str) else spec
-                self._steps.append((get_pass(name), options))
         return self._steps[position]
+
+    @cached_property
+    def _steps(self) -> list[tuple[PassInfo, dict[str, Any]]]:
+        named = [(spec, {}) if isinstance(spec, str) else spec for spec in self]
+        return [(get_pass(name), options) for name, options in named]
 
 
 def _wanted(info: PassInfo, options: dict[str, Any]) -> frozenset[str]:

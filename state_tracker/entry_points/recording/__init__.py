@@ -16,8 +16,10 @@ which may look at a context they share objects with, see it as it was when this 
 from __future__ import annotations
 
 import ctypes
+import threading
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -51,6 +53,7 @@ words = (ctypes.c_int64 * WORDS)()
 _log: list[Any] = []
 _pointers: set[str] = set()
 _current: list[Recorded] = []
+_taken = threading.Lock()
 
 
 class Recorded(Protocol):
@@ -105,12 +108,22 @@ def written() -> int:
 
 
 def is_free() -> bool:
-    """Is no context recorded now?"""
-    return not _current
+    """Is no context recorded now, or about to be?"""
+    return not _taken.locked()
 
 
-def begin(recorded: Recorded) -> None:
-    """From now on, in this thread. The other words are as they have to be."""
+@contextmanager
+def beginning(recorded: Recorded) -> Iterator[bool]:
+    """Meanwhile the words are made what they have to be, and from then on this is recorded, in this
+    thread. False: another one is, so leave them alone."""
+    if not _taken.acquire(blocking=False):
+        yield False
+        return
+    try:
+        yield True
+    except BaseException:
+        _taken.release()
+        raise
     _current.append(recorded)
     words[Word.PENDING] = 0
     words[Word.THREAD] = get_ident()
@@ -139,6 +152,7 @@ def stop(recorded: Recorded) -> Noted | None:
         ctypes.string_at(written(), words[Word.COPY_NEXT] - written()),
     )
     _current.remove(recorded)
+    _taken.release()
     return noted
 
 
