@@ -98,7 +98,7 @@ class Replays:
         self._tokens: dict[Any, Tokens] = {}
         self._queries, self._buffers = Names(MOST_QUERIES), Buffers()
         self._framebuffers, self._programs = Framebuffers(), Programs()
-        self._group = ctx.group
+        self._turn = ctx.group.lock
         self._target: Framebuffer = ctx.framebuffers.draw  # as it was
         self._boxes: dict[str, list[Any]] = {}  # of all viewports, as they were
         self._points: list[tuple[Any, int, int]] = []  # of uniform blocks, as they were
@@ -244,7 +244,7 @@ class Replays:
 
     def end(self) -> None:
         """Replay what was noted, and record no more."""
-        with self._group.lock:
+        with self._turn:
             self._end()
 
     def _end(self) -> None:
