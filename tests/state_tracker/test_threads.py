@@ -22,7 +22,7 @@ from gl_diff_fuzz import AT_ONCE, check  # type: ignore[import-not-found]
 from gallette.egl import registry
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.entry_points import abi, recording, shortcuts, turns
+from gallette.state_tracker.entry_points import abi, recording, shortcuts, thread_ends, turns
 from gallette.state_tracker.entry_points.current import current_context, set_current, threads_of
 
 T = TypeVar("T")
@@ -143,14 +143,24 @@ def test_methods_of_contexts_that_share_need_no_current_context() -> None:
     first.release()
 
 
+def in_a_call(context: Any, work: Callable[[], object]) -> None:
+    """Do some work in the midst of a call on a (debug) context."""
+    numbers = [ctypes.c_uint] * 4
+    kind = ctypes.CFUNCTYPE(None, *numbers, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
+    callback = kind(lambda *args: work())
+    context.debug_message_callback(ctypes.cast(callback, ctypes.c_void_p).value, None)
+    about = GL.DEBUG_SOURCE_APPLICATION, GL.DEBUG_TYPE_OTHER, 1, GL.DEBUG_SEVERITY_HIGH
+    context.debug_message_insert(*about, -1, "now")
+    context.debug_message_callback(None, None)
+
+
 def test_who_joins_waits_for_the_call_of_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """It knows of no turns: until now its context was alone."""
     waits, happened = threading.Event(), list[str]()
     monkeypatch.setattr(turns.time, "sleep", lambda seconds: waits.set())
     first = Context("noop", debug=True)
 
-    def called(*args: Any) -> None:
-        """In the midst of a call of the first context."""
+    def called() -> None:
         joining.start()
         assert waits.wait(PATIENCE)
         happened.append("the call goes on")
@@ -161,17 +171,46 @@ def test_who_joins_waits_for_the_call_of_another_thread(monkeypatch: pytest.Monk
         second.release()
 
     joining = threading.Thread(target=join)
-    kind = ctypes.CFUNCTYPE(
-        None, *[ctypes.c_uint] * 4, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p
-    )
-    callback = kind(called)
-    first.debug_message_callback(ctypes.cast(callback, ctypes.c_void_p).value, None)
-    first.debug_message_insert(
-        GL.DEBUG_SOURCE_APPLICATION, GL.DEBUG_TYPE_OTHER, 1, GL.DEBUG_SEVERITY_HIGH, -1, "now"
-    )
+    in_a_call(first, called)
     joining.join()
     assert happened == ["the call goes on", "joined"]
     first.release()
+
+
+def test_who_joins_waits_for_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither for threads that are in no call, nor for those that know of turns."""
+    waits: list[float] = []
+    monkeypatch.setattr(turns.time, "sleep", waits.append)
+    first = Context("noop", debug=True)
+    first.make_current()
+    second = in_a_thread(lambda: Context("noop", share=first))
+    thirds: list[Context] = []
+    joining = threading.Thread(target=lambda: thirds.append(Context("noop", share=first)))
+
+    def called() -> None:
+        before = len(first.group.contexts)
+        joining.start()
+        until = time.monotonic() + PATIENCE
+        while len(first.group.contexts) == before and time.monotonic() < until:
+            threading.Event().wait(0.001)
+
+    first.make_current()
+    in_a_call(first, called)
+    joining.join()
+    assert not waits
+    for each in (*thirds, second, first):
+        each.release()
+
+
+def test_when_python_ends_no_thread_calls_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(thread_ends.atexit, "register", lambda *call: asked.append(call))
+    found = thread_ends._key.__wrapped__()
+    assert found is not None
+    ((delete, number),) = asked
+    assert number is found[1]
+    assert delete(number) == 0
+    assert delete(number) != 0
 
 
 def test_who_leaves_waits_for_its_turn() -> None:
