@@ -1,4 +1,4 @@
-"""The sides of a comparison: one process per driver, all alive, asked in turn for one frame each.
+"""The sides of a comparison: one process per driver, all alive, asked in turn for a few frames.
 
 A busy moment of the machine so slows all sides alike.
 """
@@ -83,8 +83,8 @@ class Side:
             return {"error": "the process is gone"}
         return self._answer()
 
-    def frame(self, name: str) -> None:
-        """One more frame of a benchmark; the first one also prepares it and is kept apart."""
+    def turn(self, name: str) -> None:
+        """More frames of a benchmark; the first one also prepares it and is kept apart."""
         if name in self.errors or name in self.lacks:
             return
         answer = self.ask(name)
@@ -95,8 +95,8 @@ class Side:
         elif "first" in answer:
             self.first[name] = answer["first"]
         else:
-            self.times.setdefault(name, []).append(answer["seconds"])
-            self.processor.setdefault(name, []).append(answer["processor"])
+            self.times.setdefault(name, []).extend(answer["seconds"])
+            self.processor.setdefault(name, []).extend(answer["processor"])
 
     def profile(self, name: str) -> None:
         """Ask where the time of a benchmark goes, once it has drawn frames."""
@@ -135,7 +135,7 @@ def measure(
     step: Callable[[str], None] = lambda note: None,
     scenes: str = "",
 ) -> list[Side]:
-    """Time every benchmark on every driver, one frame per side in turn."""
+    """Time every benchmark on every driver, `repeat` turns of each side."""
     sides = [Side(d, scenes) for d in drivers]
     started: list[Side] = []
     try:
@@ -146,7 +146,7 @@ def measure(
             for _ in range(repeat + 1):
                 for side in sides:
                     step(f"{name} on {side.driver}")
-                    side.frame(name)
+                    side.turn(name)
             for side in sides:
                 if profiled:
                     side.profile(name)

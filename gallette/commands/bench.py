@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scenes", type=Path, metavar="FILE", help="a Python file with benchmarks of your own"
     )
-    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="frames per side")
+    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="turns of each side")
     parser.add_argument(
         "--processor", action="store_true", help="compare processor time of all threads"
     )
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     drivers = [f"native:{d}" if d in _NATIVE else d for d in drivers]
     with progress_bar(console()) as bar:
         total = len(names) * (options.repeat + 1) * len(drivers)
-        task = bar.add_task("frames", total=total, note="")
+        task = bar.add_task("turns", total=total, note="")
 
         def step(note: str) -> None:
             bar.update(task, note=note, advance=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gallette import cli
-from gallette.benchmarks import BENCHMARKS, find, read_scenes
+from gallette.benchmarks import BENCHMARKS, child, find, read_scenes
 from gallette.benchmarks.profiling import PARTS, profile
 from gallette.benchmarks.report import chart, geometric_mean, markdown, ratios, update_page
 from gallette.benchmarks.sides import Side, measure
@@ -63,9 +63,24 @@ def test_what_a_benchmark_needs() -> None:
 def test_frames_are_timed_and_profiled() -> None:
     pytest.importorskip("moderngl")
     (side,) = measure(["gradient"], ["numpipe"], 2, profiled=True)
-    assert not side.errors and len(side.times["gradient"]) == 2
+    assert not side.errors and len(side.times["gradient"]) >= 2
+    assert len(side.times["gradient"]) == len(side.processor["gradient"])
     assert set(side.profiles["gradient"]) == set(PARTS)
     assert sum(side.profiles["gradient"].values()) == pytest.approx(1.0)
+
+
+def test_a_turn_has_several_quick_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(child.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(child.time, "process_time", lambda: 2 * now[0])
+    for quick, many in ((0.25, 4), (0.375, 2), (0.5, 2), (0.75, 1), (3.0, 1)):
+
+        def frame(takes: float = quick * child.TURN) -> None:
+            now[0] += takes
+
+        found = child._turn(frame)
+        assert len(found["seconds"]) == len(found["processor"]) == many
+        assert sum(found["processor"]) == pytest.approx(2 * many * quick * child.TURN)
 
 
 def test_the_memory_of_frames_is_measured() -> None:

@@ -36,7 +36,7 @@ __all__ = ["deal"]
 MOST_ROWS = 1 << 20
 """Rows of primitives whose spans are kept."""
 
-AT_ONCE = 1 << 17
+AT_ONCE = 1 << 18
 """Fragments dealt out at a time, unless a single draw has more."""
 
 Ints = npt.NDArray[np.int64]
