@@ -73,7 +73,7 @@ def test_a_turn_has_several_quick_frames(monkeypatch: pytest.MonkeyPatch) -> Non
     now = [0.0]
     monkeypatch.setattr(child.time, "perf_counter", lambda: now[0])
     monkeypatch.setattr(child.time, "process_time", lambda: 2 * now[0])
-    for quick, many in ((0.25, 4), (0.375, 2), (0.5, 2), (0.75, 1), (3.0, 1)):
+    for quick, many in ((0.24, 4), (0.3, 3), (0.4, 2), (0.6, 1), (3.0, 1)):
 
         def frame(takes: float = quick * child.TURN) -> None:
             now[0] += takes
