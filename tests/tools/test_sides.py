@@ -252,15 +252,15 @@ class Answering(Side):
 
 def test_frames_are_kept_by_what_they_are() -> None:
     side = Answering(
-        {"first": 2.0}, {"seconds": 0.5, "processor": 0.75}, {"seconds": 0.25, "processor": 1.0},
-        {"lacks": "no GL 4.3"}, {"error": "it broke"}, {"profile": {"calls": 1.0}},
+        {"first": 2.0}, {"seconds": [0.5, 0.25], "processor": [0.75, 1.0]},
+        {"seconds": [0.125], "processor": [0.5]}, {"lacks": "no GL 4.3"}, {"error": "it broke"}, {"profile": {"calls": 1.0}},
     )  # fmt: skip
     for name in ("a", "a", "a", "b", "c", "b", "c"):  # neither b nor c is asked again
-        side.frame(name)
+        side.turn(name)
     assert side.first == {"a": 2.0}
-    assert (side.times, side.processor) == ({"a": [0.5, 0.25]}, {"a": [0.75, 1.0]})
+    assert (side.times, side.processor) == ({"a": [0.5, 0.25, 0.125]}, {"a": [0.75, 1.0, 0.5]})
     assert (side.lacks, side.errors) == ({"b": "no GL 4.3"}, {"c": "it broke"})
-    assert (side.median("a"), side.median("a", True), side.median("b")) == (0.375, 0.875, None)
+    assert (side.median("a"), side.median("a", True), side.median("b")) == (0.25, 0.75, None)
     side.profile("b")  # has no frames
     side.profile("a")
     assert side.profiles == {"a": {"calls": 1.0}}
@@ -288,7 +288,7 @@ def test_a_side_that_ended_is_an_error() -> None:
     assert side.ask("gradient") in (
         {"error": "the process is gone"}, {"error": "the process ended with status -9 "},
     )  # fmt: skip
-    side.frame("gradient")
+    side.turn("gradient")
     assert "gradient" in side.errors
     side.close()
     assert side.log.closed
@@ -315,7 +315,7 @@ def test_the_process_of_a_side(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> 
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     keys = ["renderer"], ["first"], ["seconds", "processor"], ["error"], ["lacks"]
     assert [list(line) for line in lines] == list(keys)
-    assert lines[1]["first"] > lines[2]["seconds"] > 0
+    assert lines[1]["first"] > lines[2]["seconds"][0] > 0
     assert lines[3]["error"].startswith("GalletteError: gallette bench: unknown benchmark 'none' (")
     assert lines[4] == {"lacks": "no GL 9.9"}
     assert child.main("nothing") == 2

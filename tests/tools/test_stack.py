@@ -241,7 +241,7 @@ def test_a_benchmark_answers_with_ratios(gallette, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     sides = json.loads((tmp_path / "b.json").read_text())["sides"]
-    assert [len(s["frames"]["gradient"]) for s in sides] == [2, 2]
+    assert all(len(s["frames"]["gradient"]) >= 2 for s in sides)
     assert all(s["median"]["gradient"] > 0 for s in sides)
 
 
