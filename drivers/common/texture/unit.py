@@ -308,4 +308,4 @@ def _level_index(level: Array, lanes: int) -> Level:
     first = level.reshape(-1)[0]
     if level.ndim == 0 or (level == first).all():
         return int(first)
-    return _spread(level, lanes).astype(np.int64)  # numbers to look up tables with
+    return _spread(level.astype(np.int64), lanes)  # numbers to look up tables with
