@@ -253,7 +253,8 @@ class Answering(Side):
 def test_frames_are_kept_by_what_they_are() -> None:
     side = Answering(
         {"first": 2.0}, {"seconds": [0.5, 0.25], "processor": [0.75, 1.0]},
-        {"seconds": [0.125], "processor": [0.5]}, {"lacks": "no GL 4.3"}, {"error": "it broke"}, {"profile": {"calls": 1.0}},
+        {"seconds": [0.125], "processor": [0.5]}, {"lacks": "no GL 4.3"}, {"error": "it broke"},
+        {"profile": {"calls": 1.0}},
     )  # fmt: skip
     for name in ("a", "a", "a", "b", "c", "b", "c"):  # neither b nor c is asked again
         side.turn(name)
