@@ -451,8 +451,8 @@ class Context(GLInterface):
         Python's methods name their context and work without.
         """
         set_current(self)
-        with self.turn():
-            pass
+        with self.group.lock:
+            self.group.take(self)
 
     @contextmanager
     def turn(self) -> Iterator[None]:

@@ -20,6 +20,7 @@ from gallette.egl.display import DEVICE, attributes, default_platform, display_o
 from gallette.egl.errors import EglError, check, last_error
 from gallette.egl.registry import c_function, is_c_function
 from gallette.egl.surfaces import Surface, surface_attributes
+from gallette.state_tracker.entry_points.texts import kept_text
 
 __all__ = ["CLIENT_EXTENSIONS", "PLATFORM_EXTENSIONS", "proc_address"]
 
@@ -43,16 +44,6 @@ _DISPLAY_EXTENSIONS = (
     "EGL_MESA_query_driver"
 )
 _DEVICE_EXTENSIONS = "EGL_EXT_device_query_name EGL_MESA_device_software"
-
-_STRINGS: dict[str, Any] = {}
-
-
-def _text(value: str) -> int:
-    """A C string that lives for ever."""
-    found = _STRINGS.get(value) or _STRINGS.setdefault(
-        value, ctypes.create_string_buffer(value.encode())
-    )
-    return ctypes.addressof(found)
 
 
 def _store(pointer: int, value: int) -> None:
@@ -112,7 +103,7 @@ def eglQueryString(display: int, name: int) -> int:
             EGL.VERSION: "1.5 gallette",
         }
         check(name in texts, Error.BAD_DISPLAY, "that string belongs to a display")
-        return _text(texts[name])
+        return kept_text(texts[name])
     display_of(display)
     texts = {
         EGL.VENDOR: "gallette",
@@ -121,13 +112,13 @@ def eglQueryString(display: int, name: int) -> int:
         EGL.CLIENT_APIS: "OpenGL OpenGL_ES",
     }
     check(name in texts, Error.BAD_PARAMETER, f"0x{name:04X} is not the name of a string")
-    return _text(texts[name])
+    return kept_text(texts[name])
 
 
 @c_function("p:p")
 def eglGetDisplayDriverName(display: int) -> int:
     display_of(display)
-    return _text("gallette")
+    return kept_text("gallette")
 
 
 @c_function("ipp:u")
@@ -153,7 +144,7 @@ def eglQueryDeviceStringEXT(device: int, name: int) -> int:
         EGL.RENDERER_EXT: "gallette software device",
     }
     check(name in texts, Error.BAD_PARAMETER, "a device has no such string")
-    return _text(texts[name])
+    return kept_text(texts[name])
 
 
 @c_function("pip:u")

@@ -17,9 +17,10 @@ from gallette.egl.constants import EGL, Error
 from gallette.egl.contexts import EglContext, Request, current, make_current
 from gallette.egl.display import Display, display_of, get_display
 from gallette.egl.errors import EglError
-from gallette.egl.functions import _store, _text, proc_address
+from gallette.egl.functions import _store, proc_address
 from gallette.egl.registry import c_function
 from gallette.egl.surfaces import Surface
+from gallette.state_tracker.entry_points.texts import kept_text
 from gallette.state_tracker.entry_points.thread_ends import at_thread_end
 
 __all__: list[str] = []
@@ -178,11 +179,11 @@ def glXQueryVersion(display: int, major: int, minor: int) -> int:
 
 @c_function("pi:p")
 def glXQueryExtensionsString(display: int, screen: int) -> int:
-    return _text(_EXTENSIONS)
+    return kept_text(_EXTENSIONS)
 
 
 def _string(name: int) -> int:
-    return _text({1: "gallette", 2: "1.4", 3: _EXTENSIONS}.get(name, ""))
+    return kept_text({1: "gallette", 2: "1.4", 3: _EXTENSIONS}.get(name, ""))
 
 
 @c_function("pi:p")

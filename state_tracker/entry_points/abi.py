@@ -27,6 +27,7 @@ from gallette.state_tracker.entry_points.dispatch import default_of
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
+from gallette.state_tracker.entry_points.texts import kept_text
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -41,7 +42,6 @@ _ADDRESSES: dict[str, int] = {}
 first decides (`setdefault`, `update`), since the other may be calling by then."""
 
 _REPORTED: set[str] = set()
-_STRINGS: dict[str, Any] = {}
 
 
 def known(c_name: str) -> Function | None:
@@ -116,7 +116,7 @@ def _method(context: Context, function: Function) -> Callable[..., Any]:
 
     def text(*args: Any) -> int:
         result = method(*args)
-        return _string(result) if isinstance(result, str) else result or 0
+        return kept_text(result) if isinstance(result, str) else result or 0
 
     return text
 
@@ -208,14 +208,6 @@ class _NoContext(dict[str, Callable[..., Any]]):
 
     def __missing__(self, c_name: str) -> Callable[..., Any]:
         return lambda *args: 0
-
-
-def _string(text: str) -> int:
-    """GL keeps the strings it returns: so do we."""
-    buffer = _STRINGS.get(text) or _STRINGS.setdefault(
-        text, ctypes.create_string_buffer(text.encode())
-    )
-    return ctypes.addressof(buffer)
 
 
 def failed(function: Function, error: BaseException) -> None:

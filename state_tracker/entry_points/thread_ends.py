@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import functools
+import traceback
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -38,7 +39,10 @@ def expect_end() -> None:
 
 def _ended(value: int) -> None:
     for hook in _HOOKS:
-        hook()
+        try:
+            hook()
+        except BaseException:  # nothing may escape into C, and the others have their turn
+            traceback.print_exc()
 
 
 @functools.cache

@@ -22,8 +22,9 @@ from gl_diff_fuzz import AT_ONCE, check  # type: ignore[import-not-found]
 from gallette.egl import registry
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.entry_points import abi, recording, shortcuts, thread_ends, turns
+from gallette.state_tracker.entry_points import abi, recording, shortcuts, texts, thread_ends, turns
 from gallette.state_tracker.entry_points.current import current_context, set_current, threads_of
+from tests.state_tracker import helpers
 
 T = TypeVar("T")
 PATIENCE = 60.0
@@ -85,15 +86,15 @@ def test_egl_functions_have_one_address(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_texts_stay_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(abi, "_STRINGS", {})
+    monkeypatch.setattr(texts, "_KEPT", {})
 
     class Meeting:
         create_string_buffer = staticmethod(ctypes.create_string_buffer)
         addressof = staticmethod(ctypes.addressof)
 
     at_once(monkeypatch, Meeting, "create_string_buffer")
-    monkeypatch.setattr(abi, "ctypes", Meeting)
-    one, other = both(lambda: abi._string("a text"))
+    monkeypatch.setattr(texts, "ctypes", Meeting)
+    one, other = both(lambda: texts.kept_text("a text"))
     assert one == other
     assert ctypes.string_at(one) == b"a text"
 
@@ -110,6 +111,16 @@ def test_what_was_current_goes_with_its_thread() -> None:
         time.sleep(0.001)
     assert threads_of(context) == [threading.get_ident()]
     context.release()
+
+
+def test_each_hook_is_called(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heard: list[int] = []
+    monkeypatch.setattr(thread_ends, "_HOOKS", [lambda: 1 // 0, lambda: heard.append(1)])
+    thread_ends._ended(1)
+    assert heard == [1]
+    assert "ZeroDivisionError" in capsys.readouterr().err
 
 
 def test_what_is_current_elsewhere_stays() -> None:
@@ -297,7 +308,7 @@ def test_what_is_drawn_by_two_threads_is_drawn_as_by_one() -> None:
     def draw() -> list[Any]:
         gl = Context("numpipe", version=(4, 3), size=(16, 16))
         calls = {name: pointer(gl, name, *kinds) for name, kinds in CALLED.items()}
-        program = made_program(gl)
+        program = helpers.program(gl, VERTEX, FRAGMENT)
         calls["glUseProgram"](program)
         place = gl.get_uniform_location(program, "place")
         (array,) = gl.gen_vertex_arrays(1)
@@ -336,22 +347,11 @@ def pointer(gl: Any, name: str, *kinds: Any) -> Callable[..., None]:
     return ctypes.CFUNCTYPE(None, *kinds)(gl.load_opengl_function(name))
 
 
-def made_program(gl: Any) -> int:
-    program: int = gl.create_program()
-    for kind, text in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, FRAGMENT)):
-        shader = gl.create_shader(kind)
-        gl.shader_source(shader, text)
-        gl.compile_shader(shader)
-        gl.attach_shader(program, shader)
-    gl.link_program(program)
-    return program
-
-
 def test_what_was_noted_is_drawn_in_turn() -> None:
     """A context is recorded when another thread's joins its group and draws."""
     gl = Context("numpipe", version=(4, 3), size=(16, 16))
     calls = {name: pointer(gl, name, *kinds) for name, kinds in CALLED.items()}
-    program = made_program(gl)
+    program = helpers.program(gl, VERTEX, FRAGMENT)
     calls["glUseProgram"](program)
     place = gl.get_uniform_location(program, "place")
     gl.bind_vertex_array(*gl.gen_vertex_arrays(1))
