@@ -13,6 +13,7 @@ from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.kept import KeptCode
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
+from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.interface import Context
 
 from .blocks import begin_setup
@@ -21,7 +22,7 @@ from .context import JitContext
 from .direct import begin_placing
 from .explaining import explained
 from .llvm.engine import load_engine, machine
-from .program import DEFAULT_BUDGET, JitProgram, compile_program
+from .program import JitProgram, compile_program
 
 __all__ = ["JitCompiler", "JitScreen", "ScreenOptions", "create_screen"]
 
@@ -37,6 +38,7 @@ class ScreenOptions:
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
     budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
+    time_limit: float = DEFAULT_TIME_LIMIT  # seconds one draw may take
     record_passes: bool = False
     ownership: str = "counted"
     cache: str | bool = True  # a folder for compiled code; the usual one, or none
@@ -50,7 +52,7 @@ class ScreenOptions:
             self.ownership,
             self.record_passes,
         )
-        return JitCompiler(lowering, self.budget, _object_files(self.cache))
+        return JitCompiler(lowering, _object_files(self.cache))
 
 
 def _object_files(where: str | bool) -> DiskCache | None:
@@ -67,11 +69,8 @@ class JitCompiler(VariantCompiler[VariantKey, Program]):
     home = "drivers/jit"
     tells_time = True
 
-    def __init__(
-        self, options: LoweringOptions | None, budget: int, cache: DiskCache | None
-    ) -> None:
+    def __init__(self, options: LoweringOptions | None, cache: DiskCache | None) -> None:
         super().__init__(options)
-        self.budget = budget
         self.cache = cache
 
     def null_key(self, stage: Stage) -> VariantKey:
@@ -79,7 +78,7 @@ class JitCompiler(VariantCompiler[VariantKey, Program]):
 
     def generate(self, shader: Shader, key: VariantKey) -> Program:
         flat = isinstance(key, FragmentKey) and key.flat_colors
-        made = compile_program(shader, flat_colors=flat, budget=self.budget, cache=self.cache)
+        made = compile_program(shader, flat_colors=flat, cache=self.cache)
         made.begin()
         return made
 
@@ -96,7 +95,7 @@ class JitScreen(HostScreen):
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         compiler = self.options.compiler()
-        super().__init__(compiler, self.options.budget)
+        super().__init__(compiler, self.options.budget, self.options.time_limit)
         self._cache = compiler.cache
         KeptCode.of(compiler)  # all sources have been looked at before the first shader comes
         load_engine()

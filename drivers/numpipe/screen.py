@@ -9,7 +9,7 @@ import numpy as np
 
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions
-from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 
 from .variants.compiler import ShaderCompiler
 
@@ -28,6 +28,7 @@ class ScreenOptions:
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
     budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
+    time_limit: float = DEFAULT_TIME_LIMIT  # seconds one draw may take
     record_passes: bool = False
     inline_uniforms: int = 0  # variants a shader gets for values of uniforms that decide branches
     ownership: str = "counted"  # or "driver_owns", "always_clone": who may change NIR
@@ -54,7 +55,7 @@ class NumpipeScreen(HostScreen):
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
-        super().__init__(self.options.compiler(), self.options.budget)
+        super().__init__(self.options.compiler(), self.options.budget, self.options.time_limit)
 
     def describe(self) -> str:
         return f"numpipe (NumPy {np.__version__})"

@@ -14,7 +14,7 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
-from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.interface import Context
 from gallette.pipe.loader import DriverError
 from gallette.pipe.resource import Resource, ResourceDesc
@@ -41,6 +41,7 @@ class ScreenOptions:
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
     budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
+    time_limit: float = DEFAULT_TIME_LIMIT  # seconds one draw may take
     record_passes: bool = False
     ownership: str = "counted"
     live_ranges: str = ""  # "naive", "loop_extended" or "mask_aware" (the default)
@@ -116,7 +117,7 @@ class SimdScreen(HostScreen):
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         self.simd_compiler = self.options.compiler()
-        super().__init__(self.simd_compiler, self.options.budget)
+        super().__init__(self.simd_compiler, self.options.budget, self.options.time_limit)
         mixed = self.options.mixed_pages or debug.is_set("driver:mixed_pages")
         self.memory = DeviceMemory(self.options.local_memory * MIB, mixed)
 

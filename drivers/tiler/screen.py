@@ -13,7 +13,7 @@ from gallette.drivers.common.machine.register_picture import map_picture
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants import keys
 from gallette.drivers.common.variants.compiler import LoweringOptions
-from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.interface import Context
 from gallette.pipe.loader import DriverError
 from gallette.pipe.state import FramebufferState
@@ -46,6 +46,7 @@ class ScreenOptions:
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
     budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
+    time_limit: float = DEFAULT_TIME_LIMIT  # seconds one draw may take
     record_passes: bool = False
     ownership: str = "counted"
     texture_writes: str = ""  # "late" (the default), or "in_order": answers land at once
@@ -165,7 +166,7 @@ class TilerScreen(HostScreen):
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         self.tiler_compiler = self.options.compiler()
-        super().__init__(self.tiler_compiler, self.options.budget)
+        super().__init__(self.tiler_compiler, self.options.budget, self.options.time_limit)
 
     def context_create(self) -> Context:
         options = self.options

@@ -22,6 +22,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.environment import Environment
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.program import ShaderBudgetError
+from gallette.drivers.common.work import Work
 from gallette.drivers.jit.explaining import explained
 from gallette.drivers.jit.llvm import background, engine, making
 from gallette.drivers.jit.program import compile_program
@@ -106,9 +107,10 @@ def test_an_endless_loop_is_ended() -> None:
     b.pop_loop()
     b.intrinsic("store_output", [b.vec([value] * 4), zero], location=4, write_mask=15)
     env = Environment(20, 1)
-    program = compile_program(b.shader, budget=1000)
+    given = resources(env)
+    given.work = Work(1000)
     with pytest.raises(ShaderBudgetError):
-        program.bind(resources(env)).fragment(Lanes(env))
+        compile_program(b.shader).bind(given).fragment(Lanes(env))
 
 
 TWENTY_ROUNDS = """#version 330
@@ -126,11 +128,16 @@ void main() {
 def test_the_budget_is_for_all_lanes_of_a_call() -> None:
     """So that many lanes that each end late cannot keep a draw running either."""
     shader = fragment_shader(TWENTY_ROUNDS)
-    program = compile_program(shader, budget=100)
+    program = compile_program(shader)
     few, many = Environment(4, 3), Environment(5000, 3)
-    program.bind(resources(few)).fragment(Lanes(few))
-    with pytest.raises(ShaderBudgetError):
-        program.bind(resources(many)).fragment(Lanes(many))
+    for env in (few, many):
+        given = resources(env)
+        given.work = Work(5000)
+        if env is few:
+            program.bind(given).fragment(Lanes(env))
+            continue
+        with pytest.raises(ShaderBudgetError):
+            program.bind(given).fragment(Lanes(env))
     shader.unref()
 
 

@@ -398,9 +398,11 @@ class Builder:
             self.line(f"br label %{label}")
         self.open = False
 
-    def branch(self, cond: V, yes: str, no: str) -> None:
+    def branch(self, cond: V, yes: str, no: str, rare: bool = False) -> None:
+        """Go to `yes` or `no`; that the condition hardly ever holds keeps registers free of it."""
         if self.open:
-            self.line(f"br i1 {cond.n}, label %{yes}, label %{no}")
+            weights = ', !prof !{!"branch_weights", i32 1, i32 1000000}' if rare else ""
+            self.line(f"br i1 {cond.n}, label %{yes}, label %{no}{weights}")
         self.open = False
 
     def reopen(self) -> None:
@@ -410,10 +412,10 @@ class Builder:
             self.open = True
 
     @contextmanager
-    def when(self, cond: V) -> Iterator[None]:
+    def when(self, cond: V, rare: bool = False) -> Iterator[None]:
         """Run the block if the (scalar) condition holds."""
         yes, after = self.block(), self.block()
-        self.branch(cond, yes, after)
+        self.branch(cond, yes, after, rare)
         self.place(yes)
         yield
         self.place(after)
