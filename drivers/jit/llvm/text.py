@@ -16,6 +16,10 @@ from .values import Operand, V, bits_of, constant_text, type_text
 __all__ = ["Builder", "Var"]
 
 
+_PIECE = 16
+"""Lanes that are gathered or scattered at once."""
+
+
 class Var:
     """A mutable variable."""
 
@@ -355,6 +359,10 @@ class Builder:
 
     def gather(self, pointers: V, mask: V, t: str, align: int = 0) -> V:
         """Elements at an address per lane; zero where the mask is not set."""
+        if pointers.w > _PIECE:
+            mask = self.spread(mask, pointers.w)
+            pieces = zip(self._pieces(pointers), self._pieces(mask), strict=True)
+            return self._joined([self.gather(some, wanted, t, align) for some, wanted in pieces])
         w, type = pointers.w, type_text(t, pointers.w)
         name = f"llvm.masked.gather.{_suffix(t, w)}.v{w}p0"
         align = align or max(1, bits_of(t) // 8)
@@ -367,6 +375,10 @@ class Builder:
         """Store to an address per set lane; of equal addresses the last lane's stays."""
         w = pointers.w
         value, mask = self.spread(value, w), self.spread(mask, w)
+        if w > _PIECE:
+            for some in zip(*map(self._pieces, (pointers, mask, value)), strict=True):
+                self.scatter(*some)
+            return
         name = f"llvm.masked.scatter.{_suffix(value.t, w)}.v{w}p0"
         align = max(1, value.bits // 8)
         self._declare(name, f"void @{name}({value.type}, {pointers.type}, i32, {mask.type})")
@@ -374,6 +386,24 @@ class Builder:
             f"call void @{name}({value.type} {value.n}, {pointers.type} {pointers.n}, "
             f"i32 {align}, {mask.type} {mask.n})"
         )
+
+    def _pieces(self, value: V) -> list[V]:
+        """The lanes in pieces of about a register. Where the processor has no instruction for lanes
+        at addresses of their own, LLVM takes a vector apart lane by lane; of hundreds of lanes that
+        makes millions of instructions and megabytes of stack.
+        """
+        starts = range(0, value.w, _PIECE)
+        return [self.shuffle(value, range(start, start + _PIECE)) for start in starts]
+
+    def _joined(self, pieces: list[V]) -> V:
+        """Pieces of equal size, as many as a power of two, as one vector."""
+        while len(pieces) > 1:
+            w = 2 * pieces[0].w
+            pieces = [
+                self.shuffle(low, range(w), high)
+                for low, high in zip(pieces[::2], pieces[1::2], strict=True)
+            ]
+        return pieces[0]
 
     def _declare(self, name: str, signature: str) -> None:
         if name not in self._declared:
