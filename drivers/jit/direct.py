@@ -411,6 +411,7 @@ class Direct:
             counters.fs_invocations += counted[1]
         cost = stream.cost + FRAGMENT * counted[1]
         if cost > self.work.limit:
+            self.work.begin()
             self.work.spend(cost)
         for resource in self.touched:
             resource.writes += 1
