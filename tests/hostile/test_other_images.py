@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from gallette.state_tracker import GL, GLInterface
-
 from tests.hostile.programs import compute
 
 FORMATS = ["R16F", "RG32UI", "RGBA16F", "RGBA32F"]
