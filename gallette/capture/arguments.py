@@ -52,8 +52,12 @@ class Encoder:
         writer: CaptureWriter,
         more: dict[str, Any],
         result: Any,
+        written: Any,
     ) -> tuple[list[Any], Reads]:
-        """The arguments as JSON, and the reads no argument explains. `more` takes results."""
+        """The arguments as JSON, and the reads no argument explains. `more` takes results.
+
+        `written` is what the call stored in the caller's memory, None if it stored nothing.
+        """
         if self._result:
             got = result[0] if isinstance(result, tuple) and result else result
             if isinstance(got, int) and got:
@@ -63,7 +67,7 @@ class Encoder:
         if self._texts:
             args = self.function.with_count(args)
         if self._generates:
-            self._names(args, result, more)
+            self._names(args, result, written, more)
         out: list[Any] = []
         for i, param in enumerate(self.function.params):
             if i >= len(args):
@@ -89,17 +93,15 @@ class Encoder:
         except GLError:
             return None
 
-    def _names(self, args: tuple[Any, ...], result: Any, more: dict[str, Any]) -> None:
-        """The names a call generated, wherever the caller wanted them."""
+    def _names(
+        self, args: tuple[Any, ...], result: Any, written: Any, more: dict[str, Any]
+    ) -> None:
+        """The names a call generated, wherever the caller wanted them; none if it failed."""
         names = result
-        for param, value in zip(self.function.params, args, strict=False):
-            if param.kind is Kind.OUT_ARRAY and value is not None and names is None:
-                from gallette.state_tracker.entry_points.memory import read_array
-
-                count = next(a for p, a in zip(self.function.params, args, strict=False)
-                             if p.name == param.length)  # fmt: skip
-                names = read_array(value, param.type, max(int(count), 0)).tolist()
-        if names:
+        if names is None and written is not None:
+            param = next(p for p in self.function.params if p.kind is Kind.OUT_ARRAY)
+            names = np.frombuffer(written, dtype_of(param.type)).tolist()
+        if names and names[0]:  # 0 is what a failed call returns
             more["o"] = list(names)
 
     def _pointer(

@@ -201,7 +201,7 @@ class Recorder:
     def _write(
         self, encode: Encoder, args: tuple[Any, ...], result: Any, heard: _Heard, more: Any
     ) -> None:
-        plain, left = encode(args, heard.reads, self.writer, more, result)
+        plain, left = encode(args, heard.reads, self.writer, more, result, heard.written)
         if left and encode.reads_arrays:
             more["m"] = [[address, self.writer.blob(data)] for address, data in left]
         if encode.raw_output and heard.written is not None:

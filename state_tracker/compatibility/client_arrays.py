@@ -15,7 +15,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.memory import Pointer, address_of, bytes_at
-from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.entry_points.registry import entry, implemented, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.vertices.buffers import name_of
 from gallette.state_tracker.vertices.current_attribs import set_current, unpack_word
@@ -25,7 +25,7 @@ from gallette.state_tracker.vertices.vertex_formats import element_bytes
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["POINT_SIZES", "pointer_query", "set_client_state", "slot_of_array"]
+__all__ = ["POINT_SIZES", "pointer_query", "restarts_at", "set_client_state", "slot_of_array"]
 
 _ARRAYS: dict[int, VertAttrib] = {
     GL.VERTEX_ARRAY: VertAttrib.POS,
@@ -125,9 +125,17 @@ def edge_flag_pointer(ctx: Context, stride: int, pointer: Pointer) -> None:
     set_pointer(ctx, int(VertAttrib.EDGEFLAG), 1, GL.UNSIGNED_BYTE, False, stride, pointer)
 
 
+def restarts_at(ctx: Context, i: int) -> bool:
+    """Does glArrayElement of that index restart the primitive and read nothing?"""
+    return ctx.raster.primitive_restart and i & 0xFFFFFFFF == ctx.raster.restart_index
+
+
 @entry
 def array_element(ctx: Context, i: int) -> None:
     """One vertex from the enabled arrays, between glBegin and glEnd."""
+    if restarts_at(ctx, i):
+        implemented("PrimitiveRestartNV")(ctx)
+        return
     if i < 0:
         raise invalid_value("a negative element")
     vao = ctx.arrays.current
@@ -139,12 +147,11 @@ def array_element(ctx: Context, i: int) -> None:
         at = attrib.relative_offset + i * binding.stride
         size = element_bytes(attrib)
         if binding.buffer is not None:
-            raw = binding.buffer.read(binding.offset + at, size)
+            raw = binding.buffer.read_padded(binding.offset + at, size)
         elif binding.address:
             raw = bytes(bytes_at(binding.address + at, size))
         else:
             raw = bytes(size)
-        raw = raw.ljust(size, b"\0")
         values = _decoded(attrib, raw)
         if slot in (VertAttrib.POS, VertAttrib.GENERIC0):
             position = values

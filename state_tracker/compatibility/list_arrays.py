@@ -6,6 +6,7 @@ memory; playing the list draws from that.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
-from gallette.state_tracker.drawing.draw import INDEX_TYPES
+from gallette.state_tracker.compatibility.client_arrays import restarts_at
+from gallette.state_tracker.drawing.draw import INDEX_TYPES, index_range, restart_index
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import read_array, read_bytes
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 from gallette.state_tracker.vertices.vertex_formats import element_bytes
+from gallette.state_tracker.vertices.vertex_input import elements_read
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -34,26 +37,26 @@ def is_array_draw(name: str) -> bool:
 def snapshot(
     ctx: Context, function: Function, method: Callable[..., Any], args: tuple[Any, ...]
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """The call with its own copy of every array it reads."""
+    """The call with its own copy of every array it reads.
+
+    What restarts primitives is decided now, too: the copies have no vertex for that index.
+    """
     named = dict(zip((p.name for p in function.params), args, strict=False))
     kept = dict(named)
+    restart = ctx.raster.restart
     try:
-        first, last = _vertices(ctx, function.name, named, kept)
-        if last < first:
-            return method, args
-        instances = max(int(named.get("instancecount", named.get("primcount", 1)) or 1), 1)
-        vao = _copy(ctx, first, last, instances + int(named.get("baseinstance", 0)))
+        vao = _copy(ctx, *_vertices(ctx, function.name, named, kept))
     except (GalletteError, KeyError, ValueError):  # the draw is an error: let playing it say so
-        return method, args
+        return method, tuple(kept[p.name] for p in function.params)
 
     def play(*values: Any) -> None:
-        saved = ctx.arrays.current
+        saved, saved_restart = ctx.arrays.current, ctx.raster.restart
         vao.element_buffer = None
-        ctx.arrays.current = vao
+        ctx.arrays.current, ctx.raster.restart = vao, restart
         try:
             method(*values)
         finally:
-            ctx.arrays.current = saved
+            ctx.arrays.current, ctx.raster.restart = saved, saved_restart
 
     return play, tuple(kept[p.name] for p in function.params)
 
@@ -63,15 +66,14 @@ def _vertices(
 ) -> tuple[int, int]:
     """The range of vertices a draw reads; indices and lists of draws are copied into `kept`."""
     if name.startswith("ArrayElement"):
-        return named["i"], named["i"]
+        return (0, -1) if restarts_at(ctx, named["i"]) else (named["i"], named["i"])
     if name.startswith("MultiDraw"):
         return _several(ctx, named, kept)
     if "Arrays" in name:
         return named["first"], named["first"] + named["count"] - 1
-    low, high, raw = _indices(ctx, named["count"], named["type"], named["indices"])
-    kept["indices"] = raw
+    low, high, kept["indices"] = _indices(ctx, named["count"], named["type"], named["indices"])
     base = int(named.get("basevertex", 0))
-    return low + base, high + base
+    return max(low + base, 0), high + base
 
 
 def _several(ctx: Context, named: dict[str, Any], kept: dict[str, Any]) -> tuple[int, int]:
@@ -79,13 +81,14 @@ def _several(ctx: Context, named: dict[str, Any], kept: dict[str, Any]) -> tuple
     counts = read_array(named["count"], "sizei", number)
     kept["count"] = counts
     if "first" in named:
-        firsts = read_array(named["first"], "int", number)
-        kept["first"] = firsts
+        firsts = read_array(named["first"], "int", number).astype(np.int64)
+        kept["first"] = firsts.astype(np.int32)
         used = counts > 0
         if not used.any():
             return 0, -1
         return int(firsts[used].min()), int((firsts + counts)[used].max()) - 1
     pointers = read_array(named["indices"], "intptr", number)
+    kept["indices"] = pointers
     bases = [0] * number
     if named.get("basevertex") is not None:
         kept["basevertex"] = read_array(named["basevertex"], "int", number)
@@ -97,8 +100,8 @@ def _several(ctx: Context, named: dict[str, Any], kept: dict[str, Any]) -> tuple
         flat = np.frombuffer(raw, np.uint8)
         keep.append(flat)
         addresses.append(flat.ctypes.data)
-        if count:
-            low, high = min(low, a + base), max(high, b + base)
+        if b >= a:
+            low, high = min(low, max(a + base, 0)), max(high, b + base)
     kept["indices"] = _Addresses(addresses, keep)
     return low, high
 
@@ -112,41 +115,36 @@ class _Addresses(list[int]):
 
 
 def _indices(ctx: Context, count: int, type: int, pointer: Any) -> tuple[int, int, bytes]:
+    """The smallest and the largest index that names a vertex, and all indices as bytes."""
     size, gl_type = INDEX_TYPES[type]
     buffer = ctx.arrays.current.element_buffer
     if buffer is not None:
-        raw = buffer.read(int(pointer or 0), count * size)
+        raw = buffer.read_padded(int(pointer or 0), count * size)
         values = np.frombuffer(raw, f"<u{size}")
     else:
         values = read_array(pointer, gl_type, count)
-    used = values
-    if ctx.raster.primitive_restart:
-        used = values[values != ctx.raster.restart_index]
-    low, high = (int(used.min()), int(used.max())) if used.size else (0, 0)
-    return low, high, values.tobytes()
+    return *index_range(values, restart_index(ctx, size)), values.tobytes()
 
 
-def _copy(ctx: Context, first: int, last: int, instances: int) -> VertexArray:
+def _copy(ctx: Context, first: int, last: int) -> VertexArray:
     """A vertex array object with copies of the enabled arrays, in which indices stay the same."""
-    import dataclasses
-
     source, vao = ctx.arrays.current, VertexArray(0)
+    if first < 0:  # an error, or outside the arrays
+        return vao
     for slot, attrib in enumerate(source.attribs):
         if not attrib.enabled:
             continue
         binding = source.bindings[attrib.binding]
-        low, high = (0, instances - 1) if binding.divisor else (first, last)
+        low, high = elements_read(binding.divisor, first, last, 1, 0)
         size = element_bytes(attrib)
-        length = (high - low) * binding.stride + size
+        length = (high - low) * binding.stride + size if high >= low else 0
         at = attrib.relative_offset + low * binding.stride
         if binding.buffer is not None:
-            raw = np.frombuffer(binding.buffer.read(binding.offset + at, length), np.uint8)
+            raw = np.frombuffer(binding.buffer.read_padded(binding.offset + at, length), np.uint8)
         elif binding.address:
             raw = read_bytes(binding.address + at, length).copy()
         else:
             raw = np.zeros(length, np.uint8)
-        if raw.size < length:
-            raw = np.concatenate([raw, np.zeros(length - raw.size, np.uint8)])
         vao.attribs[slot] = dataclasses.replace(attrib, binding=slot, relative_offset=0)
         mine = vao.bindings[slot]
         mine.move(0, binding.stride, raw.ctypes.data - low * binding.stride, raw)

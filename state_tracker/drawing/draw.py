@@ -38,7 +38,9 @@ __all__ = [
     "draw",
     "draw_captured",
     "draw_indexed",
+    "index_range",
     "indexed_call",
+    "restart_index",
     "restarts",
 ]
 
@@ -109,8 +111,13 @@ _GEOMETRY_OUTPUTS: dict[str, int] = {
 }
 
 
-def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> None:
-    """State, program and vertex input up to date."""
+def _prepare(
+    ctx: Context, mode: int, first: int, last: int, instances: int, base_instance: int = 0
+) -> None:
+    """State, program and vertex input up to date.
+
+    The draw reads vertices `first`..`last` of client arrays, none if `last` is smaller.
+    """
     if ctx.is_core and ctx.arrays.current is ctx.arrays.default:
         raise invalid_operation("no vertex array object is bound")
     if ctx.lowers and ctx.drawing_points != (mode == GL.POINTS):
@@ -126,7 +133,7 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
     if len(ctx.programs.stages) > 2 or mode == GL.PATCHES or ctx.feedback.current.active:
         _check_pipeline(ctx, mode)
     inputs = vertex.flagged_inputs if ctx.passes_edge_flags else vertex.inputs
-    ctx.vertex_input.prepare(inputs, first, last, instances)
+    ctx.vertex_input.prepare(inputs, first, last, instances, base_instance)
 
 
 def _check_alone(ctx: Context, mode: int) -> None:
@@ -196,7 +203,7 @@ def draw(
     if count > _WORTH_A_LOOK and _has_client_arrays(ctx):
         ctx.screen.check_work(count * instances)
     try:
-        _prepare(ctx, mode, first, first + max(count, 1) - 1, base_instance + instances)
+        _prepare(ctx, mode, first, first + count - 1, instances, base_instance)
         if count and instances:
             raster = ctx.raster
             info = _info(
@@ -252,20 +259,22 @@ def _is_offset(indices: Pointer) -> bool:
     return indices is None or (isinstance(indices, int) and indices < 1 << 16)
 
 
-def _index_range(
-    ctx: Context, count: int, gl_type: str, indices: Pointer, restart: int | None
-) -> tuple[int, int]:
-    """Smallest and largest index, needed only to copy client arrays."""
+def _read_indices(ctx: Context, count: int, gl_type: str, indices: Pointer) -> npt.NDArray[Any]:
+    """The indices of a draw, those that its buffer has."""
     buffer = ctx.arrays.current.element_buffer
     if buffer is None:
-        values: npt.NDArray[Any] = read_array(indices, gl_type, count)
-    else:
-        size = {"ubyte": 1, "ushort": 2, "uint": 4}[gl_type]
-        raw = buffer.read(int(indices or 0), min(count * size, buffer.size))
-        values = np.frombuffer(raw, f"<u{size}")
+        return read_array(indices, gl_type, count)
+    size = {"ubyte": 1, "ushort": 2, "uint": 4}[gl_type]
+    offset = int(indices or 0)
+    room = max(buffer.size - offset, 0) // size
+    return np.frombuffer(buffer.read(offset, min(count, room) * size), f"<u{size}")
+
+
+def index_range(values: npt.NDArray[Any], restart: int | None) -> tuple[int, int]:
+    """The smallest and the largest index that names a vertex; (0, -1) if none does."""
     if restart is not None:
         values = values[values != restart]
-    return (int(values.min()), int(values.max())) if values.size else (0, 0)
+    return (int(values.min()), int(values.max())) if values.size else (0, -1)
 
 
 def _has_client_arrays(ctx: Context) -> bool:
@@ -273,7 +282,8 @@ def _has_client_arrays(ctx: Context) -> bool:
     return vao.name == 0 and any(a.enabled and vao.bindings[a.binding].address for a in vao.attribs)
 
 
-def _restart(ctx: Context, size: int) -> int | None:
+def restart_index(ctx: Context, size: int) -> int | None:
+    """The index that restarts primitives among indices of `size` bytes; None if none does."""
     if ctx.raster.primitive_restart_fixed:
         return (1 << (8 * size)) - 1
     return ctx.raster.restart_index if ctx.raster.primitive_restart else None
@@ -295,13 +305,13 @@ def indexed_call(
         return None
     if type not in INDEX_TYPES:
         return None
-    restart = _restart(ctx, INDEX_TYPES[type][0])
+    restart = restart_index(ctx, INDEX_TYPES[type][0])
     return mode, count, type, indices, base_vertex, restart, stored, instances
 
 
 def restarts(ctx: Context) -> tuple[int | None, ...]:
     """The index that restarts primitives, by the size of indices."""
-    return tuple([_restart(ctx, size) for size in (1, 2, 4)])
+    return tuple([restart_index(ctx, size) for size in (1, 2, 4)])
 
 
 def draw_indexed(
@@ -322,7 +332,7 @@ def draw_indexed(
     if type not in INDEX_TYPES:
         raise invalid_enum(type, "index type")
     size, gl_type = INDEX_TYPES[type]
-    restart = _restart(ctx, size)
+    restart = restart_index(ctx, size)
     call = None
     if ctx.repeats.possible and not (base_instance or draw_id):
         call = indexed_call(ctx, mode, count, type, indices, instances, base_vertex)
@@ -331,12 +341,12 @@ def draw_indexed(
     if not ctx.can_draw():
         _check_alone(ctx, mode)
         return
-    low = high = 0
+    low, high = 0, -1
     if count and not ctx.is_core and _has_client_arrays(ctx):
-        low, high = _index_range(ctx, count, gl_type, indices, restart)
+        low, high = index_range(_read_indices(ctx, count, gl_type, indices), restart)
         low, high = max(low + base_vertex, 0), high + base_vertex
     try:
-        _prepare(ctx, mode, low, high, base_instance + instances)
+        _prepare(ctx, mode, low, high, instances, base_instance)
         resource, offset = _index_source(ctx, count, size, indices)
         if count and instances and resource is not None:
             info = DrawInfo(
@@ -364,8 +374,9 @@ def draw_indexed(
 
 def draw_captured(ctx: Context, mode: int, target: StreamOutputTarget, instances: int) -> None:
     """Draw as many vertices as transform feedback has put into a buffer."""
+    count = target.written // target.stride if target.stride else 0
     try:
-        _prepare(ctx, mode, 0, 0, instances)
+        _prepare(ctx, mode, 0, count - 1, instances)
         if instances:
             _submit(ctx)(
                 DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target)
@@ -471,6 +482,8 @@ def multi_draw_elements_base_vertex(
 ) -> None:  # fmt: skip
     if drawcount < 0:
         raise invalid_value("negative draw count")
+    if type not in INDEX_TYPES:
+        raise invalid_enum(type, "index type")
     counts = read_array(count, "int", drawcount).tolist()
     if any(c < 0 for c in counts):
         raise invalid_value("negative count")
@@ -479,8 +492,6 @@ def multi_draw_elements_base_vertex(
     if base_vertex is not None:
         bases = read_array(base_vertex, "int", drawcount).tolist()
     if not drawcount:
-        if type not in INDEX_TYPES:
-            raise invalid_enum(type, "index type")
         draw(ctx, mode, 0, 0)
     for index, (length, pointer, base) in enumerate(zip(counts, pointers, bases, strict=True)):
         draw_indexed(ctx, mode, length, type, pointer, 1, base, 0, index)

@@ -102,6 +102,15 @@ class RasterState:
         self.bounding_box = (-1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 
     @property
+    def restart(self) -> tuple[bool, bool, int]:
+        """Whether an index restarts primitives, whether it is the largest there is, and which."""
+        return self.primitive_restart, self.primitive_restart_fixed, self.restart_index
+
+    @restart.setter
+    def restart(self, state: tuple[bool, bool, int]) -> None:
+        self.primitive_restart, self.primitive_restart_fixed, self.restart_index = state
+
+    @property
     def depth_clamp(self) -> bool:
         """Clamped at either end (AMD_depth_clamp_separate has a switch for each)."""
         return self.clamp_near or self.clamp_far

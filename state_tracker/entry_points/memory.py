@@ -3,6 +3,10 @@
 A pointer argument is an integer address when the call comes through C, and `None`, an address,
 `bytes`, a NumPy array (anything with the buffer protocol) or a list when it comes from Python.
 These few functions are the only place that tells them apart.
+
+An application may point at whatever it owns, and how much of that a command reads follows from its
+arguments. A range that no process can have (below zero, across the end of the address space) is
+GL_INVALID_OPERATION: an address that was computed from an index or a stride never wraps around.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
+from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 
 __all__ = [
     "LISTENERS",
@@ -27,6 +32,7 @@ __all__ = [
     "read_bytes",
     "read_string",
     "write_bytes",
+    "wrote_in_place",
 ]
 
 # int and None are addresses; the rest is Python memory.
@@ -48,6 +54,7 @@ LISTENERS: list[MemoryListener] = []
 # All that a process can have, as one view: to cut a piece out takes half the time of other ways.
 _MEMORY = memoryview((ctypes.c_char * sys.maxsize).from_address(0)).cast("B")
 _IS_WIDE = sys.maxsize > 1 << 32  # addresses are smaller than it
+_END = sys.maxsize if _IS_WIDE else 1 << 32
 
 _DTYPES: dict[str, str] = {
     "boolean": "u1",
@@ -105,17 +112,27 @@ def address_of(pointer: Pointer, gl_type: str = "void") -> tuple[int | None, Any
     return flat.ctypes.data, (flat, pointer)
 
 
+def _check_range(address: int, size: int) -> None:
+    """An error for a range that no process can have."""
+    if not 0 < address <= _END - size:
+        raise invalid_operation(f"no memory can be at {address:#x}, {size} bytes long")
+
+
 def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
     """`size` bytes at `pointer`, without copying; Python memory that is too short is refused."""
+    if size <= 0:
+        if size < 0:
+            raise invalid_value("a negative size or count")
+        return np.empty(0, np.uint8)
     if type(pointer) is int:
-        if size == 0:
-            return np.empty(0, np.uint8)
-        memory = memoryview((ctypes.c_uint8 * size).from_address(pointer)).cast("B")
+        _check_range(pointer, size)
+        if _IS_WIDE:
+            memory = _MEMORY[pointer : pointer + size]
+        else:
+            memory = memoryview((ctypes.c_uint8 * size).from_address(pointer)).cast("B")
         for listener in LISTENERS:
             listener.read(pointer, bytes(memory))
         return np.frombuffer(memory, np.uint8)
-    if size == 0:
-        return np.empty(0, np.uint8)
     flat = _flat(pointer)
     if flat.size < size:
         raise GalletteError(f"GL reads {size} bytes, but only {flat.size} were passed")
@@ -125,6 +142,8 @@ def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
 def bytes_at(address: int, size: int) -> memoryview | bytes:
     """Bytes of C memory, to be looked at now: the short way for small values."""
     data = _MEMORY[address : address + size] if _IS_WIDE else ctypes.string_at(address, size)
+    if len(data) != size:
+        _check_range(address, size)
     for listener in LISTENERS:
         listener.read(address, bytes(data))
     return data
@@ -152,6 +171,7 @@ def write_bytes(pointer: Pointer, data: Any) -> None:
     for listener in LISTENERS:
         listener.wrote(pointer, source)
     if type(pointer) is int:
+        _check_range(pointer, source.size)
         ctypes.memmove(pointer, source.ctypes.data, source.size)
         return
     view = memoryview(pointer)
@@ -162,6 +182,12 @@ def write_bytes(pointer: Pointer, data: Any) -> None:
     if view.nbytes < source.size:
         raise GalletteError(f"GL writes {source.size} bytes, but only {view.nbytes} were passed")
     np.frombuffer(view, np.uint8)[: source.size] = source
+
+
+def wrote_in_place(pointer: int, data: npt.NDArray[np.uint8]) -> None:
+    """`data`, a view of C memory, was written through: listeners hear of it."""
+    for listener in LISTENERS:
+        listener.wrote(pointer, data)
 
 
 def read_string(pointer: Pointer, length: int | None = None) -> str:

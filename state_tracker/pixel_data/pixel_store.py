@@ -21,7 +21,12 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
-from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, write_bytes
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_bytes,
+    write_bytes,
+    wrote_in_place,
+)
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.pixel_data.pixels import (
@@ -42,6 +47,7 @@ __all__ = [
     "block_layout",
     "check_pair",
     "client_image",
+    "present",
     "read_blocks",
     "read_client",
     "write_client",
@@ -128,7 +134,9 @@ def client_image(ctx: Context, pointer: Pointer, size: int) -> Bytes | None:
 def _boxed(raw: Bytes, layout: ImageLayout, extent: tuple[int, int, int], pixel: int) -> Bytes:
     """The pixels `[depth, height, width, pixel]` inside raw client bytes, as a view."""
     width, height, depth = extent
-    strides = (layout.image_stride, layout.row_stride, pixel, 1)
+    # The distance to a row or image that is not there may be any number.
+    image, row = layout.image_stride * (depth > 1), layout.row_stride * (height > 1)
+    strides = (image, row, pixel, 1)
     return np.lib.stride_tricks.as_strided(
         raw[layout.start :], (depth, height, width, pixel), strides, writeable=raw.flags.writeable
     )
@@ -218,8 +226,11 @@ def write_laid_out(
     if tight and (depth == 1 or layout.image_stride == height * layout.row_stride):
         raw = np.ascontiguousarray(pixels).reshape(-1)
     else:
-        raw = _present(ctx, pointer, buffer, offset, layout.end)
+        raw = present(pointer, buffer, offset, layout.end)
         _boxed(raw, layout, (width, height, depth), pixel)[...] = pixels
+        if buffer is None and type(pointer) is int:
+            wrote_in_place(pointer, raw)
+            return None
     if pointer is OMITTED:
         return raw.tobytes()
     if buffer is not None:
@@ -229,13 +240,14 @@ def write_laid_out(
     return None
 
 
-def _present(ctx: Context, pointer: Any, buffer: Any, offset: int, size: int) -> Bytes:
-    """A copy of what is there: the gaps between rows must survive."""
+def present(pointer: Any, buffer: Any, offset: int, size: int) -> Bytes:
+    """What is there: the gaps between rows must survive. C memory itself, copies of the rest."""
     if pointer is OMITTED:
         return np.zeros(size, np.uint8)
     if buffer is not None:
         return np.frombuffer(buffer.read(offset, size), np.uint8).copy()
-    return read_bytes(pointer, size).copy()
+    found = read_bytes(pointer, size)
+    return found if type(pointer) is int else found.copy()
 
 
 # -- compressed images -----------------------------------------------------------------------------

@@ -11,9 +11,9 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation
-from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, write_bytes
+from gallette.state_tracker.entry_points.memory import Pointer, write_bytes, wrote_in_place
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.pixel_data.pixel_store import client_image
+from gallette.state_tracker.pixel_data.pixel_store import client_image, present
 from gallette.state_tracker.pixel_data.pixels import PackState
 
 if TYPE_CHECKING:
@@ -89,17 +89,20 @@ def _get(ctx: Context, room: int, pattern: Any) -> bytes | None:
         raise invalid_operation("the pixel pack buffer is mapped or too small")
     if buffer is None and pattern is None:
         return None
-    old = read_bytes(pattern, size) if buffer is None else buffer.read(offset, size)
-    raw = np.frombuffer(old, np.uint8).copy()
-    bits = np.unpackbits(raw, bitorder=_order(state))
+    raw = present(pattern, buffer, offset, size)
+    skipped, skip = divmod(state.skip_pixels, 8)
     for y, row in enumerate(np.unpackbits(rows, axis=1)):
-        first = (start + y * stride) * 8 + state.skip_pixels
-        bits[first : first + _SIDE] = row
-    raw = np.packbits(bits, bitorder=_order(state))
-    if buffer is None:
-        write_bytes(pattern, raw)
-    else:
+        first = start + y * stride + skipped
+        part = raw[first : first + -(-(skip + _SIDE) // 8)]
+        bits = np.unpackbits(part, bitorder=_order(state))
+        bits[skip : skip + _SIDE] = row
+        part[:] = np.packbits(bits, bitorder=_order(state))
+    if buffer is not None:
         buffer.write(offset, raw)
+    elif type(pattern) is int:
+        wrote_in_place(pattern, raw)
+    else:
+        write_bytes(pattern, raw)
     return None
 
 

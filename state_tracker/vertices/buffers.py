@@ -182,6 +182,11 @@ class BufferObject(GLObject):
             return b""
         return self.ctx.pipe.buffer_read(self.resource, offset, size)
 
+    def read_padded(self, offset: int, size: int) -> bytes:
+        """Bytes from `offset` on; zeroes follow where the buffer has ended."""
+        found = self.read(offset, min(size, self.size - offset)) if offset >= 0 else b""
+        return found.ljust(size, b"\0")
+
     def map(self, offset: int, length: int, access: int) -> int:
         """Make a range visible; the address of its first byte."""
         assert self.resource is not None

@@ -28,7 +28,7 @@ from gallette.state_tracker.vertices.vertex_formats import element_bytes, vertex
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["VertexInput", "upload"]
+__all__ = ["VertexInput", "elements_read", "upload"]
 
 GENERIC0 = int(VertAttrib.GENERIC0)
 _CURRENT: dict[str, tuple[Format, str]] = {
@@ -86,9 +86,17 @@ class VertexInput:
         self._written: list[tuple[Any, Any]] = [(None, None)] * SLOTS  # what these bytes say
 
     def prepare(
-        self, inputs: tuple[tuple[int, bool], ...], first: int, last: int, instances: int
+        self,
+        inputs: tuple[tuple[int, bool], ...],
+        first: int,
+        last: int,
+        instances: int,
+        base_instance: int = 0,
     ) -> None:
-        """Before a draw that reads vertices `first`..`last` (client arrays are copied)."""
+        """Before a draw of vertices `first`..`last`, none if `last` is smaller.
+
+        Client arrays are copied: just the elements that the draw reads.
+        """
         ctx = self._ctx
         if ctx.caches.full:
             from gallette.state_tracker.drawing.validate import validate
@@ -108,7 +116,7 @@ class VertexInput:
             self._write_current(layout.current)
         buffers = layout.buffers
         if layout.clients:
-            buffers = self._copy_clients(layout, first, last, instances)
+            buffers = self._copy_clients(layout, first, last, instances, base_instance)
         if buffers is not self._bound:
             ctx.pipe.set_vertex_buffers(buffers)
             self._bound = buffers
@@ -244,19 +252,29 @@ class VertexInput:
             self._ctx.pipe.buffer_subdata(self._current_buffer(), 0, raw.reshape(-1))
 
     def _copy_clients(
-        self, layout: Layout, first: int, last: int, instances: int
+        self, layout: Layout, first: int, last: int, instances: int, base_instance: int
     ) -> tuple[VertexBuffer | None, ...]:
         """Upload what the draw reads of each client array, so that vertex 0 keeps its address."""
         buffers = list(layout.buffers)
         for index, binding, size in layout.clients:
-            start, end = first, last
-            if binding.divisor:
-                start, end = 0, max(0, (instances - 1) // binding.divisor)
-            at = start * binding.stride
-            length = (end - start) * binding.stride + size
-            raw = read_bytes(binding.address + at, max(length, 0))
-            resource = create_upload(self._ctx, at + max(length, 0), Bind.VERTEX_BUFFER)
-            self._ctx.pipe.buffer_subdata(resource, at, raw)
+            low, high = elements_read(binding.divisor, first, last, instances, base_instance)
+            at = low * binding.stride
+            length = (high - low) * binding.stride + size if high >= low else 0
+            resource = create_upload(self._ctx, at + length, Bind.VERTEX_BUFFER)
             self._temporary.append(resource)
+            if length:
+                raw = read_bytes(binding.address + at, length)
+                self._ctx.pipe.buffer_subdata(resource, at, raw)
             buffers[index] = VertexBuffer(resource, 0, binding.stride)
         return tuple(buffers)
+
+
+def elements_read(
+    divisor: int, first: int, last: int, instances: int, base_instance: int
+) -> tuple[int, int]:
+    """The first and last element that a draw reads of an array; the last is smaller for none."""
+    if not instances or last < first:
+        return 0, -1
+    if divisor:
+        return base_instance, base_instance + (instances - 1) // divisor
+    return first, last

@@ -186,6 +186,20 @@ def test_client_arrays_are_replayed_as_they_were_at_each_draw(tmp_path: Path) ->
     assert done.identical, (done.different, done.errors)
 
 
+def test_names_are_recorded_as_they_were_stored(tmp_path: Path) -> None:
+    """A call that failed stored none: the caller's memory may be far smaller than it asked for."""
+    path = tmp_path / "names.gcap"
+    room = np.zeros(4, np.uint32)
+    with recording(path):
+        gl: Any = gallette.create_context()
+        for count in (0x7FFFFFFF, 3):
+            gl.gen_buffers(count, room.ctypes.data)
+        gl.release()
+    made = [call for call in open_capture(path).calls if call.name == "GenBuffers"]
+    assert [call.more.get("o") for call in made] == [None, [1, 2, 3]]
+    assert room.tolist() == [1, 2, 3, 0]
+
+
 def test_groups_and_frames(tmp_path: Path) -> None:
     with recording(tmp_path / "a.gcap"):
         gl: Any = gallette.create_context(version=(4, 3))

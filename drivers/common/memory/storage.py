@@ -73,7 +73,7 @@ def allocate(desc: ResourceDesc) -> list[Storage]:
     `OutOfMemoryError` if there is no room for it.
     """
     _check(desc)
-    if desc.memory:
+    if desc.memory and desc.width <= MAX_RESOURCE_BYTES:
         return [_shared(desc.memory, desc.width).reshape(1, 1, -1)]
     shapes = [level_bytes(desc, level) for level in range(desc.last_level + 1)]
     offsets = level_offsets(desc)
