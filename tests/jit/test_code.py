@@ -141,6 +141,35 @@ def test_the_budget_is_for_all_lanes_of_a_call() -> None:
     shader.unref()
 
 
+ENDS_EARLY = """
+import ctypes, sys, threading, time
+libc = ctypes.CDLL(None)
+# Handlers run from the last to the first: after LLVM's destructors the process goes on for a while.
+libc["__cxa_atexit"](ctypes.cast(libc.usleep, ctypes.c_void_p), 1_000_000, None)
+from gallette.drivers.jit.llvm import background, engine, making
+lines = "\\n".join(
+    f" %s{i} = fadd float %s{i - 1}, 1.5\\n store volatile float %s{i}, ptr %at"
+    for i in range(1, 20000)
+)
+text = f"define void @f(ptr %at) {{\\n %s0 = load float, ptr %at\\n{lines}\\n ret void\\n}}\\n"
+background.begin(background.SOON, engine._others_tools).result()
+emitting, emitted = threading.Event(), making._emitted
+making._emitted = lambda *arguments: (emitting.set(), emitted(*arguments))[1]
+background.begin(background.SOON, lambda: engine._others_tools().image(text, False))
+emitting.wait()
+time.sleep(float(sys.argv[1]))
+libc.exit(0)
+"""
+
+
+@pytest.mark.parametrize("seconds", ["0.01", "0.1", "0.2"])
+def test_exit_waits_for_code_that_is_being_made(seconds: str) -> None:
+    """A C program that ends does not end the Python it never knew of."""
+    command = [sys.executable, "-c", ENDS_EARLY, seconds]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_explaining_shows_every_form() -> None:
     shader = fragment_shader(FRAGMENT)
     text = explained(compile_program(shader))

@@ -22,7 +22,7 @@ import llvmlite.binding as llvm
 from gallette.compiler.disk_cache import DiskCache
 from gallette.drivers.common.threads import thread_count
 
-from .background import LATER, SOON, begin
+from .background import LATER, SOON, begin, wait_at_exit
 from .making import Tools, explain, linker, machine, optimised, own_tools
 
 __all__ = [
@@ -204,7 +204,10 @@ def _first_image(code: weakref.ref[Code]) -> bytes:
 @functools.cache
 def _others_tools() -> Tools:
     """The background's."""
-    return Tools()
+    tools = Tools()
+    tools.warm_up()
+    wait_at_exit()
+    return tools
 
 
 def _quick(key: str) -> str:
