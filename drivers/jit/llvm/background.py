@@ -43,9 +43,17 @@ class _ExitLock:
         at = ctypes.c_void_p(libc.calloc(1, 128))  # which is never freed: `exit` comes last
         libc.pthread_mutex_init(at, None)
         handler = ctypes.cast(libc.pthread_mutex_lock, ctypes.c_void_p)
-        self.acquire = lambda: libc.pthread_mutex_lock(at)
-        self.release = lambda: libc.pthread_mutex_unlock(at)
-        self.register = lambda: libc["__cxa_atexit"](handler, at, None)
+        self._libc, self._at, self._handler = libc, at, handler
+
+    def acquire(self) -> None:
+        self._libc.pthread_mutex_lock(self._at)
+
+    def release(self) -> None:
+        self._libc.pthread_mutex_unlock(self._at)
+
+    def register(self) -> None:
+        """Have `exit` take the lock before it runs what was registered so far."""
+        self._libc["__cxa_atexit"](self._handler, self._at, None)
 
     def __enter__(self) -> None:
         self.acquire()
