@@ -34,8 +34,9 @@ __all__ = [
 
 Storage = npt.NDArray[np.uint8]
 
-MAX_RESOURCE_BYTES = 1 << 32
-"""The largest resource: far above every cap, far below what would drown the machine in zeroes."""
+MAX_RESOURCE_BYTES = 1 << 31
+"""The largest resource, as in llvmpipe. Shaders count texels and bytes of it with 32-bit numbers,
+in machine code and in NumPy, so a resource also has fewer than this many texels."""
 
 _TAIL = 32  # spare zero bytes at the end, so that word and texel views can cover the last bytes
 _MAP_ALIGNMENT = 64  # of addresses: what GL_MIN_MAP_BUFFER_ALIGNMENT promises at least
@@ -73,16 +74,16 @@ def allocate(desc: ResourceDesc) -> list[Storage]:
     `OutOfMemoryError` if there is no room for it.
     """
     _check(desc)
-    if desc.memory and desc.width <= MAX_RESOURCE_BYTES:
-        return [_shared(desc.memory, desc.width).reshape(1, 1, -1)]
     shapes = [level_bytes(desc, level) for level in range(desc.last_level + 1)]
     offsets = level_offsets(desc)
     total = offsets[-1]
-    if total > MAX_RESOURCE_BYTES:
+    if total > MAX_RESOURCE_BYTES or total // desc.format.block_bytes >= MAX_RESOURCE_BYTES:
         raise OutOfMemoryError(
             f"out of memory: a {desc.target.value} resource of {total / 2**30:.1f} GiB "
             f"({desc.format.name}, {desc.width}x{desc.height}x{desc.depth}x{desc.array_size})"
         )
+    if desc.memory:
+        return [_shared(desc.memory, desc.width).reshape(1, 1, -1)]
     try:
         room = np.zeros(total + _TAIL + _MAP_ALIGNMENT, np.uint8)
     except MemoryError as error:
