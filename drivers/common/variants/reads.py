@@ -14,7 +14,12 @@ from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult, VaryingSlot
 
 from .layering import plain_textures
 
-__all__ = ["ShaderReads", "instructions"]
+__all__ = ["LARGEST_BLOCK", "ShaderReads", "instructions"]
+
+LARGEST_BLOCK = 1 << 20
+"""No constant block has more bytes. Drivers lengthen a bound one with zeros up to what is read at
+constant offsets; a load from beyond this is checked when the shader runs."""
+
 
 _COLOR_INPUTS = (VaryingSlot.COL0, VaryingSlot.COL1)
 _KEPT_BY_DEPTH_ONLY = frozenset(
@@ -97,7 +102,8 @@ def _note_block(load: Intrinsic, blocks: dict[int, int]) -> None:
     block, offset = (source.value.instr for source in load.srcs[:2])
     if isinstance(block, LoadConst) and isinstance(offset, LoadConst) and block.values[0]:
         number, last = int(block.values[0]), _bytes_of(load, int(offset.values[0]))[1]
-        blocks[number] = max(blocks.get(number, 0), last + 1)
+        if last < LARGEST_BLOCK:
+            blocks[number] = max(blocks.get(number, 0), last + 1)
 
 
 def _with_words(words: set[int] | None, load: Intrinsic) -> set[int] | None:

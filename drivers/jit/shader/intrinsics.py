@@ -6,6 +6,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Intrinsic, Src
 from gallette.compiler.nir.ir.questions import is_multiple
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
+from gallette.drivers.common.variants.reads import LARGEST_BLOCK
 
 from ..llvm.text import Var
 from ..llvm.values import V
@@ -27,8 +28,9 @@ def _load_ubo(e: Emitter, instr: Intrinsic) -> None:
     size = 4 if instr.result.bit_size == 1 else bits // 8
     block, offset = e.number(instr.srcs[0]), e.number(instr.srcs[1])
     found = []
+    near = offset is not None and offset < LARGEST_BLOCK
     for i in range(instr.result.num_components):
-        if block is not None and offset is not None and block < _MOST_BLOCKS:
+        if block is not None and offset is not None and near and block < _MOST_BLOCKS:
             value = e.constant(block, (offset + i * size) // size * size, t)
         else:
             value = _moving_constant(e, instr, i * size, t, size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gallette.drivers.common.variants.reads import LARGEST_BLOCK
+
 from .emit_alu import AluEmitter
 from .emit_base import view_name
 from .lane_ir import Item, LaneArray, LaneValue, Op
@@ -182,7 +184,8 @@ class MemoryEmitter(AluEmitter):
         dst, extra = op.dsts[0], op.data
         kind = "u4" if dst.bits == 1 else dst.kind
         size = int(kind[1:])
-        if block.const is not None and offset.const is not None:
+        near = offset.const is not None and 0 <= offset.const < LARGEST_BLOCK
+        if block.const is not None and offset.const is not None and near:
             at = (offset.const + extra) // size
             self.view(block.const, kind, at + 1)
             # Next to lanes, a 0-d array is cheaper than a scalar; among scalars it is not.
