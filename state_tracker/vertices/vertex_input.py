@@ -21,7 +21,6 @@ from gallette.pipe.resource import Resource, ResourceDesc
 from gallette.pipe.state import VertexBuffer, VertexElement
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.errors import invalid_operation
-from gallette.state_tracker.entry_points.memory import read_bytes
 from gallette.state_tracker.vertices.vertex_arrays import SLOTS, VertexArray, VertexBinding
 from gallette.state_tracker.vertices.vertex_formats import element_bytes, vertex_format
 
@@ -254,7 +253,7 @@ class VertexInput:
                 start, end = 0, max(0, (instances - 1) // binding.divisor)
             at = start * binding.stride
             length = (end - start) * binding.stride + size
-            raw = read_bytes(binding.address + at, max(length, 0))
+            raw = binding.client_bytes(at, max(length, 0))
             resource = create_upload(self._ctx, at + max(length, 0), Bind.VERTEX_BUFFER)
             self._ctx.pipe.buffer_subdata(resource, at, raw)
             self._temporary.append(resource)
