@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from gallette.compiler.disk_cache import DiskCache, shared_cache
 from gallette.compiler.nir.ir import Shader, Stage
@@ -15,6 +15,7 @@ from gallette.drivers.common.variants.kept import KeptCode
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.interface import Context
+from gallette.pipe.settings import TRUSTED
 
 from .blocks import begin_setup
 from .clipping import begin_clipping
@@ -37,11 +38,14 @@ class ScreenOptions:
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
-    budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
-    time_limit: float = DEFAULT_TIME_LIMIT  # seconds one draw may take
+    # work one draw may do, in units of about a nanosecond
+    budget: Annotated[int, TRUSTED] = DEFAULT_BUDGET
+    # seconds one draw may take
+    time_limit: Annotated[float, TRUSTED] = DEFAULT_TIME_LIMIT
     record_passes: bool = False
     ownership: str = "counted"
-    cache: str | bool = True  # a folder for compiled code; the usual one, or none
+    # a folder for compiled code, from which it is loaded; the usual one, or none
+    cache: Annotated[str | bool, TRUSTED] = True
 
     def compiler(self) -> JitCompiler:
         """What turns shaders into code under these options."""
