@@ -91,7 +91,7 @@ def texture_key(unit: Unit) -> UnitKey:
 
 def _texture_key(unit: Unit) -> UnitKey:
     image, sampler = unit.image, unit.sampler
-    if not is_known(image.format) or not _may_read_words(unit):
+    if not is_known(image.format):
         return Missing.NO_CODE
     several = type(unit) is AnisotropicUnit
     if (type(unit) is not Unit and not several) or (several and image.stencil):
@@ -117,14 +117,6 @@ def _texture_key(unit: Unit) -> UnitKey:
         tuple(_bits(p) for p in floats.border_depth),
         int(sampler.max_anisotropy) if several else 0,
     )
-
-
-def _may_read_words(unit: Unit) -> bool:
-    """May code gather whole words, and the first texel where a lane names none? Storage has room
-    behind its last texel; the memory of an application (AMD_pinned_memory) need not have any."""
-    if not unit.view.resource.desc.memory:
-        return True
-    return unit.image.format.block_bytes % 4 == 0 and bool(unit.image.width.all())
 
 
 def _bits(value: object) -> int:
