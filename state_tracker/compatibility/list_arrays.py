@@ -45,7 +45,8 @@ def snapshot(
     kept = dict(named)
     restart = ctx.raster.restart
     try:
-        vao = _copy(ctx, *_vertices(ctx, function.name, named, kept))
+        vertices = _vertices(ctx, function.name, named, kept)
+        vao = _copy(ctx, *vertices, function.name.startswith("ArrayElement"))
     except (GalletteError, KeyError, ValueError):  # the draw is an error: let playing it say so
         return method, tuple(kept[p.name] for p in function.params)
 
@@ -115,8 +116,11 @@ def _indices(ctx: Context, count: int, type: int, pointer: Any) -> tuple[int, in
     return *index_range(values, restart_index(ctx, size)), values.tobytes()
 
 
-def _copy(ctx: Context, first: int, last: int) -> VertexArray:
-    """A vertex array object with copies of the enabled arrays, in which indices stay the same."""
+def _copy(ctx: Context, first: int, last: int, whole: bool) -> VertexArray:
+    """A vertex array object with copies of the enabled arrays, in which indices stay the same.
+
+    `whole`: an index names an element of every array, also of those with a divisor.
+    """
     source, vao = ctx.arrays.current, VertexArray(0)
     if first < 0:  # an error, or outside the arrays
         return vao
@@ -124,7 +128,8 @@ def _copy(ctx: Context, first: int, last: int) -> VertexArray:
         if not attrib.enabled:
             continue
         binding = source.bindings[attrib.binding]
-        low, high = elements_read(binding.divisor, first, last, 1, 0)
+        divisor = 0 if whole else binding.divisor
+        low, high = elements_read(divisor, first, last, 1, 0)
         size = element_bytes(attrib)
         length = (high - low) * binding.stride + size if high >= low else 0
         at = attrib.relative_offset + low * binding.stride
