@@ -14,6 +14,7 @@ __all__ = [
     "GalletteError",
     "InputError",
     "OutOfMemoryError",
+    "ReleasedError",
     "ResetError",
     "Span",
     "ValidationError",
@@ -90,6 +91,10 @@ class OutOfMemoryError(GalletteError, MemoryError):
 
 class MisuseError(GalletteError):
     """A GL call set an error, in a context that was asked to raise them (`strict=True`)."""
+
+
+class ReleasedError(GalletteError, AttributeError):
+    """A context was asked for something after its release: nothing of it is left."""
 
 
 class ResetError(GalletteError):

@@ -17,7 +17,7 @@ from typing import Any, Self
 from weakref import WeakSet, ref
 
 from gallette.compiler import debug as debug_flags
-from gallette.compiler.errors import GalletteError, MisuseError, ResetError
+from gallette.compiler.errors import GalletteError, MisuseError, ReleasedError, ResetError
 from gallette.compiler.nir.ir import Stage
 from gallette.pipe.caps import Caps
 from gallette.pipe.interface import Context as PipeContext
@@ -142,6 +142,9 @@ for _module in ENTRY_MODULES:
     importlib.import_module(f"gallette.state_tracker.{_module}")
 importlib.import_module("gallette.state_tracker.limit_queries").hide_desktop_queries()
 
+_KEPT = ("released", "driver", "profile", "requested_version", "_replaced")
+"""What a released context still tells."""
+
 _LIVE: WeakSet[Context] = WeakSet()
 
 
@@ -265,6 +268,7 @@ class Context(GLInterface):
         self._entered: list[Context | None] = []
         self._made: dict[str, Callable[..., Any]] = {}
         self._set_aside: dict[str, Callable[..., Any]] = {}
+        self._unrecorded: dict[str, Callable[..., Any]] = {}
         self.pipe_framebuffer = FramebufferState()
         self.hints: dict[int, int] = {}
         self.pack, self.unpack = PackState(), PackState()
@@ -312,6 +316,8 @@ class Context(GLInterface):
     # -- entry points ----------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
+        if self.__dict__.get("released") and not name.startswith("__"):
+            raise ReleasedError(f"a context was released: nothing is left that has {name!r}")
         recorded = self.__dict__.get(MARK)
         if recorded is not None:  # nothing else is there until what was recorded is replayed
             if name in recorded.for_others():
@@ -324,6 +330,21 @@ class Context(GLInterface):
             function = FUNCTIONS.method(name)
         except KeyError:
             raise AttributeError(f"OpenGL has no function for {name!r}") from None
+        method = self.unrecorded(function)
+        if self.lists.recorder is not None:
+            method = self.lists.recorder.wrap(function, method)
+        if self._watcher is not None:
+            method = self._watcher.wrap(self, function, method)
+        if self.group.crowded:
+            method = guarded(self, method)
+        self.__dict__[name] = self._made[name] = method
+        return method
+
+    def unrecorded(self, function: Function) -> Callable[..., Any]:
+        """The method that acts, also while a display list is compiled: lists are played by it."""
+        method = self._unrecorded.get(function.name)
+        if method is not None:
+            return method
         found = implementation(function) if self.has_function(function) else None
         method = bind_method(self, function, found or _unavailable(function))
         if self.profile == "es1" and found is not None:
@@ -332,13 +353,7 @@ class Context(GLInterface):
             method = flipping(self, function, method)
         if self._print_calls:
             method = _printing(function, method)
-        if self.lists.recorder is not None:
-            method = self.lists.recorder.wrap(function, method)
-        if self._watcher is not None:
-            method = self._watcher.wrap(self, function, method)
-        if self.group.crowded:
-            method = guarded(self, method)
-        self.__dict__[name] = self._made[name] = method
+        self._unrecorded[function.name] = method
         return method
 
     def forget_methods(self) -> None:
@@ -357,6 +372,7 @@ class Context(GLInterface):
         """From now on there are framebuffers that are upside down."""
         if not self._flips:
             self._flips = True
+            self._unrecorded.clear()
             self._forget_methods()
 
     def start_recording(self, recorder: Recorder) -> None:
@@ -509,12 +525,25 @@ class Context(GLInterface):
         if self.released:
             return
         before = self._living_before() if current_context() is self else None
-        with self.group.lock:
-            last = self._release()
+        screen = self.screen if self._owns_screen else None
+        try:
+            with self.group.lock:
+                last = self._release()
+        finally:
+            self._forget_everything()
         if before is not None:
             before.make_current()
-        if last and self._owns_screen:
-            self._end_screen()
+        if last and screen is not None:
+            _end_screen(screen)
+
+    def _forget_everything(self) -> None:
+        """Keep no state: somebody may hold the context for as long as the process lives.
+
+        moderngl does, in a process that drew something.
+        """
+        kept = {name: self.__dict__[name] for name in _KEPT}
+        self.__dict__.clear()
+        self.__dict__.update(kept)
 
     def _release(self) -> bool:
         """Destroy everything; was it the last context of its group?"""
@@ -574,12 +603,13 @@ class Context(GLInterface):
             return before._living_before()
         return before
 
-    def _end_screen(self) -> None:
-        live = self.screen.resources.live
-        self.screen.destroy()
-        if live:
-            names = ", ".join(repr(r) for r in live[:8])
-            raise LeakError(f"{len(live)} resources outlive their context: {names}")
+
+def _end_screen(screen: Screen) -> None:
+    live = screen.resources.live
+    screen.destroy()
+    if live:
+        names = ", ".join(repr(r) for r in live[:8])
+        raise LeakError(f"{len(live)} resources outlive their context: {names}")
 
 
 def _printing(function: Function, method: Any) -> Any:

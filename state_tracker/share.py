@@ -38,31 +38,31 @@ class Caches:
         def nothing(handle: Handle) -> None:
             pass
 
-        def filled() -> None:
-            self.full = True
-
-        self.full = False
-        """Has any of them more objects than are worth keeping?"""
+        self.full: list[StateCache] = []
+        """Those with more objects than are worth keeping."""
         self.blend = StateCache(
-            pipe.create_blend_state, pipe.bind_blend_state, pipe.delete_blend_state, filled
+            pipe.create_blend_state, pipe.bind_blend_state, pipe.delete_blend_state, self.full
         )
         self.rasterizer = StateCache(
             pipe.create_rasterizer_state,
             pipe.bind_rasterizer_state,
             pipe.delete_rasterizer_state,
-            filled,
+            self.full,
         )
         self.depth_stencil = StateCache(
             pipe.create_depth_stencil_alpha_state,
             pipe.bind_depth_stencil_alpha_state,
             pipe.delete_depth_stencil_alpha_state,
-            filled,
+            self.full,
         )
         self.sampler = StateCache(
-            pipe.create_sampler_state, nothing, pipe.delete_sampler_state, filled
+            pipe.create_sampler_state, nothing, pipe.delete_sampler_state, self.full
         )
         self.vertex_elements = StateCache(
-            pipe.create_vertex_elements_state, nothing, pipe.delete_vertex_elements_state, filled
+            pipe.create_vertex_elements_state,
+            nothing,
+            pipe.delete_vertex_elements_state,
+            self.full,
         )
         self.all = (
             self.blend,
@@ -75,7 +75,7 @@ class Caches:
     def clear(self) -> None:
         for cache in self.all:
             cache.clear()
-        self.full = False
+        self.full.clear()
 
 
 _CLEARED = ("assembly program", "display list", "renderbuffer", "texture", "buffer", "sampler")
@@ -85,7 +85,7 @@ class ShareGroup:
     """The pipe, the shared names, and the contexts that use them."""
 
     def __init__(self, screen: Screen):
-        self.screen = screen
+        self.screen, self.caps = screen, screen.caps
         self.pipe = screen.context_create()
         self.pipe.set_failure_callback(self._work_failed)
         self.caches = Caches(self.pipe)
@@ -147,6 +147,8 @@ class ShareGroup:
         ):
             self.table(kind).clear()
         self.caches.clear()
+        # Nothing holds the driver's context then but whoever made it: its memory goes at once.
+        self.pipe.set_failure_callback(None)
         self.pipe.destroy()
 
     @property

@@ -206,6 +206,7 @@ class TilerContext(HostContext):
     def destroy(self) -> None:
         self.settle()
         super().destroy()
+        self._states.recorder = None
 
 
 def _covers(scissor: ScissorState | None, framebuffer: FramebufferState) -> bool:

@@ -2,8 +2,9 @@
 
 While a list is compiled the context's methods of compiled functions are recorders
 (`Recorder.wrap`): they copy what the arguments point at and append a call to the list. Playing back
-is calling the ordinary methods in order. Vertices between glBegin and glEnd are kept as the
-primitive they became when they were first played, if nothing outside the list could change them.
+is calling the ordinary methods, of whichever context of the share group plays, in order. Vertices
+between glBegin and glEnd are kept as the primitive they became when they were first played, if
+nothing outside the list could change them.
 """
 
 from __future__ import annotations
@@ -42,17 +43,26 @@ __all__ = ["DisplayList", "ListState", "Recorder"]
 
 MAX_NESTING = 64
 Method = Callable[..., Any]
+Around = Callable[["Context", Method, tuple[Any, ...]], None]
+"""Makes a call with what was current when it was recorded."""
 
 
 @dataclasses.dataclass(slots=True, eq=False)
 class Call:
     """One recorded call."""
 
-    name: str
-    method: Method
+    function: Function
     args: tuple[Any, ...]
+    around: Around | None = None
     end: int = 0  # of a glBegin whose glEnd is known: the index of the call behind that
     primitive: Primitive | None = None
+
+    def play(self, ctx: Context) -> None:
+        method = ctx.unrecorded(self.function)
+        if self.around is None:
+            method(*self.args)
+        else:
+            self.around(ctx, method, self.args)
 
 
 class DisplayList(GLObject):
@@ -68,12 +78,13 @@ class DisplayList(GLObject):
         """Find the primitives that consist of nothing but vertices and attributes."""
         start = -1
         for index, call in enumerate(self.calls):
-            if call.name == "Begin":
+            name = call.function.name
+            if name == "Begin":
                 start = index
-            elif call.name == "End" and start >= 0:
+            elif name == "End" and start >= 0:
                 self.calls[start].end = index + 1
                 start = -1
-            elif not is_vertex_data(call.name):
+            elif not is_vertex_data(name):
                 start = -1
 
     def play(self, ctx: Context) -> None:
@@ -85,11 +96,11 @@ class DisplayList(GLObject):
                     ctx.immediate.replay(call.primitive)
                 else:
                     for inner in calls[index : call.end]:
-                        inner.method(*inner.args)
+                        inner.play(ctx)
                     call.primitive = ctx.immediate.take_primitive()
                 index = call.end
                 continue
-            call.method(*call.args)
+            call.play(ctx)
             index += 1
 
 
@@ -137,17 +148,14 @@ class Recorder:
         snapshot = _snapshot_of(function)
 
         def record(*args: Any) -> Any:
-            call = method
-            kept = args
-            if snapshot is not None:
-                call, kept = snapshot(ctx, function, method, args)
-            calls.append(Call(function.name, call, kept))
+            around, kept = snapshot(ctx, function, args) if snapshot is not None else (None, args)
+            calls.append(Call(function, kept, around))
             return method(*args) if execute else None
 
         return record
 
 
-Snapshot = Callable[["Context", Function, Method, tuple[Any, ...]], tuple[Method, tuple[Any, ...]]]
+Snapshot = Callable[["Context", Function, tuple[Any, ...]], tuple[Around | None, tuple[Any, ...]]]
 
 
 def _snapshot_of(function: Function) -> Snapshot | None:
@@ -165,8 +173,8 @@ def _snapshot_of(function: Function) -> Snapshot | None:
 
 
 def _keep_values(
-    ctx: Context, function: Function, method: Method, args: tuple[Any, ...]
-) -> tuple[Method, tuple[Any, ...]]:
+    ctx: Context, function: Function, args: tuple[Any, ...]
+) -> tuple[None, tuple[Any, ...]]:
     kept = list(args)
     for i, param in enumerate(function.params):
         if param.kind is Kind.POINTER and i < len(args) and args[i] is not None:
@@ -175,12 +183,12 @@ def _keep_values(
             else:
                 size = pointer_bytes(ctx, function, args)
                 kept[i] = read_bytes(args[i], size).tobytes() if size else b""
-    return method, tuple(kept)
+    return None, tuple(kept)
 
 
 def _keep_image(
-    ctx: Context, function: Function, method: Method, args: tuple[Any, ...]
-) -> tuple[Method, tuple[Any, ...]]:
+    ctx: Context, function: Function, args: tuple[Any, ...]
+) -> tuple[Around, tuple[Any, ...]]:
     """Pixels as they are unpacked now, whatever the unpack state is when the list is played."""
     from gallette.state_tracker.compatibility.list_images import image_bytes
 
@@ -195,14 +203,14 @@ def _keep_image(
     else:
         kept = read_bytes(pointer, image_bytes(ctx, function, args)).tobytes()
 
-    def play(*values: Any) -> None:
-        saved, bound = ctx.unpack, ctx.buffers.bound
+    def play(user: Context, method: Method, values: tuple[Any, ...]) -> None:
+        saved, bound = user.unpack, user.buffers.bound
         saved_buffer = bound[GL.PIXEL_UNPACK_BUFFER]
-        ctx.unpack, bound[GL.PIXEL_UNPACK_BUFFER] = unpack, None
+        user.unpack, bound[GL.PIXEL_UNPACK_BUFFER] = unpack, None
         try:
             method(*values)
         finally:
-            ctx.unpack, bound[GL.PIXEL_UNPACK_BUFFER] = saved, saved_buffer
+            user.unpack, bound[GL.PIXEL_UNPACK_BUFFER] = saved, saved_buffer
 
     return play, (*front, kept)
 

@@ -10,6 +10,7 @@ import dataclasses
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from gallette.state_tracker.vertices.vertex_formats import element_bytes
 from gallette.state_tracker.vertices.vertex_input import elements_read
 
 if TYPE_CHECKING:
+    from gallette.state_tracker.compatibility.display_lists import Around
     from gallette.state_tracker.context import Context
 
 __all__ = ["is_array_draw", "snapshot"]
@@ -35,8 +37,8 @@ def is_array_draw(name: str) -> bool:
 
 
 def snapshot(
-    ctx: Context, function: Function, method: Callable[..., Any], args: tuple[Any, ...]
-) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    ctx: Context, function: Function, args: tuple[Any, ...]
+) -> tuple[Around | None, tuple[Any, ...]]:
     """The call with its own copy of every array it reads.
 
     What restarts primitives is decided now, too: the copies have no vertex for that index.
@@ -48,16 +50,20 @@ def snapshot(
         vertices = _vertices(ctx, function.name, named, kept)
         vao = _copy(ctx, *vertices, function.name.startswith("ArrayElement"))
     except (GalletteError, KeyError, ValueError):  # the draw is an error: let playing it say so
-        return method, tuple(kept[p.name] for p in function.params)
+        return None, tuple(kept[p.name] for p in function.params)
+    last_user = ref(ctx)
 
-    def play(*values: Any) -> None:
-        saved, saved_restart = ctx.arrays.current, ctx.raster.restart
+    def play(user: Context, method: Callable[..., Any], values: tuple[Any, ...]) -> None:
+        nonlocal last_user
+        if last_user() is not user:  # layouts name the buffer of a context's current values
+            last_user, vao.layouts = ref(user), {}
+        saved, saved_restart = user.arrays.current, user.raster.restart
         vao.element_buffer = None
-        ctx.arrays.current, ctx.raster.restart = vao, restart
+        user.arrays.current, user.raster.restart = vao, restart
         try:
             method(*values)
         finally:
-            ctx.arrays.current, ctx.raster.restart = saved, saved_restart
+            user.arrays.current, user.raster.restart = saved, saved_restart
 
     return play, tuple(kept[p.name] for p in function.params)
 

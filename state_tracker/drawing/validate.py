@@ -59,13 +59,13 @@ class StateCache:
     """The driver's objects for frozen state descriptions, made once and bound when they change.
 
     A program may make up a new state every frame: when there are too many, the cache says so
-    (`filled`), and whoever owns it lets go of all of them at a moment when nobody holds one
+    (`full`), and whoever owns it lets go of all of them at a moment when nobody holds one
     (`ShareGroup.trim`).
     """
 
     def __init__(self, create: Callable[[Any], Handle], bind: Callable[[Handle], None],
-                 delete: Callable[[Handle], None], filled: Callable[[], None]):  # fmt: skip
-        self._create, self._bind, self._delete, self._filled = create, bind, delete, filled
+                 delete: Callable[[Handle], None], full: list[StateCache]):  # fmt: skip
+        self._create, self._bind, self._delete, self._full = create, bind, delete, full
         self._handles: dict[Any, Handle] = {}
         self._bound: Handle = None
         self._state: Any = None  # what is bound, if it was told by its state
@@ -75,7 +75,7 @@ class StateCache:
         if handle is None:
             handle = self._handles[state] = self._create(state)
             if len(self._handles) > MOST_STATES:
-                self._filled()
+                self._full.append(self)
         return handle
 
     def bind(self, state: Any) -> Handle:
@@ -275,7 +275,7 @@ def _builtins(ctx: Context) -> None:
         if executable.has_builtins:
             fill(ctx, executable)
         if executable.fill is not None:
-            executable.fill()
+            executable.fill(ctx)
 
 
 def _constants(ctx: Context) -> None:

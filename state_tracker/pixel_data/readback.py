@@ -322,7 +322,7 @@ def _get_image(
 ) -> bytes | None:  # fmt: skip
     if not (ctx.profile != "es" and is_words(format, type)):
         check_pair(ctx, format, type)
-    check_level(ctx, texture.target, level)
+    check_level(ctx.caps, texture.target, level)
     if room is not None and room < 0:
         raise invalid_value("negative size")
     images = [read_image(ctx, texture, face, level, format, type) for face in faces]
@@ -374,7 +374,7 @@ def _level_parameter(ctx: Context, target: int, level: int, pname: int) -> list[
     check_es(ctx, target, "texture target")
     check_es(ctx, pname, "texture level parameter")
     info, face, proxy = image_target(target, 0)
-    check_level(ctx, info, level)
+    check_level(ctx.caps, info, level)
     if proxy:
         image = ctx.textures.proxies.get((info.value, level))
         texture = None

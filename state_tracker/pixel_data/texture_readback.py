@@ -54,7 +54,7 @@ def _check_box(texture: TextureObject, level: int, at: Triple, extent: Triple) -
         raise invalid_operation("this kind of texture has no images to read")
     if min(extent) < 0 or min(at) < 0:
         raise invalid_value("negative offset or size")
-    check_level(texture.ctx, texture.target, level)
+    check_level(texture.group.caps, texture.target, level)
     used = _used(texture)
     if (used < 2 and extent[1] != 1) or (used < 3 and extent[2] != 1):
         raise invalid_value("the box has more dimensions than the texture")
@@ -137,7 +137,7 @@ def _deliver(
 
 
 def _whole(ctx: Context, texture: TextureObject, faces: range, level: int) -> Bytes:
-    check_level(ctx, texture.target, level)
+    check_level(ctx.caps, texture.target, level)
     image = texture.image(faces[0], level)
     if image is None:
         raise invalid_operation(f"level {level} has no image")
@@ -193,7 +193,7 @@ def get_compressed_texture_sub_image(
 
 def _level_parameter(ctx: Context, name: int, level: int, pname: int) -> list[int]:
     found = ctx.textures.names.require(name)
-    check_level(ctx, found.target, level)
+    check_level(ctx.caps, found.target, level)
     return image_parameter(found, found.image(0, level), pname)
 
 

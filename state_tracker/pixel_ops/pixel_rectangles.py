@@ -118,7 +118,8 @@ class PixelDrawer:
             run_passes(shader, ["gather_info"])
             found = ctx.pipe.create_shader_state(Stage.FRAGMENT, shader)
             self._fragments[(executable, key, what, unit)] = found
-            executable.on_destroy.append(self._forget)
+            if self._forget not in executable.on_destroy:
+                executable.on_destroy.append(self._forget)
         return found
 
     def _forget(self, executable: Executable) -> None:
@@ -254,9 +255,9 @@ class PixelDrawer:
         ctx.dirty |= Dirty.RASTERIZER | Dirty.VIEWPORT | Dirty.PROGRAM | Dirty.TEXTURES
 
     def release_all(self) -> None:
-        for handle in self._fragments.values():
-            self._ctx.pipe.delete_shader_state(handle)
-        self._fragments.clear()
+        for executable in {key[0] for key in self._fragments}:
+            executable.on_destroy.remove(self._forget)
+            self._forget(executable)
         if self._vertex is not None:
             self._vertex.destroy()
             self._vertex = None

@@ -252,9 +252,9 @@ class RenderMode:
             self._ctx.pipe.delete_shader_state(handle)
 
     def release_all(self) -> None:
-        for handle in self._handles.values():
-            self._ctx.pipe.delete_shader_state(handle)
-        self._handles.clear()
+        for executable in list(self._handles):
+            executable.on_destroy.remove(self._forget)
+            self._forget(executable)
 
 
 def _clipped(vertices: Vertices, corners: int) -> Vertices:

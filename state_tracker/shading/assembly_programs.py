@@ -105,10 +105,10 @@ class AssemblyState:
         executable = _build(ctx, STAGES[target], parsed)
         program.destroy()
         program.text, program.program, program.executable = text, parsed, executable
-        executable.fill = lambda: self._fill(program)
+        executable.fill = lambda user: user.assembly.fill(program)
         ctx.dirty |= Dirty.ALL
 
-    def _fill(self, program: AssemblyObject) -> None:
+    def fill(self, program: AssemblyObject) -> None:
         """Write parameters into the program's uniforms."""
         executable = program.executable
         assert executable is not None

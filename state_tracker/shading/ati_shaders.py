@@ -74,11 +74,11 @@ class AtiState:
         executable = shader.executables.get(key)
         if executable is None:
             executable = _compile(ctx, ati_source(shader.program, targets, fog))
-            executable.fill = lambda: self._fill(shader, executable)
+            executable.fill = lambda user: user.ati.fill(shader, executable)
             shader.executables[key] = executable
         return executable
 
-    def _fill(self, shader: AtiShader, executable: Executable) -> None:
+    def fill(self, shader: AtiShader, executable: Executable) -> None:
         """Constants of the shader's own come before those of all."""
         for uniform in executable.linked.uniforms:
             if uniform.name == "ati_constants[0]":

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import ProgramObject
 
-__all__ = ["FeedbackObject", "FeedbackState", "size_and_type"]
+__all__ = ["FeedbackObject", "FeedbackState", "size_and_type", "stream_output"]
 
 
 _LAST_FIRST = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
@@ -67,17 +67,6 @@ class FeedbackState:
         self.current = self.default.retain()
         self._ctx = ctx
 
-    def stream_output(self, linked: LinkedProgram, stage: Stage) -> StreamOutputInfo | None:
-        """What the driver's shader of that stage captures: the last vertex stage only."""
-        xfb = linked.xfb
-        if xfb is None or stage is not next((s for s in _LAST_FIRST if s in linked.shaders), None):
-            return None
-        outputs = tuple(
-            StreamOutput(o.slot, o.component, o.num_components, o.buffer, o.offset, o.stream)
-            for o in xfb.outputs
-        )
-        return StreamOutputInfo(outputs, xfb.strides)
-
     def varying_type(self, program: ProgramObject, name: str) -> tuple[int, int]:
         """Size and GL type of a captured varying."""
         xfb = program.told.linked.xfb if program.told is not None else None
@@ -90,6 +79,18 @@ class FeedbackState:
         self.current.release()
         self.names.clear()
         self.default.release()
+
+
+def stream_output(linked: LinkedProgram, stage: Stage) -> StreamOutputInfo | None:
+    """What the driver's shader of that stage captures: the last vertex stage only."""
+    xfb = linked.xfb
+    if xfb is None or stage is not next((s for s in _LAST_FIRST if s in linked.shaders), None):
+        return None
+    outputs = tuple(
+        StreamOutput(o.slot, o.component, o.num_components, o.buffer, o.offset, o.stream)
+        for o in xfb.outputs
+    )
+    return StreamOutputInfo(outputs, xfb.strides)
 
 
 def size_and_type(varying: StreamVarying) -> tuple[int, int]:

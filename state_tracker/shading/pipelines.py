@@ -172,7 +172,7 @@ def create_shader_programv(ctx: Context, type: int, count: int, strings: list[st
     log = shader.compiled.info_log if shader.compiled is not None else ""
     if shader.ok:
         program.attach(shader)
-        program.link()
+        program.link(ctx)
         program.detach(shader)
     program.info_log = log + program.info_log
     ctx.programs.free(shader)

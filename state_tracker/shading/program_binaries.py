@@ -106,7 +106,7 @@ def _restore(ctx: Context, program: ProgramObject, given: _Binary) -> None:
         program.attrib_bindings, program.frag_data_bindings = given.attributes, given.outputs
         program.xfb_varyings, program.xfb_mode = given.varyings, given.mode
         program.separable = given.separable
-        program.link()
+        program.link(ctx)
     except GalletteError as error:
         program.fail_link(f"error: {error}")
     finally:

@@ -124,7 +124,7 @@ def release_shader_compiler(ctx: Context) -> None:
 
 @entry
 def create_program(ctx: Context) -> int:
-    return ctx.programs.names.add(lambda name: ProgramObject(name, ctx)).name
+    return ctx.programs.names.add(ProgramObject).name
 
 
 @entry
@@ -168,7 +168,7 @@ def link_program(ctx: Context, program: int) -> None:
     feedback = ctx.feedback.current
     if feedback.active and ctx.programs.current is found:
         raise invalid_operation("transform feedback is active with this program")
-    found.link()
+    found.link(ctx)
 
 
 @entry

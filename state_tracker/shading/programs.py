@@ -24,6 +24,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.shading.feedback import stream_output
 from gallette.state_tracker.shading.named_strings import include_lookup
 from gallette.state_tracker.shading.origins import Includes, Origin, noting
 from gallette.state_tracker.shading.spirv import SpirvState, link_binaries
@@ -148,7 +149,7 @@ class Executable:
     """
 
     def __init__(self, ctx: Context, linked: LinkedProgram, glsl_version: int):
-        self.ctx, self.linked, self.glsl_version = ctx, linked, glsl_version
+        self.group, self.linked, self.glsl_version = ctx.group, linked, glsl_version
         self.uniforms = UniformStorage(linked, ctx)
         self.handles: dict[tuple[Stage, LoweringKey], Handle] = {}
         self.block_bindings = [block.binding for block in linked.uniform_blocks]
@@ -165,7 +166,7 @@ class Executable:
             (index, uniform) for index, uniform in enumerate(linked.uniforms) if uniform.is_handle
         ]
         self.attributes = self._active_attributes()
-        self.fill: Callable[[], None] | None = None  # writes uniforms nobody sets by location
+        self.fill: Callable[[Context], None] | None = None  # uniforms nobody sets by location
         self.on_destroy: list[Callable[[Executable], None]] = []
         self.is_fixed_function = False
         self.has_builtins = any(u.builtin for u in linked.uniforms)
@@ -227,9 +228,9 @@ class Executable:
         """The driver's shader of a stage (lowered for `key`), created when first drawn with."""
         found = self.handles.get((stage, key))
         if found is None:
-            shader = handed_over(lower(self.linked.shaders[stage].ref(), key), self.ctx.caps)
-            info = self.ctx.feedback.stream_output(self.linked, stage)
-            found = self.ctx.pipe.create_shader_state(stage, shader, info)
+            shader = handed_over(lower(self.linked.shaders[stage].ref(), key), self.group.caps)
+            info = stream_output(self.linked, stage)
+            found = self.group.pipe.create_shader_state(stage, shader, info)
             self.handles[(stage, key)] = found
         return found
 
@@ -237,16 +238,17 @@ class Executable:
         for told in self.on_destroy:
             told(self)
         self.on_destroy.clear()
+        self.fill = None
         for (stage, _), handle in self.handles.items():
-            if self.ctx.bound_shaders.get(stage) is handle:
-                self.ctx.pipe.bind_shader_state(stage, None)
-                self.ctx.bound_shaders[stage] = None
-            self.ctx.pipe.delete_shader_state(handle)
+            if self.group.bound_shaders.get(stage) is handle:
+                self.group.pipe.bind_shader_state(stage, None)
+                self.group.bound_shaders[stage] = None
+            self.group.pipe.delete_shader_state(handle)
         self.handles.clear()
         for shader in self.linked.shaders.values():
             shader.unref()
         self.linked.shaders.clear()
-        self.ctx.group.mark(Dirty.PROGRAM)
+        self.group.mark(Dirty.PROGRAM)
 
 
 class ProgramObject(GLObject):
@@ -254,9 +256,8 @@ class ProgramObject(GLObject):
 
     kind = "program"
 
-    def __init__(self, name: int, ctx: Context):
+    def __init__(self, name: int):
         super().__init__(name)
-        self.ctx = ctx
         self.attached: list[ShaderObject] = []
         self.attrib_bindings: dict[str, int] = {}
         self.frag_data_bindings: dict[str, tuple[int, int]] = {}
@@ -277,8 +278,7 @@ class ProgramObject(GLObject):
         self.link_ok = self.validate_ok = False
         self.info_log = why
 
-    def link(self) -> None:
-        ctx = self.ctx
+    def link(self, ctx: Context) -> None:
         self.link_ok = self.validate_ok = False
         self.info_log = ""
         self.linked_from = [s.origin for s in self.attached]

@@ -165,7 +165,7 @@ def _texture(ctx: Context, name: int) -> TextureObject:
 
 
 def _check_level(ctx: Context, texture: TextureObject, level: int) -> None:
-    check_level(ctx, texture.target, level)
+    check_level(ctx.caps, texture.target, level)
     if texture.immutable_levels and level >= texture.immutable_levels:
         raise invalid_value(f"the texture has {texture.immutable_levels} levels for good")
 

@@ -153,7 +153,7 @@ def _check_invalidated(ctx: Context, name: int, level: int) -> TextureObject:
     texture = ctx.textures.names.get(name) if name else None
     if texture is None:
         raise invalid_value(f"{name} is not the name of a texture")
-    last = texture.target.limit(ctx).bit_length() - 1 if texture.target.mipmapped else 0
+    last = texture.target.limit(ctx.caps).bit_length() - 1 if texture.target.mipmapped else 0
     if not 0 <= level <= last:
         raise invalid_value(f"level {level} of a {texture.target.name}")
     return texture

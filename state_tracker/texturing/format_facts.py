@@ -138,7 +138,7 @@ class Facts:
         if axis == self.target.layers_axis:
             return self.layers
         axes = {Target.TEXTURE_1D: 1, Target.TEXTURE_1D_ARRAY: 1, Target.TEXTURE_3D: 3}
-        return self.target.limit(self.ctx) if axis < axes.get(self.target.pipe, 2) else 0
+        return self.target.limit(self.ctx.caps) if axis < axes.get(self.target.pipe, 2) else 0
 
     @property
     def samples(self) -> list[int]:

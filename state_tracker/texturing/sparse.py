@@ -38,10 +38,10 @@ def _zero(texture: TextureObject, level: int, at: Triple, extent: Triple) -> Non
         for face in range(at[2], at[2] + extent[2]):
             rows = np.zeros((1, extent[1], extent[0] * unit), np.uint8)
             flat = (extent[0], extent[1], 1)
-            store_pixels(texture.ctx, texture, face, level, (at[0], at[1], 0), flat, rows)
+            store_pixels(texture.group, texture, face, level, (at[0], at[1], 0), flat, rows)
         return
     rows = np.zeros((extent[2], extent[1], extent[0] * unit), np.uint8)
-    store_pixels(texture.ctx, texture, 0, level, at, extent, rows)
+    store_pixels(texture.group, texture, 0, level, at, extent, rows)
 
 
 def _commit(texture: TextureObject, level: int, at: Triple, extent: Triple, commit: bool) -> None:

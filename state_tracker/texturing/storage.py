@@ -113,7 +113,7 @@ def _proxy_storage(
     """What immutable storage would be; what is too large is nothing."""
     info = _check_storage(ctx, target, levels, internalformat, extent)
     fits = check_sizes(ctx, target, 0, extent)
-    for level in range(target.last_level(ctx) + 1):
+    for level in range(target.last_level(ctx.caps) + 1):
         image = None
         if fits and level < levels:
             image = make_image(ctx, info, target, target.level_extent(extent, level))

@@ -46,6 +46,7 @@ from gallette.state_tracker.texturing.ycbcr import check_words, rgb, store_words
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.share import ShareGroup
 
 __all__ = ["store_pixels"]
 
@@ -65,7 +66,7 @@ _WRITES = MapFlags.WRITE | MapFlags.DISCARD_RANGE
 
 
 def store_pixels(
-    ctx: Context,
+    owner: Context | ShareGroup,
     texture: TextureObject,
     face: int,
     level: int,
@@ -81,16 +82,16 @@ def store_pixels(
     box = pipe_box(texture, layer, *at, *extent)
     if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
         rows = rows.reshape(extent[1], 1, -1)
-    transfer = ctx.pipe.transfer_map(resource, at_level, _WRITES, box)
+    transfer = owner.pipe.transfer_map(resource, at_level, _WRITES, box)
     transfer.data[...] = rows.reshape(transfer.data.shape)
-    ctx.pipe.transfer_unmap(transfer)
+    owner.pipe.transfer_unmap(transfer)
 
 
 def check_sizes(ctx: Context, target: TargetInfo, level: int, extent: tuple[int, int, int]) -> bool:
     """Are level and size legal? Raises for what is always wrong, False for "too big"."""
     if level < 0 or (level and not target.mipmapped):
         raise invalid_value(f"level {level} of a {target.name}")
-    limit = target.limit(ctx)
+    limit = target.limit(ctx.caps)
     if level > limit.bit_length() - 1:
         raise invalid_value(f"level {level} is beyond the smallest mipmap")
     if min(extent) < 0:
@@ -332,7 +333,7 @@ def check_part(
     extent: tuple[int, int, int],
 ) -> TexImage:
     """The image a sub-image call means; GL errors if it or the box does not exist."""
-    last = texture.target.limit(texture.ctx).bit_length() - 1
+    last = texture.target.limit(texture.group.caps).bit_length() - 1
     if not 0 <= level <= last:
         raise invalid_value(f"level {level} of a {texture.target.name}")
     image = texture.image(face, level)

@@ -10,7 +10,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 
 if TYPE_CHECKING:
-    from gallette.state_tracker.context import Context
+    from gallette.pipe.caps import Caps
 
 __all__ = [
     "CUBE_FACES",
@@ -56,9 +56,8 @@ class TargetInfo:
     def binding(self) -> str:
         return self.name.replace("TEXTURE_", "TEXTURE_BINDING_", 1)
 
-    def limit(self, ctx: Context) -> int:
+    def limit(self, caps: Caps) -> int:
         """The largest edge of a level 0 image."""
-        caps = ctx.caps
         if self.pipe is Target.TEXTURE_3D:
             return caps.max_texture_3d_size
         if self.pipe.is_cube:
@@ -73,9 +72,9 @@ class TargetInfo:
                 sizes[axis] = max(1, sizes[axis] >> level)
         return sizes[0], sizes[1], sizes[2]
 
-    def last_level(self, ctx: Context) -> int:
+    def last_level(self, caps: Caps) -> int:
         """The number of the smallest level an image of the largest size has."""
-        return self.limit(ctx).bit_length() - 1 if self.mipmapped else 0
+        return self.limit(caps).bit_length() - 1 if self.mipmapped else 0
 
 
 def _info(name: str, pipe: Target, dims: int, **more: object) -> TargetInfo:
@@ -120,9 +119,9 @@ def texture_target(target: int) -> TargetInfo:
     return found
 
 
-def check_level(ctx: Context, info: TargetInfo, level: int) -> None:
+def check_level(caps: Caps, info: TargetInfo, level: int) -> None:
     """Can a texture of that target have such a level?"""
-    if not 0 <= level <= info.last_level(ctx):
+    if not 0 <= level <= info.last_level(caps):
         raise invalid_value(f"level {level} of a {info.name}")
 
 

@@ -118,7 +118,7 @@ class TextureObject(GLObject):
 
     def __init__(self, name: int, target: TargetInfo, ctx: Context):
         super().__init__(name)
-        self.ctx, self.target = ctx, target
+        self.group, self.target = ctx.group, target
         self.params = SamplerParams()
         if target.only_edges:
             self.params.min_filter = GL.LINEAR
@@ -168,13 +168,13 @@ class TextureObject(GLObject):
         """Images or level range changed: derived things must be looked at again."""
         self._views.clear()
         self._complete.clear()
-        self.ctx.group.mark(Dirty.TEXTURES | Dirty.FRAMEBUFFER | Dirty.IMAGES)
+        self.group.mark(Dirty.TEXTURES | Dirty.FRAMEBUFFER | Dirty.IMAGES)
 
     def looked_at(self) -> None:
         """Level range or swizzle changed: views of what is there are chosen anew."""
         if len(self._views) > _MOST_VIEWS:
             self._views.clear()
-        self.ctx.group.mark(Dirty.TEXTURES)
+        self.group.mark(Dirty.TEXTURES)
 
     def define(self, face: int, level: int, image: TexImage) -> None:
         """Give a level new storage of the image's size and format; contents are undefined.
@@ -274,7 +274,9 @@ class TextureObject(GLObject):
                 box = Box(0, 0, 0, *self._pipe_extent(image))
                 at_level, layer = (0, 0) if image.stray is not None else (level, face)
                 box = Box(0, 0, layer, box.width, box.height, box.depth)
-                self.ctx.pipe.resource_copy_region(chain, level, 0, 0, face, source, at_level, box)
+                self.group.pipe.resource_copy_region(
+                    chain, level, 0, 0, face, source, at_level, box
+                )
                 if image.stray is not None:
                     image.stray.unref()
                     image.stray = None
@@ -282,7 +284,7 @@ class TextureObject(GLObject):
             for level, face, image, stray in leftovers:
                 image.stray = stray
                 box = Box(0, 0, face, *self._pipe_extent(image))
-                self.ctx.pipe.resource_copy_region(stray, 0, 0, 0, 0, old, level, box)
+                self.group.pipe.resource_copy_region(stray, 0, 0, 0, 0, old, level, box)
             old.unref()
         self.changed()
 
@@ -333,7 +335,7 @@ class TextureObject(GLObject):
         if level and max(extent) == 1:  # the last level: the chain is at least this deep
             for axis in range(2 if self.target.faces == 6 else 1):
                 extent[axis] <<= level
-        limit = max(self.target.limit(self.ctx), 1)
+        limit = max(self.target.limit(self.group.caps), 1)
         if max(extent[: 3 if self.target.layers_axis < 0 else self.target.layers_axis]) > limit:
             return self._create(image, image.extent, 1)
         if level and math.prod(extent) * self.target.faces > _MOST_GUESSED:
@@ -355,7 +357,7 @@ class TextureObject(GLObject):
         elif target is Target.TEXTURE_CUBE:
             layers = 6
         bind = Bind.SAMPLER_VIEW
-        screen = self.ctx.screen
+        screen = self.group.screen
         wanted = Bind.DEPTH_STENCIL if image.format.is_depth_stencil else Bind.RENDER_TARGET
         if screen.is_format_supported(image.format, target, image.samples, wanted):
             bind |= wanted
@@ -534,7 +536,7 @@ class TextureObject(GLObject):
 
     def destroy(self) -> None:
         if self.pinned:
-            self.ctx.group.handles.forget(self)
+            self.group.handles.forget(self)
             if self.buffer is not None:
                 self.buffer.pins -= 1
         self._drop_images()

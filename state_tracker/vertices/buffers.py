@@ -110,7 +110,7 @@ class BufferObject(GLObject):
 
     def __init__(self, name: int, ctx: Context):
         super().__init__(name)
-        self.ctx = ctx
+        self.group = ctx.group
         self.size = 0
         self.usage: int = GL.STATIC_DRAW
         self.resource: Resource | None = None
@@ -134,12 +134,12 @@ class BufferObject(GLObject):
                     usage=USAGES.get(usage, Usage.DEFAULT),
                     label=self.label or f"buffer {self.name}",
                 )
-                resource = self.ctx.screen.resource_create(desc)  # or everything stays as it was
+                resource = self.group.screen.resource_create(desc)  # or everything stays as it was
             self.unmap()
             self._drop()
             self.resource, self.size = resource, size
-            self.ctx.group.mark(HOLDERS)
-            self.ctx.group.epoch += 1
+            self.group.mark(HOLDERS)
+            self.group.epoch += 1
         self.unmap()
         self.usage = usage
         if size and data is not None:
@@ -159,28 +159,28 @@ class BufferObject(GLObject):
             label=self.label or f"buffer {self.name}",
             memory=address,
         )
-        resource = self.ctx.screen.resource_create(desc)  # or everything stays as it was
+        resource = self.group.screen.resource_create(desc)  # or everything stays as it was
         self.unmap()
         self._drop()
         self.resource, self.size, self.usage = resource, size, usage
         self.keep = keep
-        self.ctx.group.mark(HOLDERS)
-        self.ctx.group.epoch += 1
+        self.group.mark(HOLDERS)
+        self.group.epoch += 1
 
     def write(self, offset: int, data: Any) -> None:
         if self.committed.size and not self.committed.all():
             for begin, end in _runs(self.committed, offset, offset + len(data)):
                 part = data[begin - offset : end - offset]
                 if self.resource is not None:
-                    self.ctx.pipe.buffer_subdata(self.resource, begin, part)
+                    self.group.pipe.buffer_subdata(self.resource, begin, part)
             return
         if self.resource is not None:
-            self.ctx.pipe.buffer_subdata(self.resource, offset, data)
+            self.group.pipe.buffer_subdata(self.resource, offset, data)
 
     def read(self, offset: int, size: int) -> bytes:
         if self.resource is None or size <= 0:
             return b""
-        return self.ctx.pipe.buffer_read(self.resource, offset, size)
+        return self.group.pipe.buffer_read(self.resource, offset, size)
 
     def read_padded(self, offset: int, size: int) -> bytes:
         """Bytes from `offset` on; zeroes follow where the buffer has ended."""
@@ -191,17 +191,17 @@ class BufferObject(GLObject):
         """Make a range visible; the address of its first byte."""
         assert self.resource is not None
         box = Box(offset, width=length)
-        transfer = self.ctx.pipe.transfer_map(self.resource, 0, _map_flags(access), box)
+        transfer = self.group.pipe.transfer_map(self.resource, 0, _map_flags(access), box)
         address: int = transfer.data.__array_interface__["data"][0]  # quicker than `ctypes`
         self.mapping = Mapping(transfer, offset, length, access, address)
-        self.ctx.group.mapped += 1
+        self.group.mapped += 1
         return address
 
     def unmap(self) -> None:
         if self.mapping is not None:
-            self.ctx.pipe.transfer_unmap(self.mapping.transfer)
+            self.group.pipe.transfer_unmap(self.mapping.transfer)
             self.mapping = None
-            self.ctx.group.mapped -= 1
+            self.group.mapped -= 1
 
     @property
     def plain(self) -> Resource | None:

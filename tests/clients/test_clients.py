@@ -48,6 +48,7 @@ CLIENTS = (
     Client("moderngl_egl", ("moderngl",)),
     Client("pyopengl_egl", ("OpenGL",)),
     Client("pyopengl_egl", ("OpenGL",), 2, ("glu",)),
+    Client("pyopengl_contexts", ("OpenGL",)),
     Client("pyglet_headless", ("pyglet",)),
     Client("moderngl_window_headless", ("moderngl_window",)),
     Client("mixed", ("moderngl", "OpenGL")),

@@ -70,6 +70,30 @@ static int draw(float value) {
     return red();
 }
 
+static long resident(void) {  /* kilobytes of memory in use */
+    long pages = 0, all = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld %ld", &all, &pages) != 2) exit(2);
+    fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static int drawn_and_gone(void) {  /* a context that draws a triangle, and is destroyed */
+    static const float corners[] = {-1, -1, 3, -1, -1, 3};
+    void (*use)(unsigned) = get_proc("glEnableClientState");
+    void (*color)(float, float, float) = get_proc("glColor3f");
+    void (*place)(int, unsigned, int, const void *) = get_proc("glVertexPointer");
+    void (*arrays)(unsigned, int, int) = get_proc("glDrawArrays");
+    P s = surface(), c = create_context(display, config, NULL, NULL);
+    make_current(display, s, s, c);
+    use(0x8074); color(0.4f, 0, 0);
+    place(2, 0x1406, 0, corners); arrays(4, 0, 3);
+    int found = red();
+    make_current(display, NULL, NULL, NULL);
+    destroy_context(display, c); destroy_surface(display, s);
+    return found;
+}
+
 static void *in_thread(void *argument) {
     int number = (int)(long)argument;
     bind_api(0x30A2);
@@ -178,6 +202,13 @@ int main(int argc, char **argv) {
         unsigned first = gl_error(), second = gl_error();
         int bad = make_current(display, (P)0x1234, (P)0x1234, c), code = egl_error();
         printf("%x %x %d %x %x\n", first, second, bad, code, egl_error());
+    }
+    if (!strcmp(what, "contexts")) {  /* forty contexts, and what each of the later ones leaves */
+        int good = 0;
+        for (int i = 0; i < 20; i++) good += drawn_and_gone() == 102;
+        long before = resident();
+        for (int i = 0; i < 20; i++) good += drawn_and_gone() == 102;
+        printf("%d %d\n", good, (resident() - before) / 20 < 100);
     }
     if (!strcmp(what, "speed")) {
         struct timespec a, b;

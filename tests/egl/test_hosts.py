@@ -20,6 +20,7 @@ MODES = {
     "fork": "0 51",  # the child draws, and so does the parent
     "interrupt": "2 51 1 102",  # SIGINT ends a child; the program's own handler hears it
     "terminated": "(nil) 3001 0 3001 51",  # a terminated display; the current context lives on
+    "contexts": "40 1",  # contexts that drew and were destroyed leave less than 100 KB each
     "errors": "500 0 0 300d 3000",  # INVALID_ENUM once; EGL_BAD_SURFACE once
 }
 

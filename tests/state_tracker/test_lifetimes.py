@@ -108,8 +108,9 @@ def test_a_released_context_leaves_nothing_behind() -> None:
     context.gen_queries(3)
     context.generate_mipmap(GL.TEXTURE_2D)
     context.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    screen = context.screen
     context.release()
-    assert context.screen.resources.live == []
+    assert screen.resources.live == []
     context.release()  # twice is once
 
 

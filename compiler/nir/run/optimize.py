@@ -96,16 +96,20 @@ class _Plan:
 
 
 _plans: dict[int, _Plan] = {}
-"""By the identity of options: comparing some forty switches takes longer than finding that a short
-shader has nothing to optimise."""
+"""By the identity of the options that a plan keeps: comparing some forty switches takes longer than
+finding that a short shader has nothing to optimise."""
+
+_equal_plans: dict[OptimizeOptions, _Plan] = {}
+"""The same plans for options that are equal to theirs, such as those of the next screen."""
 
 
 def _plan_of(options: OptimizeOptions) -> _Plan:
-    found = _plans.get(id(options))
+    found = _plans.get(id(options)) or _equal_plans.get(options)
     if found is None:
         if len(_plans) >= 256:
             _plans.clear()
-        found = _plans[id(options)] = _Plan(options)
+            _equal_plans.clear()
+        found = _plans[id(options)] = _equal_plans[options] = _Plan(options)
     return found
 
 

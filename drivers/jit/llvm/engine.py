@@ -134,8 +134,9 @@ class Code:
         library = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
         for name in self.names:
             library.export_symbol(name)
-        tracker = library.link(_session(), f"gallette{_number}")
-        self._libraries.append(tracker)
+        session = _session(_number)
+        tracker = library.link(session, f"gallette{_number}")
+        self._libraries.append((session, tracker))
         self._functions = {name: int(tracker[name]) for name in self.names}
         self.quick = quick
         for made in self._made:
@@ -214,9 +215,18 @@ def _quick(key: str) -> str:
     return f"{key}.quick"
 
 
-@functools.cache
-def _session() -> Any:
-    return linker()
+_MOST_LOADED = 256
+"""Libraries that one linker loads: it keeps some kilobytes of each that was unloaded."""
+
+_linker: Any = None
+
+
+def _session(number: int) -> Any:
+    """The linker that loads the library of that number; it lives as long as any of its own."""
+    global _linker
+    if _linker is None or number % _MOST_LOADED == 0:
+        _linker = linker()
+    return _linker
 
 
 _lock = threading.RLock()
@@ -249,5 +259,6 @@ def loads() -> int:
 
 def load_engine() -> None:
     """Have LLVM ready before the first code is wanted."""
-    _session()
+    with _lock:
+        _session(1)
     own_tools()

@@ -69,13 +69,17 @@ def _target(cpu: str, features: str, level: int) -> Any:
     )
 
 
+_MOST_IMAGES = 256
+"""Modules of one LLVM context: it keeps the constants of each."""
+
+
 class Tools:
     """What one thread at a time makes code with."""
 
     def __init__(self) -> None:
         found = machine()
         self._targets = [_target(found.cpu, found.features, level) for level in (2, 0)]
-        self._context = llvm.create_context()
+        self._context, self._images = llvm.create_context(), 0
 
     def warm_up(self) -> None:
         """Have LLVM make what it keeps for the whole process (see `background.wait_at_exit`)."""
@@ -84,6 +88,9 @@ class Tools:
 
     def image(self, text: str, quick: bool) -> bytes:
         """The object file of a module."""
+        self._images += 1
+        if self._images % _MOST_IMAGES == 0:
+            self._context = llvm.create_context()
         target = self._targets[quick]
         module = optimised(text, quick, target, self._context)
         try:
