@@ -178,11 +178,8 @@ def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
 def bytes_at(address: int, size: int) -> memoryview | bytes:
     """Bytes of C memory, to be looked at now: the short way for small values."""
     if LISTENERS:
-        _touch(address, size)
-    data = _MEMORY[address : address + size] if _IS_WIDE else ctypes.string_at(address, size)
-    for listener in LISTENERS:
-        listener.read(address, bytes(data))
-    return data
+        return read_bytes(address, size).tobytes()
+    return _MEMORY[address : address + size] if _IS_WIDE else ctypes.string_at(address, size)
 
 
 def read_array(pointer: Pointer, gl_type: str, count: int) -> npt.NDArray[Any]:
