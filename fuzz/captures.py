@@ -336,9 +336,9 @@ def attempt(path: Path, driver: str, look: bool) -> str:
     return "replayed, with errors" if done.errors else "replayed"
 
 
-def make_case(found: list[Seed], options: argparse.Namespace) -> Case:
+def make_case(found: list[Seed], folder: Path, options: argparse.Namespace) -> Case:
     memory.zeros = _Pages().zeros
-    scratch = Path(tempfile.mkdtemp()) / "mutant.gcap"
+    scratch = folder / f"{os.getpid()}.gcap"
 
     def case(number: int) -> str:
         write_mutant(found, number, options.seed, scratch)
@@ -357,7 +357,8 @@ def main() -> int:
     if options.write is not None:
         write_mutant(found, options.first, options.seed, options.write)
         return 0
-    return run(partial(make_case, found, options), options)
+    with tempfile.TemporaryDirectory() as folder:
+        return run(partial(make_case, found, Path(folder), options), options)
 
 
 if __name__ == "__main__":

@@ -195,12 +195,10 @@ def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
 def bytes_at(address: int, size: int) -> memoryview | bytes:
     """Bytes of C memory, to be looked at now: the short way for small values."""
     if LISTENERS:
-        _touch(address, size)
+        return read_bytes(address, size).tobytes()
     data = _MEMORY[address : address + size] if _IS_WIDE else ctypes.string_at(address, size)
     if len(data) != size:
         _check_range(address, size)
-    for listener in LISTENERS:
-        listener.read(address, bytes(data))
     return data
 
 

@@ -84,7 +84,7 @@ def pack(program: CompiledShader) -> bytes:
 
 
 def unpack(data: bytes) -> CompiledShader:
-    """The program that was packed."""
+    """The program that was packed, by this user (see `compiler/disk_cache.py`): it is code."""
     made, opcodes, code = pickle.loads(data)
     for name in opcodes:
         made.globals[name] = OPCODES[name.removeprefix(OPERATION)].semantics
