@@ -270,7 +270,8 @@ class ProgramObject(GLObject):
         self.frag_data_bindings: dict[str, tuple[int, int]] = {}
         self.xfb_varyings: list[str] = []
         self.xfb_mode: int = GL.INTERLEAVED_ATTRIBS
-        self.separable = False
+        self.separable = False  # to be linked so
+        self.was_separable = False  # when it was linked last
         self.binary_retrievable = False
         self.executable: Executable | None = None
         self.link_ok = False
@@ -318,6 +319,7 @@ class ProgramObject(GLObject):
 
     def link(self, ctx: Context) -> None:
         self.link_ok = self.validate_ok = False
+        self.was_separable = self.separable
         self.info_log = ""
         self.linked_from = [s.origin for s in self.attached]
         if not all(s.ok for s in self.attached):
