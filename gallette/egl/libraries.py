@@ -96,6 +96,7 @@ def exports() -> dict[str, list[str]]:
         VENDOR_LIBRARY: ["__egl_Main", *gl],
         "libEGL.so.1": egl,
         "libGL.so.1": [*glx, *gl],
+        "libGLX.so.0": glx,  # GLFW, VTK and others load it by this name
         "libOpenGL.so.0": gl,
         "libGLESv2.so.2": gl,
         "libGLESv1_CM.so.1": gl,
