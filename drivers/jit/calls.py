@@ -20,6 +20,7 @@ import numpy.typing as npt
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.work import Work
 
+from .llvm.stack import raise_interruption
 from .shader.chunk import CornerSite, OffsetSite, TextureSite
 from .shader.storage import ImageSite
 
@@ -81,7 +82,12 @@ def _answers(
 
 def clock(work: Work, failures: list[BaseException]) -> Callback:
     """A callback by which machine code asks for more units of work."""
-    return Callback(lambda _: work.grant(), failures)
+
+    def grant(_: int) -> int:
+        raise_interruption()
+        return work.grant()
+
+    return Callback(grant, failures)
 
 
 def clock_of(work: Work) -> Callback:

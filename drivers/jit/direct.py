@@ -140,6 +140,7 @@ def direct(draw: DrawState, mode: Primitive) -> Direct | None:
     if (
         function is None
         or function.code.sites
+        or vertex.program.chunk_function(((), ()))[1].deep
         or function.key.effects
         or function.key.images
         or not _constants_fit(fragment, function.code.least)

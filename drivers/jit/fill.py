@@ -94,6 +94,8 @@ def tile_function_for(
         if _is_plain(bound, engine, context, shape):
             key = _tile_key(bound, engine, context, vertices, shape)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
+        if function is not None and function.call.deep:
+            function = None  # the shared parts call the program's chunk function, and that can be
         if len(engine.derived) >= _MOST_DERIVED:
             engine.derived.clear()
         found = engine.derived[what] = function, context  # which so keeps its number

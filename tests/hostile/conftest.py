@@ -12,6 +12,6 @@ def gl(request: pytest.FixtureRequest) -> GLInterface:
     """The context; a vertex array is bound."""
     if request.param == "jit":
         pytest.importorskip("llvmlite")
-    made = create_context(request.param, version=(4, 5), size=(32, 32))
+    made = create_context(request.param, version=(4, 6), size=(32, 32))
     made.bind_vertex_array(made.gen_vertex_arrays(1)[0])
     return made

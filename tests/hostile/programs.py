@@ -16,7 +16,7 @@ def linked(gl: GLInterface, **sources: str) -> int:
     """A program of sources by stage (`VERTEX`, `GEOMETRY`, ...), in use."""
     name = gl.create_program()
     for stage, source in sources.items():
-        shader = compiled(gl, getattr(GL, f"{stage}_SHADER"), f"#version 450\n{source}")
+        shader = compiled(gl, getattr(GL, f"{stage}_SHADER"), f"#version 460\n{source}")
         gl.attach_shader(name, shader)
         gl.delete_shader(shader)
     gl.link_program(name)

@@ -23,6 +23,7 @@ from gallette.pipe.state import Box
 
 __all__ = [
     "MAX_RESOURCE_BYTES",
+    "TAIL",
     "ResourceError",
     "Storage",
     "allocate",
@@ -30,6 +31,7 @@ __all__ = [
     "copy_region",
     "level_bytes",
     "level_offsets",
+    "zeroed_memory",
 ]
 
 Storage = npt.NDArray[np.uint8]
@@ -38,7 +40,7 @@ MAX_RESOURCE_BYTES = 1 << 31
 """The largest resource, as in llvmpipe. Shaders count texels and bytes of it with 32-bit numbers,
 in machine code and in NumPy, so a resource also has fewer than this many texels."""
 
-_TAIL = 32  # spare zero bytes at the end, so that word and texel views can cover the last bytes
+TAIL = 32  # spare zero bytes at the end, so that word and texel views can cover the last bytes
 _MAP_ALIGNMENT = 64  # of addresses: what GL_MIN_MAP_BUFFER_ALIGNMENT promises at least
 
 
@@ -85,16 +87,24 @@ def allocate(desc: ResourceDesc) -> list[Storage]:
     if desc.memory:
         return [_shared(desc.memory, desc.width).reshape(1, 1, -1)]
     try:
-        room = np.zeros(total + _TAIL + _MAP_ALIGNMENT, np.uint8)
+        backing = zeroed_memory(total + TAIL)
     except MemoryError as error:
         raise OutOfMemoryError(f"out of memory: {total} bytes for {desc.format.name}") from error
-    start = -room.__array_interface__["data"][0] % _MAP_ALIGNMENT
-    # An array of its own: NumPy would call all of `room` the base of a slice's slices.
-    backing = np.frombuffer(room.data[start : start + total + _TAIL], np.uint8)
     return [
         backing[at : at + math.prod(shape)].reshape(shape)
         for at, shape in zip(offsets, shapes, strict=False)
     ]
+
+
+def zeroed_memory(size: int) -> Storage:
+    """Zero bytes at an address that is a multiple of `_MAP_ALIGNMENT`.
+
+    All memory of resources comes from here, except the application's own.
+    """
+    room = np.zeros(size + _MAP_ALIGNMENT, np.uint8)
+    start = -room.__array_interface__["data"][0] % _MAP_ALIGNMENT
+    # An array of its own: NumPy would call all of `room` the base of a slice's slices.
+    return np.frombuffer(room.data[start : start + size], np.uint8)
 
 
 def _shared(address: int, size: int) -> Storage:
