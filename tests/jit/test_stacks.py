@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +15,7 @@ pytest.importorskip("llvmlite")
 from gallette.drivers.jit.llvm import stack
 from gallette.state_tracker import GL, create_context
 from tests.hostile.programs import linked, storage, words
+from tests.interrupts import hear_interrupts
 
 SUMS = """layout(local_size_x = 512) in;
 layout(std430, binding = 0) buffer Found { uint found[]; };
@@ -57,6 +61,40 @@ def test_code_with_a_large_frame_runs_in_a_thread_of_its_own(
     monkeypatch.setattr("gallette.drivers.jit.llvm.engine.LIMIT", 1 << 14)
     assert _sums() == [1536 + me for me in range(512)]
     assert frames and min(frames) > 1 << 14
+
+
+INTERRUPTED = """
+import os, signal, threading
+import tests.jit.test_stacks as own
+from gallette.drivers.jit.llvm import engine, stack
+from gallette.state_tracker.context import Context
+engine.LIMIT = stack.LIMIT = 1 << 14
+gl = Context("jit", version=(4, 5), budget=1 << 60, time_limit=1e9)
+source = own.SUMS.replace("step = 256u; step > 0u; step >>= 1", "step = 1u; step > 0u; step ^= 2u")
+buffer = own.storage(gl, 0, 2048)
+own.linked(gl, COMPUTE=source)
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    gl.dispatch_compute(1, 1, 1)
+    gl.finish()
+except KeyboardInterrupt:
+    own.linked(gl, COMPUTE=own.SUMS)
+    gl.dispatch_compute(1, 1, 1)
+    gl.finish()
+    print("interrupted, and goes on", gl.get_error())
+"""
+
+
+def test_ctrl_c_ends_code_that_runs_in_a_thread_of_its_own() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED],
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=hear_interrupts,
+    )
+    assert done.stdout.strip() == "interrupted, and goes on 0", done.stderr
 
 
 def test_frames_are_counted_where_they_may_be_large() -> None:
