@@ -40,10 +40,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from gl_diff.beside import BESIDE, MARKS, Both
 from gl_diff.compare import Seen, difference
 from gl_diff.generate import FAMILY, generate
-from gl_diff.reduce import reduce_lines
 from gl_diff.run import Side, run
 from gl_diff.shared import Sharing
 from gl_diff.threads import WHILE, Threads
+
+from gallette.compiler.reduce import reduce_lines
 
 Pairs = tuple[tuple[str, str], ...]
 PAIRS: Pairs = (("queued", "native"), ("queued", "immediate"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-__all__ = ["cache_home"]
+__all__ = ["cache_home", "usual_cache_home"]
 
 
 def cache_home() -> Path | None:
@@ -19,6 +19,11 @@ def cache_home() -> Path | None:
         return None
     if named not in ("", "on", "1"):
         return Path(named)
+    return usual_cache_home()
+
+
+def usual_cache_home() -> Path | None:
+    """The folder where nobody has named another; None for users without a home."""
     xdg = os.environ.get("XDG_CACHE_HOME", "")
     if xdg.startswith("/"):  # the specification wants relative paths ignored
         return Path(xdg) / "gallette"

@@ -1,8 +1,13 @@
 """Made things kept between processes: named by what they depend on, safe to share, bounded.
 
 A file's name is the hash of everything its content depends on, so a file is only ever made and
-removed, never changed. Writers make it under another name and rename it; readers check a sum, so
-half a file (a full disk, a crash) is a miss. Whatever goes wrong with the disk is a miss, too.
+removed, never changed. Writers make it under another name and rename it. Whatever goes wrong with
+the disk is a miss.
+
+What is kept is run: machine code, and pickles. So the folder must be one that only the user can
+write to (`private_folder`), and a file must bear the user's own signature: its first bytes are a
+keyed hash of its name and content, under a key that lies in the user's cache folder. A file that is
+damaged, another user's or renamed is a miss before anything looks at its content.
 """
 
 from __future__ import annotations
@@ -10,17 +15,24 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import hmac
 import os
-import tempfile
+import pickle
+import secrets
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from gallette.compiler.cache_home import cache_home
+from gallette.compiler.atomic_write import atomic_write
+from gallette.compiler.cache_home import cache_home, usual_cache_home
+from gallette.compiler.private_folder import private_folder
 
 __all__ = ["DiskCache", "code_version", "shared_cache"]
 
 _MOST_BYTES = 512 << 20
-_DIGEST = 16
+_DIGEST = 32
+_KEY = 32
 
 
 class DiskCache:
@@ -30,17 +42,17 @@ class DiskCache:
         self.folder, self.most_bytes = folder, most_bytes
         self.hits = self.misses = 0
         self._written = 0
+        self._usable: bool | None = None  # not looked at yet
 
     def get(self, key: str) -> bytes | None:
-        """What was kept under this key, if it is there and whole."""
+        """What this user kept under this key, if it is there and whole."""
         path = self._path(key)
         try:
-            data = path.read_bytes()
+            data = path.read_bytes() if self._is_usable() else b""
         except OSError:
-            self.misses += 1
-            return None
+            data = b""
         body = data[_DIGEST:]
-        if _sum(body) != data[:_DIGEST]:
+        if not hmac.compare_digest(self._signature(key, body), data[:_DIGEST]):
             self.misses += 1
             return None
         self.hits += 1
@@ -51,20 +63,44 @@ class DiskCache:
     def put(self, key: str, body: bytes) -> None:
         """Keep something; readers see all of it or nothing."""
         path = self._path(key)
+        if not self._is_usable():
+            return
         with contextlib.suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(_sum(body) + body)
-                os.replace(temporary, path)
-            except OSError:
-                os.unlink(temporary)
-                return
+            path.parent.mkdir(exist_ok=True)
+            with atomic_write(path, 0o600) as file:
+                file.write(self._signature(key, body) + body)
             self._written += len(body)
             if self._written > self.most_bytes // 16:
                 self._written = 0
                 self.trim()
+
+    def load(self, key: str) -> Any:
+        """What `keep` was given under this key; None for what is not there."""
+        body = self.get(key)
+        return None if body is None else pickle.loads(body)
+
+    def keep(self, key: str, value: Any) -> None:
+        """Keep an object that pickles, for processes with the same code."""
+        self.put(key, pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
+
+    def _is_usable(self) -> bool:
+        """Is the folder one that only this user can write to?"""
+        if self._usable is None:
+            try:
+                private_folder(self.folder)
+            except OSError as error:
+                self._usable = False
+                if usual_cache_home() not in self.folder.parents:  # one that somebody has named
+                    print(f"gallette: nothing is kept: {error}", file=sys.stderr)
+            else:
+                self._usable = True
+        return self._usable
+
+    def _signature(self, key: str, body: bytes) -> bytes:
+        found = hashlib.blake2b(key=_key(), digest_size=_DIGEST)
+        found.update(f"{self.folder.name} {key}\0".encode())
+        found.update(body)
+        return found.digest()
 
     def trim(self) -> None:
         """Remove what was used longest ago, until three quarters of the bound are left."""
@@ -91,8 +127,25 @@ class DiskCache:
         return self.folder / key[:2] / key[2:]
 
 
-def _sum(body: bytes) -> bytes:
-    return hashlib.blake2b(body, digest_size=_DIGEST).digest()
+@functools.cache
+def _key() -> bytes:
+    """The user's key; where none can be kept, one that makes files of other processes misses."""
+    home = usual_cache_home()
+    if home is not None:
+        with contextlib.suppress(OSError):
+            return _kept_key(private_folder(home) / "key")
+    return secrets.token_bytes(_KEY)
+
+
+def _kept_key(path: Path) -> bytes:
+    if not path.exists():
+        with atomic_write(path, 0o600) as file:
+            file.write(secrets.token_bytes(_KEY))
+    found = path.read_bytes()  # another process may have been quicker
+    if len(found) != _KEY or (os.name == "posix" and path.stat().st_mode & 0o077):
+        path.unlink()
+        return _kept_key(path)
+    return found
 
 
 def shared_cache(name: str, most_bytes: int = _MOST_BYTES) -> DiskCache | None:

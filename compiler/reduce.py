@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-__all__ = ["Reduction", "reduce_text"]
+__all__ = ["Reduction", "reduce_lines", "reduce_text"]
 
 Rewrite: TypeAlias = "Callable[[str], Iterable[str]]"
 _TOKEN = re.compile(r"[%&$@!]?\w+(?:\.\w+)*|\s+|.", re.DOTALL)
@@ -43,6 +43,29 @@ class Reduction:
         if answer:
             self.text = candidate
         return answer
+
+
+def reduce_lines(
+    lines: Sequence[str], fails: Callable[[list[str]], bool], most_tries: int = 160
+) -> list[str]:
+    """The shortest list found from which no single line can be taken (delta debugging)."""
+    kept = list(lines)
+    size = max(1, len(kept) // 2)
+    tries = 0
+    while tries < most_tries:
+        at, shrunk = 0, False
+        while at < len(kept) and tries < most_tries:
+            candidate = kept[:at] + kept[at + size :]
+            tries += 1
+            if candidate and fails(candidate):
+                kept, shrunk = candidate, True
+            else:
+                at += size
+        if not shrunk:
+            if size == 1:
+                break
+            size = max(1, size // 2)
+    return kept
 
 
 def reduce_text(

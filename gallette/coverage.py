@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gallette.piglit_subset.environment import child_command, child_environment
+
 __all__ = ["AREAS", "Area", "measure", "report", "watching"]
 
 Seen = dict[str, set[str]]
@@ -269,11 +271,11 @@ def _note_syntax(seen: Seen, unit: Any) -> None:
 
 def measure(paths: Sequence[Path], jobs: int) -> Seen:
     """Run tests on numpipe, spread over processes, and put together what they touched."""
-    environment = {**os.environ, "GALLETTE_CACHE": "off"}
+    environment = {**child_environment("numpipe"), "GALLETTE_CACHE": "off"}
     children = []
     for number in range(max(1, jobs)):
         child = subprocess.Popen(
-            [sys.executable, "-m", "gallette.coverage"],
+            child_command("gallette.coverage"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

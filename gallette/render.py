@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
-from gallette.piglit_subset.environment import child_environment
+from gallette.piglit_subset.environment import child_command, child_environment
 from gallette.scenes.common import Pass
 
 __all__ = ["Rendering", "load_passes", "render_on_cluster", "render_scenes", "save_passes"]
@@ -63,7 +63,7 @@ def render_scenes(
         out = Path(folder) / "passes.npz"
         with tempfile.TemporaryFile() as log:
             child = subprocess.Popen(
-                [sys.executable, "-m", "gallette.render", driver, str(out), *scenes],
+                child_command("gallette.render", driver, str(out), *scenes),
                 stdout=subprocess.PIPE,
                 stderr=log,
                 env=scene_environment(driver, options),

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
-from gallette.piglit_subset.environment import child_environment
+from gallette.piglit_subset.environment import child_command, child_environment
 
 __all__ = ["Event", "TraceStory", "read_trace", "trace_target"]
 
@@ -63,7 +63,7 @@ def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceSto
         lines, pictures = Path(folder) / "trace.jsonl", Path(folder) / "pictures.npz"
         env = {**child_environment(driver), "GALLETTE_TRACE": str(lines)}
         done = subprocess.run(
-            [sys.executable, "-m", "gallette.tracing", driver, target, str(pictures)],
+            child_command("gallette.tracing", driver, target, str(pictures)),
             env=env,
             capture_output=True,
             text=True,

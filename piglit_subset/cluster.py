@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -67,16 +68,14 @@ class Cluster:
         if kind == "local":
             if count and not (count.isdigit() and int(count)):
                 raise InputError(f"--cluster {address}: local:N wants a number of workers")
-            self._own = distributed.LocalCluster(
-                n_workers=int(count or 2),
-                threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",
-                silence_logs=50,
-            )
+            security = _credentials(distributed)
+            self._own = _started(distributed, int(count or 2), security)
             address = self._own.scheduler_address
+        else:
+            security = None  # what dask's own configuration says
         self.address: str = address
         try:
-            self._client: Any = distributed.Client(address, timeout=PATIENCE)
+            self._client: Any = distributed.Client(address, timeout=PATIENCE, security=security)
         except (OSError, ValueError) as error:
             raise InputError(f"--cluster {address}: no scheduler answers: {error}") from None
         self._check()
@@ -150,6 +149,39 @@ def _distributed() -> Any:
         raise InputError(
             "--cluster needs dask.distributed: pip install 'gallette[cluster]'"
         ) from None
+
+
+def _credentials(distributed: Any) -> Any:
+    """Keys that exist in this process and its workers only.
+
+    A scheduler runs whatever it is sent, and every user of the machine can reach its port.
+    """
+    try:
+        return distributed.Security.temporary()
+    except ImportError:
+        raise InputError(
+            "--cluster local:N needs cryptography, to keep other users of this machine out: "
+            "pip install 'gallette[cluster]'"
+        ) from None
+
+
+def _started(distributed: Any, workers: int, security: Any) -> Any:
+    """Workers on this machine. They and their helpers take no modules from the working directory,
+    and answer nothing over HTTP."""
+    os.environ["PYTHONSAFEPATH"] = "1"
+    dask = importlib.import_module("dask")
+    quiet: dict[str, list[str]] = {
+        f"distributed.{part}.http.routes": [] for part in ("scheduler", "worker")
+    }
+    with dask.config.set(quiet):
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="tls://127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
+            security=security,
+        )
 
 
 def _version() -> str:

@@ -1,16 +1,20 @@
-"""The environment of a process that draws: this very package on its path, and a quiet native GL.
+"""Processes that draw: this very package on their path, no modules of the working directory, and
+a quiet native GL.
 
 >>> child_environment("native")["EGL_PLATFORM"]
 'surfaceless'
+>>> child_command("gallette.render", "jit")[1:]
+['-P', '-m', 'gallette.render', 'jit']
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-__all__ = ["child_environment"]
+__all__ = ["child_command", "child_environment"]
 
 
 def _package_home() -> str:
@@ -18,6 +22,14 @@ def _package_home() -> str:
     spec = find_spec("gallette")
     assert spec is not None and spec.origin is not None
     return str(Path(spec.origin).resolve().parent.parent)
+
+
+def child_command(module: str, *arguments: str) -> list[str]:
+    """What runs a module of this package in `child_environment`.
+
+    `python -m` would look for modules in the working directory first, where anybody's may be.
+    """
+    return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def child_environment(driver: str, jobs: int = 1) -> dict[str, str]:

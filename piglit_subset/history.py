@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from pathlib import Path
 
+from gallette.compiler.atomic_write import atomic_write
 from gallette.compiler.cache_home import cache_home
 from gallette.piglit_subset.results import Run
 
@@ -30,10 +30,11 @@ class Costs:
         self.path = home / "times" / f"{driver.replace(':', '-')}.json" if home else None
         self.seconds: dict[str, float] = {}
         if self.path is not None:
-            with contextlib.suppress(OSError, ValueError):
+            with contextlib.suppress(OSError, ValueError, RecursionError):
                 found = json.loads(self.path.read_text(encoding="utf-8"))
                 if isinstance(found, dict):
-                    self.seconds = {k: float(v) for k, v in found.items() if v >= 0}
+                    known = ((k, v) for k, v in found.items() if isinstance(v, int | float))
+                    self.seconds = {k: float(v) for k, v in known if 0 <= v < 1e9}
 
     def of(self, name: str, path: Path) -> float:
         known = self.seconds.get(name)
@@ -55,8 +56,7 @@ class Costs:
         merged = {**self.seconds, **fresh}
         while len(merged) > _KEPT:
             del merged[next(iter(merged))]
-        temporary = self.path.with_suffix(f".{os.getpid()}.new")
         with contextlib.suppress(OSError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(json.dumps(merged, separators=(",", ":")), encoding="utf-8")
-            temporary.replace(self.path)
+            with atomic_write(self.path) as file:
+                file.write(json.dumps(merged, separators=(",", ":")).encode())

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .environment import child_environment
+from .environment import child_command, child_environment
 
 __all__ = ["Report", "TestProcess", "run_all"]
 
@@ -56,7 +56,7 @@ class _Worker:
         self.tests = 0
         self._pending = b""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "gallette.piglit_subset.worker"],
+            child_command("gallette.piglit_subset.worker"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,

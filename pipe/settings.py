@@ -9,6 +9,10 @@
 The file is `GALLETTE_CONFIG`; without that variable, `gallette/gallette.toml` in the user's
 configuration folder and then `gallette.toml` in the working directory. What comes later wins, and
 what a program asks for itself wins over all of them.
+
+The working directory may be anybody's: one stands in it to look at what came out of an archive. So
+its file cannot set options that a driver declares to be `Annotated[..., TRUSTED]`: those that name
+files, from which code may be loaded or which are written, and those that lift limits.
 """
 
 from __future__ import annotations
@@ -20,11 +24,30 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from gallette.compiler.errors import InputError
 
-__all__ = ["ALIASES", "known_options", "program_name", "settings_files", "settings_for"]
+__all__ = [
+    "ALIASES",
+    "TRUSTED",
+    "Option",
+    "known_options",
+    "program_name",
+    "settings_files",
+    "settings_for",
+]
+
+TRUSTED = "only from the user's own settings"
+"""Marks an option, in its annotation, that a file in the working directory may not set."""
+
+
+class Option(NamedTuple):
+    """An option of a driver, as its screen declares it."""
+
+    default: Any
+    trusted: bool
+
 
 ALIASES = {"vs_position_always_invariant": "position_invariant"}
 """Names under which other drivers' users know an option."""
@@ -38,30 +61,56 @@ def program_name() -> str:
 
 def settings_files() -> list[Path]:
     """The files that exist, the most general one first."""
+    return [file for file, _ in _files()]
+
+
+def _files() -> list[tuple[Path, bool]]:
+    """These, and whether each is the user's own choice."""
     given = os.environ.get("GALLETTE_CONFIG")
     if given:
         if not Path(given).is_file():
             raise InputError(f"GALLETTE_CONFIG: there is no file {given}")
-        return [Path(given)]
-    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    places = [Path(home) / "gallette" / "gallette.toml", Path("gallette.toml")]
-    return [place for place in places if place.is_file()]
+        return [(Path(given), True)]
+    found = [(place, True) for place in _own_file() if place.is_file()]
+    here = Path("gallette.toml")
+    if here.is_file() and not any(here.samefile(own) for own, _ in found):
+        found.append((here, False))
+    return found
 
 
-def known_options(factory: Callable[..., Any]) -> dict[str, Any]:
-    """The options a driver's screen takes, with their defaults.
+def _own_file() -> list[Path]:
+    """The user's own file, which need not be there; no place for one without a home."""
+    xdg = os.environ.get("XDG_CONFIG_HOME", "")
+    if xdg.startswith("/"):  # the specification wants relative paths ignored
+        return [Path(xdg) / "gallette" / "gallette.toml"]
+    try:
+        return [Path.home() / ".config" / "gallette" / "gallette.toml"]
+    except RuntimeError:
+        return []
+
+
+def known_options(factory: Callable[..., Any]) -> dict[str, Option]:
+    """The options a driver's screen takes.
 
     They are the factory's parameters or, if it takes `**options`, those of `ScreenOptions` beside
     it.
     """
-    parameters = list(inspect.signature(factory).parameters.values())
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        beside = getattr(inspect.getmodule(factory), "ScreenOptions", None)
-        if beside is not None:
-            parameters += inspect.signature(beside).parameters.values()
+    found = _options_of(factory)
+    parameters = inspect.signature(factory).parameters.values()
+    beside = getattr(inspect.getmodule(factory), "ScreenOptions", None)
+    if beside is not None and any(p.kind is p.VAR_KEYWORD for p in parameters):
+        found |= _options_of(beside)
+    return found
+
+
+def _options_of(made_by: Callable[..., Any]) -> dict[str, Option]:
+    try:
+        hints = get_type_hints(made_by, include_extras=True)
+    except NameError:  # annotations of names that only a type checker sees: nothing is known
+        hints = dict.fromkeys(inspect.signature(made_by).parameters, Annotated[Any, TRUSTED])
     return {
-        p.name: p.default
-        for p in parameters
+        p.name: Option(p.default, TRUSTED in getattr(hints.get(p.name), "__metadata__", ()))
+        for p in inspect.signature(made_by).parameters.values()
         if p.default is not p.empty and p.kind is not p.VAR_KEYWORD and p.name != "inner"
     }
 
@@ -81,9 +130,9 @@ def settings_for(driver: str, factory: Callable[..., Any]) -> dict[str, Any]:
     """Options the files give to `driver` in this program."""
     chosen: dict[str, Any] = {}
     program = program_name()
-    files = settings_files()
+    files = _files()
     known = known_options(factory) if files else {}
-    for file in files:
+    for file, own in files:
         for section in _applications(file):
             named = section.pop("driver", None)
             pattern = section.pop("program", "*")
@@ -92,9 +141,20 @@ def settings_for(driver: str, factory: Callable[..., Any]) -> dict[str, Any]:
             for name, value in section.items():
                 option = ALIASES.get(name, name)
                 if option in known:
+                    if known[option].trusted and not own:
+                        raise _refused(file, driver, name)
                     chosen[option] = value
                 elif named is not None:
                     raise InputError(
                         f"{file}: {driver} has no option {name!r} (it has {', '.join(known)})"
                     )
     return chosen
+
+
+def _refused(file: Path, driver: str, name: str) -> InputError:
+    own = "".join(f"{place}, or in " for place in _own_file())
+    return InputError(
+        f"{file.resolve()}: {name!r} of the driver {driver} names files or lifts a limit, which a "
+        f"file in the working directory may not do; if you want it, put it in {own}a file that "
+        "GALLETTE_CONFIG names"
+    )

@@ -11,7 +11,12 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
-from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_array,
+    read_bytes,
+    read_pointers,
+)
 from gallette.state_tracker.entry_points.registry import entry, implemented, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.vertices.buffer_objects import bind_indexed
@@ -199,8 +204,8 @@ def multi_mode_draw_elements_ibm(
     primcount: int, modestride: int,
 ) -> None:  # fmt: skip
     modes = _modes(mode, primcount, modestride)
-    counts, places = read_array(count, "int", primcount), read_array(indices, "intptr", primcount)
-    for each, length, place in zip(modes, counts.tolist(), places.tolist(), strict=True):
+    counts, places = read_array(count, "int", primcount), read_pointers(indices, primcount)
+    for each, length, place in zip(modes, counts.tolist(), places, strict=True):
         if length > 0:
             implemented("DrawElements")(ctx, each, length, type, place)
 

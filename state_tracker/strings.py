@@ -75,6 +75,8 @@ def get_stringi(ctx: Context, name: int, index: int) -> str:
         names = list(ctx.limits.extensions)
     elif name == GL.SHADING_LANGUAGE_VERSION and ctx.profile != "es":
         names = language_versions(ctx)
+    elif name == GL.SPIR_V_EXTENSIONS and ctx.profile != "es":
+        names = []
     else:
         raise invalid_enum(name, "indexed string")
     if index >= len(names):

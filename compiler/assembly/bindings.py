@@ -170,11 +170,11 @@ class Bindings:
             )
             default = 0 if word in ("texgen", "texenv") else None
             path.append(str(self.tokens.index(limit, default)))
-        while self.tokens.accept("."):
+        # No binding begins with another one, so a dot after a whole one begins a swizzle.
+        while not re.fullmatch(_STATE[word], ".".join(path)):
+            if not self.tokens.accept("."):
+                raise self.tokens.error(f"there is no state.{'.'.join(path)}")
             path.append(self.tokens.name())
-        known = re.fullmatch(_STATE[word], ".".join(path))
-        if known is None:
-            raise self.tokens.error(f"there is no state.{'.'.join(path)}")
         return ["state." + ".".join(path)]
 
     def _matrix_items(self) -> list[str]:

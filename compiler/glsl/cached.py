@@ -11,11 +11,10 @@ A shader found in the cache has no tree; should its program be unknown, it is co
 from __future__ import annotations
 
 import hashlib
-import pickle
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any
 
 from gallette.compiler import debug
 from gallette.compiler.disk_cache import DiskCache, code_version, shared_cache
@@ -55,7 +54,7 @@ def _cache() -> DiskCache | None:
 
 
 def _key(*parts: object) -> str:
-    text = "\0".join([code_version("compiler"), *map(repr, parts)])
+    text = "\0".join([code_version("compiler"), sys.version, *map(repr, parts)])
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
 
 
@@ -78,23 +77,13 @@ def _digest(value: frozenset[str] | Limits) -> str:
     return _key(sorted(value) if isinstance(value, frozenset) else value)
 
 
-def _load(cache: DiskCache, key: str) -> Any:
-    data = cache.get(key)
-    if data is None:
-        return None
-    try:
-        return pickle.loads(data)
-    except Exception:  # whatever an old or foreign file makes pickle raise: a miss
-        return None
-
-
 def compile_cached(stage: Stage, text: str, options: CompileOptions) -> CompiledShader:
     """`compile_shader` of one text, from memory if it compiled before."""
     cache = _cache()
     if cache is None or options.include is not None:
         return compile_shader(stage, text, options)
     key = _key("shader", stage.value, text, _stable(options))
-    found = _load(cache, key)
+    found = cache.load(key)
     if found is not None:
         log, diagnostics, language = found
         return CachedShader(
@@ -104,7 +93,7 @@ def compile_cached(stage: Stage, text: str, options: CompileOptions) -> Compiled
     if not fresh.ok:
         return fresh
     kept = (fresh.info_log, fresh.diagnostics, fresh.language)
-    cache.put(key, pickle.dumps(kept, pickle.HIGHEST_PROTOCOL))
+    cache.keep(key, kept)
     plain = {f.name: getattr(fresh, f.name) for f in fields(CompiledShader)}
     return CachedShader(**plain, key=key, text=text, options=options)
 
@@ -116,7 +105,7 @@ def link_cached(shaders: Sequence[CompiledShader], options: LinkOptions) -> Link
     if cache is None or len(keys) != len(shaders):
         return link_program(_with_trees(shaders), options)
     key = _key("program", keys, _stable(options))
-    found = _load(cache, key)
+    found = cache.load(key)
     if found is not None:
         return _revived(*found)
     program = link_program(_with_trees(shaders), options)
@@ -137,7 +126,7 @@ def _keep(cache: DiskCache, key: str, program: LinkedProgram) -> None:
     bodies = {stage: shader.pack() for stage, shader in stored.items()}
     tables = replace(program, shaders={})
     program.shaders = dict(stored)
-    cache.put(key, pickle.dumps((tables, bodies), pickle.HIGHEST_PROTOCOL))
+    cache.keep(key, (tables, bodies))
 
 
 def _revived(tables: LinkedProgram, bodies: dict[Stage, bytes]) -> LinkedProgram:

@@ -59,7 +59,7 @@ class HostContext(MemoryContext):
 
     def __init__(self, screen: HostScreen) -> None:
         super().__init__(screen)
-        self._states = DrawStates(self.bound, self.counters, Work(screen.budget))
+        self._states = DrawStates(self.bound, self.counters, Work(screen.budget, screen.time_limit))
         self._joiner = self._states.joiner
         self._queue = DrawQueue(self._states, self.regroup, self.screen.counts_draws)
 

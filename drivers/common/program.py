@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HELD",
     "HELD_TESTED",
+    "LONGEST_BLOCK",
     "PER_SAMPLE",
     "BoundProgram",
     "DriverShader",
@@ -55,6 +56,11 @@ __all__ = [
     "as_lanes",
     "textures_from",
 ]
+
+LONGEST_BLOCK = 1 << 16
+"""Bytes from a constant block's beginning that code may read without looking how long the block is:
+binding puts zeros behind a shorter one. That is GL_MAX_UNIFORM_BLOCK_SIZE; SPIR-V may name places
+far beyond, which are read with a check."""
 
 Outputs = dict[int, list[Value | None]]
 """By slot (VaryingSlot or FragResult): four components, None where the shader writes nothing."""

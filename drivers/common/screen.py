@@ -10,7 +10,7 @@ from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.drivers.common.raster.points import LARGEST_POINT
 from gallette.drivers.common.raster.samples import STANDARD
 from gallette.drivers.common.variants.compiler import VariantCompiler
-from gallette.drivers.common.work import DEFAULT_BUDGET, LANE, Work
+from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT, LANE, Work
 from gallette.pipe.caps import Caps
 from gallette.pipe.interface import Context
 
@@ -25,9 +25,14 @@ class HostScreen(MemoryScreen):
     user_memory = False
     """Nothing reads behind the end of a buffer, where an application's memory may end."""
 
-    def __init__(self, compiler: VariantCompiler[Any, Any], budget: int = DEFAULT_BUDGET) -> None:
-        """`budget` is the work one draw or dispatch may do (see `work`)."""
-        self.compiler, self.budget = compiler, budget
+    def __init__(
+        self,
+        compiler: VariantCompiler[Any, Any],
+        budget: int = DEFAULT_BUDGET,
+        time_limit: float = DEFAULT_TIME_LIMIT,
+    ) -> None:
+        """`budget` and `time_limit` bound the work of one draw or dispatch (see `work`)."""
+        self.compiler, self.budget, self.time_limit = compiler, budget, time_limit
         keep_freed_memory()
         caps = Caps(
             glsl_version=460,

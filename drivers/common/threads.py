@@ -35,11 +35,12 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max(1, threads - 1), "gallette")
 
 
-def run_all(jobs: Sequence[Callable[[], None]]) -> None:
+def run_all(jobs: Sequence[Callable[[], None]], stop: Callable[[BaseException], None]) -> None:
     """Run jobs at once, the first in this thread.
 
     The jobs share what there is to do, so one that has not begun when the first is done would find
-    nothing left: it is called off instead of waited for.
+    nothing left: it is called off instead of waited for. The others are always waited for, because
+    they use the caller's memory; where this thread is interrupted, `stop` tells them to end soon.
     """
     pool = _pool(thread_count())
     others = [pool.submit(job) for job in jobs[1:]]
@@ -47,8 +48,22 @@ def run_all(jobs: Sequence[Callable[[], None]]) -> None:
         jobs[0]()
     finally:
         for other in others:
-            if not other.cancel():
-                other.result()
+            _wait_for(other, stop)
+
+
+def _wait_for(job: Future[None], stop: Callable[[BaseException], None]) -> None:
+    """Wait for the end of a job that has begun, whatever interrupts this thread."""
+    interrupted: BaseException | None = None
+    while not job.cancel() and not job.done():
+        try:
+            job.exception()
+        except BaseException as error:
+            interrupted = error
+            stop(error)
+    if interrupted is not None:
+        raise interrupted
+    if not job.cancelled():
+        job.result()
 
 
 def in_order(

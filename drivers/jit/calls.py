@@ -1,23 +1,30 @@
-"""What compiled code has Python do: texture operations, images, vertices by a moving number.
+"""How machine code calls Python: for texture operations, images, vertices by a moving number, and
+to ask whether it may go on.
 
 A call site describes itself (`chunk.TextureSite` and friends). Arguments lie in the call area, a
 row of lanes each, the first row saying which lanes ask; results go to the rows from the first on.
+
+No exception can pass through machine code, so a `Callback` keeps it and answers with a negative
+number; the code then leaves at once, and its caller raises what was kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ctypes
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.lanes import ShaderResources
+from gallette.drivers.common.work import Work
 
+from .llvm.stack import raise_interruption
 from .shader.chunk import CornerSite, OffsetSite, TextureSite
 from .shader.storage import ImageSite
 
-__all__ = ["CallArea", "answer"]
+__all__ = ["CallArea", "Callback", "answer", "answering", "clock", "clock_of", "raise_failure"]
 
 Array = npt.NDArray[Any]
 _ROWS = 40
@@ -29,6 +36,97 @@ _ARGUMENTS = {
     "ms_index": "sample_index",
     "min_lod": "min_lod",
 }
+
+
+_STOP = -1
+_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+
+
+class Callback:
+    """A function that machine code calls with a number; where it raises, the answer is negative.
+
+    The exception is added to `failures`. Once there is one, every answer is negative, so callbacks
+    of threads that share a draw also share the list. Each thread needs callbacks of its own.
+    """
+
+    __slots__ = ("_function", "address", "failures")
+
+    def __init__(self, function: Callable[[int], int], failures: list[BaseException]) -> None:
+        self.failures = failures
+        answers = _answers(function, failures)
+        next(answers)
+        self._function = _FUNCTION(answers.send)
+        self.address = ctypes.cast(self._function, ctypes.c_void_p).value or 0
+
+
+def _answers(
+    function: Callable[[int], int], failures: list[BaseException]
+) -> Generator[int, int, None]:
+    """Answer one number after the other.
+
+    This is a generator because Python handles signals first of all when it enters a function: the
+    KeyboardInterrupt of Ctrl-C would be raised where no `try` of that function can catch it. A
+    generator that goes on does so inside its `try`.
+    """
+    result = 0
+    while True:
+        try:
+            asked = yield result
+            result = _STOP if failures else function(asked)
+        except GeneratorExit:
+            return
+        except BaseException as error:
+            failures.append(error)
+            result = _STOP
+
+
+def clock(work: Work, failures: list[BaseException]) -> Callback:
+    """A callback by which machine code asks for more units of work."""
+
+    def grant(_: int) -> int:
+        raise_interruption()
+        return work.grant()
+
+    return Callback(grant, failures)
+
+
+def clock_of(work: Work) -> Callback:
+    """The same, one for all draws of a context that are not shared by threads."""
+    if work.callback is None:
+        work.callback = clock(work, [])
+    found: Callback = work.callback
+    return found
+
+
+def raise_failure(failures: list[BaseException]) -> None:
+    """Raise the first exception that was kept, if there is one, and forget the others."""
+    if failures:
+        error = failures[0]
+        failures.clear()
+        raise error
+
+
+def answering(
+    sites: Sequence[Any],
+    area: CallArea,
+    lanes: Any,
+    resources: ShaderResources,
+    count: int,
+    failures: list[BaseException],
+) -> Callback:
+    """The callback for the call sites of a function.
+
+    It is called with the number of a site and, above 32 bits, that of the group's first lane.
+    """
+
+    def call(number: int) -> int:
+        base, site = divmod(number, 1 << 32)
+        with np.errstate(all="ignore"):
+            answer(sites[site], area, lanes, resources, base, count)
+        resources.work.spend(area.w)
+        return 0
+
+    return Callback(call, failures)
 
 
 class CallArea:

@@ -47,15 +47,16 @@ from .blocks import (
     setup_functions,
     texels_of,
 )
+from .calls import clock_of, raise_failure
 from .clipping import clip_functions, clip_planes
 from .direct_inputs import Columns, columns_of
 from .direct_memory import CONSTANTS, MOST_LANES, DirectMemory, Stream
 from .fill import TileFunction, shade, tile_function_for, touches_nothing
 from .llvm.engine import Function, compile_module, loads
-from .program import BoundJit, budget_error
+from .program import BoundJit
 from .runs import Runs
 from .shader.clip_code import FLAT, LINEAR, SMOOTH
-from .shader.direct_code import LARGE, LISTS, OVERRUN, THREADS, direct_text
+from .shader.direct_code import LARGE, LISTS, STOPPED, THREADS, direct_text
 from .shader.layout import ClipWords, DrawWords, PlaceWords, TileWords, Words
 from .shader.placing import placing_text
 from .shader.setup import TILE
@@ -139,6 +140,7 @@ def direct(draw: DrawState, mode: Primitive) -> Direct | None:
     if (
         function is None
         or function.code.sites
+        or vertex.program.chunk_function(((), ()))[1].deep
         or function.key.effects
         or function.key.images
         or not _constants_fit(fragment, function.code.least)
@@ -332,8 +334,6 @@ class Direct:
         ):
             block[word] = address
         block[DrawWords.TILES] = self._tiles
-        block[DrawWords.BUDGETS] = self._vertex.program.budget
-        block[DrawWords.BUDGETS + 1] = self._fragment.program.budget
         self._keep += [clip, self._chunk, self._placing, block]
         self._words, self._at = block.data, int(block.ctypes.data)
 
@@ -402,8 +402,8 @@ class Direct:
                 state = self._call()
             if state == LARGE:
                 return False
-            if state == OVERRUN:
-                raise budget_error(self._fragment.program.budget)
+            if state == STOPPED:
+                raise_failure(clock_of(self.work).failures)
         counted = self._counted
         if state == THREADS:
             shade(self._fragment, self._function, self._block, thread_count())
@@ -487,6 +487,7 @@ class Direct:
 
     def _call(self) -> int:
         """Make the call; how it ended."""
+        self.work.begin()
         if self._loads != loads():
             self._point()
         if not self._quick:

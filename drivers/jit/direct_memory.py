@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.output.order import Scratch
+from gallette.drivers.common.program import LONGEST_BLOCK
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.vertex.assembly import assemble
 from gallette.drivers.common.vertex.stream import indices_of, vertex_stream
@@ -26,7 +27,7 @@ Array = npt.NDArray[Any]
 
 MOST_LANES = 4096
 MOST_TRIANGLES = DrawWords.MOST_TRIANGLES
-CONSTANTS = 1 << 16
+CONSTANTS = LONGEST_BLOCK
 """Bytes a constant block 0 has at most."""
 
 _MOST_COMPARED = 1 << 10  # bytes of indices

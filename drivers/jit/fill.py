@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.smooth import SMOOTH, SmoothEngine
@@ -29,7 +28,7 @@ from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import PolygonMode
 
 from .blocks import WORTH_THREADS, area, begin_block, complete_block, grid, lists, set_up
-from .calls import CallArea, answer
+from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
 from .shader.layout import Record, TileWords, Words
 from .shader.tile_emit import TileCode, emit_tiles
@@ -40,10 +39,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TileFunction",
-    "check_budget",
     "fill",
     "finish",
     "listen",
+    "run_threads",
     "shade",
     "tile_function_for",
     "touches_nothing",
@@ -51,7 +50,6 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 _MOST_DERIVED = 64
-_CALL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
 
 
 @dataclass(slots=True)
@@ -96,6 +94,8 @@ def tile_function_for(
         if _is_plain(bound, engine, context, shape):
             key = _tile_key(bound, engine, context, vertices, shape)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
+        if function is not None and function.call.deep:
+            function = None  # the shared parts call the program's chunk function, and that can be
         if len(engine.derived) >= _MOST_DERIVED:
             engine.derived.clear()
         found = engine.derived[what] = function, context  # which so keeps its number
@@ -292,53 +292,42 @@ def finish(
 
 def shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:
     """Run the tiles; each thread has a block of its own."""
-    failure: list[BaseException] = []
     blocks = [block.copy() for _ in range(threads)]
     keep: list[Any] = []
+    failures: list[BaseException] = []
     for own in blocks:
-        listen(bound, function, own, failure, keep)
-    addresses = [int(own.ctypes.data) for own in blocks]
-    if threads == 1:
-        function.call(addresses[0])
+        listen(bound, function, own, failures, keep)
+    run_threads(function.call, blocks, failures)
+
+
+def run_threads(
+    function: Callable[[int], None], blocks: Sequence[Array], failures: list[BaseException]
+) -> None:
+    """Call a function with each of these blocks, in a thread each; raise what callbacks kept."""
+    jobs = [functools.partial(function, int(own.ctypes.data)) for own in blocks]
+    if len(jobs) == 1:
+        jobs[0]()
     else:
-        run_all([functools.partial(function.call, address) for address in addresses])
-    if failure:
-        raise failure[0]
-    check_budget(bound, blocks)
+        run_all(jobs, failures.append)
+    raise_failure(failures)
 
 
 def listen(
     bound: BoundJit,
     function: TileFunction,
     block: Array,
-    failure: list[BaseException],
+    failures: list[BaseException],
     keep: list[Any],
 ) -> None:
-    """Let code that was called with a block ask for what it cannot do itself."""
+    """Let code that is called with a block, in a thread of its own, ask for more work and for what
+    it cannot do itself.
+    """
+    own = clock(bound.resources.work, failures)
+    keep.append(own)
+    block[Words.CLOCK] = own.address
     if function.code.sites:
         area = CallArea(function.code.w)
-        callback = _callback(function.code, area, bound.resources, failure)
-        keep += [area, callback]
+        sites = answering(function.code.sites, area, None, bound.resources, area.w, failures)
+        keep += [area, sites]
         block[Words.CALL_AREA] = area.address
-        block[Words.CALLBACK] = ctypes.cast(callback, ctypes.c_void_p).value or 0
-
-
-def check_budget(bound: BoundJit, blocks: Sequence[Array]) -> None:
-    """Raise an error if a shader ran past its budget."""
-    if any(own[Words.STATUS] for own in blocks):
-        from .program import budget_error
-
-        raise budget_error(bound.program.budget)
-
-
-def _callback(
-    code: TileCode, area: CallArea, resources: ShaderResources, failure: list[BaseException]
-) -> Any:
-    def call(number: int, base: int) -> None:
-        try:
-            with np.errstate(all="ignore"):
-                answer(code.sites[number], area, None, resources, base, area.w)
-        except BaseException as error:  # there is no way through compiled code
-            failure.append(error)
-
-    return _CALL(call)
+        block[Words.CALLBACK] = sites.address

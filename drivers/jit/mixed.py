@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.draw.together import Offered
-from gallette.drivers.common.threads import run_all, thread_count
+from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.work import FRAGMENT
 
 from .blocks import WORTH_THREADS, area, begin_block, complete_block, grid, lists, set_up
-from .fill import TileFunction, check_budget, listen, tile_function_for, touches_nothing
+from .fill import TileFunction, listen, run_threads, tile_function_for, touches_nothing
 from .llvm.engine import compile_module
 from .shader.layout import MixWords, Record, TileWords
 from .shader.mixing import mixing_text
@@ -153,31 +153,22 @@ def _run(jobs: list[_Job], words: Array, owner: Array, threads: int) -> None:
     call = _mixed(jobs[0].bound.program.cache)
     functions = np.array([job.function.call.address for job in jobs], np.uint64)
     keep: list[Any] = []
-    failure: list[BaseException] = []
-    blocks: list[list[Array]] = []
+    failures: list[BaseException] = []
     every: list[Array] = []
     for _ in range(threads):
         mine, own = [job.block.copy() for job in jobs], words.copy()
         for job, block in zip(jobs, mine, strict=True):
-            listen(job.bound, job.function, block, failure, keep)
+            listen(job.bound, job.function, block, failures, keep)
         addresses = np.array([block.ctypes.data for block in mine], np.uint64)
         scratch = np.zeros(4, np.int32)
         own[MixWords.BLOCKS] = addresses.ctypes.data
         own[MixWords.FUNCTIONS] = functions.ctypes.data
         own[MixWords.SCRATCH] = scratch.ctypes.data
-        keep += [addresses, scratch]
-        blocks.append(mine)
+        keep += [*mine, addresses, scratch]
         every.append(own)
     start = time.perf_counter()
-    if threads == 1:
-        call(every[0].ctypes.data)
-    else:
-        run_all([functools.partial(call, int(own.ctypes.data)) for own in every])
+    run_threads(call, every, failures)
     seconds = time.perf_counter() - start
     shares = np.bincount(owner, minlength=len(jobs)) * (seconds / len(owner))
     for job, share in zip(jobs, shares.tolist(), strict=True):
         job.function.call.charge(share)
-    if failure:
-        raise failure[0]
-    for job, *mine in zip(jobs, *blocks, strict=True):
-        check_budget(job.bound, mine)

@@ -37,18 +37,18 @@ from gallette.drivers.common.program import (
     InputUse,
     Outputs,
     ProgramFacts,
-    ShaderBudgetError,
 )
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.vertex.clip import ClipContext
 from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.drivers.common.work import GRANT
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
 from .blocks import describe, describe_textures
-from .calls import CallArea, answer
+from .calls import CallArea, answering, clock_of, raise_failure
 from .clipping import cut_triangles
 from .fill import TileFunction, fill
 from .llvm.engine import Function, compile_module
@@ -67,18 +67,14 @@ if TYPE_CHECKING:
 
     from .direct import Direct
 
-__all__ = ["DEFAULT_BUDGET", "BoundJit", "JitProgram", "compile_program"]
+__all__ = ["BoundJit", "JitProgram", "compile_program"]
 
 Array = npt.NDArray[Any]
 TextureKeys = tuple[UnitKey, ...]
 UnitKeys = tuple[TextureKeys, tuple[ImageUnitKey | None, ...]]
-DEFAULT_BUDGET = 1 << 29
-"""Rounds of loops that all vectors of lanes of one call may spend: some seconds."""
-
 _ZEROS = np.zeros(256, np.uint8)
 _CHUNK = 1 << 14
 _LANES = {Stage.VERTEX: 1 << 18, Stage.COMPUTE: 1 << 16}  # which take longer to hand over
-_CALL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
 _DTYPES = {"i8": np.uint8, "i16": np.uint16, "i32": np.uint32, "i64": np.uint64}
 
 
@@ -86,21 +82,17 @@ def compile_program(
     shader: Shader,
     *,
     flat_colors: bool = False,
-    budget: int = DEFAULT_BUDGET,
     cache: DiskCache | None = None,
 ) -> JitProgram:
     """Machine code for an optimised shader (which is only read), made when it is first needed."""
-    return JitProgram(shader, emit_chunk(shader, flat_colors), budget, cache)
+    return JitProgram(shader, emit_chunk(shader, flat_colors), cache)
 
 
 class JitProgram:
     """The `Program` of the shared draw room."""
 
-    def __init__(
-        self, shader: Shader, chunk: ChunkCode, budget: int, cache: DiskCache | None
-    ) -> None:
+    def __init__(self, shader: Shader, chunk: ChunkCode, cache: DiskCache | None) -> None:
         self.chunk = chunk
-        self.budget = budget
         self.name = shader.name
         self.facts = _facts(shader, chunk)
         self.places = tuple(place for place, _ in chunk.outputs)
@@ -188,13 +180,12 @@ def _facts(shader: Shader, chunk: ChunkCode) -> ProgramFacts:
     )
 
 
-def static_block(
-    resources: ShaderResources, least: dict[int, int], budget: int, keep: list[Any]
-) -> Array:
+def static_block(resources: ShaderResources, least: dict[int, int], keep: list[Any]) -> Array:
     """The words that stay the same while these resources are bound."""
     block = np.zeros(Words.SIZE, np.uint64)
     zeros = _ZEROS.ctypes.data
-    block[Words.BUDGET] = budget
+    block[Words.BUDGET] = min(GRANT, resources.work.limit)
+    block[Words.CLOCK] = clock_of(resources.work).address
     block[Words.ZEROS] = zeros
     block[Words.CONSTANTS : Words.TEXTURES : 2] = zeros
     for number in range(min(16, max(len(resources.constants), max(least, default=-1) + 1))):
@@ -242,7 +233,7 @@ class BoundJit:
     def _block(self) -> Array:
         """What the blocks of chunks begin as."""
         program = self.program
-        return static_block(self.resources, program.chunk.least, program.budget, self._keep)
+        return static_block(self.resources, program.chunk.least, self._keep)
 
     def fill(
         self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
@@ -334,7 +325,7 @@ class BoundJit:
 
     def block_for(self, least: dict[int, int], keep: list[Any]) -> Array:
         """A block of words for a function that reads that much of each constant block."""
-        block = static_block(self.resources, least, self.program.budget, keep)
+        block = static_block(self.resources, least, keep)
         block[Words.ALPHA_REF] = int(np.float32(self.resources.alpha_ref).view(np.uint32))
         return block
 
@@ -447,48 +438,18 @@ class BoundJit:
         if shared is not None and shared.size:
             block[Words.SHARED] = shared.ctypes.data
             block[Words.SHARED_SIZE] = shared_size
-        failure: list[BaseException] = []
+        failures = clock_of(self.resources.work).failures
         if chunk.sites:
             area = CallArea(chunk.w)
-            callback = self._callback(chunk.sites, area, lanes, count, failure)
+            callback = answering(chunk.sites, area, lanes, self.resources, count, failures)
             keep.append(callback)
             block[Words.CALL_AREA] = area.address
-            block[Words.CALLBACK] = ctypes.cast(callback, ctypes.c_void_p).value or 0
+            block[Words.CALLBACK] = callback.address
         function(block.ctypes.data)
-        if failure:
-            raise failure[0]
         if chunk.effects:
             self.touch_images()
-        if block[Words.STATUS]:
-            raise budget_error(self.program.budget)
+        raise_failure(failures)
         return outputs
-
-    def _callback(
-        self,
-        sites: list[Any],
-        area: CallArea,
-        lanes: Any,
-        count: int,
-        failure: list[BaseException],
-    ) -> Any:
-        resources = self.resources
-
-        def call(number: int, base: int) -> None:
-            try:
-                with np.errstate(all="ignore"):
-                    answer(sites[number], area, lanes, resources, base, count)
-            except BaseException as error:  # there is no way through compiled code
-                failure.append(error)
-
-        return _CALL(call)
-
-
-def budget_error(limit: int) -> ShaderBudgetError:
-    """A loop has used up the execution budget."""
-    return ShaderBudgetError(
-        f"shaders ran for more than {limit} rounds of loops without finishing; "
-        "the context is to be reset"
-    )
 
 
 def _column(lanes: Any, key: Input, keep: list[Any]) -> Array:

@@ -260,6 +260,7 @@ class Runs:
         words[RunWords.CONSTANTS] = self._memory.constants_at[0]
         words[RunWords.COUNTERS] = self._memory.counters.ctypes.data
         words[RunWords.MOST] = self._most
+        self._like.work.begin(merged=True)
         run, begun = _runs(self._like.cache), time.perf_counter()
         run(words.ctypes.data)
         seconds = time.perf_counter() - begun

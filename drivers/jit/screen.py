@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from gallette.compiler.disk_cache import DiskCache, shared_cache
 from gallette.compiler.nir.ir import Shader, Stage
@@ -13,7 +13,9 @@ from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.kept import KeptCode
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
+from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.interface import Context
+from gallette.pipe.settings import TRUSTED
 
 from .blocks import begin_setup
 from .clipping import begin_clipping
@@ -21,7 +23,7 @@ from .context import JitContext
 from .direct import begin_placing
 from .explaining import explained
 from .llvm.engine import load_engine, machine
-from .program import DEFAULT_BUDGET, JitProgram, compile_program
+from .program import JitProgram, compile_program
 
 __all__ = ["JitCompiler", "JitScreen", "ScreenOptions", "create_screen"]
 
@@ -36,10 +38,14 @@ class ScreenOptions:
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
-    budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
+    # work one draw may do, in units of about a nanosecond
+    budget: Annotated[int, TRUSTED] = DEFAULT_BUDGET
+    # seconds one draw may take
+    time_limit: Annotated[float, TRUSTED] = DEFAULT_TIME_LIMIT
     record_passes: bool = False
     ownership: str = "counted"
-    cache: str | bool = True  # a folder for compiled code; the usual one, or none
+    # a folder for compiled code, from which it is loaded; the usual one, or none
+    cache: Annotated[str | bool, TRUSTED] = True
 
     def compiler(self) -> JitCompiler:
         """What turns shaders into code under these options."""
@@ -50,7 +56,7 @@ class ScreenOptions:
             self.ownership,
             self.record_passes,
         )
-        return JitCompiler(lowering, self.budget, _object_files(self.cache))
+        return JitCompiler(lowering, _object_files(self.cache))
 
 
 def _object_files(where: str | bool) -> DiskCache | None:
@@ -67,11 +73,8 @@ class JitCompiler(VariantCompiler[VariantKey, Program]):
     home = "drivers/jit"
     tells_time = True
 
-    def __init__(
-        self, options: LoweringOptions | None, budget: int, cache: DiskCache | None
-    ) -> None:
+    def __init__(self, options: LoweringOptions | None, cache: DiskCache | None) -> None:
         super().__init__(options)
-        self.budget = budget
         self.cache = cache
 
     def null_key(self, stage: Stage) -> VariantKey:
@@ -79,7 +82,7 @@ class JitCompiler(VariantCompiler[VariantKey, Program]):
 
     def generate(self, shader: Shader, key: VariantKey) -> Program:
         flat = isinstance(key, FragmentKey) and key.flat_colors
-        made = compile_program(shader, flat_colors=flat, budget=self.budget, cache=self.cache)
+        made = compile_program(shader, flat_colors=flat, cache=self.cache)
         made.begin()
         return made
 
@@ -96,7 +99,7 @@ class JitScreen(HostScreen):
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         compiler = self.options.compiler()
-        super().__init__(compiler, self.options.budget)
+        super().__init__(compiler, self.options.budget, self.options.time_limit)
         self._cache = compiler.cache
         KeptCode.of(compiler)  # all sources have been looked at before the first shader comes
         load_engine()

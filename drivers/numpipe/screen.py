@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions
-from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
+from gallette.pipe.settings import TRUSTED
 
 from .variants.compiler import ShaderCompiler
 
@@ -27,7 +28,10 @@ class ScreenOptions:
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
-    budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
+    # work one draw may do, in units of about a nanosecond
+    budget: Annotated[int, TRUSTED] = DEFAULT_BUDGET
+    # seconds one draw may take
+    time_limit: Annotated[float, TRUSTED] = DEFAULT_TIME_LIMIT
     record_passes: bool = False
     inline_uniforms: int = 0  # variants a shader gets for values of uniforms that decide branches
     ownership: str = "counted"  # or "driver_owns", "always_clone": who may change NIR
@@ -54,7 +58,7 @@ class NumpipeScreen(HostScreen):
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
-        super().__init__(self.options.compiler(), self.options.budget)
+        super().__init__(self.options.compiler(), self.options.budget, self.options.time_limit)
 
     def describe(self) -> str:
         return f"numpipe (NumPy {np.__version__})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 from gallette.compiler import debug
 from gallette.compiler.nir.ir import Shader, Stage
@@ -14,10 +14,11 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
-from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.interface import Context
 from gallette.pipe.loader import DriverError
 from gallette.pipe.resource import Resource, ResourceDesc
+from gallette.pipe.settings import TRUSTED
 
 from .backend.code import ROOM
 from .backend.liveness import LiveRanges
@@ -40,14 +41,17 @@ class ScreenOptions:
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
-    budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
+    # work one draw may do, in units of about a nanosecond
+    budget: Annotated[int, TRUSTED] = DEFAULT_BUDGET
+    # seconds one draw may take
+    time_limit: Annotated[float, TRUSTED] = DEFAULT_TIME_LIMIT
     record_passes: bool = False
     ownership: str = "counted"
     live_ranges: str = ""  # "naive", "loop_extended" or "mask_aware" (the default)
     width: int = 0  # 8 or 16 channels per thread; 0: as many as registers allow
     registers: int = ROOM  # of a thread; fewer make shaders spill
     schedule: bool = True  # reorder instructions to hide latencies
-    local_memory: int = 256  # MiB of the device's own memory
+    local_memory: Annotated[int, TRUSTED] = 256  # MiB of the device's own memory
     mixed_pages: bool = False  # break the rule that a directory has pages of one size
 
     def compiler(self) -> SimdCompiler:
@@ -116,7 +120,7 @@ class SimdScreen(HostScreen):
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         self.simd_compiler = self.options.compiler()
-        super().__init__(self.simd_compiler, self.options.budget)
+        super().__init__(self.simd_compiler, self.options.budget, self.options.time_limit)
         mixed = self.options.mixed_pages or debug.is_set("driver:mixed_pages")
         self.memory = DeviceMemory(self.options.local_memory * MIB, mixed)
 

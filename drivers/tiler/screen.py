@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from gallette.compiler import debug
 from gallette.compiler.nir.ir import Shader, Stage
@@ -13,9 +13,10 @@ from gallette.drivers.common.machine.register_picture import map_picture
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants import keys
 from gallette.drivers.common.variants.compiler import LoweringOptions
-from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.interface import Context
 from gallette.pipe.loader import DriverError
+from gallette.pipe.settings import TRUSTED
 from gallette.pipe.state import FramebufferState
 
 from .backend.code import ROOM
@@ -45,7 +46,10 @@ class ScreenOptions:
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
-    budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
+    # work one draw may do, in units of about a nanosecond
+    budget: Annotated[int, TRUSTED] = DEFAULT_BUDGET
+    # seconds one draw may take
+    time_limit: Annotated[float, TRUSTED] = DEFAULT_TIME_LIMIT
     record_passes: bool = False
     ownership: str = "counted"
     texture_writes: str = ""  # "late" (the default), or "in_order": answers land at once
@@ -165,7 +169,7 @@ class TilerScreen(HostScreen):
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         self.tiler_compiler = self.options.compiler()
-        super().__init__(self.tiler_compiler, self.options.budget)
+        super().__init__(self.tiler_compiler, self.options.budget, self.options.time_limit)
 
     def context_create(self) -> Context:
         options = self.options

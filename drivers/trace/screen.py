@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from gallette.pipe.derive import calls, completed
 from gallette.pipe.interface import Context, Screen
 from gallette.pipe.loader import create_screen as create_inner
 from gallette.pipe.resource import Resource, ResourceDesc
+from gallette.pipe.settings import TRUSTED
 
 from .context import TraceContext
 from .recording import recording
@@ -75,8 +76,8 @@ TraceScreen = completed("TraceScreen", TraceScreenBase, Screen, recording)
 
 def create_screen(
     inner: str = "numpipe",
-    path: str | Path | None = None,
-    sink: Callable[[dict[str, Any]], None] | None = None,
+    path: Annotated[str | Path | None, TRUSTED] = None,
+    sink: Annotated[Callable[[dict[str, Any]], None] | None, TRUSTED] = None,
     **options: Any,
 ) -> Screen:
     """Trace the driver named `inner` (which gets the other options).

@@ -9,7 +9,6 @@ import contextlib
 import json
 import statistics
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from typing import Any
 
 from gallette.benchmarks.memory import FrameMemory
 from gallette.compiler.errors import GalletteError
-from gallette.piglit_subset.environment import child_environment
+from gallette.piglit_subset.environment import child_command, child_environment
 
 __all__ = ["Side", "measure"]
 
@@ -51,7 +50,7 @@ class Side:
     def start(self) -> None:
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "gallette.benchmarks.child", self.driver, self.scenes],
+            child_command("gallette.benchmarks.child", self.driver, self.scenes),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,

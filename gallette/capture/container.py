@@ -30,7 +30,8 @@ MAGIC = b"GALLETTE CAPTURE 1\n"
 HASH_BYTES = 12
 LEVEL = 1  # zlib's: a capture must not slow its program down
 BATCH = 1 << 18  # characters of records that make a chunk
-MOST = 1 << 31  # bytes a chunk may hold: a broken file must not eat the memory
+MOST = 1 << 30  # bytes a chunk may hold: a broken file must not eat the memory
+MOST_RECORDS = 1 << 28  # and one of records, each of which becomes many objects
 
 
 class CaptureError(GalletteError):
@@ -123,6 +124,7 @@ class CaptureReader:
         self.header: dict[str, Any] = {}
         self.complete = False
         self._places: dict[str, tuple[int, int]] = {}
+        self._checked: set[str] = set()
         self._batches: list[tuple[int, int]] = []
         try:
             self._file: BinaryIO = self.path.open("rb")
@@ -142,10 +144,12 @@ class CaptureReader:
             if at + 5 + length > size:
                 break  # the program died here
             if kind == b"H":
-                self.header = json.loads(self._read(at + 5, length))
+                self.header = self._header(at + 5, length)
             elif kind == b"C":
                 self._batches.append((at + 5, length))
             elif kind == b"B":
+                if length < HASH_BYTES:
+                    raise CaptureError(f"{self.path}: broken at byte {at}: a resource has no name")
                 name = self._file.read(HASH_BYTES).hex()
                 self._places[name] = (at + 5 + HASH_BYTES, length - HASH_BYTES)
             elif kind == b"E":
@@ -154,29 +158,49 @@ class CaptureReader:
                 raise CaptureError(f"{self.path}: broken at byte {at}: no chunk is called {kind!r}")
             at += 5 + length
 
-    def _read(self, at: int, length: int) -> bytes:
+    def _header(self, at: int, length: int) -> dict[str, Any]:
+        header = self._json(self._read(at, length, MOST_RECORDS))
+        if not isinstance(header, dict):
+            raise CaptureError(f"{self.path}: the header is no JSON object")
+        return header
+
+    def _read(self, at: int, length: int, most: int = MOST) -> bytes:
         self._file.seek(at)
         unpacker = zlib.decompressobj()
         try:
-            data = unpacker.decompress(self._file.read(length), MOST)
+            data = unpacker.decompress(self._file.read(length), most)
         except zlib.error as error:
             raise CaptureError(f"{self.path}: broken at byte {at}: {error}") from None
+        if not unpacker.eof:
+            size = f"more than {most} bytes" if len(data) == most else "half of it is missing"
+            raise CaptureError(f"{self.path}: broken at byte {at}: {size}")
         return data
+
+    def _json(self, text: bytes) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise CaptureError(f"{self.path}: broken records: {error}") from None
 
     def records(self) -> Iterator[list[Any]]:
         """The records in order."""
         for at, length in self._batches:
-            try:
-                for line in self._read(at, length).decode().splitlines():
-                    yield json.loads(line)
-            except ValueError as error:
-                raise CaptureError(f"{self.path}: broken records: {error}") from None
+            for line in self._read(at, length, MOST_RECORDS).splitlines():
+                record = self._json(line)
+                if not isinstance(record, list):
+                    raise CaptureError(f"{self.path}: broken records: {line[:40]!r} is no list")
+                yield record
 
     def blob(self, name: str) -> bytes:
         """The bytes of that name."""
         if name not in self._places:
             raise CaptureError(f"{self.path}: resource {name} is missing")
-        return self._read(*self._places[name])
+        data = self._read(*self._places[name])
+        if name not in self._checked:
+            if content_hash(data) != name:
+                raise CaptureError(f"{self.path}: resource {name} is damaged")
+            self._checked.add(name)
+        return data
 
     @property
     def resources(self) -> int:

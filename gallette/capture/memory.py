@@ -1,16 +1,27 @@
-"""Client memory of a replay: what draws read of their caller's arrays, at addresses of our own.
+"""Memory of a replay: what the calls of a capture read of their caller's, at addresses of our own.
 
-A client array is an address that a call leaves behind and that later draws read from. A capture has
-what each draw read, and where. Ranges that lie close together are one piece of memory here, and
-addresses in or just before one move with it.
+A capture has what each call read, and where. A *client array* is an address that one call leaves
+behind and that later draws read from, so ranges that draws read get memory for the whole replay:
+ranges that lie close together are one piece, and addresses in or just before one move with it. What
+an argument points at is lent for the length of its call.
+
+The file is not trusted. While a replay runs, `Arena` hears of every address the state tracker is
+about to follow on the replay's thread, and refuses what lies in neither kind of memory.
 """
 
 from __future__ import annotations
 
 import bisect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
+
+from gallette.capture.container import CaptureError
+from gallette.state_tracker.entry_points.memory import LISTENERS
 
 if TYPE_CHECKING:
     from gallette.capture.story import Call, Capture
@@ -18,6 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["Arena"]
 
 NEAR = 1 << 16  # bytes between ranges of one piece, and before its first
+MOST = 1 << 30  # bytes of client arrays in all
+
+
+def zeros(size: int) -> npt.NDArray[np.uint8]:
+    """Memory for client arrays."""
+    return np.zeros(size, np.uint8)
 
 
 class Arena:
@@ -25,6 +42,8 @@ class Arena:
 
     def __init__(self, capture: Capture):
         self._capture = capture
+        self._thread = 0
+        self._lent: list[tuple[int, int, Any]] = []
         ranges = []
         for call in capture.calls:
             for address, name in call.more.get("m", ()):
@@ -37,18 +56,30 @@ class Arena:
             else:
                 self._starts.append(start)
                 self._ends.append(end)
+        total = sum(self._ends) - sum(self._starts) + NEAR * len(self._ends)
+        if total > MOST:
+            raise CaptureError(
+                f"{capture.path}: the calls read {total} bytes of client arrays; {MOST} are allowed"
+            )
         self._memory: list[Any] = [
-            np.zeros(end - start + NEAR, np.uint8)
-            for start, end in zip(self._starts, self._ends, strict=True)
+            zeros(end - start + NEAR) for start, end in zip(self._starts, self._ends, strict=True)
         ]
+        self._pieces = sorted((int(m.ctypes.data), m.size) for m in self._memory)
+
+    # -- from the capture's addresses to those here ------------------------------------------------
+
+    def find(self, recorded: int) -> int | None:
+        """Where a recorded address of client memory is now; None if it is no such address."""
+        at = bisect.bisect_right(self._starts, recorded + NEAR) - 1
+        if at < 0 or recorded > self._ends[at] or recorded < self._starts[at] - NEAR:
+            return None
+        here: int = self._memory[at].ctypes.data
+        return here + NEAR + recorded - self._starts[at]
 
     def address(self, recorded: int) -> int:
         """Where that address is now; offsets into buffers stay what they are."""
-        at = bisect.bisect_right(self._starts, recorded + NEAR) - 1
-        if at < 0 or recorded > self._ends[at] or recorded < self._starts[at] - NEAR:
-            return recorded
-        here: int = self._memory[at].ctypes.data
-        return here + NEAR + recorded - self._starts[at]
+        found = self.find(recorded)
+        return recorded if found is None else found
 
     def load(self, call: Call) -> None:
         """Put what the call is going to read where it will look."""
@@ -57,3 +88,45 @@ class Arena:
             at = bisect.bisect_right(self._starts, address) - 1
             offset = NEAR + address - self._starts[at]
             self._memory[at][offset : offset + len(data)] = data
+
+    def lend(self, data: Any) -> int:
+        """The address of an argument's bytes, good until `call_done`."""
+        flat = np.frombuffer(data, np.uint8) if len(data) else np.zeros(1, np.uint8)
+        address = int(flat.ctypes.data)
+        self._lent.append((address, flat.size, flat))
+        return address
+
+    def call_done(self) -> None:
+        """The end of the call that arguments were lent for."""
+        self._lent.clear()
+
+    # -- which addresses may be followed -----------------------------------------------------------
+
+    @contextmanager
+    def guarding(self) -> Iterator[None]:
+        """Inside, the state tracker follows no other addresses on this thread."""
+        self._thread = get_ident()
+        LISTENERS.append(self)
+        try:
+            yield
+        finally:
+            LISTENERS.remove(self)
+
+    def touched(self, address: int, size: int, lasting: bool) -> None:
+        if get_ident() != self._thread:
+            return
+        for start, length, _ in self._lent:
+            if start <= address and address + size <= start + length and not lasting:
+                return
+        at = bisect.bisect_right(self._pieces, (address, MOST)) - 1
+        if at >= 0 and address + size <= sum(self._pieces[at]):
+            return
+        raise CaptureError(
+            f"OpenGL would use {size} bytes at {address:#x}, where the capture has no memory"
+        )
+
+    def read(self, address: int, data: bytes) -> None:
+        """Reads need no note."""
+
+    def wrote(self, pointer: Any, data: Any) -> None:
+        """Nor do writes."""

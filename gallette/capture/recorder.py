@@ -89,6 +89,9 @@ class Recorder:
 
     # -- memory --------------------------------------------------------------------------------
 
+    def touched(self, address: int, size: int, lasting: bool) -> None:
+        """A recorder stops nothing."""
+
     def read(self, address: int, data: bytes) -> None:
         heard = self._inside.get(get_ident())
         if heard is not None:

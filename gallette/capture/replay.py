@@ -3,6 +3,10 @@
 What differs between implementations is translated: names they generate, locations of uniforms and
 numbers of blocks (a capture knows them by name), addresses of memory. Locations of attributes and
 outputs are asked for before a program is linked. Everything else is passed on as it was.
+
+The file is not trusted: `records` has checked types and numbers, `memory` refuses addresses, and
+what contexts, windows and mapped buffers there are is asked of OpenGL, not of the file. The
+machine's own GL reads memory without asking, and how much of it depends on its state.
 """
 
 from __future__ import annotations
@@ -15,21 +19,26 @@ from typing import Any
 
 import numpy as np
 
-from gallette.capture.arguments import object_kind
-from gallette.capture.container import content_hash
+from gallette.capture.arguments import keeps_pointer, object_kind
+from gallette.capture.container import CaptureError, content_hash
 from gallette.capture.memory import Arena
+from gallette.capture.records import as_passed
 from gallette.capture.story import Call, Capture, Event, open_capture
 from gallette.compiler.errors import GalletteError
 from gallette.pipe.loader import create_screen
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.functions import Kind
+from gallette.state_tracker.entry_points.functions import Kind, Param
 from gallette.state_tracker.entry_points.memory import dtype_of
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 
 __all__ = ["Replayed", "Replayer", "replay"]
 
 # Nobody asks a replay for these: what they answered is in the capture.
 _SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "ObjectPtrLabel")
 _QUERIES = ("Get", "Is", "CheckFramebufferStatus", "ValidateProgram")
+MOST_CONTEXTS = 64  # alive at a time; and as many windows
+MOST_WINDOW = 1 << 27  # samples of a window
+MOST_REPORT = 1 << 24  # words that feedback or selection can write
 _READS = ("ReadPixels", "ReadnPixels", "GetTexImage", "GetTextureImage", "GetnTexImage",
           "GetTextureSubImage", "GetBufferSubData", "GetNamedBufferSubData")  # fmt: skip
 
@@ -74,12 +83,10 @@ class Replayer:
         self._programs: dict[int, _Program] = {}
         self._using: dict[int, int] = {}
         self._current = 0
-        self._maps: dict[int, tuple[int, int]] = {}
-        self._mapped_at = 0
         self._windows: dict[int, Any] = {}
         self._screen: Any = None
         self._several = sum(1 for _ in capture.events("context")) > 1
-        self._alive: dict[str, Any] = {}
+        self._reports: list[tuple[str, Any]] = []  # where feedback and selection are written
         self._arena = Arena(capture)
         self._links = {e.before - 1: e for e in capture.events("link")}
 
@@ -94,21 +101,35 @@ class Replayer:
         each call and the GL it is made on.
         """
         try:
-            for step in self.capture.steps:
-                if isinstance(step, Event):
-                    self._event(step)
-                    continue
-                if until is not None and step.number > until:
-                    break
-                if before is not None:
-                    before(step, self.gl)
-                self._call(step)
-                if after is not None:
-                    after(step, self.gl)
+            with self._arena.guarding():
+                self._steps(until, after, before)
         finally:
             if release:
                 self.release()
         return self.result
+
+    def _steps(
+        self,
+        until: int | None,
+        after: Callable[[Call, Any], None] | None,
+        before: Callable[[Call, Any], None] | None,
+    ) -> None:
+        for step in self.capture.steps:
+            if isinstance(step, Event):
+                self._event(step)
+                continue
+            if until is not None and step.number > until:
+                break
+            if self.gl is None:
+                raise self._wrong(f"call {step.number} has no context")
+            if before is not None:
+                before(step, self.gl)
+            self._call(step)
+            if after is not None:
+                after(step, self.gl)
+
+    def _wrong(self, what: str) -> CaptureError:
+        return CaptureError(f"{self.capture.path}: {what}")
 
     def release(self) -> None:
         """The end of every context, and of the windows they drew on."""
@@ -137,27 +158,47 @@ class Replayer:
         if kind == "context":
             self._create(parts[0], parts[1])
         elif kind == "current":
+            if parts[0] not in self.contexts:
+                raise self._wrong(f"context {parts[0]} becomes current, but there is none")
             self._current = parts[0]
             self.gl = self.contexts[parts[0]]
             self.gl.make_current()
+        elif kind == "release" and parts[0] in self.contexts and len(self.contexts) > 1:
+            released = self.contexts.pop(parts[0])
+            released.release()
+            if released is self.gl:
+                self.gl = None
+        elif kind in ("window", "link", "write") and self.gl is None:
+            raise self._wrong(f"a record @{kind} has no context")
         elif kind == "window" and not self.native:
             self.gl.bind_drawables(*(self._window(w) for w in parts))
         elif kind == "link":
             self._linked(parts[0], parts[1])
-        elif kind == "map":
-            self._maps[parts[0]] = (self._mapped_at, parts[1])
-        elif kind == "write" and parts[0] in self._maps:
-            address, start = self._maps[parts[0]]
-            data = self.capture.blob(parts[2])
-            if address:
-                ctypes.memmove(address + parts[1] - start, data, len(data))
-        elif kind == "release" and parts[0] in self.contexts and len(self.contexts) > 1:
-            self.contexts.pop(parts[0]).release()
+        elif kind == "write":
+            self._write(*parts)
+
+    def _write(self, recorded: int, offset: int, name: str) -> None:
+        """Store what the program stored in a buffer that is mapped for writing."""
+        data = self.capture.blob(name)
+        buffer = self._names.get(("buffer", recorded), recorded)
+        found = _mapped_natively(self.gl, buffer) if self.native else _mapped(self.gl, buffer)
+        if found is None:  # this GL refused to map it
+            return
+        address, start, length = found
+        if offset < start or offset + len(data) > start + length:
+            raise self._wrong(
+                f"bytes {offset}+{len(data)} of buffer {recorded} are written, but {start}+{length}"
+                " are mapped"
+            )
+        ctypes.memmove(address + offset - start, data, len(data))
 
     def _create(self, number: int, facts: dict[str, Any]) -> None:
+        if number in self.contexts or len(self.contexts) >= MOST_CONTEXTS:
+            raise self._wrong(f"context {number} is one too many")
         before = self.gl
         version = facts["version"][0], facts["version"][1]
         size = tuple(facts["size"]) if facts["size"] else self._first_window(number)
+        self._check_size(size or (1, 1), facts["samples"] or 0)
         options: dict[str, Any] = {"profile": facts["profile"], "version": version}
         if facts["debug"]:
             options["debug"] = True
@@ -198,13 +239,22 @@ class Replayer:
         from gallette.state_tracker.targets.window import Drawable
 
         number, size, samples, color, depth = facts
+        self._check_size(size, samples)
+        if not {color, depth} <= {GL.NONE, *INTERNAL_FORMATS}:
+            raise self._wrong(f"windows have no formats {color:#x} and {depth:#x}")
         window = self._windows.get(number)
         if window is None:
+            if len(self._windows) >= MOST_CONTEXTS:
+                raise self._wrong(f"window {number} is one too many")
             window = Drawable(self.gl.screen, tuple(size), samples, color, depth)
             self._windows[number] = window
         elif window.size != tuple(size):
             window.resize(tuple(size))
         return window
+
+    def _check_size(self, size: Any, samples: int) -> None:
+        if size[0] * size[1] * max(samples, 1) > MOST_WINDOW:
+            raise self._wrong(f"a window of {size[0]} x {size[1]} pixels is too large")
 
     # -- calls -----------------------------------------------------------------------------------
 
@@ -227,6 +277,8 @@ class Replayer:
         except GalletteError as error:
             self.result.errors.append(f"call {call.number}, {call}: {error}")
             return
+        finally:
+            self._arena.call_done()
         self._came_back(call, result)
 
     def _wanted(self, call: Call) -> bool:
@@ -234,21 +286,22 @@ class Replayer:
 
     def _came_back(self, call: Call, result: Any) -> None:
         more, name = call.more, call.name
-        if "o" in more and isinstance(result, list | tuple):
+        if "o" in more and call.function.outputs and isinstance(result, list | tuple):
             kind = self._kind(call)
             for recorded, here in zip(more["o"], result, strict=False):
                 self._names[kind, recorded] = here
-        elif "r" in more and name.startswith(("Create", "FenceSync", "GenLists")):
+        elif (
+            "r" in more
+            and name.startswith(("Create", "FenceSync", "GenLists"))
+            and isinstance(result, int)
+        ):
             kind = "sync" if name == "FenceSync" else "list" if name == "GenLists" else "program"
             self._names[kind, more["r"]] = result
-        elif name.startswith("Map") and isinstance(result, int):
-            self._mapped_at = result
         elif name == "UseProgram":
             self._using[self._current] = call.args[0]
         if "w" in more:
             self.result.images += 1
-            here = self._alive.pop("image", result)
-            if not isinstance(here, bytes | np.ndarray) or content_hash(here) != more["w"]:
+            if not isinstance(result, bytes | np.ndarray) or content_hash(result) != more["w"]:
                 self.result.different.append(call.number)
 
     def _kind(self, call: Call) -> str:
@@ -270,6 +323,8 @@ class Replayer:
                 continue
             if i >= required:
                 break
+            if param.kind in (Kind.VALUE, Kind.CAPACITY):
+                value = as_passed(param.type, value)
             kind = object_kind(call.name, param.name, param.type)
             if call.name.startswith(("CopyImageSubData", "ObjectLabel")):
                 kind = kind or self._named_kind(call, param.name)
@@ -278,7 +333,11 @@ class Replayer:
             elif isinstance(value, list):
                 args.append(self._list(param, kind, value))
             elif isinstance(value, dict):
-                args.append(self._memory(value))
+                args.append(self._memory(call, param, value))
+            elif isinstance(value, str) and i and function.params[i - 1].name == "length":
+                if args[-1] > 0:
+                    args[-1] = len(value.encode())  # what of it GL may look at
+                args.append(value)
             elif param.name == "location" and isinstance(value, int):
                 args.append(self._location(call, value))
             elif param.name in ("uniformBlockIndex", "storageBlockIndex"):
@@ -291,26 +350,45 @@ class Replayer:
 
     def _room(self, call: Call, value: Any) -> Any:
         """Where a raw output goes: an offset of a bound buffer stays one, memory is made here."""
+        if call.name in ("FeedbackBuffer", "SelectBuffer") and isinstance(value, dict):
+            if call.args[0] > MOST_REPORT:
+                raise self._wrong(f"call {call.number} wants {call.args[0]} words of memory")
+            room = np.zeros(max(call.args[0], 0), "u4")
+            self._reports.append((call.name, room))
+            return room
         if isinstance(value, dict) and "w" not in call.more:
-            if call.name in ("FeedbackBuffer", "SelectBuffer"):
-                room = self._alive[call.name] = np.zeros(call.args[0], "u4")
-                return room
-            return value["@"]
+            return self._offset(GL.PIXEL_PACK_BUFFER_BINDING, value["@"])
         return None
 
-    def _list(self, param: Any, kind: str, value: list[Any]) -> Any:
-        if kind:
-            return [self._names.get((kind, v), v) for v in value]
+    def _list(self, param: Param, kind: str, value: list[Any]) -> Any:
+        """Texts as they are; else the address of these numbers."""
         if param.kind is Kind.STRINGS:
             return value
+        if kind:
+            value = [self._names.get((kind, v), v) for v in value]
         if param.stars > 1:
-            return np.array([self._arena.address(v) for v in value], np.int64)
-        return np.array(value, dtype_of(param.type))
+            value = [self._arena.address(v) for v in value]
+        dtype = np.dtype("i8") if param.stars > 1 else dtype_of(param.type)
+        if dtype.kind == "f":
+            return self._arena.lend(np.array(value, dtype))
+        mask = (1 << 8 * dtype.itemsize) - 1
+        return self._arena.lend(np.array([v & mask for v in value], f"u{dtype.itemsize}"))
 
-    def _memory(self, value: dict[str, Any]) -> Any:
+    def _memory(self, call: Call, param: Param, value: dict[str, Any]) -> Any:
         if "b" in value:
-            return self.capture.blob(value["b"])
-        return self._arena.address(value["@"])
+            return self._arena.lend(self.capture.blob(value["b"]))
+        found = self._arena.find(value["@"])
+        return found if found is not None else self._offset(_binding(call, param), value["@"])
+
+    def _offset(self, binding: int, offset: int) -> int:
+        """An offset into a bound buffer, or an address that the program's GL did not look at.
+
+        Our contexts ask `Arena` before they follow an address. The machine's own GL would follow it
+        where no buffer is bound, so there it gets a null pointer.
+        """
+        if self.native and not (binding and self.gl.get_integerv(binding)[0]):
+            return 0
+        return offset
 
     def _named_kind(self, call: Call, param: str) -> str:
         if param not in ("srcName", "dstName", "name"):
@@ -387,6 +465,44 @@ class Replayer:
         return (program.blocks if param == "uniformBlockIndex" else program.storage).get(
             index, index
         )
+
+
+def _binding(call: Call, param: Param) -> int:
+    """The binding into whose buffer a pointer argument may be an offset; 0 if there is none."""
+    if keeps_pointer(call.function):
+        return GL.ARRAY_BUFFER_BINDING
+    if param.name == "indirect":
+        return GL.DRAW_INDIRECT_BUFFER_BINDING
+    if param.name == "indices" and "Elements" in call.name:
+        return GL.ELEMENT_ARRAY_BUFFER_BINDING
+    return 0 if "Buffer" in call.name else GL.PIXEL_UNPACK_BUFFER_BINDING
+
+
+def _mapped(gl: Any, name: int) -> tuple[int, int, int] | None:
+    """Address, offset and length of what a buffer has mapped for writing."""
+    buffer = gl.buffers.names.get(name)
+    mapping = buffer.mapping if buffer is not None else None
+    if mapping is None or not mapping.access & GL.MAP_WRITE_BIT:
+        return None
+    return mapping.address, mapping.offset, mapping.length
+
+
+def _mapped_natively(gl: Any, name: int) -> tuple[int, int, int] | None:
+    """The same, as the machine's own GL says it."""
+    if not gl.is_buffer(name):
+        return None
+    target, before = GL.ARRAY_BUFFER, gl.get_integerv(GL.ARRAY_BUFFER_BINDING)[0]
+    gl.bind_buffer(target, name)
+    try:
+        access = gl.get_buffer_parameteriv(target, GL.BUFFER_ACCESS_FLAGS)[0]
+        if not access & GL.MAP_WRITE_BIT:
+            return None
+        where = gl.get_buffer_pointerv(target, GL.BUFFER_MAP_POINTER)[0]
+        start = gl.get_buffer_parameteriv(target, GL.BUFFER_MAP_OFFSET)[0]
+        length = gl.get_buffer_parameteriv(target, GL.BUFFER_MAP_LENGTH)[0]
+    finally:
+        gl.bind_buffer(target, before)
+    return (where, start, length) if where else None
 
 
 def replay(path: str | Path | Capture, driver: str = "", until: int | None = None) -> Replayed:

@@ -23,7 +23,7 @@ from gallette.capture.container import CaptureError, content_hash
 from gallette.capture.replay import Replayer
 from gallette.capture.story import Call, Target, open_capture
 from gallette.compiler.errors import GalletteError
-from gallette.piglit_subset.environment import child_environment
+from gallette.piglit_subset.environment import child_command, child_environment
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["Snapshots", "read_attachments", "start_snapshots", "take_snapshots"]
@@ -255,9 +255,9 @@ def start_snapshots(path: str | Path, driver: str, frame: int | None = None) -> 
     """Replay in a process of its own: a native driver may crash, and Mesa loads one per process."""
     folder = tempfile.TemporaryDirectory()
     out = Path(folder.name) / "snapshots.npz"
-    command = [sys.executable, "-m", "gallette.capture.snapshot", str(path), driver, str(out)]
+    wanted = [str(frame)] if frame is not None else []
     process = subprocess.Popen(
-        [*command, *([str(frame)] if frame is not None else [])],
+        child_command("gallette.capture.snapshot", str(path), driver, str(out), *wanted),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env=child_environment(driver),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gallette.capture.container import CaptureError, CaptureReader
+from gallette.capture.records import Misfit, check_call, check_event
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
 
@@ -30,6 +31,9 @@ _NOT = (
     "ClearBufferSubData", "ClearNamedBuffer", "ClearTex", "EndQuery", "EndList", "EndConditional",
     "EndTransformFeedback", "EndFragmentShader",
 )  # fmt: skip
+
+
+MOST_GROUPS = 64  # debug groups inside each other, as many as OpenGL's own stack must have
 
 
 @functools.cache
@@ -146,7 +150,12 @@ class Capture:
     def driver(self) -> str:
         """What it was recorded on."""
         first = next(self.events("context"), None)
-        return str(first.parts[1]["driver"]) if first else ""
+        if first is None:
+            return ""
+        name: str = first.parts[1]["driver"]
+        while name.startswith("trace:"):  # a replay writes no file that nobody asked it for
+            name = name.removeprefix("trace:")
+        return name
 
     def events(self, kind: str) -> Iterator[Event]:
         return (s for s in self.steps if isinstance(s, Event) and s.kind == kind)
@@ -164,6 +173,23 @@ class Capture:
         return self.calls[number - 1]
 
 
+def _checked(reader: CaptureReader) -> Iterator[list[Any]]:
+    """The records that a program could have left; an error at the first that it could not."""
+    for number, record in enumerate(reader.records(), 1):
+        try:
+            if not record or not isinstance(record[0], str):
+                raise Misfit("it has no name")
+            if record[0].startswith("@"):
+                check_event(record[0][1:], record[1:])
+            elif 2 <= len(record) <= 3:
+                check_call(record[0], record[1], record[2] if len(record) > 2 else {})
+            else:
+                raise Misfit("a call is a name, arguments and results")
+        except Misfit as error:
+            raise CaptureError(f"{reader.path}: record {number}: {error}") from None
+        yield record
+
+
 def open_capture(path: str | Path) -> Capture:
     """Read a capture; resources stay in the file until they are asked for."""
     reader = CaptureReader(path)
@@ -172,7 +198,7 @@ def open_capture(path: str | Path) -> Capture:
     open_groups: list[str] = []
     listing = False
     target: Target | None = None
-    for record in reader.records():
+    for record in _checked(reader):
         name = record[0]
         if name.startswith("@"):
             if name == "@current":
@@ -188,8 +214,6 @@ def open_capture(path: str | Path) -> Capture:
                 target = Target(width, height, samples, tuple(colors), depth)
             capture.steps.append(Event(name[1:], record[1:], len(capture.calls) + 1))
             continue
-        if name not in FUNCTIONS:
-            raise CaptureError(f"{path}: OpenGL has no function gl{name}")
         more = record[2] if len(record) > 2 else {}
         call = Call(len(capture.calls) + 1, name, record[1], more, context, frame, target)
         if name == "NewList":
@@ -202,7 +226,7 @@ def open_capture(path: str | Path) -> Capture:
         elif name.startswith(("PopDebugGroup", "PopGroupMarker")) and open_groups:
             open_groups.pop()
         if open_groups:
-            capture.groups[call.number] = tuple(open_groups)
+            capture.groups[call.number] = tuple(open_groups[:MOST_GROUPS])
         capture.calls.append(call)
         capture.steps.append(call)
     capture.frames = max((c.frame for c in capture.calls), default=0)

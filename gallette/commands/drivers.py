@@ -72,10 +72,12 @@ def _options(wanted: str | None) -> int:
             table.add_row(name, Text(str(error), "red"))
             continue
         chosen = settings_for(name, factory)
-        for option, default in known_options(factory).items():
+        for option, (default, trusted) in known_options(factory).items():
             now = repr(chosen[option]) if option in chosen else ""
-            table.add_row(name, option, also.get(option, ""), repr(default), now)
+            star = " *" if trusted else ""
+            table.add_row(name, option + star, also.get(option, ""), repr(default), now)
     out.print(table)
+    out.print("* not from gallette.toml in the working directory", markup=False)
     files = ", ".join(map(str, settings_files())) or "none (gallette.toml, GALLETTE_CONFIG)"
     out.print(f"files of settings: {files}", markup=False)
     return 0

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from gallette.compiler.errors import GalletteError
+from gallette.egl import launch
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "prepared", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +42,7 @@ def _is_script(path: str) -> bool:
 def command_line(program: list[str]) -> list[str]:
     """What is executed: scripts run under a launcher that prepares their process."""
     name = program[0]
-    launcher = [sys.executable, "-m", "gallette.egl.launch"]
+    launcher = [sys.executable, "-P", launch.__file__]  # -P: no modules beside the launcher
     if os.path.basename(name) in ("python", "python3") and len(program) > 1:
         return launcher + program[1:]
     if name.endswith(".py") and not Path(name).is_file():
@@ -58,7 +59,8 @@ def command_line(program: list[str]) -> list[str]:
     return [found, *program[1:]]
 
 
-def run(options: argparse.Namespace) -> int:
+def prepared(options: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
+    """What is executed, and its environment."""
     from gallette.egl.install import environment
 
     program = [a for i, a in enumerate(options.program) if (i, a) != (0, "--")]
@@ -78,5 +80,10 @@ def run(options: argparse.Namespace) -> int:
         variables["GALLETTE_SIZE"] = options.size
     if options.capture:
         variables["GALLETTE_CAPTURE"] = os.path.abspath(options.capture)
+    return command, variables
+
+
+def run(options: argparse.Namespace) -> int:
+    command, variables = prepared(options)
     sys.stdout.flush()
     os.execve(command[0], command, variables)

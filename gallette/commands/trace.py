@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from rich.console import Console
@@ -15,6 +14,7 @@ from gallette import default_driver
 from gallette.capture import Capture, open_capture
 from gallette.capture.container import is_capture
 from gallette.capture.targets import check_target, record_target
+from gallette.commands.run import prepared
 from gallette.compiler.errors import GalletteError
 from gallette.terminal import console
 from gallette.tracing import Event, TraceStory, trace_target
@@ -92,11 +92,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _record_program(options: argparse.Namespace, driver: str, path: Path) -> int:
     """Run the program as `gallette run` does, recorded."""
-    command = [sys.executable, "-m", "gallette", "run", "--driver", driver]
-    command += ["--capture", str(path)]
-    if options.frames:
-        command += ["--frames", str(options.frames)]
-    done = subprocess.run([*command, options.target, *options.arguments], check=False)
+    command, variables = prepared(
+        argparse.Namespace(
+            program=[options.target, *options.arguments],
+            driver=driver,
+            capture=path,
+            frames=options.frames or 0,
+            save="",
+            size="",
+        )
+    )
+    done = subprocess.run(command, env=variables, check=False)
     if not is_capture(path):
         raise GalletteError(f"gallette trace: {options.target} made no OpenGL calls")
     return done.returncode

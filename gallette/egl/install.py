@@ -21,6 +21,7 @@ __all__ = ["SONAMES", "environment", "get_proc_address", "install", "pyopengl"]
 # What find_library is asked for, and the file it means.
 SONAMES = {
     "GL": "libGL.so.1",
+    "GLX": "libGLX.so.0",
     "OpenGL": "libOpenGL.so.0",
     "EGL": "libEGL.so.1",
     "GLESv2": "libGLESv2.so.2",

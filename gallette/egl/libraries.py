@@ -1,22 +1,30 @@
 """Which shared libraries there are, and writing them where programs find them.
 
 They are files in a cache folder whose name says what they were made from, so that other versions of
-gallette or Python have others. Writing is atomic: a hundred processes may start at once.
+gallette or Python have others. Writing is atomic: a hundred processes may start at once. Programs
+run what is in these files, so the folder is one that no other user can have written to.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import functools
 import hashlib
 import json
 import os
 import platform
+import shutil
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+from gallette.compiler.atomic_write import atomic_write
+from gallette.compiler.cache_home import usual_cache_home
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.private_folder import private_folder
 from gallette.egl.elf import shared_library
 from gallette.egl.machine import ARCHITECTURES
 
@@ -52,7 +60,8 @@ def _places() -> list[str]:
     """The folders that have gallette and what it imports: a program that runs a Python of its own
     looks for modules elsewhere. They come last, so that it finds what it found before."""
     root = str(Path(__file__).resolve().parents[2])
-    packages = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
+    named = ("site-packages", "dist-packages")
+    packages = [p for p in sys.path if p.endswith(named) and os.path.isabs(p)]
     return [root, *(p for p in packages if p != root)]
 
 
@@ -87,6 +96,7 @@ def exports() -> dict[str, list[str]]:
         VENDOR_LIBRARY: ["__egl_Main", *gl],
         "libEGL.so.1": egl,
         "libGL.so.1": [*glx, *gl],
+        "libGLX.so.0": glx,  # GLFW, VTK and others load it by this name
         "libOpenGL.so.0": gl,
         "libGLESv2.so.2": gl,
         "libGLESv1_CM.so.1": gl,
@@ -132,7 +142,6 @@ def folder() -> Path:
             f"gallette's OpenGL libraries exist for Linux on {' and '.join(ARCHITECTURES)}, "
             f"not for {sys.platform} on {architecture}"
         )
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     libraries = exports()
     try:
         python_library = libpython()
@@ -143,38 +152,48 @@ def folder() -> Path:
     )
     for module in ("elf.py", "machine.py", "libraries.py"):
         made_from.update(Path(__file__).with_name(module).read_bytes())
-    name = f"gallette/egl-{made_from.hexdigest()[:16]}"
-    for place in (home, os.path.join(tempfile.gettempdir(), f"gallette-{os.getuid()}")):
+    name = f"egl-{made_from.hexdigest()[:16]}"
+    for home in _homes():
         try:
-            return _write(Path(place, name), libraries, python_library, architecture)
+            place = private_folder(private_folder(home) / name)
+            _write(place, libraries, python_library, architecture)
         except OSError:
             continue
+        return place
     raise GalletteError("gallette finds no folder to write its OpenGL libraries to")
+
+
+def _homes() -> Iterator[Path]:
+    """Where libraries may be: the user's cache, a folder of the user's for temporary files, and one
+    that is made for this process, which begins without any and removes them at its end."""
+    usual = usual_cache_home()
+    if usual is not None:
+        yield usual
+    yield Path(tempfile.gettempdir(), f"gallette-{os.getuid()}")
+    with contextlib.suppress(OSError):
+        made = tempfile.mkdtemp(prefix="gallette-")
+        atexit.register(shutil.rmtree, made, ignore_errors=True)
+        yield Path(made)
 
 
 def _write(
     place: Path, libraries: dict[str, list[str]], python_library: str, architecture: str
-) -> Path:
+) -> None:
     if (place / "50_gallette.json").is_file():
-        return place
-    place.mkdir(parents=True, exist_ok=True)
+        return
     for file, names in libraries.items():
         texts = texts_of(str(place / file), names, python_library)
         _put(place / file, shared_library(architecture, file, names, texts))
         link = place / (file.partition(".so")[0] + ".so")
-        if not link.exists():
+        with contextlib.suppress(FileExistsError):  # another process was quicker
             link.symlink_to(file)
     icd = {"file_format_version": "1.0.0", "ICD": {"library_path": str(place / VENDOR_LIBRARY)}}
     _put(place / "50_gallette.json", json.dumps(icd, indent=4).encode())
-    return place
 
 
 def _put(path: Path, content: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
+    with atomic_write(path, 0o700) as file:
         file.write(content)
-    os.chmod(temporary, 0o755)
-    os.replace(temporary, path)
 
 
 def vendor_file() -> Path:

@@ -14,7 +14,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer, address_of, bytes_at
+from gallette.state_tracker.entry_points.memory import Pointer, address_of
 from gallette.state_tracker.entry_points.registry import entry, implemented, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.vertices.buffers import name_of
@@ -149,7 +149,7 @@ def array_element(ctx: Context, i: int) -> None:
         if binding.buffer is not None:
             raw = binding.buffer.read_padded(binding.offset + at, size)
         elif binding.address:
-            raw = bytes(bytes_at(binding.address + at, size))
+            raw = binding.client_bytes(at, size).tobytes()
         else:
             raw = bytes(size)
         values = _decoded(attrib, raw)

@@ -20,6 +20,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,
     invalid_value,
+    out_of_memory,
 )
 from gallette.state_tracker.entry_points.memory import Pointer, dtype_of, read_array, read_bytes
 from gallette.state_tracker.entry_points.registry import entry, register
@@ -256,6 +257,15 @@ def eval_point2(ctx: Context, i: int, j: int) -> None:
     _evaluate(ctx, _coordinate(grid, 0, i), _coordinate(grid, 1, j))
 
 
+MOST_POINTS = 1 << 18
+"""Points of one mesh: each is evaluated on its own, and thousands of millions can be asked for."""
+
+
+def _check_mesh(points: int) -> None:
+    if points > MOST_POINTS:
+        raise out_of_memory(f"a mesh of {points} points; {MOST_POINTS} are evaluated at most")
+
+
 @entry
 def eval_mesh1(ctx: Context, mode: int, i1: int, i2: int) -> None:
     if mode not in (GL.POINT, GL.LINE):
@@ -263,6 +273,7 @@ def eval_mesh1(ctx: Context, mode: int, i1: int, i2: int) -> None:
     check_mode(ctx, GL.POINTS)
     if VertAttrib.POS not in ctx.evaluators.enabled(1):
         return
+    _check_mesh(i2 + 1 - i1)
     ctx.immediate.begin(GL.POINTS if mode == GL.POINT else GL.LINE_STRIP)
     for i in range(i1, i2 + 1):
         eval_point1(ctx, i)
@@ -277,6 +288,7 @@ def eval_mesh2(ctx: Context, mode: int, i1: int, i2: int, j1: int, j2: int) -> N
     if VertAttrib.POS not in ctx.evaluators.enabled(2):
         return
     us, vs = range(i1, i2 + 1), range(j1, j2 + 1)
+    _check_mesh(max(i2 + 1 - i1, 0) * max(j2 + 1 - j1, 0) * (1 if mode == GL.POINT else 2))
     strips: list[tuple[int, list[tuple[int, int]]]] = []
     if mode == GL.POINT:
         strips.append((GL.POINTS, [(i, j) for i in us for j in vs]))

@@ -159,6 +159,8 @@ def vertex_source(key: VertexKey) -> str:
         if key.texcoords >> unit & 1:
             lines += _texcoord(unit, *key.texgen[unit])
     head = "#version 120\n"
+    if key.lights is not None:
+        head += _UNIT
     if key.attenuated or key.point_sizes:
         lines += _point_size(key)
         head += "attribute float point_size;\n" if key.point_sizes else ""
@@ -166,6 +168,17 @@ def vertex_source(key: VertexKey) -> str:
         head += f"attribute vec4 {_attribute(*PROPERTIES[number])};\n"
     body = "\n".join("    " + line for line in lines)
     return f"{head}void main()\n{{\n{body}\n}}\n"
+
+
+_UNIT = """
+vec3 unit(vec3 v)
+{
+    float square = dot(v, v);
+    return square > 0.0 && square < 3.4e38 ? normalize(v) : vec3(0.0);
+}
+"""
+"""The direction of a vector: none where it has no length, or one that is no number, as that to a
+light whose w is tiny. A light without direction leaves its ambient part."""
 
 
 def _point_size(key: VertexKey) -> list[str]:
@@ -223,26 +236,26 @@ def _light(
     n, c, sp = f"n{number}", f"color{number}", f"spec{number}"
     lines = ["{"]
     if light.directional:
-        lines += [f"vec3 l = normalize({source}.position.xyz);", "float att = 1.0;"]
+        lines += [f"vec3 l = unit({source}.position.xyz);", "float att = 1.0;"]
     else:
         lines += [
             f"vec3 to = {source}.position.xyz / {source}.position.w - eye.xyz / eye.w;",
-            "float d = length(to);",
-            "vec3 l = to / d;",
-            f"float att = 1.0 / ({source}.constantAttenuation + {source}.linearAttenuation * d"
-            f" + {source}.quadraticAttenuation * d * d);",
+            "float d = min(length(to), 1e18);",  # whose square is a number
+            "vec3 l = unit(to);",
+            f"float att = 1.0 / max({source}.constantAttenuation + {source}.linearAttenuation * d"
+            f" + {source}.quadraticAttenuation * d * d, 1e-30);",
         ]
     if light.spot:
         lines += [
-            f"float spot = dot(-l, normalize({source}.spotDirection));",
+            f"float spot = dot(-l, unit({source}.spotDirection));",
             f"att *= spot < {source}.spotCosCutoff ? 0.0 : pow(spot, {source}.spotExponent);",
         ]
-    viewer = "normalize(-eye.xyz)" if key.local_viewer else "vec3(0.0, 0.0, 1.0)"
+    viewer = "unit(-eye.xyz)" if key.local_viewer else "vec3(0.0, 0.0, 1.0)"
     ambient, diffuse, specular = material
     shininess = _material(key, side, "shininess")
     lines += [
         f"float nl = max(dot({n}, l), 0.0);",
-        f"vec3 h = normalize(l + {viewer});",
+        f"vec3 h = unit(l + {viewer});",
         f"float nh = max(dot({n}, h), 0.0);",
         f"float shine = {shininess} == 0.0 ? 1.0 : pow(nh, {shininess});",
         f"{c} += att * ({ambient} * {source}.ambient + nl * {diffuse} * {source}.diffuse);",

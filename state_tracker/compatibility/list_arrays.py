@@ -18,7 +18,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.compatibility.client_arrays import restarts_at
 from gallette.state_tracker.drawing.draw import INDEX_TYPES, index_range, restart_index
 from gallette.state_tracker.entry_points.functions import Function
-from gallette.state_tracker.entry_points.memory import read_array, read_bytes
+from gallette.state_tracker.entry_points.memory import read_array, read_pointers
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
 from gallette.state_tracker.vertices.vertex_formats import element_bytes
 from gallette.state_tracker.vertices.vertex_input import elements_read
@@ -47,7 +47,8 @@ def snapshot(
     kept = dict(named)
     restart = ctx.raster.restart
     try:
-        vao = _copy(ctx, *_vertices(ctx, function.name, named, kept))
+        vertices = _vertices(ctx, function.name, named, kept)
+        vao = _copy(ctx, *vertices, function.name.startswith("ArrayElement"))
     except (GalletteError, KeyError, ValueError):  # the draw is an error: let playing it say so
         return None, tuple(kept[p.name] for p in function.params)
     last_user = ref(ctx)
@@ -93,31 +94,20 @@ def _several(ctx: Context, named: dict[str, Any], kept: dict[str, Any]) -> tuple
         if not used.any():
             return 0, -1
         return int(firsts[used].min()), int((firsts + counts)[used].max()) - 1
-    pointers = read_array(named["indices"], "intptr", number)
-    kept["indices"] = pointers
+    pointers = read_pointers(named["indices"], number)
     bases = [0] * number
     if named.get("basevertex") is not None:
         kept["basevertex"] = read_array(named["basevertex"], "int", number)
         bases = kept["basevertex"].tolist()
-    low, high, addresses = 1 << 40, -1, []
-    keep = []
-    for count, pointer, base in zip(counts.tolist(), pointers.tolist(), bases, strict=True):
+    low, high = 1 << 40, -1
+    copies = []
+    for count, pointer, base in zip(counts.tolist(), pointers, bases, strict=True):
         a, b, raw = _indices(ctx, count, named["type"], pointer)
-        flat = np.frombuffer(raw, np.uint8)
-        keep.append(flat)
-        addresses.append(flat.ctypes.data)
+        copies.append(raw)
         if b >= a:
             low, high = min(low, max(a + base, 0)), max(high, b + base)
-    kept["indices"] = _Addresses(addresses, keep)
+    kept["indices"] = copies
     return low, high
-
-
-class _Addresses(list[int]):
-    """Pointers into arrays that live as long as the list of them."""
-
-    def __init__(self, addresses: list[int], keep: list[Any]):
-        super().__init__(addresses)
-        self.keep = keep
 
 
 def _indices(ctx: Context, count: int, type: int, pointer: Any) -> tuple[int, int, bytes]:
@@ -132,8 +122,11 @@ def _indices(ctx: Context, count: int, type: int, pointer: Any) -> tuple[int, in
     return *index_range(values, restart_index(ctx, size)), values.tobytes()
 
 
-def _copy(ctx: Context, first: int, last: int) -> VertexArray:
-    """A vertex array object with copies of the enabled arrays, in which indices stay the same."""
+def _copy(ctx: Context, first: int, last: int, whole: bool) -> VertexArray:
+    """A vertex array object with copies of the enabled arrays, in which indices stay the same.
+
+    `whole`: an index names an element of every array, also of those with a divisor.
+    """
     source, vao = ctx.arrays.current, VertexArray(0)
     if first < 0:  # an error, or outside the arrays
         return vao
@@ -141,14 +134,15 @@ def _copy(ctx: Context, first: int, last: int) -> VertexArray:
         if not attrib.enabled:
             continue
         binding = source.bindings[attrib.binding]
-        low, high = elements_read(binding.divisor, first, last, 1, 0)
+        divisor = 0 if whole else binding.divisor
+        low, high = elements_read(divisor, first, last, 1, 0)
         size = element_bytes(attrib)
         length = (high - low) * binding.stride + size if high >= low else 0
         at = attrib.relative_offset + low * binding.stride
         if binding.buffer is not None:
             raw = np.frombuffer(binding.buffer.read_padded(binding.offset + at, length), np.uint8)
         elif binding.address:
-            raw = read_bytes(binding.address + at, length).copy()
+            raw = binding.client_bytes(at, length).copy()
         else:
             raw = np.zeros(length, np.uint8)
         vao.attribs[slot] = dataclasses.replace(attrib, binding=slot, relative_offset=0)

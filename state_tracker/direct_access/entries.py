@@ -243,14 +243,6 @@ def _of_coordinates(name: str) -> Callable[[Context, int], Any]:
 gets_indexed(
     _compat_only(),
     {
-        f"TEXTURE_BINDING_{name}": _of_unit(f"TEXTURE_BINDING_{name}")
-        for name in ("1D", "2D", "3D", "CUBE_MAP", "RECTANGLE", "1D_ARRAY", "2D_ARRAY", "BUFFER",
-                     "CUBE_MAP_ARRAY", "2D_MULTISAMPLE", "2D_MULTISAMPLE_ARRAY")
-    },
-)  # fmt: skip
-gets_indexed(
-    _compat_only(),
-    {
         f"TEXTURE_{name}": _of_unit(f"TEXTURE_{name}", 0)
         for name in ("1D", "2D", "3D", "CUBE_MAP", "RECTANGLE", "GEN_S", "GEN_T", "GEN_R", "GEN_Q")
     },

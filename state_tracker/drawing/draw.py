@@ -24,7 +24,12 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_array,
+    read_bytes,
+    read_pointers,
+)
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.vertices.vertex_input import upload
 
@@ -487,7 +492,7 @@ def multi_draw_elements_base_vertex(
     counts = read_array(count, "int", drawcount).tolist()
     if any(c < 0 for c in counts):
         raise invalid_value("negative count")
-    pointers = read_array(indices, "intptr", drawcount).tolist()
+    pointers = read_pointers(indices, drawcount)
     bases = [0] * drawcount
     if base_vertex is not None:
         bases = read_array(base_vertex, "int", drawcount).tolist()

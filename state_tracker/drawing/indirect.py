@@ -67,6 +67,8 @@ def multi_draw_elements_indirect(
     check_mode(ctx, mode)
     if type not in INDEX_TYPES:
         raise invalid_enum(type, "index type")
+    if ctx.arrays.current.element_buffer is None:  # a command names no place in other memory
+        raise invalid_operation("no element array buffer is bound")
     size = INDEX_TYPES[type][0]
     commands = _indirect(ctx, indirect, 5, drawcount, stride)
     for index, (count, instances, first, base, base_instance) in enumerate(commands):

@@ -27,10 +27,14 @@ __all__ = [
     "MemoryListener",
     "Pointer",
     "address_of",
+    "advanced",
     "bytes_at",
     "read_array",
     "read_bytes",
+    "read_kept",
+    "read_pointers",
     "read_string",
+    "shared_memory",
     "write_bytes",
     "wrote_in_place",
 ]
@@ -41,6 +45,10 @@ Pointer = Any
 
 class MemoryListener(Protocol):
     """Hears of every byte of the caller's memory that a GL function looks at or changes."""
+
+    def touched(self, address: int, size: int, lasting: bool) -> None:
+        """A GL function is about to read or write C memory, now or (lasting) at any later time; an
+        error raised here stops it."""
 
     def read(self, address: int, data: bytes) -> None:
         """These bytes were read from C memory."""
@@ -99,7 +107,10 @@ def _flat(pointer: Any) -> npt.NDArray[np.uint8]:
 
 
 def address_of(pointer: Pointer, gl_type: str = "void") -> tuple[int | None, Any]:
-    """An address for C, and the object that must stay alive while C may look at it."""
+    """An address for C, and the object that must stay alive while C may look at it.
+
+    That object is None where the caller gave an address; else its buffer is the memory there.
+    """
     if pointer is None or type(pointer) is int:
         return pointer, None
     if isinstance(pointer, list | tuple):
@@ -109,7 +120,47 @@ def address_of(pointer: Pointer, gl_type: str = "void") -> tuple[int | None, Any
     if isinstance(pointer, np.integer):
         return int(pointer), None
     flat = _flat(pointer)
-    return flat.ctypes.data, (flat, pointer)
+    return flat.ctypes.data, flat
+
+
+def _touch(address: int, size: int, lasting: bool = False) -> None:
+    for listener in LISTENERS:
+        listener.touched(address, size, lasting)
+
+
+def shared_memory(pointer: Pointer, size: int) -> tuple[int | None, Any]:
+    """`address_of` memory of which `size` bytes will be read and written from now on."""
+    address, keep = address_of(pointer)
+    if keep is not None:
+        read_bytes(keep, size)  # refuses what is too short
+    elif address is not None:
+        _touch(address, size, lasting=True)
+    return address, keep
+
+
+def read_kept(address: int, size: int, keep: Any) -> npt.NDArray[np.uint8]:
+    """`size` bytes at an address that an `address_of` answered along with `keep`."""
+    if keep is None:
+        return read_bytes(address, size)
+    flat = _flat(keep)
+    start = address - int(flat.ctypes.data)
+    if start < 0 or start + size > flat.size:
+        raise GalletteError(
+            f"GL reads {size} bytes from byte {start} on, but only {flat.size} were passed"
+        )
+    data = flat[start : start + size]
+    for listener in LISTENERS:
+        listener.read(address, data.tobytes())
+    return data
+
+
+def advanced(pointer: Pointer, by: int) -> Pointer:
+    """The pointer `by` bytes further on; a null pointer may be the offset 0."""
+    if by == 0:
+        return pointer
+    if pointer is None or type(pointer) is int:
+        return (pointer or 0) + by
+    return _flat(pointer)[by:]
 
 
 def _check_range(address: int, size: int) -> None:
@@ -126,6 +177,8 @@ def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
         return np.empty(0, np.uint8)
     if type(pointer) is int:
         _check_range(pointer, size)
+        if LISTENERS:
+            _touch(pointer, size)
         if _IS_WIDE:
             memory = _MEMORY[pointer : pointer + size]
         else:
@@ -141,11 +194,11 @@ def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
 
 def bytes_at(address: int, size: int) -> memoryview | bytes:
     """Bytes of C memory, to be looked at now: the short way for small values."""
+    if LISTENERS:
+        return read_bytes(address, size).tobytes()
     data = _MEMORY[address : address + size] if _IS_WIDE else ctypes.string_at(address, size)
     if len(data) != size:
         _check_range(address, size)
-    for listener in LISTENERS:
-        listener.read(address, bytes(data))
     return data
 
 
@@ -168,6 +221,8 @@ def write_bytes(pointer: Pointer, data: Any) -> None:
     source = _flat(data)
     if source.size == 0:
         return
+    if type(pointer) is int:
+        _touch(pointer, source.size)
     for listener in LISTENERS:
         listener.wrote(pointer, source)
     if type(pointer) is int:
@@ -190,6 +245,16 @@ def wrote_in_place(pointer: int, data: npt.NDArray[np.uint8]) -> None:
         listener.wrote(pointer, data)
 
 
+def read_pointers(pointer: Pointer, count: int) -> list[Pointer]:
+    """`const void* const*`: `count` pointers, from a list of them or from an address."""
+    if isinstance(pointer, list | tuple):
+        if len(pointer) < count:
+            raise GalletteError(f"GL reads {count} pointers, but only {len(pointer)} were passed")
+        return list(pointer[:count])
+    found: list[Pointer] = read_array(pointer, "intptr", count).tolist()
+    return found
+
+
 def read_string(pointer: Pointer, length: int | None = None) -> str:
     """Text given as `str`, bytes, a NUL-terminated address, or `length` bytes at an address."""
     if isinstance(pointer, str):
@@ -199,6 +264,7 @@ def read_string(pointer: Pointer, length: int | None = None) -> str:
     if pointer is None:
         return ""
     if type(pointer) is int:
+        _touch(pointer, 1 if length is None else length)
         raw = ctypes.string_at(pointer) if length is None else ctypes.string_at(pointer, length)
     else:
         raw = bytes(pointer)

@@ -58,6 +58,10 @@ def same_bits(format: int, type: int) -> str:
     return name if name in FORMATS and type != GL.FIXED else ""
 
 
+_QUIETLY = np.errstate(all="ignore")
+"""NaNs become some number, and what is too large another one: not worth a warning of NumPy's."""
+
+
 def _normalize(values: Array, bits: int, signed: bool) -> Array:
     if signed:
         return np.maximum(values / np.float64((1 << (bits - 1)) - 1), -1.0)
@@ -96,6 +100,7 @@ def _components(format: int, type: int, pixels: Bytes) -> list[Array]:
     return planes
 
 
+@_QUIETLY
 def decode_client(format: int, type: int, pixels: Bytes) -> Array:
     """Client pixels `[..., width, pixel bytes]` as RGBA `[..., width, 4]`.
 
@@ -118,6 +123,7 @@ def decode_client(format: int, type: int, pixels: Bytes) -> Array:
     return out
 
 
+@_QUIETLY
 def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "") -> Bytes:
     """Client pixels `[d, h, w, pixel bytes]` as rows `[d, h, row bytes]` of a pipe format.
 
@@ -136,8 +142,7 @@ def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "
     if linear.is_pure_integer:
         info = np.iinfo(linear.rgba_dtype)
         rgba = np.clip(rgba, info.min, info.max)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return codecs.pack(linear, rgba.astype(linear.rgba_dtype))
+    return codecs.pack(linear, rgba.astype(linear.rgba_dtype))
 
 
 def _pack_depth_stencil(target: Format, values: Array, format: int) -> Bytes:
@@ -149,13 +154,15 @@ def _pack_depth_stencil(target: Format, values: Array, format: int) -> Bytes:
             raw = codecs.pack_depth(target, raw, values[..., 0].astype(np.float32))
         else:  # in double precision: float32 cannot hold 32-bit depth
             top = (1 << channel.bits) - 1
-            bits = np.rint(np.clip(values[..., 0], 0.0, 1.0) * top).astype(raw.dtype)
+            inside = np.fmin(np.fmax(values[..., 0], 0.0), 1.0)  # a NaN is none
+            bits = np.rint(inside * top).astype(raw.dtype)
             raw |= bits << raw.dtype.type(channel.shift)
     if target.has_stencil and format in (GL.STENCIL_INDEX, GL.DEPTH_STENCIL):
         raw = codecs.pack_stencil(target, raw, values[..., 1].astype(np.int64))
     return codecs.texel_bytes(target, raw)
 
 
+@_QUIETLY
 def from_pipe(source: Format, rows: Bytes) -> Array:
     """Rows of a pipe format as RGBA (or depth, stencil, 0, 1), without sRGB decoding."""
     linear = linear_twin(source)
@@ -195,6 +202,7 @@ def _plane(rgba: Array, letter: str, luminance_sum: bool) -> Array:
     return np.asarray(rgba[..., index])
 
 
+@_QUIETLY
 def encode_client(format: int, type: int, rgba: Array, luminance_sum: bool = False) -> Bytes:
     """RGBA (or depth, stencil) `[..., width, 4]` as client pixels `[..., width, pixel bytes]`."""
     letters = COMPONENTS[format]
@@ -209,17 +217,16 @@ def encode_client(format: int, type: int, rgba: Array, luminance_sum: bool = Fal
     name = PLAIN_TYPES[type]
     out = np.empty((*planes[0].shape, len(planes)), f"<{name}")
     for i, (letter, plane) in enumerate(zip(letters, planes, strict=True)):
-        with np.errstate(over="ignore", invalid="ignore"):
-            if name[0] == "f":
-                out[..., i] = plane
-            elif keep or letter == "S":
-                limits = np.iinfo(name)
-                wide = plane.astype(np.int64)
-                out[..., i] = wide if letter == "S" else np.clip(wide, limits.min, limits.max)
-            elif type == GL.FIXED:
-                out[..., i] = np.rint(plane * 65536.0)
-            else:
-                out[..., i] = _quantize(plane, name)
+        if name[0] == "f":
+            out[..., i] = plane
+        elif keep or letter == "S":
+            limits = np.iinfo(name)
+            wide = plane.astype(np.int64)
+            out[..., i] = wide if letter == "S" else np.clip(wide, limits.min, limits.max)
+        elif type == GL.FIXED:
+            out[..., i] = np.rint(plane * 65536.0)
+        else:
+            out[..., i] = _quantize(plane, name)
     return out.view(np.uint8)
 
 

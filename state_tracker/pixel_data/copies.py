@@ -437,11 +437,26 @@ def _check_region(
     wide, high, deep = level_extent(place.resource.desc, place.level)
     if min(z, depth) < 0 or z + depth > deep:
         raise invalid_value("the region is outside the image")
-    format = place.resource.desc.format
-    wide += -wide % format.block_width
-    high += -high % format.block_height
     if min(x, y, width, height) < 0 or x + width > wide or y + height > high:
         raise invalid_value("the region is outside the image")
+
+
+def _check_blocks(place: _Place, x: int, y: int, width: int, height: int) -> None:
+    """A region of blocks begins with one, and ends with one or with the image."""
+    format = place.resource.desc.format
+    wide, high, _ = level_extent(place.resource.desc, place.level)
+    for start, size, block, edge in (
+        (x, width, format.block_width, wide),
+        (y, height, format.block_height, high),
+    ):
+        if start % block or (size % block and start + size != edge):
+            raise invalid_value("the region does not consist of whole blocks")
+
+
+def _in_texels(blocks: int, block: int, start: int, edge: int) -> int:
+    """The extent of blocks in texels, up to an edge that is inside the last of them."""
+    extent = blocks * block
+    return edge - start if extent - block < edge - start < extent else extent
 
 
 def _check_pair(source: _Place, target: _Place) -> None:
@@ -468,7 +483,15 @@ def copy_image_sub_data(
     target = _image_place(ctx, dst, dst_target, dst_level, dz)
     _check_pair(source, target)
     _check_region(source, sx, sy, width, height, sz, depth)
-    _check_region(target, dx, dy, width, height, dz, depth)
+    _check_blocks(source, sx, sy, width, height)
+    one, other = source.resource.desc.format, target.resource.desc.format
+    wide, high, _ = level_extent(target.resource.desc, target.level)
+    to = (  # as many blocks, the last of which may be cut by the image's edge
+        _in_texels(-(-width // one.block_width), other.block_width, dx, wide),
+        _in_texels(-(-height // one.block_height), other.block_height, dy, high),
+    )
+    _check_region(target, dx, dy, *to, dz, depth)
+    _check_blocks(target, dx, dy, *to)
     if not (width and height and depth):
         return
     box = Box(sx, sy, sz, width, height, depth)

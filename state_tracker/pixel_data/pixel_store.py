@@ -94,7 +94,7 @@ def check_pair(ctx: Context, format: int, type: int) -> None:
         raise invalid_enum(type, "pixel type")
     if type in _DEPTH_STENCIL or format == GL.DEPTH_STENCIL:
         if not (type in _DEPTH_STENCIL and format == GL.DEPTH_STENCIL):
-            if format == GL.DEPTH_STENCIL and type not in PACKED_TYPES:
+            if format == GL.DEPTH_STENCIL and (ctx.profile != "es" or type not in PACKED_TYPES):
                 raise invalid_enum(type, "type of a depth-stencil image")
             raise invalid_operation("depth-stencil formats and types go together only")
         return

@@ -290,7 +290,7 @@ def read_image(
     depth = format in (GL.DEPTH_COMPONENT, GL.DEPTH_STENCIL)
     if format == GL.STENCIL_INDEX and "S" not in info.base:
         raise invalid_operation("the image has no stencil")
-    if depth and info.base not in ("Z", "ZS"):
+    if depth and info.base not in (("ZS",) if format == GL.DEPTH_STENCIL else ("Z", "ZS")):
         raise invalid_operation("the image has no depth")
     if not depth and not (info.is_color or (format == GL.STENCIL_INDEX and "S" in info.base)):
         raise invalid_operation("a depth image is read as depth")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Includes", "Origin", "noting"]
+__all__ = ["Includes", "Origin", "noting", "number", "text"]
 
 Includes = dict[str, str | None]
 """What each `#include` named and where it stood, and what was there."""
@@ -43,17 +43,32 @@ class Origin:
     def read(cls, described: dict[str, Any]) -> Origin:
         """The same from there; raises what Python raises if it is nothing of the kind."""
         return cls(
-            int(described["type"]),
-            str(described["source"]),
-            tuple((str(k), v if v is None else str(v)) for k, v in described["included"]),
+            number(described["type"]),
+            text(described["source"]),
+            tuple((text(k), v if v is None else text(v)) for k, v in described["included"]),
             base64.b64decode(described["code"], validate=True),
-            str(described["entry"]),
-            tuple((int(k), int(v)) for k, v in described["constants"]),
+            text(described["entry"]),
+            tuple((number(k), number(v)) for k, v in described["constants"]),
         )
 
     def look(self, path: str, current: str) -> str | None:
         """What was included there then."""
         return dict(self.included).get(_place(path, current))
+
+
+def number(value: Any) -> int:
+    """An unsigned number of 32 bits."""
+    if type(value) is not int or value >> 32:
+        raise ValueError(f"{value!r} is no number of 32 bits")
+    return value
+
+
+def text(value: Any) -> str:
+    """A text of whole characters: JSON can spell halves of surrogate pairs."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    value.encode()
+    return value
 
 
 def _place(path: str, current: str) -> str:

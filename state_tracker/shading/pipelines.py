@@ -138,7 +138,7 @@ def use_program_stages(ctx: Context, pipeline: int, stages: int, program: int) -
     if program:
         chosen = ctx.programs.program(program)
         chosen.require_linked()
-        if not chosen.separable:
+        if not chosen.was_separable:
             raise invalid_operation(f"program {program} was not linked as separable")
     found = _named(ctx, pipeline)  # the first use of a name makes its object
     for bit, kind in BITS.items():

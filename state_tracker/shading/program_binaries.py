@@ -16,6 +16,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
+    GLError,
     invalid_enum,
     invalid_operation,
     invalid_value,
@@ -24,7 +25,7 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, writ
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.limits import GALLETTE_VERSION
-from gallette.state_tracker.shading.origins import Origin
+from gallette.state_tracker.shading.origins import Origin, number, text
 from gallette.state_tracker.shading.programs import STAGES, ProgramObject, ShaderObject
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ FORMAT = int(GL.PROGRAM_BINARY_FORMAT_MESA)
 _MAGIC = b"gallette program "
 _LONGEST = 1 << 26
 """Bytes of a binary when it is unpacked."""
+_MOST_SHADERS = 256
 
 _MODES = {"interleaved": int(GL.INTERLEAVED_ATTRIBS), "separate": int(GL.SEPARATE_ATTRIBS)}
 
@@ -82,15 +84,15 @@ class _Binary:
                 return None
             found = cls(
                 [Origin.read(each) for each in described["shaders"]],
-                {str(k): int(v) for k, v in described["attributes"].items()},
-                {str(k): (int(v), int(i)) for k, (v, i) in described["outputs"].items()},
-                [str(name) for name in described["varyings"]],
-                int(described["mode"]),
+                {text(k): number(v) for k, v in described["attributes"].items()},
+                {text(k): (number(v), number(i)) for k, (v, i) in described["outputs"].items()},
+                [text(name) for name in described["varyings"]],
+                number(described["mode"]),
                 bool(described["separable"]),
             )
         except (zlib.error, ValueError, TypeError, LookupError, AttributeError, RecursionError):
             return None
-        if found.mode in _MODES.values() and all(o.type in STAGES for o in found.shaders):
+        if len(found.shaders) <= _MOST_SHADERS and all(o.type in STAGES for o in found.shaders):
             return found
         return None
 
@@ -103,11 +105,15 @@ def _restore(ctx: Context, program: ProgramObject, given: _Binary) -> None:
             shader = ShaderObject(0, origin.type)
             program.attached.append(shader)
             shader.restore(ctx, origin)
-        program.attrib_bindings, program.frag_data_bindings = given.attributes, given.outputs
-        program.xfb_varyings, program.xfb_mode = given.varyings, given.mode
+        program.attrib_bindings, program.frag_data_bindings = {}, {}
+        for name, index in given.attributes.items():
+            program.bind_attribute(ctx, index, name)
+        for name, (color, index) in given.outputs.items():
+            program.bind_output(ctx, color, index, name)
+        program.choose_varyings(ctx, given.varyings, given.mode)
         program.separable = given.separable
         program.link(ctx)
-    except GalletteError as error:
+    except (GalletteError, GLError) as error:
         program.fail_link(f"error: {error}")
     finally:
         for shader in program.attached:

@@ -215,51 +215,26 @@ def program_parameteri(ctx: Context, program: int, pname: int, value: int) -> No
 
 @entry
 def bind_attrib_location(ctx: Context, program: int, index: int, name: str) -> None:
-    found = ctx.programs.program(program)
-    if index >= ctx.limits.max_vertex_attribs:
-        raise invalid_value(f"attribute {index} is out of range")
-    if name.startswith("gl_"):
-        raise invalid_operation("built-in attributes have no location to bind")
-    found.attrib_bindings[name] = index
+    ctx.programs.program(program).bind_attribute(ctx, index, name)
 
 
 @entry
 def bind_frag_data_location_indexed(
     ctx: Context, program: int, color: int, index: int, name: str
 ) -> None:
-    found = ctx.programs.program(program)
-    if index > 1 or color >= ctx.caps.max_render_targets:
-        raise invalid_value("colour number or index out of range")
-    if index == 1 and color >= max(1, ctx.caps.max_dual_source_render_targets):
-        raise invalid_value("too many dual-source colours")
-    if name.startswith("gl_"):
-        raise invalid_operation("built-in outputs have no location to bind")
-    found.frag_data_bindings[name] = (color, index)
+    ctx.programs.program(program).bind_output(ctx, color, index, name)
 
 
 @entry
 def bind_frag_data_location(ctx: Context, program: int, color: int, name: str) -> None:
-    bind_frag_data_location_indexed(ctx, program, color, 0, name)
-
-
-_NO_VARYINGS = frozenset(("gl_NextBuffer", *(f"gl_SkipComponents{n}" for n in range(1, 5))))
+    ctx.programs.program(program).bind_output(ctx, color, 0, name)
 
 
 @entry
 def transform_feedback_varyings(
     ctx: Context, program: int, count: int, varyings: list[str], buffer_mode: int
 ) -> None:
-    found = ctx.programs.program(program)
-    if buffer_mode not in (GL.INTERLEAVED_ATTRIBS, GL.SEPARATE_ATTRIBS):
-        raise invalid_enum(buffer_mode, "transform feedback buffer mode")
-    limit = ctx.limits.max_transform_feedback_separate_attribs
-    if buffer_mode == GL.SEPARATE_ATTRIBS and count > limit:
-        raise invalid_value(f"at most {limit} separate varyings")
-    if buffer_mode == GL.SEPARATE_ATTRIBS and _NO_VARYINGS.intersection(varyings):
-        raise invalid_operation("separate varyings have buffers of their own, without gaps")
-    if varyings.count("gl_NextBuffer") >= ctx.feedback.count:
-        raise invalid_operation("there are not that many buffers for transform feedback")
-    found.xfb_varyings, found.xfb_mode = list(varyings), buffer_mode
+    ctx.programs.program(program).choose_varyings(ctx, varyings, buffer_mode)
 
 
 @entry

@@ -21,7 +21,11 @@ from gallette.pipe.interface import Handle
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.lowering import NULL_KEY, LoweringKey, lower
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
 from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.feedback import stream_output
@@ -251,6 +255,9 @@ class Executable:
         self.group.mark(Dirty.PROGRAM)
 
 
+_NO_VARYINGS = frozenset(("gl_NextBuffer", *(f"gl_SkipComponents{n}" for n in range(1, 5))))
+
+
 class ProgramObject(GLObject):
     """A program object."""
 
@@ -263,7 +270,8 @@ class ProgramObject(GLObject):
         self.frag_data_bindings: dict[str, tuple[int, int]] = {}
         self.xfb_varyings: list[str] = []
         self.xfb_mode: int = GL.INTERLEAVED_ATTRIBS
-        self.separable = False
+        self.separable = False  # to be linked so
+        self.was_separable = False  # when it was linked last
         self.binary_retrievable = False
         self.executable: Executable | None = None
         self.link_ok = False
@@ -273,6 +281,37 @@ class ProgramObject(GLObject):
         self.linked_from: list[Origin] = []
         self.linked_with = LinkOptions()  # what was asked for when the executable was made
 
+    # What is asked for before linking: by the application, or by a binary.
+
+    def bind_attribute(self, ctx: Context, index: int, name: str) -> None:
+        if not 0 <= index < ctx.limits.max_vertex_attribs:
+            raise invalid_value(f"attribute {index} is out of range")
+        if name.startswith("gl_"):
+            raise invalid_operation("built-in attributes have no location to bind")
+        self.attrib_bindings[name] = index
+
+    def bind_output(self, ctx: Context, color: int, index: int, name: str) -> None:
+        caps = ctx.caps
+        if index not in (0, 1) or not 0 <= color < caps.max_render_targets:
+            raise invalid_value("colour number or index out of range")
+        if index == 1 and color >= max(1, caps.max_dual_source_render_targets):
+            raise invalid_value("too many dual-source colours")
+        if name.startswith("gl_"):
+            raise invalid_operation("built-in outputs have no location to bind")
+        self.frag_data_bindings[name] = (color, index)
+
+    def choose_varyings(self, ctx: Context, varyings: list[str], mode: int) -> None:
+        if mode not in (GL.INTERLEAVED_ATTRIBS, GL.SEPARATE_ATTRIBS):
+            raise invalid_enum(mode, "transform feedback buffer mode")
+        limit = ctx.limits.max_transform_feedback_separate_attribs
+        if mode == GL.SEPARATE_ATTRIBS and len(varyings) > limit:
+            raise invalid_value(f"at most {limit} separate varyings")
+        if mode == GL.SEPARATE_ATTRIBS and _NO_VARYINGS.intersection(varyings):
+            raise invalid_operation("separate varyings have buffers of their own, without gaps")
+        if varyings.count("gl_NextBuffer") >= ctx.feedback.count:
+            raise invalid_operation("there are not that many buffers for transform feedback")
+        self.xfb_varyings, self.xfb_mode = list(varyings), mode
+
     def fail_link(self, why: str) -> None:
         """As if linking had failed."""
         self.link_ok = self.validate_ok = False
@@ -280,6 +319,7 @@ class ProgramObject(GLObject):
 
     def link(self, ctx: Context) -> None:
         self.link_ok = self.validate_ok = False
+        self.was_separable = self.separable
         self.info_log = ""
         self.linked_from = [s.origin for s in self.attached]
         if not all(s.ok for s in self.attached):

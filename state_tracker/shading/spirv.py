@@ -52,11 +52,13 @@ class SpirvState:
         self.module, self.code = read_module(code), code
 
     def specialize(self, stage: Stage, entry: str, constants: tuple[tuple[int, int], ...]) -> None:
-        """Choose an entry point and the values of constants; `log` says why that cannot be."""
+        """Choose an entry point and the values of constants; `log` says why that cannot be, and a
+        GL error if the module has no such entry point or constant."""
         from gallette.compiler.spirv.link import SpirvShader
         from gallette.compiler.spirv.read.translate import spirv_to_nir
 
         assert self.module is not None
+        _check(self.module, stage, entry, [number for number, _ in constants])
         given = SpirvShader(stage, self.module, entry, constants)
         try:
             spirv_to_nir(self.module, given.stage, given.entry, given.specialize).unref()
@@ -107,7 +109,6 @@ def specialize_shader(
     indices = read_array(p_constant_index, "uint", count).tolist() if count else []
     values = read_array(p_constant_value, "uint", count).tolist() if count else []
     constants = tuple(zip(indices, values, strict=True))
-    _check(state.module, found.stage, p_entry_point, indices)
     state.specialize(found.stage, p_entry_point, constants)
     found.origin = Origin(found.type, code=state.code, entry=p_entry_point, constants=constants)
 

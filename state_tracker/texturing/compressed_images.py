@@ -12,7 +12,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
-from gallette.state_tracker.entry_points.memory import Pointer, address_of
+from gallette.state_tracker.entry_points.memory import Pointer, advanced
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.pixel_data.pixel_store import read_blocks
 from gallette.state_tracker.texturing.image_rules import check_target
@@ -104,11 +104,9 @@ def _compressed_family(dimensions: int) -> None:
         if extent[2] and byte_count % extent[2]:
             raise invalid_value("the data are not whole faces")
         part = byte_count // max(extent[2], 1)
-        address, keep = address_of(data)
         for i in range(extent[2]):  # by name, cube faces are layers
-            face_args = (*at[:2], 0, *extent[:2], 1, format, part, (address or 0) + i * part)
+            face_args = (*at[:2], 0, *extent[:2], 1, format, part, advanced(data, i * part))
             update(ctx, texture, at[2] + i, level, face_args)
-        del keep
 
     def update(
         ctx: Context, texture: TextureObject, face: int, level: int, args: tuple[Any, ...]

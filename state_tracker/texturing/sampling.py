@@ -11,7 +11,6 @@ from gallette.pipe.state import SamplerState
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
-    invalid_operation,
     invalid_value,
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
@@ -219,6 +218,4 @@ _ALL_NAMES: dict[int, str] = {
 def check_multisample(ctx: Context, multisample: bool, pname: int) -> None:
     """Multisample textures have no sampler state to set."""
     if multisample and pname in (*_ALL_NAMES, GL.TEXTURE_BORDER_COLOR):
-        if ctx.profile == "es":
-            raise invalid_enum(pname, "parameter of a multisample texture")
-        raise invalid_operation("multisample textures have no sampler state")
+        raise invalid_enum(pname, "parameter of a multisample texture")

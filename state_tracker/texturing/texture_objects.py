@@ -16,7 +16,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.getters import gets, to_int
+from gallette.state_tracker.getters import gets, gets_indexed, to_int
 from gallette.state_tracker.objects import GLObject
 from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample, enumerator
 from gallette.state_tracker.texturing.sparse_pages import SPARSE_TARGETS
@@ -437,3 +437,23 @@ for _target, _info in TARGETS.items():
         {_info.binding: lambda c, t=_target: c.textures.unit.bound[t].name},  # type: ignore[misc]
         profiles=("es", "es1") if _target == GL.TEXTURE_EXTERNAL_OES else (),
     )
+
+
+def _units(ctx: Context) -> int:
+    if ctx.profile == "es":
+        raise invalid_enum(0, "indexed query")
+    return len(ctx.textures.units)
+
+
+def _bound(target: int) -> Callable[[Context, int], int]:
+    return lambda ctx, unit: ctx.textures.units[unit].bound[target].name
+
+
+def _bound_sampler(ctx: Context, unit: int) -> int:
+    sampler = ctx.textures.units[unit].sampler
+    return 0 if sampler is None else sampler.name
+
+
+_ES_ALONE = GL.TEXTURE_EXTERNAL_OES
+gets_indexed(_units, {i.binding: _bound(t) for t, i in TARGETS.items() if t != _ES_ALONE})
+gets_indexed(_units, {"SAMPLER_BINDING": _bound_sampler})

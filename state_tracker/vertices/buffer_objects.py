@@ -16,10 +16,10 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
-    address_of,
     bytes_at,
     read_array,
     read_bytes,
+    shared_memory,
     write_bytes,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
@@ -163,7 +163,7 @@ def _data(
     if buffer.pins:
         raise invalid_operation("a texture of the buffer has a handle")
     if shared and size and data is not None:
-        address, keep = address_of(data)
+        address, keep = shared_memory(data, size)
         if size % 4 or address is None:
             raise invalid_operation("buffers of the application's memory are made of whole words")
         buffer.share(size, address, usage, keep)

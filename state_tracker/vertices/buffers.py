@@ -150,9 +150,6 @@ class BufferObject(GLObject):
 
         What `keep` holds lives as long as the storage: arrays that Python callers gave.
         """
-        self.unmap()
-        self._drop()
-        self.size, self.usage = size, usage
         desc = ResourceDesc(
             Target.BUFFER,
             format_named("R8_UINT"),
@@ -162,7 +159,10 @@ class BufferObject(GLObject):
             label=self.label or f"buffer {self.name}",
             memory=address,
         )
-        self.resource = self.group.screen.resource_create(desc)
+        resource = self.group.screen.resource_create(desc)  # or everything stays as it was
+        self.unmap()
+        self._drop()
+        self.resource, self.size, self.usage = resource, size, usage
         self.keep = keep
         self.group.mark(HOLDERS)
         self.group.epoch += 1

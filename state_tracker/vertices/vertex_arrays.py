@@ -12,6 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -20,7 +23,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
-from gallette.state_tracker.entry_points.memory import Pointer, address_of, read_array
+from gallette.state_tracker.entry_points.memory import Pointer, address_of, read_array, read_kept
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed, to_int
 from gallette.state_tracker.objects import GLObject, NameTable, swap
@@ -72,6 +75,10 @@ class VertexBinding:
     def move(self, offset: int, stride: int, address: int = 0, keep: Any = None) -> None:
         """Point elsewhere: into the buffer, or (address) into the client's memory."""
         self.offset, self.stride, self.address, self.keep = offset, stride, address, keep
+
+    def client_bytes(self, at: int, size: int) -> npt.NDArray[np.uint8]:
+        """Bytes of a client array, `at` bytes after its beginning."""
+        return read_kept(self.address + at, size, self.keep)
 
 
 class VertexArray(GLObject):

@@ -21,7 +21,6 @@ from gallette.pipe.resource import Resource, ResourceDesc
 from gallette.pipe.state import VertexBuffer, VertexElement
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.errors import invalid_operation
-from gallette.state_tracker.entry_points.memory import read_bytes
 from gallette.state_tracker.vertices.vertex_arrays import SLOTS, VertexArray, VertexBinding
 from gallette.state_tracker.vertices.vertex_formats import element_bytes, vertex_format
 
@@ -263,7 +262,7 @@ class VertexInput:
             resource = create_upload(self._ctx, at + length, Bind.VERTEX_BUFFER)
             self._temporary.append(resource)
             if length:
-                raw = read_bytes(binding.address + at, length)
+                raw = binding.client_bytes(at, length)
                 self._ctx.pipe.buffer_subdata(resource, at, raw)
             buffers[index] = VertexBuffer(resource, 0, binding.stride)
         return tuple(buffers)

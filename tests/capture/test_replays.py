@@ -257,9 +257,10 @@ def test_reports_have_memory_of_their_own(tmp_path: Path) -> None:
     done = player.run()
     assert done.identical, done.errors
     assert bytes(values) + bytes(words) == bytes(128)
-    assert player._alive["FeedbackBuffer"].view("f4")[:3].tolist() == [GL.POINT_TOKEN, 4.0, 4.0]
-    assert player._alive["SelectBuffer"][[0, 3]].tolist() == [1, 77]
-    assert len(player._alive["FeedbackBuffer"]) == 16
+    rooms = dict(player._reports)
+    assert rooms["FeedbackBuffer"].view("f4")[:3].tolist() == [GL.POINT_TOKEN, 4.0, 4.0]
+    assert rooms["SelectBuffer"][[0, 3]].tolist() == [1, 77]
+    assert len(rooms["FeedbackBuffer"]) == 16
 
 
 def test_lists_of_arrays_are_replayed(tmp_path: Path) -> None:

@@ -374,6 +374,24 @@ def test_what_a_program_is_started_with(driver: str | None, screen: str, path: s
         assert (found["MUJOCO_GL"], found["PYOPENGL_PLATFORM"]) == ("osmesa", "egl")
 
 
+def test_libglx_is_replaced_as_well_as_libgl() -> None:
+    """GLFW and VTK load GLX by a name of its own; the machine's would know none of our contexts."""
+    script = (
+        "import ctypes, gallette\n"
+        "gallette.install()\n"
+        "answers = []\n"
+        "for name in ('libGL.so.1', 'libGLX.so.0'):\n"
+        "    library = ctypes.CDLL(name)\n"
+        "    library.glXGetClientString.restype = ctypes.c_char_p\n"
+        "    library.glXGetProcAddress.restype = ctypes.c_void_p\n"
+        "    clear = library.glXGetProcAddress(b'glClear')\n"
+        "    answers.append((library.glXGetClientString(None, 1), clear))\n"
+        "assert answers[0] == answers[1] and answers[0][1], answers\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_calls_after_python_ended_do_nothing() -> None:
     """The libraries outlive the interpreter: exit handlers of C may still call them."""
     script = (

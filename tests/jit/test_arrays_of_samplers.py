@@ -106,3 +106,55 @@ def test_vertices_take_from_arrays_too(monkeypatch: pytest.MonkeyPatch) -> None:
         patched.setattr(Unit, "sample", refused)
         assert picture("jit", draw).any()
     same(draw, monkeypatch)
+
+
+SHAPES = {"2D": "uv", "2DArray": "vec3(uv, v.z * 2.0)", "3D": "v", "Cube": "v - 0.5"}
+"""Each with coordinates of it."""
+
+SHAPED = {
+    "texture": "texture(NAME, WHERE)",
+    "grad": "textureGrad(NAME, WHERE, SLOPE(v.y * 0.3), SLOPE(0.2))",
+    "lod": "vec4(textureQueryLod(NAME, DIRECTION), 0, 1)",
+    "size": "vec4(textureSize(NAME, 0).xyyx) * v.x / 32.0",
+}
+
+
+@pytest.mark.parametrize("lookup", SHAPED)
+def test_arrays_of_different_targets_in_one_shader(
+    lookup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has as many coordinates as an array's samplers is not looked at as one of them."""
+    declared, summed = "", []
+    for number, (shape, where) in enumerate(SHAPES.items()):
+        name, plain = f"t{number}[i]", "uv" if shape == "2DArray" else where
+        slope = "vec2" if shape in ("2D", "2DArray") else "vec3"
+        declared += f"layout(binding = {2 * number}) uniform sampler{shape} t{number}[2];\n"
+        text = SHAPED[lookup].replace("NAME", name).replace("WHERE", where)
+        summed.append(text.replace("SLOPE", slope).replace("DIRECTION", plain))
+    fragment = f"""#version 430
+        {declared} in vec3 v; out vec4 o;
+        void main() {{ vec2 uv = v.xy; int i = int(v.z * 1.99); o = ({" + ".join(summed)}) / 4.0; }}
+    """
+
+    def draw(context: moderngl.Context) -> bytes:
+        rng = np.random.default_rng(5)
+        make = {
+            "2D": lambda size: context.texture(size, 4, data(size, 1)),
+            "2DArray": lambda size: context.texture_array((*size, 3), 4, data(size, 3)),
+            "3D": lambda size: context.texture3d((*size, 4), 4, data(size, 4)),
+            "Cube": lambda size: context.texture_cube(size, 4, data(size, 6)),
+        }
+
+        def data(size: tuple[int, int], planes: int) -> bytes:
+            return rng.integers(0, 256, (planes, *size, 4), np.uint8).tobytes()
+
+        for number in range(8):
+            texture = make[[*SHAPES][number // 2]]((8 << number % 2, 8 << number % 2))
+            texture.filter = moderngl.NEAREST, moderngl.LINEAR  # which one asks for derivatives
+            texture.use(number)
+        frame = target(context)
+        vertex = VERTEX.replace("#version 330", "#version 430")
+        triangles(context, context.program(vertex_shader=vertex, fragment_shader=fragment), 30)
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)

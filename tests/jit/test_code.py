@@ -22,6 +22,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.environment import Environment
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.program import ShaderBudgetError
+from gallette.drivers.common.work import Work
 from gallette.drivers.jit.explaining import explained
 from gallette.drivers.jit.llvm import background, engine, making
 from gallette.drivers.jit.program import compile_program
@@ -106,9 +107,10 @@ def test_an_endless_loop_is_ended() -> None:
     b.pop_loop()
     b.intrinsic("store_output", [b.vec([value] * 4), zero], location=4, write_mask=15)
     env = Environment(20, 1)
-    program = compile_program(b.shader, budget=1000)
+    given = resources(env)
+    given.work = Work(1000)
     with pytest.raises(ShaderBudgetError):
-        program.bind(resources(env)).fragment(Lanes(env))
+        compile_program(b.shader).bind(given).fragment(Lanes(env))
 
 
 TWENTY_ROUNDS = """#version 330
@@ -126,12 +128,46 @@ void main() {
 def test_the_budget_is_for_all_lanes_of_a_call() -> None:
     """So that many lanes that each end late cannot keep a draw running either."""
     shader = fragment_shader(TWENTY_ROUNDS)
-    program = compile_program(shader, budget=100)
+    program = compile_program(shader)
     few, many = Environment(4, 3), Environment(5000, 3)
-    program.bind(resources(few)).fragment(Lanes(few))
-    with pytest.raises(ShaderBudgetError):
-        program.bind(resources(many)).fragment(Lanes(many))
+    for env in (few, many):
+        given = resources(env)
+        given.work = Work(5000)
+        if env is few:
+            program.bind(given).fragment(Lanes(env))
+            continue
+        with pytest.raises(ShaderBudgetError):
+            program.bind(given).fragment(Lanes(env))
     shader.unref()
+
+
+ENDS_EARLY = """
+import ctypes, sys, threading, time
+libc = ctypes.CDLL(None)
+# Handlers run from the last to the first: after LLVM's destructors the process goes on for a while.
+libc["__cxa_atexit"](ctypes.cast(libc.usleep, ctypes.c_void_p), 1_000_000, None)
+from gallette.drivers.jit.llvm import background, engine, making
+lines = "\\n".join(
+    f" %s{i} = fadd float %s{i - 1}, 1.5\\n store volatile float %s{i}, ptr %at"
+    for i in range(1, 20000)
+)
+text = f"define void @f(ptr %at) {{\\n %s0 = load float, ptr %at\\n{lines}\\n ret void\\n}}\\n"
+background.begin(background.SOON, engine._others_tools).result()
+emitting, emitted = threading.Event(), making._emitted
+making._emitted = lambda *arguments: (emitting.set(), emitted(*arguments))[1]
+background.begin(background.SOON, lambda: engine._others_tools().image(text, False))
+emitting.wait()
+time.sleep(float(sys.argv[1]))
+libc.exit(0)
+"""
+
+
+@pytest.mark.parametrize("seconds", ["0.01", "0.1", "0.2"])
+def test_exit_waits_for_code_that_is_being_made(seconds: str) -> None:
+    """A C program that ends does not end the Python it never knew of."""
+    command = [sys.executable, "-c", ENDS_EARLY, seconds]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_explaining_shows_every_form() -> None:

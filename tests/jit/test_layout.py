@@ -19,7 +19,7 @@ WIDE = {
     "Record": {"VERTEX": 3, "BOUNDS": 4, "DX": 4, "DY": 4, "C": 4 * 2},
     "ClipWords": {"CUTS": 4, "SCALE": 3},
     "PlaceWords": {"CLIP": 4, "SCALE": 3},
-    "DrawWords": {"BUDGETS": 2, "MERGED": 3},
+    "DrawWords": {"MERGED": 3},
 }
 """What takes more than one word, and how many."""
 LIMITS = {"DrawWords": {"MOST_TRIANGLES", "MOST_PIECES"}}

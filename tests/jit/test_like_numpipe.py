@@ -8,7 +8,7 @@ import moderngl
 import numpy as np
 import pytest
 
-from gallette.drivers.jit import fill
+from gallette.drivers.jit import calls, fill
 from gallette.state_tracker import GL
 from tests.jit.whole_pictures import (
     FRAGMENT,
@@ -170,7 +170,7 @@ def test_small_floats(blended: bool, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("format", [GL.R11F_G11F_B10F, GL.RGB9_E5])
 def test_textures_of_small_floats(format: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fill, "answer", lambda *args: pytest.fail("asked of Python"))
+    monkeypatch.setattr(calls, "answer", lambda *args: pytest.fail("asked of Python"))
 
     def draw(context: moderngl.Context) -> bytes:
         frame = target(context, 4, "f4")

@@ -10,8 +10,7 @@ import pytest
 
 from gallette.drivers.common.texture.anisotropic import AnisotropicUnit
 from gallette.drivers.common.texture.unit import Unit
-from gallette.drivers.jit import fill
-from gallette.drivers.jit import program as jit_program
+from gallette.drivers.jit import calls
 from gallette.state_tracker import GL
 from tests.jit.whole_pictures import (
     FRAGMENT,
@@ -330,7 +329,7 @@ void main() { o = vec4(v, 1.0) * texture(t, v.xy + gl_PointCoord * 0.1); }
 def test_lookups_of_vertices_and_points(
     filter: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jit_program, "answer", lambda *args: pytest.fail("asked of Python"))
+    monkeypatch.setattr(calls, "answer", lambda *args: pytest.fail("asked of Python"))
 
     def draw(context: moderngl.Context) -> bytes:
         frame = target(context)
@@ -366,7 +365,7 @@ void main() {
 
 
 def test_lookups_of_compute_shaders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit_program, "answer", lambda *args: pytest.fail("asked of Python"))
+    monkeypatch.setattr(calls, "answer", lambda *args: pytest.fail("asked of Python"))
 
     def draw(context: moderngl.Context) -> bytes:
         rng = np.random.default_rng(6)
@@ -399,8 +398,7 @@ GATHERS = "textureGather(t, way.zxy, 1)", "textureLod(t, way.zyx, 0.5)"
 @pytest.mark.parametrize("dtype", ["f1", "f4"])
 @pytest.mark.parametrize("seamless", [False, True])
 def test_cubes(gather: str, dtype: str, seamless: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (jit_program, fill):
-        monkeypatch.setattr(module, "answer", lambda *args: pytest.fail("asked of Python"))
+    monkeypatch.setattr(calls, "answer", lambda *args: pytest.fail("asked of Python"))
 
     def draw(context: moderngl.Context) -> bytes:
         frame = target(context)
@@ -434,7 +432,7 @@ void main() {
 
 def test_fetches_look_at_no_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Their instructions all name the first one: that is no reason to ask Python."""
-    monkeypatch.setattr(fill, "answer", lambda *args: pytest.fail("asked of Python"))
+    monkeypatch.setattr(calls, "answer", lambda *args: pytest.fail("asked of Python"))
 
     def draw(context: moderngl.Context) -> bytes:
         frame = target(context)
@@ -459,7 +457,7 @@ def test_fetches_look_at_no_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_gathers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fill, "answer", lambda *args: pytest.fail("asked of Python"))
+    monkeypatch.setattr(calls, "answer", lambda *args: pytest.fail("asked of Python"))
 
     def draw(context: moderngl.Context) -> bytes:
         frame = target(context)
@@ -496,7 +494,7 @@ void main() {
 
 
 def test_images(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit_program, "answer", lambda *args: pytest.fail("asked of Python"))
+    monkeypatch.setattr(calls, "answer", lambda *args: pytest.fail("asked of Python"))
 
     def draw(context: moderngl.Context) -> bytes:
         gl: Any = context.extra

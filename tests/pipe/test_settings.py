@@ -8,8 +8,15 @@ from typing import Any
 import pytest
 
 from gallette.compiler.errors import InputError
-from gallette.pipe.loader import create_screen
-from gallette.pipe.settings import program_name, settings_files
+from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.pipe.loader import create_screen, driver_factory, driver_names
+from gallette.pipe.settings import (
+    Option,
+    known_options,
+    program_name,
+    settings_files,
+    settings_for,
+)
 
 
 @pytest.fixture
@@ -73,6 +80,68 @@ def test_a_driver_that_does_not_know_an_option_is_left_alone_unless_it_is_named(
     write(here / "gallette.toml", '[[application]]\ndriver = "noop"\nposition_invariant = true\n')
     with pytest.raises(InputError, match="noop has no option 'position_invariant'"):
         create_screen("noop")
+
+
+# What a file may not set that lies where a stranger can have put it.
+DANGEROUS = {
+    "trace": {"path": '"x.jsonl"', "sink": '"x.jsonl"'},
+    "numpipe": {"budget": "9"},
+    "jit": {"budget": "9", "cache": '"x"'},
+    "simd": {"budget": "9", "local_memory": "9"},
+    "tiler": {"budget": "9"},
+}
+
+
+def test_options_that_name_files_or_lift_limits_are_declared_so() -> None:
+    found = {}
+    for name in driver_names():
+        options = known_options(driver_factory(name))
+        found[name] = {option for option, (_, trusted) in options.items() if trusted}
+    assert {name: set(options) for name, options in DANGEROUS.items()} == {
+        name: options for name, options in found.items() if options
+    }
+
+
+@pytest.mark.parametrize(("driver", "option"), [(d, o) for d in DANGEROUS for o in DANGEROUS[d]])
+def test_the_working_directory_names_no_files_and_lifts_no_limits(
+    driver: str, option: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = here / "config" / "gallette" / "gallette.toml"
+    text = f"[[application]]\n{option} = {DANGEROUS[driver][option]}\n"
+    write(here / "gallette.toml", text)
+    with pytest.raises(InputError) as caught:
+        create_screen(driver)
+    assert str(caught.value) == (
+        f"{here}/gallette.toml: {option!r} of the driver {driver} names files or lifts a limit, "
+        "which a file in the working directory may not do; if you want it, put it in "
+        f"{own}, or in a file that GALLETTE_CONFIG names"
+    )
+    create_screen("noop").destroy()  # it has no such option
+    (here / "gallette.toml").unlink()
+    write(own, text)
+    assert option in settings_for(driver, driver_factory(driver))
+    monkeypatch.chdir(own.parent)  # where the user's own file is the working directory's
+    assert option in settings_for(driver, driver_factory(driver))
+    monkeypatch.setenv("GALLETTE_CONFIG", "gallette.toml")
+    assert option in settings_for(driver, driver_factory(driver))
+    assert [p.name for p in here.iterdir()] == ["config"]
+
+
+def test_the_users_own_folder_is_no_relative_path(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", ".")
+    monkeypatch.setenv("HOME", str(here / "home"))
+    write(here / "gallette" / "gallette.toml", "[[application]]\nbudget = 7\n")
+    assert option("budget") == DEFAULT_BUDGET
+
+
+def _secretive(path: "_OnlyForCheckers" = 0, size: int = 0) -> None:  # type: ignore # noqa
+    """A driver whose annotations cannot be looked up."""
+
+
+def test_options_of_which_nothing_is_known_are_only_the_users() -> None:
+    assert known_options(_secretive) == {"path": Option(0, True), "size": Option(0, True)}
 
 
 @pytest.mark.parametrize(

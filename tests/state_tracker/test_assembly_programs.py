@@ -189,7 +189,7 @@ _STATES = {
 _OF_VERTICES_ALONE = ("planes", "points")
 
 
-def _of_states(words: str) -> Any:
+def _of_states(words: str, swizzle: str) -> Any:
     vertices = words in _OF_VERTICES_ALONE
     target = GL.VERTEX_PROGRAM_ARB if vertices else GL.FRAGMENT_PROGRAM_ARB
     head = "!!ARBvp1.0 MOV result.position, vertex.position;" if vertices else "!!ARBfp1.0"
@@ -198,7 +198,7 @@ def _of_states(words: str) -> Any:
         _put_state(gl)
         for k, binding in enumerate(_STATES[words]):
             gl.viewport(12 * (k % 5), 12 * (k // 5), 12, 12)
-            _load(gl, target, f"{head} MOV result.color, {binding}; END")
+            _load(gl, target, f"{head} MOV result.color, {binding}{swizzle}; END")
             gl.rectf(-1.0, -1.0, 1.0, 1.0)
 
     return scene
@@ -295,9 +295,10 @@ def depth_of_fragments(gl: Any) -> None:
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("swizzle", ["", ".y", ".wzyx"])
 @pytest.mark.parametrize("words", _STATES)
-def test_state_that_programs_read_is_native_gls(words: str) -> None:
-    compare(_of_states(words), tolerance=1)
+def test_state_that_programs_read_is_native_gls(words: str, swizzle: str) -> None:
+    compare(_of_states(words, swizzle), tolerance=1)
 
 
 @pytest.mark.native

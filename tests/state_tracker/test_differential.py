@@ -12,10 +12,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 import numpy as np
 from gl_diff.compare import Seen, difference  # type: ignore[import-not-found]
 from gl_diff.generate import FAMILY, generate  # type: ignore[import-not-found]
-from gl_diff.reduce import reduce_lines  # type: ignore[import-not-found]
 from gl_diff.world import World  # type: ignore[import-not-found]
 from gl_diff_fuzz import BOTH, PAIRS, check  # type: ignore[import-not-found]
 
+from gallette.compiler.reduce import reduce_lines
 from tests.conftest import native_context
 
 KINDS = ["", "fixed", "modern", "shared"]

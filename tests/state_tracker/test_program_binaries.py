@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -166,7 +169,7 @@ def test_what_was_included_is_in_the_binary(gl: Any) -> None:
     assert gl.get_programiv(loaded(gl, other), GL.LINK_STATUS) == [1]
 
 
-def test_spirv_and_its_constants(gl: Any) -> None:
+def linked_spirv(gl: Any) -> int:
     name = int(gl.create_program())
     for kind, text, entry, given in (
         (GL.VERTEX_SHADER, PASSTHROUGH, "main", ()),
@@ -179,7 +182,11 @@ def test_spirv_and_its_constants(gl: Any) -> None:
         gl.attach_shader(name, shader)
         gl.delete_shader(shader)
     gl.link_program(name)
-    other = loaded(gl, loaded(gl, name))
+    return name
+
+
+def test_spirv_and_its_constants(gl: Any) -> None:
+    other = loaded(gl, loaded(gl, linked_spirv(gl)))
     assert gl.get_programiv(other, GL.LINK_STATUS) == [1], gl.get_program_info_log(other)
     assert drawn(gl, other) == (255, 102, 0, 255)
 
@@ -216,24 +223,28 @@ def test_programs_that_have_none(gl: Any) -> None:
         assert errors(gl) == [wanted]
 
 
+INFINITE = float("inf")
 # What no description has in a field: there, and in that of a shader.
 WRONG: dict[str, tuple[Any, ...]] = {
     "made by": (None, 1, "others"),
     "shaders": (None, 7, [], [None], ["x"], {"a": 1}),
-    "attributes": (None, 7, ["a"], {"a": "b"}, {"a": None}),
-    "outputs": (None, 7, ["a"], {"a": "b"}, {"a": [1]}, {"a": [1, 2, 3]}, {"a": [None, 1]}),
-    "varyings": (None, 7, ["nowhere"]),
-    "mode": (None, [], "x", 7),
+    "attributes": (None, 7, ["a"], {"a": "b"}, {"a": None}, {"a": INFINITE}, {"a": -1}, {"a": 99},
+                   {"a": 1 << 32}, {"a": 1.0}, {"gl_x": 1}, {"\ud800": 1}),
+    "outputs": (None, 7, ["a"], {"a": "b"}, {"a": [1]}, {"a": [1, 2, 3]}, {"a": [None, 1]},
+                {"first": [INFINITE, 0]}, {"first": [0, 2]}, {"first": [-1, 0]}, {"gl_x": [0, 0]},
+                {"first": [99, 0]}, {"first": [7, 1]}),
+    "varyings": (None, 7, ["nowhere"], [7], ["\ud800"], ["gl_NextBuffer"] * 9),
+    "mode": (None, [], "x", 7, INFINITE),
     "separable": (),
-}
+}  # fmt: skip
 OF_A_SHADER: dict[str, tuple[Any, ...]] = {
-    "type": (None, [], "x", int(GL.TEXTURE_2D)),
-    "source": (None, 7, "nonsense"),
+    "type": (None, [], "x", int(GL.TEXTURE_2D), INFINITE, 35633.0),
+    "source": (None, 7, "nonsense", "\ud800"),
     "included": (None, 7, ["x"], [[1]], [[1, 2, 3]]),
     "code": (None, 7, [], "AAA", "AAAA", "\u00e9"),
     "entry": (),
-    "constants": (None, 7, [1], [[1]], [["a", 1]]),
-}
+    "constants": (None, 7, [1], [[1]], [["a", 1]], [[INFINITE, 1]], [[1, 1 << 32]], [[-1, 1]]),
+}  # fmt: skip
 
 
 def _packed(described: Any) -> bytes:
@@ -284,3 +295,50 @@ def test_a_description_of_an_origin() -> None:
         Origin(GL.FRAGMENT_SHADER, code=bytes(range(256)), entry="x", constants=((3, 1), (4, 2))),
     ):
         assert Origin.read(json.loads(json.dumps(origin.described()))) == origin
+
+
+def test_a_module_without_the_entry_point_or_constant_fails_to_link(gl: Any) -> None:
+    name = linked_spirv(gl)
+    form, binary = gl.get_program_binary(name)
+    known = json.loads(zlib.decompress(binary[len(program_binaries._MAGIC) :]))
+    vertex, fragment = known["shaders"]
+    for change, why in (
+        ({"entry": "other"}, "the module has no fragment entry point 'other'"),
+        ({"constants": [[4, 1]]}, "no specialisation constant has number 4"),
+        ({"type": int(GL.COMPUTE_SHADER)}, "the module has no compute entry point 'shade'"),
+    ):
+        raw = _packed({**known, "shaders": [vertex, {**fragment, **change}]})
+        gl.program_binary(name, form, raw, len(raw))
+        assert gl.get_programiv(name, GL.LINK_STATUS) == [0]
+        assert gl.get_program_info_log(name) == f"error: {why}"
+
+
+def test_more_shaders_than_programs_have_are_not_compiled(
+    gl: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form, binary = gl.get_program_binary(linked(gl))
+    known = json.loads(zlib.decompress(binary[len(program_binaries._MAGIC) :]))
+    raw = _packed({**known, "shaders": known["shaders"] * 129})
+    monkeypatch.setattr(program_binaries.ShaderObject, "restore", lambda *_: pytest.fail("made"))
+    name = int(gl.create_program())
+    gl.program_binary(name, form, raw, len(raw))
+    assert gl.get_programiv(name, GL.LINK_STATUS) == [0]
+
+
+FUZZ = Path(__file__).resolve().parents[2] / "fuzz"
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
+def test_mutants_link_or_say_why_not(driver: str) -> None:
+    """A slice of fuzz/program_binaries.py."""
+    sys.path.insert(0, str(FUZZ))
+    try:
+        import program_binaries as mutants  # type: ignore[import-not-found]
+    finally:
+        sys.path.remove(str(FUZZ))
+    subject = mutants.Subject(driver)
+    found = Counter(
+        mutants.attempt(subject, mutants.mutated(subject.seeds, number, 0)) for number in range(60)
+    )
+    subject.gl.release()
+    assert set(found) == {"linked", "refused"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,12 +14,14 @@ import pytest
 from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.common.draw import execution, queue, runs
 from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.context import Context
 from gallette.state_tracker.drawing import validate
 from tests.interrupts import hear_interrupts
-from tests.state_tracker.helpers import errors, pixels, program, quad
+from tests.state_tracker.helpers import compiled, errors, pixels, program, quad
 
 OUT_OF_MEMORY = ["GL_OUT_OF_MEMORY"]
 TOO_MUCH = 1 << 40
+DRIVERS = "numpipe", "jit", "simd", "tiler"
 
 
 @pytest.fixture
@@ -216,7 +219,7 @@ import os, signal, sys, threading
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from tests.state_tracker.helpers import program, quad
-gl = Context("numpipe", size=(64, 64), version=(4, 3), budget=1 << 60)
+gl = Context(sys.argv[1], size=(256, 128), version=(4, 3), budget=1 << 60, time_limit=1e9)
 fragment = "#version 430\\nuniform int stop; out vec4 c; void main() {" \\
     "int i = 0; while (i != stop) i = (i + 2) & 1023; c = vec4(float(i)); }"
 name = program(gl, fragment=fragment)
@@ -237,17 +240,81 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_ends_a_draw_and_the_context_goes_on() -> None:
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("threads", ["1", "3"])
+def test_ctrl_c_ends_a_draw_and_the_context_goes_on(driver: str, threads: str) -> None:
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
-        [sys.executable, "-c", ENDLESS],
+        [sys.executable, "-c", ENDLESS, driver],
         cwd=root,
+        env={**os.environ, "GALLETTE_THREADS": threads},
         capture_output=True,
         text=True,
         timeout=120,
         preexec_fn=hear_interrupts,
     )
     assert done.stdout.strip() == "interrupted, and goes on 0 255", done.stderr
+
+
+# -- the clock -------------------------------------------------------------------------------------
+
+SPINS = """#version 430
+layout(local_size_x = 64) in;
+layout(std430, binding = 0) buffer Out { uint value; };
+uniform int stop;
+uniform sampler2D image;
+void main() {
+    int i = 0;
+    vec4 sum = vec4(0.0);
+    while (i != stop) {
+        i = (i + 2) & 1023;
+        BODY
+    }
+    value = uint(i) + uint(sum.x);
+}
+"""
+BODIES = {"arithmetic": "", "lookups": "sum += texture(image, vec2(i) * 0.1);"}
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("body", BODIES)
+def test_a_loop_ends_at_the_time_limit(
+    driver: str, body: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gl = Context(driver, version=(4, 3), budget=1 << 60, time_limit=0.1)
+    name = gl.create_program()
+    source = SPINS.replace("BODY", BODIES[body])
+    gl.attach_shader(name, compiled(gl, GL.COMPUTE_SHADER, source))
+    gl.link_program(name)
+    gl.use_program(name)
+    gl.uniform1i(gl.get_uniform_location(name, "stop"), 1)
+    gl.dispatch_compute(1, 1, 1)
+    gl.finish()
+    assert errors(gl) == ["GL_CONTEXT_LOST"]
+    assert "longer than its time limit of 0.1 s" in capsys.readouterr().err
+    gl.release()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_large_triangles_without_loops_end_at_the_time_limit(driver: str) -> None:
+    """A draw whose count is legal may cover any number of pixels."""
+    gl = Context(driver, size=(1024, 1024), version=(4, 3), budget=1 << 60, time_limit=0.1)
+    quad(gl, program(gl))
+    gl.draw_arrays_instanced(GL.TRIANGLE_STRIP, 0, 4, 20_000)
+    gl.finish()
+    assert errors(gl) == ["GL_CONTEXT_LOST"]
+    gl.release()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_three_million_points_are_within_the_budget(driver: str) -> None:
+    gl = create_context(driver, size=(64, 64), version=(4, 3))
+    program(gl, vertex="#version 430\nvoid main() { gl_Position = vec4(2.0); }")
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    gl.draw_arrays(GL.POINTS, 0, 3_000_000)
+    gl.finish()
+    assert errors(gl) == []
+    gl.release()
 
 
 # -- no room -------------------------------------------------------------------------------------

@@ -44,9 +44,8 @@ OURS_ALONE: list[tuple[str, str, str, int, str]] = [
 ]  # fmt: skip
 # What the native GL alone answers; in core profiles also what ours answers in others.
 THEIRS_ALONE: list[tuple[str, str, str, int, str]] = [
-    ("core", "get_integeri_v", "(TRANSPOSE_)?TEXTURE_\\w+", 13, _DIRECT),
+    ("core", "get_integeri_v", "(TRANSPOSE_)?TEXTURE_\\w+", 2, _DIRECT),
     ("es", "get_integeri_v", "(TRANSPOSE_)?TEXTURE_\\w+", 8, _DIRECT),
-    ("core|compat", "get_integeri_v", "SAMPLER_BINDING", 2, "no table has it with an index"),
     (".*", "get_floatv|get_integeri_v", "NUM_DEVICE_UUIDS_EXT", 6, "of EXT_memory_object"),
     ("core|compat", "is_enabled", "SAMPLE_COVERAGE_INVERT", 2, "it is no switch (table 23.13)"),
     ("core|compat", "get_floatv", "TEXTURE_GEN_STR_OES", 2, "of OpenGL ES 1.1"),

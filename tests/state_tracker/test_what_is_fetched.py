@@ -31,6 +31,9 @@ class Reads:
     def wrote(self, pointer: Any, data: Any) -> None:
         pass
 
+    def touched(self, address: int, size: int, lasting: bool) -> None:
+        pass
+
     def rows(self, array: Any) -> set[int]:
         """The elements of an array that were read, in part or as a whole."""
         begin, end = array.ctypes.data, array.ctypes.data + array.nbytes

@@ -18,6 +18,7 @@ from gallette.cli import COMMANDS, main
 from gallette.commands import diff, run, trace
 from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError
+from gallette.egl import launch
 from gallette.state_tracker import GL
 from tests.conftest import native_context
 from tests.interrupts import hear_interrupts
@@ -179,12 +180,12 @@ def test_what_is_said_of_a_comparison_is_what_is_compared(
 
 
 TRACED: list[tuple[list[str], list[str]]] = [
-    # what is said; what runs, after `gallette run --driver`
-    ([], ["numpipe", "--capture", "mine.gcap", "PROGRAM"]),
-    (["--driver", "noop"], ["noop", "--capture", "mine.gcap", "PROGRAM"]),
-    (["-o", "x.gcap"], ["numpipe", "--capture", "x.gcap", "PROGRAM"]),
-    (["--frames", "3"], ["numpipe", "--capture", "mine.gcap", "--frames", "3", "PROGRAM"]),
-    (["a", "b", "--", "-c"], ["numpipe", "--capture", "mine.gcap", "PROGRAM", "a", "b", "-c"]),
+    # what is said; driver, capture and frames of the process, and the program's arguments
+    ([], ["numpipe", "mine.gcap", ""]),
+    (["--driver", "noop"], ["noop", "mine.gcap", ""]),
+    (["-o", "x.gcap"], ["numpipe", "x.gcap", ""]),
+    (["--frames", "3"], ["numpipe", "mine.gcap", "3"]),
+    (["a", "b", "--", "-c"], ["numpipe", "mine.gcap", "", "a", "b", "-c"]),
 ]
 
 
@@ -201,9 +202,13 @@ def test_what_is_said_of_a_program_is_what_is_recorded(
     program = tmp_path / "mine.py"
     program.write_text("")
     commands: list[list[str]] = []
+    names = ("GALLETTE_DRIVER", "GALLETTE_CAPTURE", "GALLETTE_FRAME_LIMIT")
 
-    def run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
-        commands.append(command)
+    def run(
+        command: list[str], env: dict[str, str], **options: object
+    ) -> subprocess.CompletedProcess[str]:
+        assert command[:4] == [sys.executable, "-P", launch.__file__, str(program)]
+        commands.append([*(env.get(name, "") for name in names), *command[4:]])
         return subprocess.CompletedProcess(command, status)
 
     monkeypatch.chdir(tmp_path)
@@ -215,9 +220,8 @@ def test_what_is_said_of_a_program_is_what_is_recorded(
     monkeypatch.setattr(trace, "is_capture", lambda path: str(path).endswith(".gcap"))
     monkeypatch.setattr(trace, "_summary", lambda out, path: print(f"told: {path}"))
     assert main(arguments) == status
-    words = [str(program) if word == "PROGRAM" else word for word in wanted]
-    assert commands == [[sys.executable, "-m", "gallette", "run", "--driver", *words]] * 2
-    assert capsys.readouterr().out == f"told: {words[words.index('--capture') + 1]}\n"
+    assert commands == [[wanted[0], str(tmp_path / wanted[1]), *wanted[2:]]] * 2
+    assert capsys.readouterr().out == f"told: {wanted[1]}\n"
 
 
 TOLD: list[tuple[list[str], tuple[object, ...]]] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,27 @@ def cluster() -> Cluster:
         yield found
 
 
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """The address of a cluster as others start it, without keys."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+    ) as found:
+        yield found.scheduler_address
+
+
+def test_nobody_without_the_keys_of_the_run_is_let_in(cluster: Cluster) -> None:
+    distributed = pytest.importorskip("distributed")
+    assert cluster.address.startswith("tls://127.0.0.1:")
+    others = distributed.Security.temporary()
+    plain = cluster.address.replace("tls:", "tcp:")
+    for address, security in ((cluster.address, others), (plain, None)):
+        with pytest.raises(OSError, match=r"Timed out|certificate|in <T"):
+            distributed.Client(address, timeout=2, security=security)
+    assert dict(cluster.run(_doubled, [1, 2], lambda n: 1.0)) == {1: 2, 2: 4}
+
+
 def test_an_item_that_fails_is_the_only_one(cluster: Cluster) -> None:
     found = dict(cluster.run(_doubled, range(40), lambda n: 1.0))
     assert {n: r for n, r in found.items() if n != 13} == {n: 2 * n for n in range(40) if n != 13}
@@ -70,14 +92,14 @@ def test_a_worker_that_dies_loses_nothing(cluster: Cluster, tmp_path: Path) -> N
     assert Path(mark).exists()
 
 
-def test_tests_run_on_workers_that_have_no_files(cluster: Cluster, tmp_path: Path) -> None:
+def test_tests_run_on_workers_that_have_no_files(scheduler: str, tmp_path: Path) -> None:
     chosen = find_tests([], ["interpolation/flat-(float|int|vec2)$"])
     gone = tmp_path / "gone.shader_test"
     gone.write_text("[require]\nGLSL >= 3.30\n[test]\ndrwa rect -1 -1 2 2\n")
     tests = [*chosen, ("gone", gone)]
     reports = {}
     for report in run_on_cluster(
-        tests, "numpipe", cluster.address, timeout=60, use_cache=False, cost=lambda name: 1.0
+        tests, "numpipe", scheduler, timeout=60, use_cache=False, cost=lambda name: 1.0
     ):
         reports[report.name] = report
     assert {name: r.result for name, r in reports.items()} == {
@@ -88,10 +110,10 @@ def test_tests_run_on_workers_that_have_no_files(cluster: Cluster, tmp_path: Pat
     assert "gone.shader_test:4:1" in reports["gone"].reason
 
 
-def test_scenes_come_back_from_workers_as_from_here(cluster: Cluster) -> None:
+def test_scenes_come_back_from_workers_as_from_here(scheduler: str) -> None:
     seen: list[str] = []
     names = ["logic_ops", "no such scene"]
-    far = render_on_cluster(cluster.address, "numpipe", names, seen.append)
+    far = render_on_cluster(scheduler, "numpipe", names, seen.append)
     near = render_scenes("numpipe", names[:1])
     assert (
         [p.name for p in far.passes["logic_ops"]]
@@ -104,7 +126,7 @@ def test_scenes_come_back_from_workers_as_from_here(cluster: Cluster) -> None:
     assert list(far.errors) == ["no such scene"]
 
 
-def test_shaders_are_counted_on_workers_as_here(gallette, cluster: Cluster, tmp_path: Path) -> None:
+def test_shaders_are_counted_on_workers_as_here(gallette, scheduler: str, tmp_path: Path) -> None:
     for name, value in (("b", "sqrt(2.0 * f)"), ("a", "f")):
         (tmp_path / f"{name}.shader_test").write_text(
             "[require]\nGLSL >= 3.30\n[vertex shader passthrough]\n[fragment shader]\n"
@@ -112,11 +134,11 @@ def test_shaders_are_counted_on_workers_as_here(gallette, cluster: Cluster, tmp_
             "[test]\ndraw rect -1 -1 2 2\n"
         )
     here = gallette("shader-db", tmp_path, "--each")
-    there = gallette("shader-db", tmp_path, "--each", "--cluster", cluster.address)
+    there = gallette("shader-db", tmp_path, "--each", "--cluster", scheduler)
     assert here.returncode == there.returncode == 0, there.stderr
     assert here.stdout == there.stdout
     assert "b fragment" in here.stdout
-    both = gallette("shader-db", tmp_path, "--driver", "simd", "--cluster", cluster.address)
+    both = gallette("shader-db", tmp_path, "--driver", "simd", "--cluster", scheduler)
     assert both.returncode == 2
     assert "--cluster" in both.stderr
 

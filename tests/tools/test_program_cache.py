@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
+import pickle
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gallette.compiler import cache_home as home
+from gallette.compiler import disk_cache
 from gallette.compiler.disk_cache import DiskCache, shared_cache
 from gallette.compiler.glsl import (
     CompileOptions,
@@ -99,11 +103,101 @@ def test_damaged_files_are_misses(cache: DiskCache) -> None:
     assert described(program()) == fresh
 
 
-def test_foreign_contents_are_misses(cache: DiskCache) -> None:
+class _Bomb:
+    """Runs code when it is unpickled."""
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return pytest.fail, ("a foreign pickle was loaded",)
+
+
+def _kept_files(cache: DiskCache) -> list[Path]:
+    return sorted(p for p in cache.folder.rglob("*") if p.is_file())
+
+
+def _of_another_user(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
+    """All is as it should be, but for the key."""
+    with patch.context() as other:
+        other.setattr(disk_cache, "_key", lambda: bytes(32))
+        for path in _kept_files(cache):
+            cache.keep(path.parent.name + path.name, _Bomb())
+
+
+def _renamed(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
+    cache.keep("00bomb", _Bomb())
+    data = (cache.folder / "00" / "bomb").read_bytes()
+    for path in _kept_files(cache):
+        path.write_bytes(data)
+
+
+def _moved(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
+    """From the cache of another kind of thing."""
+    other = DiskCache(cache.folder.parent / "other")
+    for path in _kept_files(cache):
+        other.keep(path.parent.name + path.name, _Bomb())
+        os.replace(other.folder / path.parent.name / path.name, path)
+
+
+def _without_signature(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
+    for path in _kept_files(cache):
+        path.write_bytes(hashlib.blake2b(bomb := pickle.dumps(_Bomb())).digest()[:32] + bomb)
+
+
+def _open_folder(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
+    for path in _kept_files(cache):
+        cache.keep(path.parent.name + path.name, _Bomb())
+    cache.folder.chmod(0o777)
+    cache._usable = None  # as a process finds it that begins now
+
+
+def _folders(cache: DiskCache, patch: pytest.MonkeyPatch) -> None:
+    for path in _kept_files(cache):
+        path.unlink()
+        path.mkdir()
+
+
+FOREIGN = (_of_another_user, _renamed, _moved, _without_signature, _open_folder, _folders)
+
+
+@pytest.mark.parametrize("spoil", FOREIGN)
+def test_foreign_files_are_misses_and_are_not_looked_at(
+    spoil: Callable[[DiskCache, pytest.MonkeyPatch], None],
+    cache: DiskCache,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     fresh = described(program())
-    for path in [p for p in cache.folder.rglob("*") if p.is_file()]:
-        cache.put(path.parent.name + path.name, b"not a pickle")
+    spoil(cache, monkeypatch)
     assert described(program()) == fresh
+    assert cache.hits == 0
+
+
+def test_the_key_is_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    key, file = disk_cache._key.__wrapped__, tmp_path / "gallette" / "key"
+    first = key()
+    assert first == key() == file.read_bytes()
+    assert len(first) == 32
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.chmod(0o644)  # others may know it by now
+    second = key()
+    assert first != second == key()
+    file.write_bytes(b"short")
+    assert len(key()) == 32
+    file.parent.chmod(0o777)
+    assert key() != key()  # nothing that lies there is believed
+
+
+def test_a_named_folder_that_is_not_used_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    cache = DiskCache(tmp_path / "open")
+    cache.put("ab12", b"kept")
+    assert cache.get("ab12") is None
+    assert capsys.readouterr().err == (
+        f"gallette: nothing is kept: others may write in {tmp_path}/open\n"
+    )
+    assert not list(cache.folder.iterdir())
 
 
 def test_a_failure_keeps_its_diagnostics(cache: DiskCache) -> None:
@@ -173,7 +267,7 @@ def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert not list(tmp_path.rglob(".new-*"))
+    assert not list(tmp_path.rglob("*.new"))
 
 
 def test_tests_pass_from_the_cache(cache: DiskCache) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -161,13 +160,17 @@ class Stage:
         patch.setattr(trace, "_print_calls", lambda out, capture: self.said.append(capture))
         patch.setattr(trace, "_summary", lambda out, path: self.said.append(("summary", path)))
         patch.setattr("gallette.reports.html.write_trace", told("html", "[b]p.html"))
+        patch.setattr(trace, "prepared", self.prepared)
         patch.setattr("subprocess.run", self.started)
         patch.setattr("shutil.which", lambda name: "/x" if name == "prog" else None)
 
-    def started(self, command: list[str], check: bool) -> Any:
-        assert not check
-        self.said.append(command)
-        self.captures.add(command[command.index("--capture") + 1])
+    def prepared(self, options: argparse.Namespace) -> Any:
+        self.said.append(vars(options))
+        self.captures.add(str(options.capture))
+        return ["command"], {"variable": "value"}
+
+    def started(self, command: list[str], env: dict[str, str], check: bool) -> Any:
+        assert (command, env, check) == (["command"], {"variable": "value"}, False)
         return SimpleNamespace(returncode=3)
 
     def run(self, *words: str) -> int:
@@ -211,16 +214,17 @@ def test_the_calls_of_a_capture(stage: Stage) -> None:
 
 
 def test_a_program_is_recorded(stage: Stage) -> None:
-    head = [sys.executable, "-m", "gallette", "run", "--driver"]
-    assert stage.run("prog") == 3
     path = Path("prog.gcap")
-    command = [*head, "usual", "--capture", "prog.gcap", "prog"]
-    assert stage.said == [("driver", "usual"), command, ("summary", path)]
+    wanted = {"driver": "usual", "capture": path, "frames": 0, "save": "", "size": ""}
+    assert stage.run("prog") == 3
+    told = {**wanted, "program": ["prog"]}
+    assert stage.said == [("driver", "usual"), told, ("summary", path)]
     stage.said.clear()
     words = ("--driver", "other", "--frames", "1", "-o", "o.gcap", "prog", "a", "--", "-b")
     assert stage.run(*words) == 3
-    command = [*head, "other", "--capture", "o.gcap", "--frames", "1", "prog", "a", "-b"]
-    assert stage.said == [("driver", "other"), command, ("summary", Path("o.gcap"))]
+    told = {**wanted, "driver": "other", "capture": Path("o.gcap"), "frames": 1}
+    told["program"] = ["prog", "a", "-b"]
+    assert stage.said == [("driver", "other"), told, ("summary", Path("o.gcap"))]
 
 
 def test_what_is_refused(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,6 +236,7 @@ def test_what_is_refused(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     assert stage.said == []
     run = SimpleNamespace(run=lambda *given, **named: SimpleNamespace(returncode=0))
     monkeypatch.setattr(trace, "subprocess", run)
+    monkeypatch.setattr(trace, "is_capture", lambda path: False)
     with pytest.raises(GalletteError, match="gallette trace: prog made no OpenGL calls"):
         stage.run("prog")
 

@@ -184,7 +184,8 @@ class ExpressionLowering(PlaceLowering):
         b = self.b
         condition = self.scalar(e.condition)
         if not e.type.is_aggregate and self.is_cheap(e.then) and self.is_cheap(e.otherwise):
-            then, otherwise = self.value(e.then), self.value(e.otherwise)
+            then = self.loaded(self.value(e.then))
+            otherwise = self.loaded(self.value(e.otherwise))
             return operators.map2(lambda x, y: b.bcsel(condition, x, y), then, otherwise)
         if not e.type.is_aggregate:
             b.push_if(condition)

@@ -155,6 +155,7 @@ def equal(b: Builder, type_: Type, x: Value, y: Value) -> Def:
 
 def construct(b: Builder, type_: Type, given: Sequence[Type], values: list[Value]) -> Value:
     """A vector or matrix from values of its base type, which have the types `given`."""
+    values = [loaded(b, value) for value in values]
     if type_.is_vector_or_scalar:
         found = [(d, c) for v in values for d in _columns(v) for c in range(d.num_components)]
         if len(found) == 1:

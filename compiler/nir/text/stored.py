@@ -82,7 +82,7 @@ class StoredShader(Shader):
 
     @classmethod
     def unpack(cls, data: bytes) -> StoredShader:
-        """A new shader with one reference; what is wrong with `data` is whatever pickle raises."""
+        """A new shader with one reference, from what `pack` gave this user (see `disk_cache`)."""
         stage, name, label, info, count, body = pickle.loads(data)
         return cls(stage, name, label, info, _Kept(body, count))
 

@@ -115,5 +115,6 @@ def launch(states: DrawStates, info: ComputeInfo) -> int:
     states.work.spend(LANE * total * per_group)
     for first in range(0, total, step):
         groups = min(step, total - first)
+        states.work.spend(0)
         program.compute(GroupLanes(first, groups, grid, info.block, shared))
     return total * per_group

@@ -56,7 +56,7 @@ class _Sheet:
     entries: Numbers | None  # by the identity of a primitive: its draw; None: that is it
 
     def _begin(self) -> None:
-        self.engine.state.work.begin()
+        self.engine.state.work.begin(merged=True)
         if self.engine.counters.tally is not None:
             self.engine.counters.tally.whose(self.entries)
 
@@ -205,7 +205,7 @@ def _cover(group: Group, places: Numbers | None, sheets: list[_Sheet]) -> None:
     """Find out what the draws of a group cover. `places`: of draws, if not their numbers."""
     draw = group.draw
     assert group.primitives is not None
-    draw.work.begin()
+    draw.work.begin(merged=True)
     if draw.counters.tally is not None:
         draw.counters.tally.whose(group.entries)
     kept = Kept()

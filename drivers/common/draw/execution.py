@@ -164,7 +164,7 @@ class Execution:
         for family in found:
             if not self._regroup or family.lanes > family.limit:
                 break  # too many for one part: in order, then
-            family.entries[0][0].states.work.begin()
+            family.entries[0][0].states.work.begin(merged=True)
             failures.of(add_group, groups, family)
         else:
             if fill_together(groups, failures.of):
@@ -192,7 +192,7 @@ class Execution:
         before = counters.snapshot()
         groups: list[Group] = []
         for company in together:
-            company[0].entries[0][0].states.work.begin()
+            company[0].entries[0][0].states.work.begin(merged=True)
             add_company(groups, company, entries, failures.of)
         if deal(groups, self._states.scratch, failures.of, lambda: shared_fragments(entries)):
             return True
@@ -206,6 +206,6 @@ class Execution:
             return False
         groups: list[Group] = []
         for family in found:
-            family.entries[0][0].states.work.begin()
+            family.entries[0][0].states.work.begin(merged=True)
             failures.of(add_group, groups, family)
         return deal(groups, self._states.scratch, failures.of, clears=clears)

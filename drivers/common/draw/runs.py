@@ -70,7 +70,7 @@ def draw_many(family: Family, number: int = 0) -> None:
         given.states.counters.tally.whose(range(number, number + len(entries)))
     state = family.state_of_alike()
     if state is not None:
-        given.states.work.begin()
+        given.states.work.begin(merged=True)
         with np.errstate(all="ignore"):
             run(state, replace(info, instance_count=len(entries)), merged=True)
 
@@ -97,7 +97,7 @@ def add_group(groups: list[Group], family: Family) -> None:
 
 def draw_batch(group: Group, rows: list[int]) -> None:
     """Some draws of a group."""
-    group.draw.work.begin()
+    group.draw.work.begin(merged=True)
     if group.draw.counters.tally is not None:
         group.draw.counters.tally.whose(group.entries)
     with np.errstate(all="ignore"):

@@ -97,8 +97,8 @@ class DomainPoints:
 
     def corner_at(self, slot: int, component: int, index: Value, lanes: Array | None) -> Value:
         """The same for a vertex number that differs between lanes."""
-        value = self._varying(slot, component)
-        return corner_at(value, self._corners[self._patch], index, lanes)
+        patch = self._patch if lanes is None else self._patch[lanes]
+        return corner_at(self._varying(slot, component), self._corners, index, patch)
 
     def patch(self, slot: int, component: int) -> Value:
         """A value of the patch as a whole."""

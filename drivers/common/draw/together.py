@@ -72,7 +72,7 @@ class _Collector:
         """Take the group's primitives as far as that."""
         group = self._group
         assert group.primitives is not None
-        group.draw.work.begin()
+        group.draw.work.begin(merged=True)
         part = replace(group.primitives, vertices=group.primitives.vertices.copy())
         with np.errstate(all="ignore"):
             rasterize_part(group.draw, group.mode, part, self)

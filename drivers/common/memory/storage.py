@@ -23,6 +23,7 @@ from gallette.pipe.state import Box
 
 __all__ = [
     "MAX_RESOURCE_BYTES",
+    "TAIL",
     "ResourceError",
     "Storage",
     "allocate",
@@ -30,14 +31,16 @@ __all__ = [
     "copy_region",
     "level_bytes",
     "level_offsets",
+    "zeroed_memory",
 ]
 
 Storage = npt.NDArray[np.uint8]
 
-MAX_RESOURCE_BYTES = 1 << 32
-"""The largest resource: far above every cap, far below what would drown the machine in zeroes."""
+MAX_RESOURCE_BYTES = 1 << 31
+"""The largest resource, as in llvmpipe. Shaders count texels and bytes of it with 32-bit numbers,
+in machine code and in NumPy, so a resource also has fewer than this many texels."""
 
-_TAIL = 32  # spare zero bytes at the end, so that word and texel views can cover the last bytes
+TAIL = 32  # spare zero bytes at the end, so that word and texel views can cover the last bytes
 _MAP_ALIGNMENT = 64  # of addresses: what GL_MIN_MAP_BUFFER_ALIGNMENT promises at least
 
 
@@ -73,27 +76,35 @@ def allocate(desc: ResourceDesc) -> list[Storage]:
     `OutOfMemoryError` if there is no room for it.
     """
     _check(desc)
-    if desc.memory and desc.width <= MAX_RESOURCE_BYTES:
-        return [_shared(desc.memory, desc.width).reshape(1, 1, -1)]
     shapes = [level_bytes(desc, level) for level in range(desc.last_level + 1)]
     offsets = level_offsets(desc)
     total = offsets[-1]
-    if total > MAX_RESOURCE_BYTES:
+    if total > MAX_RESOURCE_BYTES or total // desc.format.block_bytes >= MAX_RESOURCE_BYTES:
         raise OutOfMemoryError(
             f"out of memory: a {desc.target.value} resource of {total / 2**30:.1f} GiB "
             f"({desc.format.name}, {desc.width}x{desc.height}x{desc.depth}x{desc.array_size})"
         )
+    if desc.memory:
+        return [_shared(desc.memory, desc.width).reshape(1, 1, -1)]
     try:
-        room = np.zeros(total + _TAIL + _MAP_ALIGNMENT, np.uint8)
+        backing = zeroed_memory(total + TAIL)
     except MemoryError as error:
         raise OutOfMemoryError(f"out of memory: {total} bytes for {desc.format.name}") from error
-    start = -room.__array_interface__["data"][0] % _MAP_ALIGNMENT
-    # An array of its own: NumPy would call all of `room` the base of a slice's slices.
-    backing = np.frombuffer(room.data[start : start + total + _TAIL], np.uint8)
     return [
         backing[at : at + math.prod(shape)].reshape(shape)
         for at, shape in zip(offsets, shapes, strict=False)
     ]
+
+
+def zeroed_memory(size: int) -> Storage:
+    """Zero bytes at an address that is a multiple of `_MAP_ALIGNMENT`.
+
+    All memory of resources comes from here, except the application's own.
+    """
+    room = np.zeros(size + _MAP_ALIGNMENT, np.uint8)
+    start = -room.__array_interface__["data"][0] % _MAP_ALIGNMENT
+    # An array of its own: NumPy would call all of `room` the base of a slice's slices.
+    return np.frombuffer(room.data[start : start + size], np.uint8)
 
 
 def _shared(address: int, size: int) -> Storage:

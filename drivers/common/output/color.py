@@ -183,16 +183,10 @@ class ColorTarget:
 
     def prepare(self, outputs: Outputs, second: Outputs | None, count: int) -> Prepared:
         """Convert what the shader wrote for `count` lanes."""
-        planes = [
-            _DEFAULTS[i] if i >= len(outputs) or outputs[i] is None else np.asarray(outputs[i])
-            for i in range(4)
-        ]
+        planes = [self._plane(outputs[i] if i < len(outputs) else None, i) for i in range(4)]
         if not self.blends:
             return Prepared(texels=self._packed(planes, count))
-        other = [
-            _DEFAULTS[i] if v is None else np.asarray(v)
-            for i, v in enumerate(second or (None,) * 4)
-        ]
+        other = [self._plane(value, i) for i, value in enumerate(second or (None,) * 4)]
         if self._folds:
             assert self._shifts is not None
             folded = fold(self._state, planes, self._constant, other, self._shifts, count)
@@ -204,10 +198,17 @@ class ColorTarget:
             planes=[self._clamped(p) for p in planes], second=[self._clamped(p) for p in other]
         )
 
+    def _plane(self, value: Any, component: int) -> Array:
+        """A component as the format takes it: the bits of one that the shader has as another kind
+        of number, which is undefined.
+        """
+        plane = _DEFAULTS[component] if value is None else np.asarray(value)
+        wanted = self._format.rgba_dtype
+        if plane.dtype == wanted:
+            return plane
+        return plane.view(wanted) if plane.dtype.itemsize == 4 else plane.astype(wanted)
+
     def _packed(self, planes: list[Array], count: int) -> Array:
-        if self._format.is_pure_integer:
-            wanted = self._format.rgba_dtype
-            planes = [p.view(wanted) if p.dtype.itemsize == 4 else p.astype(wanted) for p in planes]
         if self._shifts is not None:
             texels = pack_bytes(planes, self._shifts)
         else:

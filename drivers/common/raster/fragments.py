@@ -37,6 +37,9 @@ Bools = npt.NDArray[np.bool_]
 _LARGE = 1 << 13
 """Fragments of a primitive that is worth a piece of its own."""
 
+_BY_LANE = ("_pixel", "_x", "_y", "covered", "primitive", "samples", "seen")
+"""The attributes of `Fragments` that have an element for every lane (or are None)."""
+
 
 class Fragments:
     """Lanes: where they are, whose they are, and (for quads) which are only helpers."""
@@ -169,25 +172,16 @@ class Fragments:
 
     def take(self, which: Any) -> Fragments:
         """Some lanes, in the order given; of quads, whole quads only."""
+        some = self._same()
         if not isinstance(which, slice):
-            some = self._same()
             some.become(np.asarray(which))
             return some
-        if self._x is None:
-            some = self._same()
-            some._pixel, some.primitive = self._pixel[which], self.primitive[which]
-            some._runs = some._whose = None
-            return some
-        return Fragments(
-            self.pixel[which],
-            self.x[which],
-            self.y[which],
-            self.primitive[which],
-            None if self.covered is None else self.covered[which],
-            None if self.samples is None else self.samples[which],
-            None if self.seen is None else self.seen[which],
-            self.apart,
-        )
+        some._runs = some._whose = None
+        for name in _BY_LANE:
+            values = getattr(self, name)
+            if values is not None:
+                setattr(some, name, values[which])
+        return some
 
     def keep(self, passing: Bools) -> Fragments:
         """The lanes that pass; of quads, the quads in which any lane does (the rest help)."""

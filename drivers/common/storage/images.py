@@ -116,12 +116,15 @@ class ImageUnit:
         compare: Array | None = None,
         sample: Array | None = None,
     ) -> Array:
-        """An atomic on one-word texels; returns the old bits (zero where there is no texel)."""
+        """An atomic on one-word texels; returns the old bits (zero where there is no texel).
+
+        An application may bind an image of any format. Texels of other sizes stay as they are.
+        """
         index, inside = self._index(coords, lanes, sample, active)
-        texels = self.image.texels()
-        result = np.zeros(lanes, texels.dtype)
-        if not index.size:
+        result = np.zeros(lanes, np.uint32)
+        if not index.size or self.image.format.block_bytes != result.itemsize:
             return result
+        texels = self.image.texels().view(result.dtype).reshape(-1)
 
         def operand(given: Array) -> Array:
             lane_values = np.broadcast_to(np.asarray(given), (lanes,))[inside]

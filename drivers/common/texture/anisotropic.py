@@ -38,7 +38,7 @@ def is_anisotropic(view: SamplerView, sampler: SamplerState) -> bool:
         sampler.max_anisotropy > 1.0
         and view.target in _TARGETS
         and sampler.min_img_filter is Filter.LINEAR
-        and not view.format.is_pure_integer
+        and not (view.sample_stencil or view.format.is_pure_integer)
     )
 
 

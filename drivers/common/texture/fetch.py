@@ -60,8 +60,9 @@ def locate(
     index = image.base[level] + z * image.layer_stride[level] + y * width + x
     if sample is not None:
         plane = width * height
-        inside &= (sample >= 0) & (sample * plane < image.layer_stride[level])
-        index = index + sample * plane
+        there = (sample >= 0) & (sample < image.layer_stride[level] // np.maximum(plane, I32(1)))
+        inside &= there
+        index = index + np.where(there, sample, I32(0)) * plane
     return index, inside
 
 

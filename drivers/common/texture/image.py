@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.common.memory.storage import level_offsets
+from gallette.drivers.common.memory.storage import MAX_RESOURCE_BYTES, level_offsets
 from gallette.pipe.codecs import (
     EVERY_PLANE,
     block_decoder,
@@ -241,6 +242,11 @@ def _texels(
     offsets = [0]
     for size in sizes:
         offsets.append(offsets[-1] + size)
+    if offsets[-1] > MAX_RESOURCE_BYTES:  # of a compressed texture: texels have numbers there, too
+        raise OutOfMemoryError(
+            f"out of memory: the texels of a texture in {format.name} take "
+            f"{offsets[-1] / 2**30:.1f} GiB as {plain.name}"
+        )
     word, count = texel_layout(plain)
 
     def make() -> Array:

@@ -11,7 +11,6 @@ Nothing is kept while somebody debugs or records passes, because they want to se
 from __future__ import annotations
 
 import hashlib
-import pickle
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -47,8 +46,7 @@ class KeptCode:
         if cache is None:
             return None
         code = code_version("compiler", "pipe", "drivers/common", compiler.home)
-        python = f"{sys.implementation.cache_tag} {sys.version} {np.__version__}"
-        return cls(compiler, cache, f"{code}\0{python}\0{options!r}")
+        return cls(compiler, cache, f"{code}\0{sys.version} {np.__version__}\0{options!r}")
 
     def lowered(self, shader: Shader) -> tuple[Shader, ShaderReads] | None:
         """What the first round made of such a shader (one reference, the caller's)."""
@@ -86,15 +84,8 @@ class KeptCode:
         return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()
 
     def _load(self, kind: str, digest: str, *more: str) -> Any:
-        data = self.cache.get(self._name(kind, digest, *more)) if digest else None
-        if data is None:
-            return None
-        try:
-            return pickle.loads(data)
-        except Exception:  # whatever an old or foreign file makes pickle raise: a miss
-            return None
+        return self.cache.load(self._name(kind, digest, *more)) if digest else None
 
     def _keep(self, what: tuple[Any, ...], kind: str, digest: str, *more: str) -> None:
         if digest:
-            data = pickle.dumps(what, pickle.HIGHEST_PROTOCOL)
-            self.cache.put(self._name(kind, digest, *more), data)
+            self.cache.keep(self._name(kind, digest, *more), what)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from gallette.compiler.nir.analysis.decisions import deciding_uniforms
 from gallette.compiler.nir.ir import Instr, Intrinsic, LoadConst, Shader, Tex
 from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult, VaryingSlot
+from gallette.drivers.common.program import LONGEST_BLOCK
 
 from .layering import plain_textures
 
@@ -97,7 +98,8 @@ def _note_block(load: Intrinsic, blocks: dict[int, int]) -> None:
     block, offset = (source.value.instr for source in load.srcs[:2])
     if isinstance(block, LoadConst) and isinstance(offset, LoadConst) and block.values[0]:
         number, last = int(block.values[0]), _bytes_of(load, int(offset.values[0]))[1]
-        blocks[number] = max(blocks.get(number, 0), last + 1)
+        if last < LONGEST_BLOCK:
+            blocks[number] = max(blocks.get(number, 0), last + 1)
 
 
 def _with_words(words: set[int] | None, load: Intrinsic) -> set[int] | None:

@@ -292,7 +292,7 @@ class FetchedVertices:
         return self._vertex_ids().astype(np.int32)
 
     def _zero_based(self) -> Value:
-        return self._vertex_id() - np.int32(self._source.base_vertex)
+        return self._vertex_id() - _word(self._source.base_vertex)
 
     def _instance_id(self) -> Value:
         source = self._source
@@ -315,16 +315,21 @@ class FetchedVertices:
     def _base_vertex(self) -> Value:
         """What was added to indices; without them, nothing."""
         source = self._source
-        return np.asarray(source.base_vertex if source.is_indexed else 0, np.int32)
+        return _word(source.base_vertex if source.is_indexed else 0)
 
     def _first_vertex(self) -> Value:
-        return np.asarray(self._source.base_vertex, np.int32)
+        return _word(self._source.base_vertex)
 
     def _base_instance(self) -> Value:
-        return np.asarray(self._source.start_instance, np.int32)
+        return _word(self._source.start_instance)
 
     def _draw_id(self) -> Value:
-        return np.asarray(self._source.draw_id, np.int32)
+        return _word(self._source.draw_id)
+
+
+def _word(number: int) -> Value:
+    """The lowest 32 bits of a number that a draw names: unsigned ones go beyond a signed word."""
+    return np.asarray(number & 0xFFFFFFFF, np.uint32).view(np.int32)
 
 
 class Supplier(Protocol):

@@ -37,14 +37,14 @@ class Domain:
 
 
 def _round(level: float, spacing: str) -> tuple[int, float]:
-    """(number of segments, clamped level)."""
+    """(number of segments, clamped level): the smallest of a level that is no number."""
     if spacing == "fractional_even_spacing":
-        level = min(max(level, 2.0), float(MAX_LEVEL))
+        level = min(max(2.0, level), float(MAX_LEVEL))
         return 2 * math.ceil(level / 2), level
     if spacing == "fractional_odd_spacing":
-        level = min(max(level, 1.0), MAX_LEVEL - 1.0)
+        level = min(max(1.0, level), MAX_LEVEL - 1.0)
         return 2 * math.ceil((level - 1) / 2) + 1, level
-    level = min(max(level, 1.0), float(MAX_LEVEL))
+    level = min(max(1.0, level), float(MAX_LEVEL))
     return math.ceil(level), level
 
 

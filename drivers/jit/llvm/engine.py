@@ -22,8 +22,9 @@ import llvmlite.binding as llvm
 from gallette.compiler.disk_cache import DiskCache
 from gallette.drivers.common.threads import thread_count
 
-from .background import LATER, SOON, begin
+from .background import LATER, SOON, begin, wait_at_exit
 from .making import Tools, explain, linker, machine, optimised, own_tools
+from .stack import LIMIT, call_in_thread, frame_bytes
 
 __all__ = [
     "Code",
@@ -51,6 +52,7 @@ class Code:
         self.text = text
         self.names = names
         self.cached = False
+        self.frame = frame_bytes(text)
         self.quick = True
         self.seconds = len(text) * _SECONDS  # it took to make, or does if it was kept
         self._functions: dict[str, int] = {}
@@ -154,12 +156,22 @@ class Function:
 
     def point(self) -> None:
         """The code is there, or has moved."""
-        self._call = self._type(self._code._functions[self._name])
+        call = self._type(self._code._functions[self._name])
+        if self.deep:
+            frame = self._code.frame
+            self._call = lambda *args: call_in_thread(call, args, frame)
+        else:
+            self._call = call
 
     @property
     def quick(self) -> bool:
         """Is its code still that which was made quickly?"""
         return self._code.quick
+
+    @property
+    def deep(self) -> bool:
+        """Does it take more stack than a thread may have? Then only `__call__` may call it."""
+        return self._code.frame > LIMIT
 
     @property
     def address(self) -> int:
@@ -205,7 +217,10 @@ def _first_image(code: weakref.ref[Code]) -> bytes:
 @functools.cache
 def _others_tools() -> Tools:
     """The background's."""
-    return Tools()
+    tools = Tools()
+    tools.warm_up()
+    wait_at_exit()
+    return tools
 
 
 def _quick(key: str) -> str:

@@ -81,6 +81,11 @@ class Tools:
         self._targets = [_target(found.cpu, found.features, level) for level in (2, 0)]
         self._context, self._images = llvm.create_context(), 0
 
+    def warm_up(self) -> None:
+        """Have LLVM make what it keeps for the whole process (see `background.wait_at_exit`)."""
+        for quick in (True, False):
+            self.image(_SMALL_LOOP, quick)
+
     def image(self, text: str, quick: bool) -> bytes:
         """The object file of a module."""
         self._images += 1
@@ -92,6 +97,28 @@ class Tools:
             return _emitted(target, module)
         finally:
             module.close()
+
+
+_SMALL_LOOP = """
+define void @warm(ptr %at, i32 %n) {
+entry:
+  %x = load <64 x float>, ptr %at
+  br label %loop
+loop:
+  %i = phi i32 [0, %entry], [%j, %loop]
+  %a = phi <64 x float> [%x, %entry], [%b, %loop]
+  %s = call <64 x float> @llvm.fma.v64f32(<64 x float> %a, <64 x float> %x, <64 x float> %a)
+  %c = fcmp olt <64 x float> %s, %x
+  %b = select <64 x i1> %c, <64 x float> %s, <64 x float> %a
+  %j = add i32 %i, 1
+  %m = icmp slt i32 %j, %n
+  br i1 %m, label %loop, label %out
+out:
+  store <64 x float> %b, ptr %at
+  ret void
+}
+declare <64 x float> @llvm.fma.v64f32(<64 x float>, <64 x float>, <64 x float>)
+"""
 
 
 @functools.cache

@@ -13,7 +13,10 @@ from typing import Any
 
 from .values import Operand, V, bits_of, constant_text, type_text
 
-__all__ = ["Builder", "Var"]
+__all__ = ["PIECE", "Builder", "Var"]
+
+PIECE = 16
+"""Lanes that gather or scatter at once: those of the widest registers."""
 
 
 class Var:
@@ -57,6 +60,7 @@ class Builder:
         self._entry: list[Any] = []
         self._known: dict[Any, V] = {}  # what the entry block has for everybody, by what it is
         self._fixed: set[str] = set()  # names of values of the entry block
+        self._rooms: dict[tuple[str, int], V] = {}  # see `_scratch`
         self._head = ""
         self.open = False
         """The current block has no terminator yet."""
@@ -70,6 +74,7 @@ class Builder:
         )
         self._head = f"define {result} @{name}({text}) nounwind {{\nentry:"
         self._lines, self._entry, self._known, self._fixed = [], [], {}, set()
+        self._rooms = {}
         self.open = True
         return [V(self, type, 0, f"%{arg}") for type, arg in args]
 
@@ -355,6 +360,11 @@ class Builder:
 
     def gather(self, pointers: V, mask: V, t: str, align: int = 0) -> V:
         """Elements at an address per lane; zero where the mask is not set."""
+        if pointers.w > PIECE:
+            found = self._scratch("values", t, pointers.w)
+            with self._pieces(pointers, mask) as (at, some, there):
+                self.store(self.at(found, at, t), self.gather(some, there, t, align))
+            return self.load(found, t, pointers.w)
         w, type = pointers.w, type_text(t, pointers.w)
         name = f"llvm.masked.gather.{_suffix(t, w)}.v{w}p0"
         align = align or max(1, bits_of(t) // 8)
@@ -367,6 +377,12 @@ class Builder:
         """Store to an address per set lane; of equal addresses the last lane's stays."""
         w = pointers.w
         value, mask = self.spread(value, w), self.spread(mask, w)
+        if w > PIECE:
+            given = self._scratch("values", value.t, w)
+            self.store(given, value)
+            with self._pieces(pointers, mask) as (at, some, there):
+                self.scatter(some, there, self.load_at(given, at, value.t, PIECE))
+            return
         name = f"llvm.masked.scatter.{_suffix(value.t, w)}.v{w}p0"
         align = max(1, value.bits // 8)
         self._declare(name, f"void @{name}({value.type}, {pointers.type}, i32, {mask.type})")
@@ -374,6 +390,30 @@ class Builder:
             f"call void @{name}({value.type} {value.n}, {pointers.type} {pointers.n}, "
             f"i32 {align}, {mask.type} {mask.n})"
         )
+
+    @contextmanager
+    def _pieces(self, pointers: V, mask: V) -> Iterator[tuple[V, V, V]]:
+        """A loop over some lanes at a time: the first one, their pointers and their mask.
+
+        Processors have no such access to all lanes of a wide group. LLVM would write out what each
+        lane does, where every lane has its copy of all lanes' values in the function's frame: a
+        wide group's frame would be larger than any stack.
+        """
+        w = pointers.w
+        where, which = self._scratch("pointers", "ptr", w), self._scratch("mask", "i8", w)
+        self.store(where, pointers, 8)
+        self.store(which, self.spread(mask, w).to("i8", False))
+        with self.loop(self.const("i64", 0), self.const("i64", w), PIECE) as at:
+            there = self.load_at(which, at, "i8", PIECE).ne(0)
+            yield at, self.load_at(where, at, "ptr", PIECE, 8), there
+
+    def _scratch(self, what: str, t: str, w: int) -> V:
+        """Room for a value of all lanes, which accesses have one after the other."""
+        found = self._rooms.get((what, w))
+        if found is None:
+            with self.in_entry():
+                found = self._rooms[what, w] = V(self, "ptr", 0, self.alloca("i64", w))
+        return found
 
     def _declare(self, name: str, signature: str) -> None:
         if name not in self._declared:
@@ -398,9 +438,11 @@ class Builder:
             self.line(f"br label %{label}")
         self.open = False
 
-    def branch(self, cond: V, yes: str, no: str) -> None:
+    def branch(self, cond: V, yes: str, no: str, rare: bool = False) -> None:
+        """Go to `yes` or `no`; that the condition hardly ever holds keeps registers free of it."""
         if self.open:
-            self.line(f"br i1 {cond.n}, label %{yes}, label %{no}")
+            weights = ', !prof !{!"branch_weights", i32 1, i32 1000000}' if rare else ""
+            self.line(f"br i1 {cond.n}, label %{yes}, label %{no}{weights}")
         self.open = False
 
     def reopen(self) -> None:
@@ -410,10 +452,10 @@ class Builder:
             self.open = True
 
     @contextmanager
-    def when(self, cond: V) -> Iterator[None]:
+    def when(self, cond: V, rare: bool = False) -> Iterator[None]:
         """Run the block if the (scalar) condition holds."""
         yes, after = self.block(), self.block()
-        self.branch(cond, yes, after)
+        self.branch(cond, yes, after, rare)
         self.place(yes)
         yield
         self.place(after)

@@ -338,9 +338,8 @@ class ChunkStage(Stage):
             b.store(b.at(area, i * e.w * 8, "i8"), row.as_int(), 8)
         base = self.base
         assert base is not None
-        function = e.word(Words.CALLBACK, "ptr")
         with b.when(b.any(mask)):
-            b.line(f"call void {function.n}(i64 {number}, i64 {base.n})")
+            e.call_python(Words.CALLBACK, (base << 32) + number)
         return [b.load(b.at(area, i * e.w * 8, "i8"), t, e.w, 8) for i in range(results)]
 
 

@@ -18,7 +18,7 @@ from . import storage as _storage  # noqa: F401 - and this one of intrinsics
 from .chunk import ChunkStage, Input
 from .chunk_stages import ControlStage, GeometryRows, GeometryStage
 from .emitter import Emitter
-from .flow import emit_body
+from .flow import emit_body, weight
 from .layout import Words
 from .locals import declare_locals
 from .texture_keys import UnitKey
@@ -29,6 +29,10 @@ __all__ = ["ChunkCode", "emit_chunk", "lanes_together"]
 
 _WIDEST_LOOKUP = 64
 """Lanes from which on sampling code would be too long."""
+
+
+_LONG = 1 << 10
+"""Units of work from which on all of a chunk's groups may take longer than a few milliseconds."""
 
 
 @dataclass(slots=True)
@@ -84,6 +88,9 @@ def emit_chunk(
         if shader.stage is ShaderStage.COMPUTE:
             _share(e, base, step)
         declare_locals(e)
+        units = weight(shader.entry.body, w)
+        if units > _LONG:
+            e.spend(units)
         emit_body(e)
         b.place(leave)
         with b.into(e.start):
@@ -91,6 +98,7 @@ def emit_chunk(
                 variable.set(b.const(variable.t, 0))
         outputs = _finish(e, stage, base)
     b.place(stop)
+    e.keep_budget()
     b.end()
     return ChunkCode(
         b.text(),

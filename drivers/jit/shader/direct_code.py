@@ -23,13 +23,13 @@ from .layout import (
     Words,
 )
 
-__all__ = ["DONE", "LARGE", "LISTS", "OVERRUN", "THREADS", "direct_text"]
+__all__ = ["DONE", "LARGE", "LISTS", "STOPPED", "THREADS", "direct_text"]
 
 DONE: Final = 0
 LARGE: Final = 1  # more than there is room for: it is to be drawn another way
 LISTS: Final = 2  # longer lists of triangles are wanted
 THREADS: Final = 3  # the tiles are worth being shaded by several threads: that is left to do
-OVERRUN: Final = 4  # a shader ran past its budget
+STOPPED: Final = 4  # a callback told the code to stop
 
 _DROPPED = -1
 _BOXES = 1 << 12
@@ -117,10 +117,9 @@ class _Draw:
         self.lanes = b.load_at(self.stream, StreamWords.LANES, "i64")
         with b.when(self.triangles.ne(0)):
             self._set(chunk, Words.STATUS, b.const("i64", 0))
-            self._set(chunk, Words.BUDGET, self._own(DrawWords.BUDGETS, "i64"))
             self._set(chunk, Words.COUNT, self.lanes)
             self._call(DrawWords.SHADE, chunk)
-            self._leave_if(b.load_at(chunk, Words.STATUS, "i64").ne(0), OVERRUN)
+            self._leave_if(b.load_at(chunk, Words.STATUS, "i64").ne(0), STOPPED)
             self._set(place, PlaceWords.COUNT, self.lanes)
             self._call(DrawWords.PLACING, place)
             with b.when(b.load_at(place, PlaceWords.OUTSIDE, "i64").ne(0)):
@@ -262,9 +261,8 @@ class _Draw:
         tiles, pixels = self.worth
         with b.when(self.touched >= tiles):
             self._leave_if(self._area() >= pixels, THREADS)
-        self._set(tile, Words.BUDGET, self._own(DrawWords.BUDGETS + 1, "i64"))
         self._call(DrawWords.FILL, tile)
-        self._leave_if(b.load_at(tile, Words.STATUS, "i64").ne(0), OVERRUN)
+        self._leave_if(b.load_at(tile, Words.STATUS, "i64").ne(0), STOPPED)
 
     def _area(self) -> V:
         """Pixels in the triangles' boxes (`blocks.area`)."""

@@ -119,7 +119,7 @@ class Emitter:
         self.outputs: dict[tuple[int, int, int], Var] = {}
         self.arrays: dict[Variable, LocalArray] = {}
         self.alive: Var | None = None
-        self.budget: Var | None = None
+        self._budget: Var | None = None  # units of work left
         self.one_block = False  # local variables share one memory, as if they had no derefs
         self.explains = False  # say in the text what each instruction becomes
         self.effects = False  # writes memory others can see
@@ -242,6 +242,39 @@ class Emitter:
         if isinstance(instr, LoadConst):
             return instr.values[src.swizzle[0] if src.swizzle else 0]
         return None
+
+    # -- work ------------------------------------------------------------------------------------
+
+    def spend(self, units: V | int) -> None:
+        """Count work; whenever what was granted is used up, ask for more, or leave."""
+        b = self.b
+        if self._budget is None:
+            self._budget = b.var("i32")
+            with b.in_entry():
+                self._budget.set(b.load_at(self.ctx, Words.BUDGET, "i64").to("i32"))
+        left = self._budget.get() - units
+        self._budget.set(left)
+        with b.when(left < 0, rare=True):
+            granted = self.call_python(Words.CLOCK, b.const("i64", 0))
+            self._budget.set(granted.to("i32"))
+
+    def keep_budget(self) -> None:
+        """At the function's end: the next call goes on with what is left."""
+        if self._budget is not None:
+            left = self._budget.get().to("i64")
+            self.b.store(self.b.at(self.ctx, Words.BUDGET, "i64"), left)
+
+    def call_python(self, word: int, number: V) -> V:
+        """Call the `Callback` whose address is there, and leave the function if it says so."""
+        b, function = self.b, self.word(word, "ptr")
+        answer = b.emit("i64", 0, f"call i64 {function.n}(i64 {number.n})")
+        stop, go_on = b.block(), b.block()
+        b.branch(answer < 0, stop, go_on, rare=True)
+        b.place(stop)
+        b.store(b.at(self.ctx, Words.STATUS, "i64"), b.const("i64", 1))
+        b.jump(self.stop)
+        b.place(go_on)
+        return answer
 
     # -- instructions ----------------------------------------------------------------------------
 

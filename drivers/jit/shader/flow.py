@@ -6,7 +6,7 @@ and ends when it is empty. Values that meet (NIR's phis) and values used outside
 defines them go through variables, written under the mask: the register of a value defined in a
 loop is overwritten by the lanes that go on, the variable is not.
 
-Every loop counts its iterations against a budget, so that no shader runs for ever.
+Every iteration of a loop counts as work, so that no shader runs for ever (see `Emitter.spend`).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from gallette.compiler.nir.ir import Block, Body, If, Jump, Loop, Phi, Src
 from gallette.compiler.nir.ir.cf import next_block, prev_block, walk
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst, Undef
 
+from ..llvm.engine import machine
 from ..llvm.text import Var
 from ..llvm.values import V
 from .emitter import Emitter
-from .layout import Words
 
-__all__ = ["emit_body"]
+__all__ = ["emit_body", "weight"]
 
 _WORTH_A_JUMP = 8
 """Instructions that are cheaper to jump over than to run for nobody."""
@@ -240,7 +240,7 @@ class _Flow:
         e.depth += 1
         self.loops.append(state)
         b.place(state.head)
-        self._spend()
+        e.spend(weight(node.body, e.w))
         if state.inside is not None and state.going is not None:
             e.mask = state.inside.get()
             state.going.set(e.mask)
@@ -265,24 +265,6 @@ class _Flow:
         real = e.stage.real(e)
         return inside if real is None else inside & real
 
-    def _spend(self) -> None:
-        """One iteration less; past the budget the shader is abandoned."""
-        e, b = self.e, self.b
-        if e.budget is None:
-            with b.in_entry():
-                limit = b.load_at(e.ctx, Words.BUDGET, "i64").to("i32")
-            e.budget = b.var("i32")
-            with b.in_entry():
-                e.budget.set(limit)
-        left = e.budget.get() - 1
-        e.budget.set(left)
-        go_on, stop = b.block(), b.block()
-        b.branch(left >= 0, go_on, stop)
-        b.place(stop)
-        b.store(b.at(e.ctx, Words.STATUS, "i64"), b.const("i64", 1))
-        b.jump(e.stop)
-        b.place(go_on)
-
     def _jump(self, jump: Jump, block: Block) -> None:
         e, b = self.e, self.b
         if jump.type not in ("break", "continue"):
@@ -298,6 +280,23 @@ class _Flow:
         loop.going.set(loop.going.get() & ~e.mask)
         b.jump(self.ends[-1])
 
+
+def weight(body: Body, w: int) -> int:
+    """The units of work that running a body once counts for: its instructions, about a nanosecond
+    each for a register of lanes. Loops inside count for themselves.
+    """
+    units, stack = 1, list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, If):
+            stack += [*node.then_body, *node.else_body]
+        elif isinstance(node, Block):
+            units += sum(_WEIGHTS.get(instr.kind, 1) for instr in node.instrs())
+    return min(units * max(1, w // machine().lanes), _MOST_WEIGHT)
+
+
+_WEIGHTS = {"tex": 32, "intrinsic": 4}
+_MOST_WEIGHT = 1 << 18
 
 _ENDINGS = frozenset({"discard", "discard_if", "demote", "demote_if"})
 

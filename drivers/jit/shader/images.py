@@ -45,7 +45,9 @@ def on_bound_image(
         return None
     where = e.word(Words.IMAGES + index, "ptr")
     if instr.name == "image_size":
-        return size(e.b, key.texels, where, e.w, None)
+        extents = size(e.b, key.texels, where, e.w, None)
+        missing = instr.result.num_components - len(extents)  # if its shape is not the shader's
+        return [*extents, *[e.wide(e.b.const("i32", 0))] * missing]
     if instr.name == "image_load":
         return _load(e, key, where, coords)
     format = key.texels.image.format

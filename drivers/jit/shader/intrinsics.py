@@ -6,6 +6,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Intrinsic, Src
 from gallette.compiler.nir.ir.questions import is_multiple
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
+from gallette.drivers.common.program import LONGEST_BLOCK
 
 from ..llvm.text import Var
 from ..llvm.values import V
@@ -28,8 +29,9 @@ def _load_ubo(e: Emitter, instr: Intrinsic) -> None:
     block, offset = e.number(instr.srcs[0]), e.number(instr.srcs[1])
     found = []
     for i in range(instr.result.num_components):
-        if block is not None and offset is not None and block < _MOST_BLOCKS:
-            value = e.constant(block, (offset + i * size) // size * size, t)
+        at = LONGEST_BLOCK if offset is None else (offset + i * size) // size * size
+        if block is not None and block < _MOST_BLOCKS and at + size <= LONGEST_BLOCK:
+            value = e.constant(block, at, t)
         else:
             value = _moving_constant(e, instr, i * size, t, size)
         found.append(value.ne(0) if instr.result.bit_size == 1 else value)

@@ -32,8 +32,8 @@ LONGEST_RANGE: Final = (1 << 31) - 1
 class Words:
     """Where in the block what is."""
 
-    STATUS: Final = 0  # becomes non-zero when a shader ran past its budget
-    BUDGET: Final = 1  # rounds of loops the call may spend
+    STATUS: Final = 0  # becomes non-zero when a callback tells the code to stop
+    BUDGET: Final = 1  # units of work left before the code asks for more
     ZEROS: Final = 2  # 256 bytes of zeros: what lies outside
     COUNT: Final = 3  # lanes of the call
     CALLBACK: Final = 4  # the function for what is not compiled
@@ -41,6 +41,7 @@ class Words:
     SHARED: Final = 6  # workgroup memory
     SHARED_SIZE: Final = 7
     ALPHA_REF: Final = 8
+    CLOCK: Final = 9  # the function that grants more work
     CONSTANTS: Final = 16  # address and size of each constant block
     BUFFERS: Final = CONSTANTS + 2 * 16  # address and size of each storage buffer
     TEXTURES: Final = BUFFERS + 2 * 32  # address of each texture's description
@@ -181,28 +182,27 @@ class DrawWords:
     TOUCHED: Final = 3  # tiles, by all of them
     ITEMS: Final = 4  # so many there is room for in the lists of tiles
     COUNTERS: Final = 5  # address of what the tile function counts
-    BUDGETS: Final = 6  # rounds of loops vertices may spend, and fragments
-    CHUNK: Final = 8  # the blocks: of the vertex shader,
-    PLACE: Final = 9  # `PlaceWords`,
-    CLIP: Final = 10  # `ClipWords`,
-    TILE: Final = 11  # `TileWords`
-    SHADE: Final = 12  # the functions
-    PLACING: Final = 13
-    CUT: Final = 14
-    EXTEND: Final = 15
-    SET_UP: Final = 16
-    BIN: Final = 17
-    FILL: Final = 18
-    CODES: Final = 19  # the planes each vertex is outside of (32 bits)
-    KINDS: Final = 20  # whether a triangle is whole, or gone, or to be cut (32 bits)
-    MERGED: Final = 21  # corners, provoking vertices and identities of what is left
-    SEEN: Final = 24  # of these: that could be seen
-    TILES: Final = 25  # that there are: the tile function is told of the last one touched
-    TALLY: Final = 26  # address of a `TallyWords`
-    START: Final = 27  # the first vertex, if `runs_code` has moved there; -1: nobody knows
-    MOVES: Final = 28  # address of the `MoveWords` of what moves with it,
-    MOVE_COUNT: Final = 29  # and how many there are
-    SIZE: Final = 30
+    CHUNK: Final = 6  # the blocks: of the vertex shader,
+    PLACE: Final = 7  # `PlaceWords`,
+    CLIP: Final = 8  # `ClipWords`,
+    TILE: Final = 9  # `TileWords`
+    SHADE: Final = 10  # the functions
+    PLACING: Final = 11
+    CUT: Final = 12
+    EXTEND: Final = 13
+    SET_UP: Final = 14
+    BIN: Final = 15
+    FILL: Final = 16
+    CODES: Final = 17  # the planes each vertex is outside of (32 bits)
+    KINDS: Final = 18  # whether a triangle is whole, or gone, or to be cut (32 bits)
+    MERGED: Final = 19  # corners, provoking vertices and identities of what is left
+    SEEN: Final = 22  # of these: that could be seen
+    TILES: Final = 23  # that there are: the tile function is told of the last one touched
+    TALLY: Final = 24  # address of a `TallyWords`
+    START: Final = 25  # the first vertex, if `runs_code` has moved there; -1: nobody knows
+    MOVES: Final = 26  # address of the `MoveWords` of what moves with it,
+    MOVE_COUNT: Final = 27  # and how many there are
+    SIZE: Final = 28
 
 
 class MoveWords:

@@ -12,6 +12,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
 from gallette.compiler.nir.ir.types import Type
 
+from ..llvm.text import Builder
 from ..llvm.values import V, type_text
 from .emitter import INTRINSICS, Emitter
 
@@ -102,12 +103,20 @@ def _place(e: Emitter, deref: Deref) -> tuple[LocalArray, int, V | None, V | Non
             if known >= length:
                 inside = b.const("i1", False)
             continue
-        index = e.value(src).as_int()
+        index = index_of(b, e.value(src).as_int())
         ok = index.ult(length)
         inside = ok if inside is None else inside & ok
         part = index * stride
         moving = part if moving is None else moving + part
     return e.arrays[var], base, moving, inside
+
+
+def index_of(b: Builder, value: V) -> V:
+    """An index in 32 bits, so that no product with a stride overflows; what is larger is outside
+    of any array. Shorter ones are signed, as SPIR-V says."""
+    if value.bits > 32:
+        return b.math("umin", value, (1 << 32) - 1).to("i32")
+    return value.to("i32")
 
 
 def _load(e: Emitter, instr: Intrinsic) -> None:

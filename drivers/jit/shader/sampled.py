@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from gallette.compiler.nir.ir import Src, Tex
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
+from gallette.compiler.nir.ir.types import Dim
+from gallette.pipe.enums import Target
 
 from ..llvm.values import V
 from .emitter import Emitter, Stage
@@ -22,6 +24,16 @@ _UNFILTERED = ("txf", "txf_ms", "txs", "query_levels")
 """Operations that look at no sampler, whichever their instruction names."""
 
 _ONE = 0x3F800000  # 1.0
+_TARGETS = {
+    Dim.D1: Target.TEXTURE_1D,
+    Dim.D2: Target.TEXTURE_2D,
+    Dim.D3: Target.TEXTURE_3D,
+    Dim.CUBE: Target.TEXTURE_CUBE,
+    Dim.RECT: Target.TEXTURE_RECT,
+    Dim.BUF: Target.BUFFER,
+    Dim.MS: Target.TEXTURE_2D,
+    Dim.EXTERNAL: Target.TEXTURE_2D,
+}
 
 
 def sampled(stage: Stage, e: Emitter, instr: Tex, keys: Sequence[UnitKey]) -> list[V] | None:
@@ -45,7 +57,7 @@ def sampled(stage: Stage, e: Emitter, instr: Tex, keys: Sequence[UnitKey]) -> li
     for unit, key in enumerate(keys):
         if key is Missing.NO_CODE:
             return None
-        if isinstance(key, TextureKey) and len(look.coords) in (0, _coordinates(key)):
+        if isinstance(key, TextureKey) and key.target is _target(instr):
             kinds[key] = kinds.get(key, 0) | 1 << unit
     if not all(can_sample(key, instr.op) for key in kinds):
         return None
@@ -108,9 +120,10 @@ def _nothing(e: Emitter, instr: Tex) -> list[V]:
     return [e.wide(e.b.const("i32", v)) for v in (0, 0, 0, one)][: instr.result.num_components]
 
 
-def _coordinates(key: TextureKey) -> int:
-    """How many coordinates say where in a texture."""
-    return (3 if key.target.is_cube else len(key.axes)) + key.target.is_array
+def _target(instr: Tex) -> Target:
+    """What an instruction may name: units with textures of other targets are none of its array."""
+    target = _TARGETS[instr.dim]
+    return Target(f"{target.value}_array") if instr.is_array else target
 
 
 def _lookup(e: Emitter, instr: Tex) -> Lookup | None:

@@ -441,9 +441,8 @@ class TileStage(Stage):
         to_quads, back = _quad_order(e.w)
         for i, row in enumerate([mask.to("i32", False), *[e.wide(a) for a in args]]):
             b.store(b.at(area, i * e.w * 8, "i8"), b.shuffle(row.as_int(), to_quads), 8)
-        function = e.word(Words.CALLBACK, "ptr")
         with b.when(b.any(mask)):
-            b.line(f"call void {function.n}(i64 {number}, i64 0)")
+            e.call_python(Words.CALLBACK, b.const("i64", number))
         return [
             b.shuffle(b.load(b.at(area, i * e.w * 8, "i8"), t, e.w, 8), back)
             for i in range(results)

@@ -24,7 +24,7 @@ from . import storage as _storage  # noqa: F401 - and this one of intrinsics
 from .color_code import new_texels, new_words
 from .depth_code import depth_codes, test
 from .emitter import Emitter
-from .flow import emit_body
+from .flow import emit_body, weight
 from .layout import Record, TileWords, Words
 from .locals import declare_locals
 from .setup import TILE
@@ -50,6 +50,9 @@ def emit_tiles(shader: Shader | None, key: TileKey, explains: bool = False) -> T
     """The module whose function `tiles` shades; without a shader it only tests."""
     return _Tiles(shader, key, explains).run()
 
+
+_RECORD = 32
+"""Units of work that a triangle counts for in a tile, however little it covers there."""
 
 _EDGES: dict[Shape, int] = {"triangle": 3, "line": 2, "rectangle": 4, "point": 0}
 """Edges that are not those of the box."""
@@ -77,6 +80,8 @@ class _Tiles:
         self.half = self.w // 2
         self.stage = TileStage(key)
         self.places = key.samples or key.smooth  # where coverage is looked at, if not in the middle
+        self._units = 8 + (0 if shader is None else weight(shader.entry.body, self.w))
+        self._shift = self.w.bit_length() - 1  # from pixels to blocks
         self.share: V | None = None  # of the pixel that is covered
         self.passed: Var | None = None
         self.shaded: Var | None = None
@@ -85,7 +90,6 @@ class _Tiles:
         b = self.b
         (ctx,) = b.begin("tiles", [("ptr", "ctx")])
         stop = b.block()
-        self.stop = stop
         with b.in_entry():
             self.across = b.load_at(ctx, TileWords.ACROSS, "i64").to("i32")
             self.tiles = b.load_at(ctx, TileWords.TILES, "i64").to("i32")
@@ -110,6 +114,7 @@ class _Tiles:
             where = b.at(results, k, "i64")
             b.emit("i64", 0, f"atomicrmw add ptr {where.n}, i64 {value.n} monotonic")
         b.place(stop)
+        self.e.keep_budget()
         b.end()
         return TileCode(
             b.text(),
@@ -140,6 +145,7 @@ class _Tiles:
         x0, y0 = b.math("smax", bounds[0], tile_x), b.math("smax", bounds[1], tile_y)
         x1 = b.math("smin", bounds[2], tile_x + TILE)
         y1 = b.math("smin", bounds[3], tile_y + TILE)
+        self.e.spend(((x1 - x0) * (y1 - y0)).lshr(self._shift) * self._units + _RECORD)
         columns = b.lanes("i32", [i % half for i in range(self.w)])
         rows = b.lanes("i32", [i // half for i in range(self.w)])
         edges = [self._edge(record, k, tile_x, tile_y) for k in range(_EDGES[self.key.shape])]

@@ -1,4 +1,8 @@
-"""What all emitters share: lines and indentation, names, and reading a value as an expression."""
+"""What all emitters share: lines and indentation, names, and reading a value as an expression.
+
+The text is executed, so nothing in it comes from an application: what is named in a shader (the
+name may be any text, see SPIR-V's `OpName`) has a number here.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +116,7 @@ class BaseEmitter:
             name = f"rows{len(self.arrays)}"
             self.arrays[id(array)] = name
             shape = f"({array.rows}, count)" if array.varying else str(array.rows)
-            self.array_lines.append(f"{name} = zeros({shape}, {array.kind})  # {array.name}")
+            self.array_lines.append(f"{name} = zeros({shape}, {array.kind})")
         return name
 
     # -- the function around the code ----------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gallette.drivers.common.program import LONGEST_BLOCK
+
 from .emit_alu import AluEmitter
 from .emit_base import view_name
 from .lane_ir import Item, LaneArray, LaneValue, Op
@@ -182,8 +184,8 @@ class MemoryEmitter(AluEmitter):
         dst, extra = op.dsts[0], op.data
         kind = "u4" if dst.bits == 1 else dst.kind
         size = int(kind[1:])
-        if block.const is not None and offset.const is not None:
-            at = (offset.const + extra) // size
+        at = LONGEST_BLOCK if offset.const is None else (offset.const + extra) // size
+        if block.const is not None and (at + 1) * size <= LONGEST_BLOCK:
             self.view(block.const, kind, at + 1)
             # Next to lanes, a 0-d array is cheaper than a scalar; among scalars it is not.
             shape = "" if dst.scalar_use else ", ..."

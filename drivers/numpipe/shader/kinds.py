@@ -36,12 +36,7 @@ def choose_kinds(program: LaneProgram) -> None:
             _vote(b, a.kind)
     for value in program.values:
         if not value.kind and value.const is None:
-            root = _find(value)
-            votes = root.votes
-            if votes:
-                value.kind = _winner(votes)
-            else:
-                value.kind = f"f{value.bits // 8}" if value.bits >= 16 else f"u{value.bits // 8}"
+            value.kind = _winner(_find(value).votes, value.bits)
     for item in items:
         if isinstance(item, Op) and item.what == "alu" and item.data.name in AGNOSTIC:
             _settle_agnostic(item)
@@ -53,11 +48,14 @@ def choose_kinds(program: LaneProgram) -> None:
             array, kind = item.data[0], item.dsts[0].kind
             array.votes[kind] = array.votes.get(kind, 0) + 1
     for array in program.arrays.values():
-        array.kind = "b1" if array.bits == 1 else _winner(array.votes)
+        array.kind = "b1" if array.bits == 1 else _winner(array.votes, array.bits)
 
 
-def _winner(votes: dict[str, int]) -> str:
-    return max(votes, key=lambda k: (votes[k], k)) if votes else "f4"
+def _winner(votes: dict[str, int] | None, bits: int) -> str:
+    """The dtype that most want, for values of so many bits."""
+    if votes:
+        return max(votes, key=lambda k: (votes[k], k))
+    return f"f{bits // 8}" if bits >= 16 else f"u{bits // 8}"
 
 
 def _same_kind(item: Item) -> Iterator[tuple[LaneValue, LaneValue]]:

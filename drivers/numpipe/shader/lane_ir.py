@@ -185,10 +185,9 @@ class LaneArray:
     `rows` scalars per lane. It is `varying` unless every store is uniform, in uniform flow.
     """
 
-    __slots__ = ("bits", "kind", "name", "rows", "varying", "votes")
+    __slots__ = ("bits", "kind", "rows", "varying", "votes")
 
-    def __init__(self, name: str, rows: int, bits: int):
-        self.name = name
+    def __init__(self, rows: int, bits: int):
         self.rows = rows
         self.bits = bits
         self.varying = False

@@ -58,8 +58,9 @@ _KINDS = {kind: dtype_of(kind) for kind in KINDS}
 
 
 @functools.lru_cache(maxsize=1024)
-def _code_object(source: str, name: str) -> Any:
-    return compile(source, f"<{name}>", "exec")
+def _code_object(source: str, stage: str) -> Any:
+    """The code of a text in which nothing is called what the application calls it."""
+    return compile(source, f"<numpipe {stage}>", "exec")
 
 
 def compile_program(shader: Shader, *, flat_colors: bool = False) -> CompiledShader:
@@ -83,7 +84,7 @@ def pack(program: CompiledShader) -> bytes:
 
 
 def unpack(data: bytes) -> CompiledShader:
-    """The program that was packed."""
+    """The program that was packed, by this user (see `compiler/disk_cache.py`): it is code."""
     made, opcodes, code = pickle.loads(data)
     for name in opcodes:
         made.globals[name] = OPCODES[name.removeprefix(OPERATION)].semantics
@@ -119,7 +120,7 @@ def _generate(shader: Shader, flat_colors: bool) -> _Made:
     views = [(block, kind, least) for (block, kind), least in emitter.views.items()]
     facts = gather_facts(lane_program, emitter.file.most)
     places = tuple(sorted(lane_program.output_arrays))
-    code = _code_object(source, f"numpipe {shader.stage.value} {shader.name}")
+    code = _code_object(source, shader.stage.value)
     made = _Made(facts, places, source, views, emitter.globals, shader.name, code)
     made.lines = emitter.sources
     return made

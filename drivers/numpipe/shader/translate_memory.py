@@ -161,7 +161,7 @@ class MemoryTranslator(SharedTranslator):
     def output_array(self, place: tuple[int, int, int], value: LaneValue) -> None:
         """An output stored by some lanes, or at an index, needs memory until the end."""
         if place not in self.program.output_arrays:
-            array = LaneArray(f"output {place[0]}.{'xyzw'[place[1]]}", 1, value.bits)
+            array = LaneArray(1, value.bits)
             array.varying = True
             array.kind = value.kind or f"f{value.bits // 8}"
             self.program.output_arrays[place] = array
@@ -231,7 +231,7 @@ class MemoryTranslator(SharedTranslator):
             bits = {leaf.bit_size for leaf in var.type.leaves()}
             if len(bits) != 1:
                 raise GalletteError(f"local {var.name!r} mixes component sizes")
-            array = LaneArray(var.name, _rows(var.type), bits.pop())
+            array = LaneArray(_rows(var.type), bits.pop())
             array.varying = var in self.divergent_locals
             self.program.arrays[var] = array
         return array

@@ -256,11 +256,11 @@ class SelectorCore(ArithmeticSelector):
         return [self.choice(same, a, b) for a, b in zip(new, old, strict=True)]
 
     def choice(self, condition: Operand, a: Value, b: Value) -> Value:
-        """a where the condition holds, else b."""
+        """a where the condition holds, else b; 32 bits beside a pair are both of its halves."""
         if isinstance(a, Pair):
-            assert isinstance(b, Pair)
-            low = self.emit("sel.b", a.low, condition, b.low)
-            return Pair(low, self.emit("sel.b", a.high, condition, b.high))
+            other = b if isinstance(b, Pair) else Pair(b, b)
+            low = self.emit("sel.b", a.low, condition, other.low)
+            return Pair(low, self.emit("sel.b", a.high, condition, other.high))
         assert isinstance(b, Operand)
         return self.emit("sel.b", self.typed(a, UD), condition, self.typed(b, UD))  # type: ignore[arg-type]
 

@@ -21,7 +21,8 @@ __all__ = ["Digest", "difference", "digest"]
 _LEFT_OUT = frozenset(
     (
         *("error", "dirty", "caches", "calls", "group", "pipe", "screen", "limits", "caps"),
-        *("debug", "_made", "_set_aside", "_watcher", "vertex_input", "fixed_function"),
+        *("debug", "_made", "_unrecorded", "_set_aside", "_watcher", "vertex_input"),
+        "fixed_function",
         *("pipe_framebuffer", "bound_shaders", "full_rasterizer", "full_depth_stencil"),
         *(
             "_next",

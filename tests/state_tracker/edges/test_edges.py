@@ -41,6 +41,8 @@ _ONLY_HERE = {
     "*buffer_storage.flags": "Mesa's machine has no sparse buffers (ARB_sparse_buffer)",
     "vertex_*attrib_l_*.type vertex_attrib_l_*.type":
         "handles are attributes, too (ARB_bindless_texture)",
+    "use_program_stages.program":
+        "PROGRAM_SEPARABLE counts as it was when the program was linked (section 7.3)",
     "map1f.target map2f.target": "a map of the other dimension is no such target",
 }  # fmt: skip
 

@@ -63,6 +63,7 @@ def _load(b: Builder, stage: Stage, mode: Mode, instr: Intrinsic, value: Def) ->
         indices = dict(instr.indices)
         indices["location"] = slot_enum(stage, mode, int(instr["location"]) + slot)
         indices["base"] = instr["base"] + slot
+        indices["num_slots"] = max(1, instr["num_slots"] - slot)
         indices["component"] = component
         indices["dest_type"] = "uint32"
         part = Intrinsic(instr.info, [s.value for s in instr.srcs], n, 32, indices)
@@ -87,6 +88,7 @@ def _store(b: Builder, stage: Stage, instr: Intrinsic, value: Def) -> None:
             indices = dict(instr.indices)
             indices["location"] = slot_enum(stage, Mode.SHADER_OUT, int(instr["location"]) + slot)
             indices["base"] = instr["base"] + slot
+            indices["num_slots"] = max(1, instr["num_slots"] - slot)
             indices["component"] = component
             indices["write_mask"] = run_mask
             indices["src_type"] = "uint32"

@@ -8,7 +8,7 @@ from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.layout import SCALAR, STD140, STD430, align, explicit_size
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.questions import const_int, derefs_of, intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
@@ -42,8 +42,8 @@ def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     the binding (plus one for uniform blocks, since block 0 is the default block).
     """
     progress = False
-    if modes & Mode.SHARED:
-        _place_shared(shader)
+    if modes & Mode.SHARED and _place_shared(shader):
+        progress = True
     for impl in shader.impls():
         b = Builder(impl).sharing_constants(forward=True)
         for access in intrinsics_of(impl, *_ACCESSES):
@@ -60,16 +60,27 @@ def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     return progress
 
 
-def _place_shared(shader: Shader) -> None:
-    """Each variable begins on a multiple of 16, and so does what follows: another workgroup's."""
+def _place_shared(shader: Shader) -> bool:
+    """Each variable begins on a multiple of 16, and so does what follows: another workgroup's.
+
+    A variable gets a type with offsets. Derefs that are used are lowered next; unused ones, which
+    earlier passes may leave, still have the old type and are removed.
+    """
     offset = shader.info.shared_bytes
-    for var in shader.variables_of(Mode.SHARED):
+    variables = shader.variables_of(Mode.SHARED)
+    for var in variables:
         if var.offset < 0:
             var.type = explicit_root(var.type, SCALAR)
             offset = align(offset, 16)
             var.offset = offset
             offset += explicit_size(var.type)
     shader.info.shared_bytes = align(offset, 16)
+    unused = False
+    for deref in list(derefs_of(shader)) if variables else ():
+        if deref.modes & Mode.SHARED and deref.block is not None and not deref.dest.uses:
+            remove_dead_deref(deref)
+            unused = True
+    return unused
 
 
 def _rule(var: Variable) -> str:

@@ -49,6 +49,8 @@ class _Place:
     component: int
     dynamic: Def | None
     vertex: Def | None
+    outside: bool = False
+    """a constant index is out of range"""
 
 
 @nir_pass(
@@ -62,7 +64,8 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
 
     Before: `%1 = load_deref(&color)`; after: `%1 = load_interpolated_input(barycentric, 0)
     (location=VARYING.COL0)`. Fragment inputs that are flat, integer or 64-bit use `load_input`. The
-    `offset` source counts slots from `location`; constant offsets are already in `location`.
+    `offset` source counts slots from `location`; constant offsets are already in `location`. What
+    is read at a constant index out of range is zero, and nothing is written there.
     `base` numbers the variables of a shader densely in order of their slots.
     """
     assign_bases(shader, modes)
@@ -139,9 +142,12 @@ def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
     if var.per_vertex and path:
         place.vertex = path.pop(0).srcs[1].value
         assert t.element is not None
+        place.outside = t.length > 0 and _is_outside(const_int(place.vertex), t)
         t = t.element
     if var.packed:
-        place.slot, place.component = divmod(var.component + _packed_words(t, path), 4)
+        words = _packed_words(t, path)
+        place.outside |= words is None
+        place.slot, place.component = divmod(var.component + (words or 0), 4)
         return place
     for step in path:
         if step.form == "struct":
@@ -151,6 +157,7 @@ def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
         index = step.srcs[1].value
         constant = const_int(index)
         compact = var.compact and not t.is_vector_or_scalar
+        place.outside |= _is_outside(constant, t)
         t = t.indexed()
         if compact:
             assert constant is not None, "compact arrays need constant indices"
@@ -166,8 +173,16 @@ def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
     return place
 
 
-def _packed_words(t: Type, path: list[Deref]) -> int:
-    """How many 32-bit components of a packed variable lie before what a path leads to."""
+def _is_outside(index: int | None, t: Type) -> bool:
+    """Is an index into a type known to be out of range?"""
+    return index is not None and not 0 <= index < t.indexed_length()
+
+
+def _packed_words(t: Type, path: list[Deref]) -> int | None:
+    """How many 32-bit components of a packed variable lie before what a path leads to.
+
+    None if an index is out of range.
+    """
     words = 0
     for step in path:
         if step.form == "struct":
@@ -176,6 +191,8 @@ def _packed_words(t: Type, path: list[Deref]) -> int:
             continue
         constant = const_int(step.srcs[1].value)
         assert constant is not None, "packed varyings need constant indices"
+        if _is_outside(constant, t):
+            return None
         t = t.indexed()
         words += constant * t.words
     return words
@@ -222,6 +239,9 @@ def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variab
             access.replace_by(b.trim(b.intrinsic(system), n))
             return
     place = _place(b, stage, deref, var)
+    if place.outside:
+        access.replace_by(b.imm_zero(n, bits))
+        return
     name = "load_input" if is_input else "load_output"
     srcs = [b.imm_int(0) if place.dynamic is None else place.dynamic]
     if place.vertex is not None:
@@ -232,7 +252,7 @@ def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variab
         kind = access.name.removeprefix("interp_deref_at_")
         where = access.srcs[1].value if len(access.srcs) > 1 else None
         srcs.insert(0, barycentric(b, var, "" if kind == "load_deref" else kind, where))
-    num_slots = 1 if place.dynamic is None else _slots(stage, var)
+    num_slots = 1 if place.dynamic is None else _slots(stage, var) - place.slot
     parts: list[Def] = []
     for _, count, slot, component in _parts(place, n, bits, var.packed):
         indices = load_indices(stage, var, deref.type, slot, component, num_slots)
@@ -289,6 +309,9 @@ def barycentric(b: Builder, var: Variable, kind: str = "", where: Def | None = N
 
 def _store(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variable) -> None:
     place = _place(b, stage, deref, var)
+    if place.outside:
+        access.remove()
+        return
     value, mask = access.srcs[1].value, access["write_mask"]
     name = "store_output"
     where = [b.imm_int(0) if place.dynamic is None else place.dynamic]
@@ -300,7 +323,7 @@ def _store(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Varia
         part_mask = mask >> first & (1 << count) - 1
         if not part_mask:
             continue
-        slots = 1 if place.dynamic is None else _slots(stage, var)
+        slots = 1 if place.dynamic is None else _slots(stage, var) - place.slot
         indices = store_indices(stage, var, deref.type, slot, component, part_mask, slots)
         if count == n:
             access.become(name, [value, *where], indices)

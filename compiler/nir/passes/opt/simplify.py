@@ -16,7 +16,7 @@ from gallette.compiler.nir.ir.questions import has_side_effects, is_phi_of_same,
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_unused
 from gallette.compiler.nir.ir.values import CHANGED, NEAR_CHANGE, SETTLED
-from gallette.compiler.nir.passes.opt.constant_folding import fold
+from gallette.compiler.nir.passes.opt.constant_folding import SLOT_ACCESSES, fold, fold_slot
 from gallette.compiler.nir.passes.opt.copy_prop import absorb, see_through
 from gallette.compiler.nir.passes.opt.cse import EXPRESSION_KEYS, expression_key
 from gallette.compiler.nir.passes.opt.dce import has_loops, remove_dead_code
@@ -138,8 +138,10 @@ class _Simplifier:
         dest = instr.dest
         if dest is None:
             instr.settled = SETTLED
-            if instr.__class__ is Intrinsic and instr.info.name == "store_output":
-                self.progress |= store_less(instr)
+            if instr.__class__ is Intrinsic and instr.info.name in SLOT_ACCESSES:
+                self.progress |= fold_slot(instr, self.impl.shader.stage)
+                if instr.block is not None and instr.info.name == "store_output":
+                    self.progress |= store_less(instr)
             return ()
         if not dest.uses and not has_side_effects(instr):
             remove_unused(instr)
@@ -156,6 +158,11 @@ class _Simplifier:
                 instr.replace_by(same)
                 self.progress = True
                 return ()
+        elif instr.__class__ is Intrinsic and instr.info.name in SLOT_ACCESSES:
+            if fold_slot(instr, self.impl.shader.stage):
+                self.progress = True
+                if instr.block is None:
+                    return ()
         instr.settled = SETTLED
         make_key = EXPRESSION_KEYS.get(instr.__class__)
         if make_key is not None:

@@ -174,14 +174,21 @@ def test_memory_of_the_application() -> None:
 
 
 def test_memory_that_there_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    wide = described("R32G32B32A32_FLOAT", 1 << 14, 1 << 14)
+    wide = described("R16G16B16A16_FLOAT", 1 << 14, 1 << 14)
     assert level_offsets(wide)[-1] == storage.MAX_RESOURCE_BYTES
-    more = described("R32G32B32A32_FLOAT", 1 << 14, (1 << 14) + 1)
+    more = described("R16G16B16A16_FLOAT", 1 << 14, (1 << 14) + 1)
     with pytest.raises(OutOfMemoryError) as caught:
         storage.allocate(more)
     assert str(caught.value) == (
-        "out of memory: a 2d resource of 4.0 GiB (R32G32B32A32_FLOAT, 16384x16385x1x1)"
+        "out of memory: a 2d resource of 2.0 GiB (R16G16B16A16_FLOAT, 16384x16385x1x1)"
     )
+    # No larger, but its texels need numbers of 32 bits.
+    with pytest.raises(OutOfMemoryError, match=r"a buffer resource of 2\.0 GiB"):
+        storage.allocate(described("R8_UNORM", 1 << 31, 1, target=Target.BUFFER))
+    given = (ctypes.c_uint8 * 4)()
+    lent = described("R8_UNORM", 1 << 31, 1, target=Target.BUFFER, memory=ctypes.addressof(given))
+    with pytest.raises(OutOfMemoryError, match=r"a buffer resource of 2\.0 GiB"):
+        storage.allocate(lent)
 
     def nothing_left(*_: Any) -> None:
         raise MemoryError

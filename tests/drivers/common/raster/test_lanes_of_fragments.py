@@ -187,6 +187,16 @@ def test_lanes_are_taken_with_all_they_are() -> None:
         assert one.take(which).primitive.tolist() == [7, 7] and one.take(which).of_one
 
 
+def test_lanes_without_places_are_taken_with_their_samples() -> None:
+    lanes = expand_pixels(spans(*RUNS), STRIDE)
+    lanes.samples = np.arange(lanes.count, dtype=np.uint16) + 1
+    lanes.seen = lanes.samples + 1
+    for which in (np.arange(3, 6), slice(3, 6)):
+        found = lanes.take(which)
+        assert found.samples is not None and found.seen is not None
+        assert found.samples.tolist() == [4, 5, 6] and found.seen.tolist() == [5, 6, 7]
+
+
 WIDE = 16384
 FAR: list[Run] = [
     (0, 0, 0, 3), (0, 1, WIDE - 2, 2), (1, WIDE - 1, 0, 2), (3, WIDE - 1, WIDE - 1, 1),

@@ -1,0 +1,59 @@
+"""Folders from which code is loaded: no other user may have written there, or put another there.
+
+Caches hold machine code and shared libraries. Whoever can write to such a folder runs code in the
+processes that load from it, so it must belong to the user (or to root), be closed to others, and
+lie below folders in which others cannot exchange it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+__all__ = ["private_folder"]
+
+
+def private_folder(path: Path) -> Path:
+    """The folder, made if it is not there; an `OSError` says why it cannot be trusted."""
+    missing = []
+    place = path
+    while not os.path.lexists(place):
+        missing.append(place)
+        place = place.parent
+    for place in reversed(missing):
+        place.mkdir(mode=0o700, exist_ok=True)  # exist_ok: other processes start, too
+    if os.name == "posix":
+        _check(path)
+    return path
+
+
+def _check(path: Path) -> None:
+    for folder in _above(path):
+        found = os.stat(folder)
+        if found.st_uid not in (0, os.getuid()):
+            raise PermissionError(f"{path}: {folder} belongs to another user")
+        others = stat.S_IWOTH if found.st_gid == os.getgid() else stat.S_IWOTH | stat.S_IWGRP
+        if found.st_mode & others and not found.st_mode & stat.S_ISVTX:
+            raise PermissionError(f"{path}: others may write in {folder}")
+    found = os.lstat(path)
+    if not stat.S_ISDIR(found.st_mode):
+        raise PermissionError(f"{path} is no folder")
+    if found.st_uid not in (0, os.getuid()):
+        raise PermissionError(f"{path} belongs to another user")
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"others may write in {path}")
+    if found.st_mode & (stat.S_IRWXG | stat.S_IRWXO) and found.st_uid == os.getuid():
+        path.chmod(0o700)
+
+
+def _above(path: Path) -> Iterator[str]:
+    """The folders that decide what the path leads to, without links."""
+    here = os.path.realpath(path.parent)
+    while True:
+        yield here
+        above = os.path.dirname(here)
+        if above == here:
+            return
+        here = above

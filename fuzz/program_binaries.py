@@ -1,0 +1,356 @@
+"""Damaged and hostile program binaries: glProgramBinary links or says why not, and draws go well.
+
+    python fuzz/program_binaries.py --count 5000 --driver jit
+
+Binaries of a few programs are asked for with glGetProgramBinary; a mutant has bytes changed or,
+mostly, the description inside: fields, numbers, texts, lines of GLSL, words of SPIR-V. What links
+is asked about and drawn with. An exception, a crash or a lost process is a finding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import copy
+import json
+import random
+import sys
+import zlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from workers import Case, add_options, run, silenced
+
+import gallette
+from gallette.compiler.spirv.assembler import assemble
+from gallette.piglit_subset.spirv import PASSTHROUGH
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.shading.program_binaries import _MAGIC, FORMAT
+
+__all__ = ["Subject", "attempt", "mutated"]
+
+VERTEX = """#version 430
+in vec4 position;
+in vec2 place;
+layout(std140) uniform Block { mat4 matrix; vec4 tints[3]; };
+out vec2 at;
+flat out ivec2 number;
+void main() {
+    at = place;
+    number = ivec2(gl_VertexID, gl_InstanceID);
+    gl_Position = matrix * position;
+}"""
+FRAGMENT = """#version 430
+in vec2 at;
+flat in ivec2 number;
+struct Light { vec4 color; float power[2]; };
+uniform Light lights[2];
+uniform sampler2D image;
+layout(binding = 0, r32ui) uniform uimage2D counts;
+layout(std430, binding = 1) buffer Words { uint words[]; };
+layout(location = 0) out vec4 color;
+void main() {
+    color = lights[number.y & 1].color * lights[1].power[0] + texture(image, at);
+    for (int i = 0; i < 3; i++) color.x += float(words[i + number.x]);
+    if (color.x > 2.0) discard;
+}"""
+GEOMETRY = """#version 430
+layout(triangles) in;
+layout(triangle_strip, max_vertices = 4) out;
+in vec2 at[];
+out vec2 there;
+void main() {
+    for (int i = 0; i < 3; i++) { there = at[i]; gl_Position = gl_in[i].gl_Position; EmitVertex(); }
+    EndPrimitive();
+}"""
+PLAIN = """#version 430
+in vec2 there;
+out vec4 color;
+void main() { color = vec4(there, 0.0, 1.0); }"""
+COMPUTE = """#version 430
+layout(local_size_x = 4) in;
+layout(std430, binding = 1) buffer Words { uint words[]; };
+shared uint sums[4];
+void main() {
+    sums[gl_LocalInvocationIndex] = words[gl_GlobalInvocationID.x];
+    barrier();
+    words[gl_GlobalInvocationID.x] = sums[3u - gl_LocalInvocationIndex];
+}"""
+FRAGMENT_SPIRV = """
+    OpCapability Shader
+    OpMemoryModel Logical GLSL450
+    OpEntryPoint Fragment %main "main" %color
+    OpExecutionMode %main OriginLowerLeft
+    OpDecorate %color Location 0
+    OpDecorate %level SpecId 3
+    %void = OpTypeVoid
+    %signature = OpTypeFunction %void
+    %float = OpTypeFloat 32
+    %vec4 = OpTypeVector %float 4
+    %pointer = OpTypePointer Output %vec4
+    %color = OpVariable %pointer Output
+    %level = OpSpecConstant %float 0.5
+    %value = OpSpecConstantComposite %vec4 %level %level %level %level
+    %main = OpFunction %void None %signature
+    %start = OpLabel
+    OpStore %color %value
+    OpReturn
+    OpFunctionEnd
+"""
+NUMBERS = (
+    0, 1, 2, 3, 7, 15, 16, 31, 32, 255, 1 << 16, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32,
+    1 << 64, -1, -(1 << 31), 10**300, 0x8B30, 0x8B31, 0x8DD9, 0x91B9, 0x8C8C, 0x8C8D,
+)  # fmt: skip
+ODD = (None, "", "x", "gl_Position", "\ud800", [], {}, [[]], 0.5, float("inf"), float("nan"), True)
+
+
+class Subject:
+    """A context that programs are loaded into, and binaries of programs that link there."""
+
+    def __init__(self, driver: str) -> None:
+        self.driver = driver
+        self.gl: Any = None
+        self._begin()
+        self.seeds = [self._binary(make) for make in (self._drawn, self._shaped, self._computed,
+                                                       self._captured, self._spirv)]  # fmt: skip
+
+    def _begin(self) -> None:
+        if self.gl is not None:
+            self.gl.release()
+        gl: Any = gallette.create_context(self.driver, version=(4, 5), size=(8, 8))
+        self.gl = gl
+        gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+        data = np.tile(np.float32([-1, -1, 0, 1, 1, -1, 0, 1, 0, 1, 0, 1]), 16)
+        for target, point in (
+            (GL.ARRAY_BUFFER, None),
+            (GL.UNIFORM_BUFFER, 0),
+            (GL.SHADER_STORAGE_BUFFER, 1),
+            (GL.TRANSFORM_FEEDBACK_BUFFER, 0),
+        ):
+            (buffer,) = gl.gen_buffers(1)
+            gl.bind_buffer(target, buffer)
+            gl.buffer_data(target, data.nbytes, data, GL.STATIC_DRAW)
+            if point is not None:
+                gl.bind_buffer_base(target, point, buffer)
+        for index in range(4):
+            gl.enable_vertex_attrib_array(index)
+            gl.vertex_attrib_pointer(index, 4, GL.FLOAT, False, 16, 0)
+        gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+        gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, 4, 4)
+
+    def _linked(self, **texts: str) -> int:
+        gl = self.gl
+        made = int(gl.create_program())
+        for stage, text in texts.items():
+            shader = gl.create_shader(getattr(GL, f"{stage.upper()}_SHADER"))
+            gl.shader_source(shader, text)
+            gl.compile_shader(shader)
+            gl.attach_shader(made, shader)
+        gl.link_program(made)
+        return made
+
+    def _drawn(self) -> int:
+        made = self._linked(vertex=VERTEX, fragment=FRAGMENT)
+        self.gl.bind_attrib_location(made, 2, "place")
+        self.gl.bind_frag_data_location(made, 0, "color")
+        self.gl.link_program(made)
+        return made
+
+    def _shaped(self) -> int:
+        return self._linked(vertex=VERTEX, geometry=GEOMETRY, fragment=PLAIN)
+
+    def _computed(self) -> int:
+        return self._linked(compute=COMPUTE)
+
+    def _captured(self) -> int:
+        made = self._linked(vertex=VERTEX)
+        self.gl.transform_feedback_varyings(made, 2, ["at", "gl_Position"], GL.INTERLEAVED_ATTRIBS)
+        self.gl.program_parameteri(made, GL.PROGRAM_SEPARABLE, 1)
+        self.gl.link_program(made)
+        return made
+
+    def _spirv(self) -> int:
+        gl = self.gl
+        made = int(gl.create_program())
+        for stage, text in ((GL.VERTEX_SHADER, PASSTHROUGH), (GL.FRAGMENT_SHADER, FRAGMENT_SPIRV)):
+            code = assemble(text).to_bytes()
+            shader = gl.create_shader(stage)
+            gl.shader_binary(1, [shader], GL.SHADER_BINARY_FORMAT_SPIR_V, code, len(code))
+            constants = [[3], [0x3F000000]] if stage == GL.FRAGMENT_SHADER else [[], []]
+            gl.specialize_shader(shader, "main", len(constants[0]), *constants)
+            gl.attach_shader(made, shader)
+        gl.link_program(made)
+        return made
+
+    def _binary(self, make: Callable[[], int]) -> bytes:
+        made = make()
+        if not self.gl.get_programiv(made, GL.LINK_STATUS)[0]:
+            raise RuntimeError(self.gl.get_program_info_log(made))
+        return bytes(self.gl.get_program_binary(made)[1])
+
+    def drop_errors(self) -> None:
+        while self.gl.get_error():
+            pass
+        if self.gl.lost:
+            self._begin()
+
+
+def mutated(seeds: list[bytes], number: int, seed: int) -> bytes:
+    """The binary of a case."""
+    random_ = random.Random(f"{seed} {number}")
+    raw = seeds[number % len(seeds)]
+    if random_.random() < 0.15:
+        data = bytearray(raw)
+        for _ in range(random_.choice((1, 1, 3))):
+            at = random_.randrange(len(data) or 1)
+            kind = random_.randrange(3)
+            if kind == 0:
+                data[at : at + 1] = bytes([random_.randrange(256)])
+            elif kind == 1:
+                del data[at : at + random_.randrange(1, 9)]
+            else:
+                data[at:at] = random_.randbytes(random_.randrange(1, 9))
+        return bytes(data)
+    described = json.loads(zlib.decompress(raw[len(_MAGIC) :]))
+    other = json.loads(zlib.decompress(random_.choice(seeds)[len(_MAGIC) :]))
+    for _ in range(random_.choice((1, 1, 1, 2, 4))):
+        random_.choice((_field, _field, _glsl, _glsl, _spirv, _shaders))(described, other, random_)
+    return _MAGIC + zlib.compress(json.dumps(described).encode())
+
+
+def _field(described: Any, other: Any, random_: random.Random) -> None:
+    """Some value anywhere in the description."""
+    holder: Any = described
+    while True:
+        keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        if not keys:
+            return
+        key = random_.choice([k for k in keys if k != "made by"] or keys)
+        inner = holder[key]
+        if not isinstance(inner, dict | list) or not inner or random_.random() < 0.3:
+            break
+        holder = inner
+    kind = random_.randrange(6)
+    if kind == 0 and isinstance(holder, dict):
+        del holder[key]
+    elif kind == 1 and isinstance(holder, dict):
+        holder[random_.choice(("position", "color", "gl_Vertex", "x" * 5000, ""))] = inner
+    elif kind == 2:
+        holder[key] = random_.choice(ODD)
+    elif kind == 3 and isinstance(inner, list):
+        holder[key] = inner * random_.choice((0, 2, 40))
+    elif kind == 4:
+        holder[key] = [random_.choice(NUMBERS), random_.choice(NUMBERS)]
+    else:
+        holder[key] = random_.choice(NUMBERS)
+
+
+def _listed(described: Any) -> list[dict[str, Any]]:
+    """The shaders that are still descriptions."""
+    shaders = described.get("shaders")
+    return [s for s in shaders if isinstance(s, dict)] if isinstance(shaders, list) else []
+
+
+def _glsl(described: Any, other: Any, random_: random.Random) -> None:
+    """Lines and words of a source are others."""
+    shaders = [s for s in _listed(described) if s.get("source")]
+    sources = [s["source"] for s in other["shaders"] if s["source"]] or [PLAIN]
+    if not shaders:
+        return
+    shader = random_.choice(shaders)
+    lines = str(shader["source"]).splitlines() or [""]
+    kind = random_.randrange(5)
+    at = random_.randrange(len(lines))
+    if kind == 0:
+        lines[at] = random_.choice(random_.choice(sources).splitlines())
+    elif kind == 1:
+        del lines[at]
+    elif kind == 2:
+        lines.insert(at, random_.choice(lines))
+    else:
+        words = ("0", "-1", "4294967295", "65536", "vec4", "double", "[9]", "", "flat", "1e38")
+        parts = lines[at].split(" ")
+        parts[random_.randrange(len(parts))] = random_.choice(words)
+        lines[at] = " ".join(parts)
+    shader["source"] = "\n".join(lines)
+
+
+def _spirv(described: Any, other: Any, random_: random.Random) -> None:
+    """Words of a module are others."""
+    for shader in _listed(described):
+        if shader.get("code") and isinstance(shader["code"], str):
+            try:
+                code = bytearray(base64.b64decode(shader["code"]))
+            except ValueError:
+                return
+            at = 4 * random_.randrange(max(len(code) // 4, 1))
+            value = random_.choice((0, 1, 5, 0xFFFF, 0x10000, 0xFFFFFFFF, random_.getrandbits(32)))
+            if random_.random() < 0.5:
+                value = random_.randrange(24)
+            code[at : at + 4] = value.to_bytes(4, "little")
+            shader["code"] = base64.b64encode(code).decode()
+
+
+def _shaders(described: Any, other: Any, random_: random.Random) -> None:
+    """Shaders are gone, doubled, or another program's."""
+    shaders = described.get("shaders")
+    if not isinstance(shaders, list) or not shaders:
+        return
+    kind = random_.randrange(3)
+    if kind == 0:
+        del shaders[random_.randrange(len(shaders))]
+    elif kind == 1:
+        shaders += copy.deepcopy(shaders[:1]) * random_.choice((1, 3))
+    else:
+        shaders.append(random_.choice(other["shaders"]))
+
+
+def attempt(subject: Subject, binary: bytes) -> str:
+    """`linked` or `refused`; what goes wrong otherwise escapes."""
+    gl = subject.gl
+    made = gl.create_program()
+    gl.program_binary(made, FORMAT, binary, len(binary))
+    linked = gl.get_programiv(made, GL.LINK_STATUS)[0]
+    gl.get_program_info_log(made).encode()
+    if linked:
+        for index in range(gl.get_programiv(made, GL.ACTIVE_UNIFORMS)[0]):
+            gl.get_active_uniform(made, index)
+        gl.use_program(made)
+        gl.draw_arrays(GL.TRIANGLES, 0, 6)
+        gl.draw_arrays_instanced(GL.POINTS, 0, 3, 2)
+        gl.dispatch_compute(2, 1, 1)
+        gl.finish()
+        gl.read_pixels(0, 0, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE)
+        subject.drop_errors()
+        if subject.gl is gl:
+            again = gl.get_program_binary(made)
+            gl.program_binary(made, FORMAT, again[1], len(again[1]))
+            assert gl.get_programiv(made, GL.LINK_STATUS) == [1], gl.get_program_info_log(made)
+            gl.use_program(0)
+    subject.drop_errors()
+    if subject.gl is gl:
+        gl.delete_program(made)
+    return "linked" if linked else "refused"
+
+
+def make_case(options: argparse.Namespace) -> Case:
+    subject = Subject(options.driver)
+
+    def case(number: int) -> str:
+        with silenced():
+            return attempt(subject, mutated(subject.seeds, number, options.seed))
+
+    return case
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    add_options(parser, 1000)
+    options = parser.parse_args()
+    return run(partial(make_case, options), options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

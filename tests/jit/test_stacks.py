@@ -1,0 +1,72 @@
+"""Code whose values fill more of the stack than there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+from gallette.drivers.jit.llvm import stack
+from gallette.state_tracker import GL, create_context
+from tests.hostile.programs import linked, storage, words
+
+SUMS = """layout(local_size_x = 512) in;
+layout(std430, binding = 0) buffer Found { uint found[]; };
+shared uint part[512];
+void main() {
+    uint me = gl_LocalInvocationIndex;
+    part[me] = found[me];
+    barrier();
+    for (uint step = 256u; step > 0u; step >>= 1) {
+        if (me < step) part[me] += part[me + step];
+        barrier();
+    }
+    found[me] = part[0] + me;
+}"""
+
+
+def _sums() -> list[int]:
+    """What the lanes of a large workgroup find, which look at one another's values."""
+    gl = create_context("jit", version=(4, 5))
+    buffer = storage(gl, 0, 2048)
+    gl.named_buffer_sub_data(buffer, 0, 2048, np.full(512, 3, np.uint32))
+    linked(gl, COMPUTE=SUMS)
+    gl.dispatch_compute(1, 1, 1)
+    assert gl.get_error() == GL.NO_ERROR
+    return words(gl, buffer, 512)
+
+
+def test_lanes_of_a_large_workgroup_gather_and_scatter() -> None:
+    assert _sums() == [1536 + me for me in range(512)]
+
+
+def test_code_with_a_large_frame_runs_in_a_thread_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frames = []
+    call = stack.call_in_thread
+
+    def called(function: Any, args: tuple[int, ...], frame: int) -> None:
+        frames.append(frame)
+        call(function, args, frame)
+
+    monkeypatch.setattr("gallette.drivers.jit.llvm.engine.call_in_thread", called)
+    monkeypatch.setattr("gallette.drivers.jit.llvm.engine.LIMIT", 1 << 14)
+    assert _sums() == [1536 + me for me in range(512)]
+    assert frames and min(frames) > 1 << 14
+
+
+def test_frames_are_counted_where_they_may_be_large() -> None:
+    values = "%a = add <512 x i32> %b, %c\n%d = load <512 x double>, ptr %p\n"
+    assert stack.frame_bytes(values) == 512 * 4 + 512 * 8
+    assert stack.frame_bytes("%a = alloca [100 x <512 x i16>], align 64\n") == 100 * 1024
+    assert stack.frame_bytes("%a = add <16 x i32> %b, %c\n") == 0
+    assert stack.frame_bytes("%a = add <16 x i32> %b, %c\n" * 8000) == 8000 * 64
+
+
+def test_a_frame_larger_than_any_stack_is_refused() -> None:
+    with pytest.raises(MemoryError, match="2048 MiB of stack"):
+        stack.call_in_thread(lambda: None, (), 1 << 31)
