@@ -547,11 +547,11 @@ class Context(GLInterface):
 
     def _release(self) -> bool:
         """Destroy everything; was it the last context of its group?"""
+        self.released = True
         drawing = self.group.owner
         self.group.take(self)
         if self._watcher is not None:
             self._watcher.died(self)
-        self.released = True
         _LIVE.discard(self)
         forget_context(self)
         pipe = self.pipe

@@ -46,7 +46,23 @@ class FeedbackObject(GLObject):
         self.targets: list[StreamOutputTarget | None] = []
         self.stream_buffers: dict[int, int] = {}  # of each stream captured, a buffer of its
 
+    def hold(self) -> None:
+        """Capturing begins. The storage of then is captured into, whatever becomes of its buffers:
+        they may be deleted, or given other storage, before it is resumed."""
+        for target in self.targets:
+            if target is not None:
+                target.buffer.ref()
+
+    def let_go(self) -> None:
+        """Capturing ends; how much was captured is still known."""
+        for target in self.targets:
+            if target is not None:
+                target.buffer.unref()
+        self.active = self.paused = False
+
     def destroy(self) -> None:
+        if self.active:
+            self.let_go()
         for binding in self.bindings:
             binding.set(None)
         self.targets.clear()
@@ -179,6 +195,7 @@ def begin_transform_feedback(ctx: Context, mode: int) -> None:
         current.targets.append(StreamOutputTarget(buffer.resource, offset, size & ~3))
     while current.targets and current.targets[-1] is None:
         current.targets.pop()
+    current.hold()
     current.active, current.paused, current.mode, current.ended = True, False, mode, False
     ctx.pipe.set_stream_output_targets(current.targets)
     ctx.dirty &= ~Dirty.TRANSFORM_FEEDBACK
@@ -189,9 +206,9 @@ def end_transform_feedback(ctx: Context) -> None:
     current = ctx.feedback.current
     if not current.active:
         raise invalid_operation("transform feedback is not active")
-    current.active = current.paused = False
-    current.ended = True
     ctx.pipe.set_stream_output_targets([])
+    current.let_go()
+    current.ended = True
 
 
 @entry
