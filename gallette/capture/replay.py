@@ -83,6 +83,7 @@ class Replayer:
         self._programs: dict[int, _Program] = {}
         self._using: dict[int, int] = {}
         self._current = 0
+        self._lost: set[int] = set()
         self._windows: dict[int, Any] = {}
         self._screen: Any = None
         self._several = sum(1 for _ in capture.events("context")) > 1
@@ -127,6 +128,14 @@ class Replayer:
             self._call(step)
             if after is not None:
                 after(step, self.gl)
+            self._notice_loss(step)
+
+    def _notice_loss(self, call: Call) -> None:
+        """A shader ran away: nothing is drawn in its context from now on."""
+        reason = "" if self.native else self.gl.lost
+        if reason and self._current not in self._lost:
+            self._lost.add(self._current)
+            self.result.errors.append(f"call {call.number}, {call}: the context is lost: {reason}")
 
     def _wrong(self, what: str) -> CaptureError:
         return CaptureError(f"{self.capture.path}: {what}")

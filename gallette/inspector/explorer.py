@@ -102,16 +102,36 @@ class Explorer(Questions):
         gl.make_current()
         return gl
 
+    def _drop(self, gl: Any) -> None:
+        """A context that cannot draw any more, or whose state is in doubt: the next is new."""
+        self._contexts = {key: kept for key, kept in self._contexts.items() if kept is not gl}
+        gl.release()
+
     def _explore(self, q: dict[str, Any]) -> Any:
-        start = time.perf_counter()
         used_once = str(q.get("used_once", USED_ONCE[0]))
         if used_once not in USED_ONCE:
             raise GalletteError(f"no such setting: {used_once}")
         driver = str(q.get("driver", self.driver))
         if driver not in self._start({})["drivers"]:
             raise GalletteError(f"no such driver: {driver}")
-        gl = self._context(driver, used_once, bool(q.get("fuse")))
         texts = {"vertex": str(q["vertex"]), "fragment": str(q["fragment"])}
+        switches = [name for name in SWITCHES if dict(q.get("switches", {})).get(name)]
+        now = float(q.get("time", 0.0))
+        gl = self._context(driver, used_once, bool(q.get("fuse")))
+        usable = False
+        try:
+            answer = self._drawn(gl, texts, switches, now)
+            usable = not gl.lost
+        finally:
+            if not usable:
+                self._drop(gl)
+        return answer
+
+    def _drawn(
+        self, gl: Any, texts: dict[str, str], switches: list[str], now: float
+    ) -> dict[str, Any]:
+        """What becomes of a pair of shaders, as far as it gets."""
+        start = time.perf_counter()
         with (
             compiled_afresh(),
             recording(lines=True) as passes,
@@ -120,17 +140,19 @@ class Explorer(Questions):
         ):
             if not program:
                 return {"log": log, "stages": [], "picture": ""}
-            for name in q.get("switches", {}):
-                if name in SWITCHES and q["switches"][name]:
-                    gl.enable(SWITCHES[name])
+            for name in switches:
+                gl.enable(SWITCHES[name])
             gl.alpha_func(GL.GREATER, 0.5)
             try:
-                _draw(gl, program, float(q.get("time", 0.0)))
+                _draw(gl, program, now)
             finally:
                 for capability in SWITCHES.values():
                     gl.disable(capability)
             gl.pipe.settle()
             ways = _ways(gl, texts, passes.records)
+            failure = _failure(gl)
+            if failure:
+                return {"log": log + failure, "stages": ways, "picture": ""}
             picture = attachments_of(gl.pipe, gl.pipe_framebuffer)["colour 0"]
             name = self.frame.keep(picture)
         spent = round((time.perf_counter() - start) * 1000)
@@ -194,6 +216,14 @@ def _draw(gl: Any, program: int, now: float) -> None:
     gl.bind_vertex_array(0)
     gl.delete_vertex_arrays(1, [vertex_array])
     gl.delete_buffers(1, [buffer])
+
+
+def _failure(gl: Any) -> str:
+    """Why there is no picture, if there is none."""
+    if gl.lost:
+        return f"error: the shaders were stopped, and the context is made anew: {gl.lost}\n"
+    code = gl.get_error()
+    return f"error: {GL.name_of(code, 'error')}: the shaders cannot be drawn with\n" if code else ""
 
 
 def _attribute(name: str) -> Any:

@@ -62,6 +62,8 @@ class Questions:
                 return _clean(self.questions[question](parameters))
             except GalletteError as error:
                 return {"error": str(error)}
+            except (MemoryError, RecursionError) as error:
+                return {"error": f"this asks for too much: {type(error).__name__} {error}".strip()}
             except (KeyError, ValueError, TypeError) as error:
                 return {"error": f"a question that makes no sense: {error}"}
 

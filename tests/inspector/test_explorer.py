@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from gallette.cli import main
 from gallette.inspector.explorer import FRAGMENT, VERTEX, Explorer, sources_of
 from gallette.inspector.server import make_server
+from gallette.state_tracker.context import Context
 
 from .test_browser import Visit, axe, browser  # noqa: F401
 
@@ -93,6 +95,60 @@ def test_nonsense_is_refused(explorer: Explorer) -> None:
     assert "error" in explorer.ask(
         "explore", {"vertex": VERTEX, "fragment": FLAT, "used_once": "sometimes"}
     )
+
+
+ENDLESS = """#version 330
+uniform float time;
+out vec4 color;
+void main() { color = vec4(0.0); for (int i = 0; i < 1; i += int(time * 0.0)) color += 0.1; }
+"""
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_a_shader_that_runs_away_is_told_and_the_next_is_drawn(
+    driver: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("gallette.inspector.explorer.Context", partial(Context, budget=1 << 24))
+    explorer = Explorer(driver=driver)
+    for _ in range(2):
+        lost = asked(explorer, fragment=ENDLESS)
+        assert "the shaders were stopped, and the context is made anew" in lost["log"]
+        assert "budget" in lost["log"]
+        assert lost["picture"] == ""
+        drawn = asked(explorer, fragment=FLAT)
+        assert drawn["log"] == ""
+        assert (explorer.frame.pictures[drawn["picture"]] == 255).all()
+    explorer.close()
+
+
+def test_a_draw_that_fails_is_told_and_its_context_goes_on(explorer: Explorer) -> None:
+    gl = explorer._context(explorer.driver, "not_position", False)
+
+    def exhausted(info: Any) -> None:
+        raise MemoryError("nothing is left")
+
+    gl.pipe.draw_vbo = exhausted
+    answer = asked(explorer, fragment=FLAT)
+    del gl.pipe.draw_vbo
+    assert "GL_OUT_OF_MEMORY" in answer["log"] and answer["picture"] == ""
+    assert asked(explorer, fragment=FLAT)["picture"]
+    assert not gl.released
+
+
+def test_a_question_that_goes_wrong_leaves_no_context_behind(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gl = explorer._context(explorer.driver, "not_position", False)
+
+    def broken(*args: Any) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr("gallette.inspector.explorer._draw", broken)
+    answer = explorer.ask("explore", {"vertex": VERTEX, "fragment": FLAT})
+    assert answer == {"error": "this asks for too much: RecursionError"}
+    monkeypatch.undo()
+    assert gl.released
+    assert asked(explorer, fragment=FLAT)["picture"]
 
 
 def test_a_file_brings_its_twin(tmp_path: Path) -> None:

@@ -161,6 +161,31 @@ def test_an_edited_shader_changes_the_picture(frame: Frame, service: Service) ->
     assert (picture[~covered] == frame.pictures[draw.attachments["colour 0"]][~covered]).all()
 
 
+ENDLESS = """#version 330
+uniform vec3 to_lamp;
+out vec4 color;
+void main() { color = vec4(1); for (int i = 0; i < 1; i += int(to_lamp.x * 0.0)) color += 0.1; }
+"""
+
+
+def test_an_edited_shader_that_runs_away_is_told(
+    frame: Frame,
+    service: Service,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    settings = tmp_path / "settings.toml"
+    settings.write_text("[[application]]\nbudget = 16777216\n")
+    monkeypatch.setenv("GALLETTE_CONFIG", str(settings))
+    draw = last(frame)
+    question = {"n": draw.number, "key": draw.program, "stage": "fragment", "text": ENDLESS}
+    answer = service.ask("edit", question)
+    assert "the context is lost" in answer["log"][-1] and "budget" in answer["log"][-1]
+    question["text"] = RED
+    assert service.ask("edit", question)["log"] == []
+
+
 def test_an_error_in_an_edited_shader_is_told(frame: Frame, service: Service) -> None:
     draw = last(frame)
     question = {
