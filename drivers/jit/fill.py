@@ -27,7 +27,16 @@ from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import PolygonMode
 
-from .blocks import WORTH_THREADS, area, begin_block, complete_block, grid, lists, set_up
+from .blocks import (
+    WORTH_THREADS,
+    area,
+    begin_block,
+    bring_memory,
+    complete_block,
+    grid,
+    lists,
+    set_up,
+)
 from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
 from .shader.layout import Record, TileWords, Words
@@ -320,8 +329,9 @@ def listen(
     keep: list[Any],
 ) -> None:
     """Let code that is called with a block, in a thread of its own, ask for more work and for what
-    it cannot do itself.
+    it cannot do itself, and give it memory.
     """
+    bring_memory(block, function.code.memory, keep)
     own = clock(bound.resources.work, failures)
     keep.append(own)
     block[Words.CLOCK] = own.address

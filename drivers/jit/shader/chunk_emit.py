@@ -42,6 +42,7 @@ class ChunkCode:
     text: str
     w: int
     step: int  # lanes between the beginnings of two groups
+    memory: int  # bytes the call has to bring (`Words.LOCALS`)
     inputs: list[Input]
     outputs: list[tuple[tuple[int, int, int], str]]  # place and element type
     least: dict[int, int]
@@ -104,6 +105,7 @@ def emit_chunk(
         b.text(),
         w,
         step,
+        e.memory,
         list(stage.inputs),
         outputs,
         e.least,

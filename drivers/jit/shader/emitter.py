@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Emitter", "Stage"]
 
+_ALIGNED = 64  # bytes
+
 INTRINSICS: dict[str, Callable[[Emitter, Intrinsic], None]] = {}
 """By name; the modules that emit them register here."""
 
@@ -126,6 +128,8 @@ class Emitter:
         self.least: dict[int, int] = {}  # bytes of constant blocks read at constant offsets
         self.implicit: Any = None
         self.depth = 0  # ifs and loops around
+        self.memory = 0  # bytes of LOCALS
+        self.frame = 0  # bytes of local variables on the stack
         self._words: dict[int, V] = {}
         self._constants: dict[tuple[int, int, str], V] = {}
 
@@ -158,6 +162,17 @@ class Emitter:
                     found = found.to("i32")
             self._words[index] = found
         return found
+
+    def reserve(self, size: int) -> int:
+        """Room in the memory of the call (`Words.LOCALS`): where it begins."""
+        offset = -(-self.memory // _ALIGNED) * _ALIGNED
+        self.memory = offset + size
+        return offset
+
+    def memory_at(self, offset: int) -> V:
+        """An address in the memory of the call."""
+        b, memory = self.b, self.word(Words.LOCALS, "ptr")
+        return b.once(("memory", offset), memory, lambda: b.at(memory, offset, "i8"))
 
     def constant(self, block: int, offset: int, t: str) -> V:
         """A constant at a place known now: binding made sure that it is there."""
