@@ -1,0 +1,191 @@
+"""Running a program, and what was wrong with that.
+
+Every exception that comes out of a call is wrong: GL errors do not. So is work that failed in the
+driver for another reason than its budget or memory, whatever was written beside resources, and what
+is left when the context is released.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import traceback
+import warnings
+import weakref
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gallette.compiler.nir.ir.ownership import live_shaders
+from gallette.drivers.common.work import ShaderBudgetError
+from gallette.pipe.loader import driver_factory
+from gallette.pipe.settings import known_options
+from gallette.state_tracker import GL
+from gallette.state_tracker.context import Context, live_contexts
+
+from .application import harmless
+from .guard import Guard
+from .helpers import Helpers
+
+__all__ = ["Finding", "Outcome", "Runner"]
+
+_BUDGET = 1 << 27
+"""Work of a draw, in about nanoseconds: programs that ask for more lose their context."""
+
+_DRAWS = ("draw_arrays", "draw_elements", "draw_range", "draw_transform", "multi_draw", "dispatch")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that must not happen: `key` names its place, `text` tells all."""
+
+    key: str
+    text: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a program."""
+
+    findings: list[Finding] = field(default_factory=list)
+    draws: int = 0
+    lost: str = ""
+    errors: Counter[str] = field(default_factory=Counter)
+    calls: Counter[str] = field(default_factory=Counter)
+    refused: list[str] = field(default_factory=list)
+    resident: int = 0  # memory of the process afterwards, in KiB
+
+
+class _Calls:
+    """The GL of a program: counts what is called, and what failed with a GL error."""
+
+    def __init__(self, gl: Context, outcome: Outcome) -> None:
+        self._gl = gl
+        self._outcome = outcome
+
+    def __getattr__(self, name: str) -> Any:
+        gl, outcome, method = self._gl, self._outcome, getattr(self._gl, name)
+        counts = name.startswith(_DRAWS)
+
+        def call(*args: Any) -> Any:
+            given = harmless(gl, name, args)
+            if given is None:
+                return None
+            found = method(*given)
+            if gl.error:
+                outcome.errors[f"{GL.name_of(gl.error, 'error')} {name}"] += 1
+                gl.error = 0
+            else:
+                outcome.calls[name] += 1
+                outcome.draws += counts
+            return found
+
+        self.__dict__[name] = call
+        return call
+
+
+class Runner:
+    """Runs programs on one driver; there is one in a process."""
+
+    def __init__(self, driver: str, guarded: bool = True) -> None:
+        self.driver = driver
+        self.guard = Guard()
+        if guarded:
+            self.guard.install()
+        known = known_options(driver_factory(driver))
+        self.options = {"budget": _BUDGET} if "budget" in known else {}
+        if "cache" in known:
+            self.options["cache"] = False
+        self._outcome = Outcome()
+        self._line = ""
+        self._listen()
+
+    def _listen(self) -> None:
+        """Hear of what no call raises."""
+        warnings.simplefilter("error", RuntimeWarning)
+        failed = Context.work_failed
+
+        def work_failed(context: Context, error: Exception, function: Any = None) -> None:
+            if isinstance(error, ShaderBudgetError):
+                self._outcome.lost = self._outcome.lost or str(error)
+                context.lost = context.lost or str(error)  # which is not printed
+            elif not isinstance(error, MemoryError):
+                self._found(error)
+            failed(context, error, function)
+
+        Context.work_failed = work_failed  # type: ignore[method-assign]
+        sys.unraisablehook = lambda args: self._found(args.exc_value)
+        threading.excepthook = lambda args: self._found(args.exc_value)
+
+    def _found(self, error: BaseException | None) -> None:
+        if error is None:
+            return
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [f for f in frames if "gallette/" in f.filename] or frames
+        place = f"{own[-1].filename.rpartition('gallette/')[2]}:{own[-1].name}" if own else "?"
+        text = "".join(traceback.format_exception(error, limit=-12))
+        self._add(f"{type(error).__name__} in {place}", f"at {self._line[:200]}\n{text}")
+
+    def _add(self, key: str, text: str) -> None:
+        if all(found.key != key for found in self._outcome.findings):
+            self._outcome.findings.append(Finding(key, text))
+
+    def run(self, lines: Sequence[str], profile: str = "core", samples: int = 0) -> Outcome:
+        """Execute the lines on a context of their own."""
+        outcome = self._outcome = Outcome()
+        gl = Context(
+            self.driver, profile=profile, version=(4, 6), size=(32, 32), samples=samples,
+            **self.options,
+        )  # fmt: skip
+        calls = _Calls(gl, outcome)
+        helpers = Helpers(calls)
+        self._execute(lines, {"gl": calls, "GL": GL, "np": np, "h": helpers})
+        outcome.refused = helpers.refused
+        self._line = "release"
+        screen, alive = gl.screen, weakref.ref(gl)
+        try:
+            gl.release()
+        except Exception as error:
+            self._found(error)
+        del gl, calls, helpers
+        gc.collect()
+        self._left(screen, alive)
+        return outcome
+
+    def _execute(self, lines: Sequence[str], names: dict[str, Any]) -> None:
+        for line in lines:
+            if self._outcome.lost:  # nothing more happens
+                break
+            self._line = line
+            try:
+                exec(compile(line, "<line>", "exec"), names)
+            except NameError as error:
+                if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+                    frames = traceback.extract_tb(error.__traceback__)
+                    if frames[-1].filename == "<line>":
+                        continue
+                    self._found(error)
+            except Exception as error:
+                self._found(error)
+        names.clear()
+
+    def _left(self, screen: Any, alive: Any) -> None:
+        """What outlives the context, and what was written beside resources."""
+        if screen.resources.live:
+            self._add("resources are left", repr(screen.resources.live[:5]))
+        if live_contexts():
+            self._add("contexts are left", "")
+        if alive() is not None:
+            self._add("the context is kept", str([type(x) for x in gc.get_referrers(alive())]))
+        left = live_shaders()
+        if left:
+            self._add("shaders are left", repr([shader.name for shader in left][:5]))
+        wrong, self.guard.wrong = self.guard.wrong, []
+        if wrong:
+            self._add("memory beside a resource was written", "; ".join(wrong[:5]))
+        with open("/proc/self/statm") as statm:
+            self._outcome.resident = int(statm.read().split()[1]) * 4

@@ -1,0 +1,174 @@
+"""Names that programs choose from: formats, targets, settings and what they may be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gallette.state_tracker import GL
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
+
+__all__ = [
+    "ATTRIBUTES", "COMPARES", "FORMATS", "IMAGE_FORMATS", "MODES", "TARGETS", "WORDS", "Shape",
+    "kind_of", "names", "upload",
+]  # fmt: skip
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Enumerators as a program spells them."""
+    return tuple(f"GL.{name}" for name in text.split())
+
+
+FORMATS = {
+    info.name: info
+    for info in INTERNAL_FORMATS.values()
+    if not (info.compat_only or info.is_ycbcr or info.name.isdigit())
+}
+"""Every internal format of textures that core profiles have."""
+
+_IMAGES = """
+RGBA32F RGBA16F RG32F RG16F R11F_G11F_B10F R32F R16F RGBA16 RGB10_A2 RGBA8 RG16 RG8 R16 R8
+RGBA16_SNORM RGBA8_SNORM RG16_SNORM RG8_SNORM R16_SNORM R8_SNORM RGBA32I RGBA16I RGBA8I RG32I RG16I
+RG8I R32I R16I R8I RGBA32UI RGBA16UI RGB10_A2UI RGBA8UI RG32UI RG16UI RG8UI R32UI R16UI R8UI
+"""
+IMAGE_FORMATS = {name: name.lower() for name in _IMAGES.split()}
+"""Formats of images: the internal format, and what GLSL calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A target of textures, and what it is in GLSL."""
+
+    target: str
+    sampler: str
+    sizes: int  # dimensions of a level
+    coords: int  # of a lookup, the layer among them
+    derivatives: int
+    layers: str = ""  # "layer", "face", "slice"
+    plain: bool = True  # with levels, filters and uploads
+
+
+TARGETS = {
+    shape.target: shape
+    for shape in (
+        Shape("TEXTURE_1D", "1D", 1, 1, 1),
+        Shape("TEXTURE_2D", "2D", 2, 2, 2),
+        Shape("TEXTURE_3D", "3D", 3, 3, 3, "slice"),
+        Shape("TEXTURE_CUBE_MAP", "Cube", 2, 3, 3, "face"),
+        Shape("TEXTURE_RECTANGLE", "2DRect", 2, 2, 2),
+        Shape("TEXTURE_1D_ARRAY", "1DArray", 2, 2, 1, "layer"),
+        Shape("TEXTURE_2D_ARRAY", "2DArray", 3, 3, 2, "layer"),
+        Shape("TEXTURE_CUBE_MAP_ARRAY", "CubeArray", 3, 4, 3, "layer"),
+        Shape("TEXTURE_BUFFER", "Buffer", 0, 1, 0, plain=False),
+        Shape("TEXTURE_2D_MULTISAMPLE", "2DMS", 2, 2, 0, plain=False),
+        Shape("TEXTURE_2D_MULTISAMPLE_ARRAY", "2DMSArray", 3, 3, 0, "layer", plain=False),
+    )
+}
+
+
+def kind_of(info: InternalFormat) -> str:
+    """What a sampler of the format yields: "" for floats, "i" or "u", "z" for depths."""
+    if info.base in ("Z", "ZS"):
+        return "z"
+    if info.base == "S":
+        return "u"
+    if not info.is_integer:
+        return ""
+    return "u" if info.candidates[0].channels[0].type == "UINT" else "i"
+
+
+def upload(info: InternalFormat) -> tuple[str, str]:
+    """A pixel format and a type that fit."""
+    if info.base == "Z":
+        return "GL.DEPTH_COMPONENT", "GL.FLOAT"
+    if info.base == "ZS":
+        packed = "FLOAT" in info.candidates[0].name
+        kind = "FLOAT_32_UNSIGNED_INT_24_8_REV" if packed else "UNSIGNED_INT_24_8"
+        return "GL.DEPTH_STENCIL", f"GL.{kind}"
+    if info.base == "S":
+        return "GL.STENCIL_INDEX", "GL.UNSIGNED_BYTE"
+    if info.is_integer:
+        return "GL.RGBA_INTEGER", "GL.UNSIGNED_INT" if kind_of(info) == "u" else "GL.INT"
+    return "GL.RGBA", "GL.FLOAT"
+
+
+MODES = names(
+    "POINTS LINES LINE_LOOP LINE_STRIP TRIANGLES TRIANGLE_STRIP TRIANGLE_FAN LINES_ADJACENCY "
+    "LINE_STRIP_ADJACENCY TRIANGLES_ADJACENCY TRIANGLE_STRIP_ADJACENCY"
+)
+OLD_MODES = names("QUADS QUAD_STRIP POLYGON")
+COMPARES = names("NEVER LESS EQUAL LEQUAL GREATER NOTEQUAL GEQUAL ALWAYS")
+FACTORS = names(
+    "ZERO ONE SRC_COLOR ONE_MINUS_SRC_COLOR DST_COLOR ONE_MINUS_DST_COLOR SRC_ALPHA "
+    "ONE_MINUS_SRC_ALPHA DST_ALPHA ONE_MINUS_DST_ALPHA CONSTANT_COLOR ONE_MINUS_CONSTANT_COLOR "
+    "CONSTANT_ALPHA ONE_MINUS_CONSTANT_ALPHA SRC_ALPHA_SATURATE SRC1_COLOR ONE_MINUS_SRC1_COLOR "
+    "SRC1_ALPHA ONE_MINUS_SRC1_ALPHA"
+)
+EQUATIONS = names("FUNC_ADD FUNC_SUBTRACT FUNC_REVERSE_SUBTRACT MIN MAX")
+ADVANCED = names(
+    "MULTIPLY_KHR SCREEN_KHR OVERLAY_KHR DARKEN_KHR COLORDODGE_KHR SOFTLIGHT_KHR HSL_HUE_KHR "
+    "HSL_LUMINOSITY_KHR"
+)
+STENCIL_OPS = names("KEEP ZERO REPLACE INCR INCR_WRAP DECR DECR_WRAP INVERT")
+LOGIC_OPS = names(
+    "CLEAR SET COPY COPY_INVERTED NOOP INVERT AND NAND OR NOR XOR EQUIV AND_REVERSE AND_INVERTED "
+    "OR_REVERSE OR_INVERTED"
+)
+SWITCHES = names(
+    "BLEND COLOR_LOGIC_OP CULL_FACE DEPTH_CLAMP DEPTH_TEST DITHER FRAMEBUFFER_SRGB LINE_SMOOTH "
+    "MULTISAMPLE POLYGON_OFFSET_FILL POLYGON_OFFSET_LINE POLYGON_OFFSET_POINT POLYGON_SMOOTH "
+    "PRIMITIVE_RESTART PRIMITIVE_RESTART_FIXED_INDEX RASTERIZER_DISCARD SAMPLE_ALPHA_TO_COVERAGE "
+    "SAMPLE_ALPHA_TO_ONE SAMPLE_COVERAGE SAMPLE_SHADING SAMPLE_MASK SCISSOR_TEST STENCIL_TEST "
+    "TEXTURE_CUBE_MAP_SEAMLESS PROGRAM_POINT_SIZE DEPTH_BOUNDS_TEST_EXT "
+    "CONSERVATIVE_RASTERIZATION_NV CLIP_DISTANCE0 CLIP_DISTANCE1 CLIP_DISTANCE7"
+)
+SELDOM = ("GL.RASTERIZER_DISCARD", "GL.SAMPLE_MASK", "GL.COLOR_LOGIC_OP", "GL.CULL_FACE")
+"""Switches that let little be drawn."""
+
+WRAPS = names(
+    "REPEAT CLAMP_TO_EDGE CLAMP_TO_BORDER MIRRORED_REPEAT MIRROR_CLAMP_TO_EDGE MIRROR_CLAMP_EXT "
+    "MIRROR_CLAMP_TO_BORDER_EXT"
+)
+MIN_FILTERS = names(
+    "NEAREST LINEAR NEAREST_MIPMAP_NEAREST LINEAR_MIPMAP_NEAREST NEAREST_MIPMAP_LINEAR "
+    "LINEAR_MIPMAP_LINEAR"
+)
+SWIZZLES = names("RED GREEN BLUE ALPHA ZERO ONE")
+ACCESSES = names("READ_ONLY WRITE_ONLY READ_WRITE READ_WRITE READ_WRITE")
+USAGES = names("STREAM_DRAW STATIC_READ DYNAMIC_COPY DYNAMIC_DRAW")
+BUFFER_TARGETS = names(
+    "ARRAY_BUFFER ATOMIC_COUNTER_BUFFER COPY_READ_BUFFER COPY_WRITE_BUFFER "
+    "DISPATCH_INDIRECT_BUFFER DRAW_INDIRECT_BUFFER ELEMENT_ARRAY_BUFFER "
+    "PIXEL_PACK_BUFFER PIXEL_UNPACK_BUFFER QUERY_BUFFER "
+    "SHADER_STORAGE_BUFFER TEXTURE_BUFFER TRANSFORM_FEEDBACK_BUFFER UNIFORM_BUFFER PARAMETER_BUFFER"
+)
+INDEXED = names(
+    "UNIFORM_BUFFER SHADER_STORAGE_BUFFER ATOMIC_COUNTER_BUFFER TRANSFORM_FEEDBACK_BUFFER"
+)
+QUERIES = names(
+    "SAMPLES_PASSED ANY_SAMPLES_PASSED ANY_SAMPLES_PASSED_CONSERVATIVE PRIMITIVES_GENERATED "
+    "TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN TIME_ELAPSED VERTICES_SUBMITTED PRIMITIVES_SUBMITTED "
+    "VERTEX_SHADER_INVOCATIONS TESS_CONTROL_SHADER_PATCHES TESS_EVALUATION_SHADER_INVOCATIONS "
+    "GEOMETRY_SHADER_INVOCATIONS GEOMETRY_SHADER_PRIMITIVES_EMITTED FRAGMENT_SHADER_INVOCATIONS "
+    "COMPUTE_SHADER_INVOCATIONS CLIPPING_INPUT_PRIMITIVES CLIPPING_OUTPUT_PRIMITIVES "
+    "TRANSFORM_FEEDBACK_OVERFLOW TRANSFORM_FEEDBACK_STREAM_OVERFLOW"
+)
+WORDS = names("UNSIGNED_BYTE UNSIGNED_SHORT UNSIGNED_INT")
+"""types of indices"""
+
+ATTRIBUTES = names(
+    "BYTE UNSIGNED_BYTE SHORT UNSIGNED_SHORT INT UNSIGNED_INT FLOAT HALF_FLOAT DOUBLE FIXED "
+    "INT_2_10_10_10_REV UNSIGNED_INT_2_10_10_10_REV UNSIGNED_INT_10F_11F_11F_REV"
+)
+PIXEL_FORMATS = names(
+    "RED RG RGB BGR RGBA BGRA RED_INTEGER RG_INTEGER RGB_INTEGER RGBA_INTEGER BGRA_INTEGER "
+    "DEPTH_COMPONENT STENCIL_INDEX DEPTH_STENCIL GREEN BLUE"
+)
+PIXEL_TYPES = names(
+    "UNSIGNED_BYTE BYTE UNSIGNED_SHORT SHORT UNSIGNED_INT INT HALF_FLOAT FLOAT UNSIGNED_BYTE_3_3_2 "
+    "UNSIGNED_BYTE_2_3_3_REV UNSIGNED_SHORT_5_6_5 UNSIGNED_SHORT_5_6_5_REV UNSIGNED_SHORT_4_4_4_4 "
+    "UNSIGNED_SHORT_4_4_4_4_REV UNSIGNED_SHORT_5_5_5_1 UNSIGNED_SHORT_1_5_5_5_REV "
+    "UNSIGNED_INT_8_8_8_8 UNSIGNED_INT_8_8_8_8_REV UNSIGNED_INT_10_10_10_2 "
+    "UNSIGNED_INT_2_10_10_10_REV UNSIGNED_INT_24_8 UNSIGNED_INT_10F_11F_11F_REV "
+    "UNSIGNED_INT_5_9_9_9_REV FLOAT_32_UNSIGNED_INT_24_8_REV"
+)
+assert all(hasattr(GL, name) for name in IMAGE_FORMATS)
