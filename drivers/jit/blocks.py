@@ -41,6 +41,7 @@ __all__ = [
     "area",
     "begin_block",
     "begin_setup",
+    "bring_memory",
     "complete_block",
     "describe",
     "describe_textures",
@@ -52,8 +53,17 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
+_ALIGNED = 64  # bytes
 WORTH_THREADS = 1 << 15
 """Pixels of triangles' boxes from which on more than one thread is used."""
+
+
+def bring_memory(block: Array, size: int, keep: list[Any]) -> None:
+    """Give a call the memory that its local variables want: it begins as zeros."""
+    if size:
+        memory = np.zeros(size + _ALIGNED, np.uint8)
+        keep.append(memory)
+        block[Words.LOCALS] = memory.ctypes.data + -memory.ctypes.data % _ALIGNED
 
 
 def grid(targets: Sequence[Rect]) -> tuple[int, int]:

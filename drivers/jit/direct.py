@@ -139,6 +139,7 @@ def direct(draw: DrawState, mode: Primitive) -> Direct | None:
     if (
         function is None
         or function.code.sites
+        or function.code.memory
         or function.key.effects
         or function.key.images
         or not _constants_fit(fragment, function.code.least)
@@ -153,7 +154,7 @@ def direct(draw: DrawState, mode: Primitive) -> Direct | None:
 def _outputs(vertex: BoundJit) -> dict[tuple[int, int], int] | None:
     """The row of each output of a plain vertex shader: first those of the position."""
     chunk, facts = vertex.program.chunk, vertex.program.facts
-    if chunk.sites or chunk.effects or facts.textures or chunk.facts["images"]:
+    if chunk.sites or chunk.memory or chunk.effects or facts.textures or chunk.facts["images"]:
         return None
     places = [(slot, component) for (slot, component, _), _ in chunk.outputs]
     found: dict[tuple[int, int], int] = {(VaryingSlot.POS, i): i for i in range(4)}

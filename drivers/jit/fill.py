@@ -28,7 +28,16 @@ from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import PolygonMode
 
-from .blocks import WORTH_THREADS, area, begin_block, complete_block, grid, lists, set_up
+from .blocks import (
+    WORTH_THREADS,
+    area,
+    begin_block,
+    bring_memory,
+    complete_block,
+    grid,
+    lists,
+    set_up,
+)
 from .calls import CallArea, answer
 from .llvm.engine import Function, compile_module
 from .shader.layout import Record, TileWords, Words
@@ -314,7 +323,8 @@ def listen(
     failure: list[BaseException],
     keep: list[Any],
 ) -> None:
-    """Let code that was called with a block ask for what it cannot do itself."""
+    """Let code that is called with a block ask for what it cannot do itself, and give it memory."""
+    bring_memory(block, function.code.memory, keep)
     if function.code.sites:
         area = CallArea(function.code.w)
         callback = _callback(function.code, area, bound.resources, failure)

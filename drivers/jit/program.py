@@ -47,7 +47,7 @@ from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
-from .blocks import describe, describe_textures
+from .blocks import bring_memory, describe, describe_textures
 from .calls import CallArea, answer
 from .clipping import cut_triangles
 from .fill import TileFunction, fill
@@ -447,6 +447,7 @@ class BoundJit:
         if shared is not None and shared.size:
             block[Words.SHARED] = shared.ctypes.data
             block[Words.SHARED_SIZE] = shared_size
+        bring_memory(block, chunk.memory, keep)
         failure: list[BaseException] = []
         if chunk.sites:
             area = CallArea(chunk.w)

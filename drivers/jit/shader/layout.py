@@ -41,6 +41,7 @@ class Words:
     SHARED: Final = 6  # workgroup memory
     SHARED_SIZE: Final = 7
     ALPHA_REF: Final = 8
+    LOCALS: Final = 9  # memory of the call for what is too large for the stack, zeros at first
     CONSTANTS: Final = 16  # address and size of each constant block
     BUFFERS: Final = CONSTANTS + 2 * 16  # address and size of each storage buffer
     TEXTURES: Final = BUFFERS + 2 * 32  # address of each texture's description

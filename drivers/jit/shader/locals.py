@@ -1,7 +1,8 @@
 """Arrays of the invocation that could not become values: local variables indexed at run time.
 
-An array is rows of lanes in the function's frame. An index all lanes share addresses a row; an
-index per lane makes an address per lane. What lies outside reads as zero and is not written.
+An array is rows of lanes in the function's frame, or, if it is larger than what a frame should
+have, in memory of the call. An index all lanes share addresses a row; an index per lane makes an
+address per lane. What lies outside reads as zero and is not written.
 """
 
 from __future__ import annotations
@@ -19,16 +20,27 @@ from .emitter import INTRINSICS, Emitter
 __all__ = ["LocalArray", "declare_locals"]
 
 _BLOCK = 256
+MOST_ON_STACK = 16 << 10
+"""Bytes of all arrays in a function's frame: threads of other programs may have small stacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalArray:
-    """Rows of `t`, a lane each, from row `first` of the memory at `pointer`."""
+    """Rows of `t`, a lane each, from row `first` of the memory at `pointer`; without a pointer it
+    is `size` bytes from `offset` on of the call's memory."""
 
     pointer: str
     t: str
     rows: int
     first: int = 0
+    offset: int = 0
+    size: int = 0
+
+    def memory(self, e: Emitter) -> V:
+        """Where row 0 of the memory is."""
+        if not self.pointer:
+            return e.memory_at(self.offset, self.size)
+        return V(e.b, "ptr", 0, self.pointer)
 
 
 def declare_locals(e: Emitter) -> None:
@@ -55,15 +67,21 @@ def _declare(e: Emitter, var: Variable) -> None:
         first = last.first + last.rows if last is not None else 0
         e.arrays[var] = LocalArray(pointer, t, rows, first)
         return
-    pointer = b.alloca(t, e.w, rows)
     size = rows * e.w * (8 if t == "i8" else bits) // 8
+    vectors = e.vectors_together
+    if vectors == 1 and e.frame + size <= MOST_ON_STACK:
+        e.frame += size
+        array = LocalArray(b.alloca(t, e.w, rows), t, rows)
+    else:
+        array = LocalArray("", t, rows, offset=e.reserve(size * vectors), size=size)
+    e.arrays[var] = array
+    memory = array.memory(e)  # of the first vector
     b.call(
         "llvm.memset.p0.i64",
         "void",
-        [V(b, "ptr", 0, pointer), b.const("i8", 0), b.const("i64", size), b.const("i1", False)],
+        [memory, b.const("i8", 0), b.const("i64", size * vectors), b.const("i1", False)],
         0,
     )
-    e.arrays[var] = LocalArray(pointer, t, rows)
 
 
 def rows_of(type: Type) -> int:
@@ -132,14 +150,13 @@ def _load(e: Emitter, instr: Intrinsic) -> None:
 
 
 def _row_address(e: Emitter, array: LocalArray, row: V) -> V:
-    index = row.to("i64")
+    index, memory = row.to("i64"), array.memory(e)
     if array.first:
         index = index + array.first
     if index.w:
         lanes = e.b.lanes("i64", range(e.w))
-        return e.b.at(V(e.b, "ptr", 0, array.pointer), index * e.w + lanes, array.t)
-    type = type_text(array.t, e.w)
-    return e.b.emit("ptr", 0, f"getelementptr {type}, ptr {array.pointer}, i64 {index.n}")
+        return e.b.at(memory, index * e.w + lanes, array.t)
+    return e.b.at(memory, index, type_text(array.t, e.w))
 
 
 def _load_row(

@@ -40,6 +40,7 @@ class TileCode:
 
     text: str
     w: int
+    memory: int  # bytes each thread has to bring (`Words.LOCALS`)
     inputs: list[tuple[int, int]]
     least: dict[int, int]
     sites: list[Any]
@@ -114,6 +115,7 @@ class _Tiles:
         return TileCode(
             b.text(),
             self.w,
+            self.e.memory,
             list(self.stage.inputs),
             self.e.least,
             self.stage.sites,
