@@ -34,7 +34,7 @@ def shader_of(op: str, space: str, bits: int) -> Shader:
         b.push_if(b.ult(lane, b.imm_int(PLACES)))
         b.intrinsic("store_shared", [loaded(0), at], write_mask=1)
         b.pop_if()
-        b.intrinsic("barrier", [])
+        b.intrinsic("barrier", [], execution_scope="workgroup", memory_scope="workgroup")
     b.push_if(b.ine(lane, b.imm_int(LEFT_OUT)))
     where = b.intrinsic("load_ssbo", [b.imm_int(1), b.imul(lane, b.imm_int(4))], bit_size=32)
     operands = [*memory, b.imul(where, b.imm_int(size)), loaded(2)]
@@ -46,7 +46,7 @@ def shader_of(op: str, space: str, bits: int) -> Shader:
     b.intrinsic("store_ssbo", [found, b.imm_int(4), at], write_mask=1)
     b.pop_if()
     if space == "shared":
-        b.intrinsic("barrier", [])
+        b.intrinsic("barrier", [], execution_scope="workgroup", memory_scope="workgroup")
         b.push_if(b.ult(lane, b.imm_int(PLACES)))
         after = b.intrinsic("load_shared", [at], bit_size=bits)
         b.intrinsic("store_ssbo", [after, b.imm_int(0), at], write_mask=1)

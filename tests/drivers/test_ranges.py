@@ -36,7 +36,7 @@ def shader_of(kind: str, bits: int, parts: int, lanes: int, lane: int | None = N
         byte = b.intrinsic("load_ssbo", [b.imm_int(0), me], bit_size=8)
         b.intrinsic("store_shared", [byte, me], write_mask=1)
         b.pop_if()
-        b.intrinsic("barrier", [])
+        b.intrinsic("barrier", [], execution_scope="workgroup", memory_scope="workgroup")
     block = [] if kind == "shared" else [b.imm_int(0)]
     found = b.intrinsic(f"load_{kind}", [*block, at], num_components=parts, bit_size=bits)
     to = b.imul(me, b.imm_int(size * parts))

@@ -2,8 +2,8 @@
 
 The form of every stage but filled polygons' fragments (`tile`): a function is called with a block
 of words that names an array per input and per output, and runs all lanes, a group after the other.
-A group is as wide as the machine's registers; where invocations look at each other (a workgroup
-with barriers, a patch) it is the whole workgroup or patch, so that lockstep is all they need.
+A group is as wide as the machine's registers. A patch, whose invocations look at each other, is
+one group, so that lockstep is all they need; `group_flow` runs workgroups that have barriers.
 """
 
 from __future__ import annotations
@@ -136,6 +136,11 @@ class ChunkStage(Stage):
         self.implicit: set[int] = set()
 
     # -- inputs ----------------------------------------------------------------------------------
+
+    def begin_vector(self, base: V) -> None:
+        """The lanes from there on come next."""
+        self.base = base
+        self.loaded = {}
 
     def array(self, e: Emitter, key: Input) -> V:
         """The lanes of an input array, loaded at the group's beginning."""

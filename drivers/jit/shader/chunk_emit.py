@@ -18,17 +18,14 @@ from . import storage as _storage  # noqa: F401 - and this one of intrinsics
 from .chunk import ChunkStage, Input
 from .chunk_stages import ControlStage, GeometryRows, GeometryStage
 from .emitter import Emitter
-from .flow import emit_body, weight
+from .flow import Flow, weight
+from .group_flow import GroupFlow, is_barrier
 from .layout import Words
 from .locals import declare_locals
 from .texture_keys import UnitKey
 from .tile_keys import ImageUnitKey
 
 __all__ = ["ChunkCode", "emit_chunk", "lanes_together"]
-
-
-_WIDEST_LOOKUP = 64
-"""Lanes from which on sampling code would be too long."""
 
 
 _LONG = 1 << 10
@@ -67,9 +64,8 @@ def emit_chunk(
     Without keys of textures and images, these are asked of the shared units. `together` are the
     lanes that must be in one group (by default what `lanes_together` says).
     """
-    w, step = _width(lanes_together(shader) if together is None else together)
-    if w > _WIDEST_LOOKUP:
-        textures = images = ()
+    together = lanes_together(shader) if together is None else together
+    w, step = _width(shader, together)
     b = Builder()
     (ctx,) = b.begin("main", [("ptr", "ctx")])
     stage = _STAGES.get(shader.stage, ChunkStage)(shader, flat_colors, step, textures, images)
@@ -88,11 +84,12 @@ def emit_chunk(
             stage.prepare(e)
         if shader.stage is ShaderStage.COMPUTE:
             _share(e, base, step)
+        flow = GroupFlow(e, base, step) if step > w else Flow(e)
         declare_locals(e)
-        units = weight(shader.entry.body, w)
+        units = weight(shader.entry.body, step)
         if units > _LONG:
             e.spend(units)
-        emit_body(e)
+        flow.run()
         b.place(leave)
         with b.into(e.start):
             for variable in e.outputs.values():
@@ -136,10 +133,12 @@ def lanes_together(shader: Shader, workgroup: Sequence[int] = ()) -> int:
     return 0 if apart and not _has_barriers(shader) else whole
 
 
-def _width(together: int) -> tuple[int, int]:
-    """Lanes of a group, and how far apart groups begin."""
+def _width(shader: Shader, together: int) -> tuple[int, int]:
+    """Lanes of a vector, and how far apart groups begin."""
     if not together:
         return machine().lanes, machine().lanes
+    if shader.stage is ShaderStage.COMPUTE and together > machine().lanes:
+        return machine().lanes, together
     wide = 4
     while wide < together:
         wide *= 2
@@ -147,11 +146,7 @@ def _width(together: int) -> tuple[int, int]:
 
 
 def _has_barriers(shader: Shader) -> bool:
-    return any(
-        isinstance(instr, Intrinsic) and instr.name == "barrier"
-        for block in shader.entry.blocks()
-        for instr in block.instrs()
-    )
+    return any(is_barrier(i) for block in shader.entry.blocks() for i in block.instrs())
 
 
 def _discards(shader: Shader) -> bool:

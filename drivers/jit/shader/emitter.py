@@ -46,6 +46,11 @@ class Stage:
 
     images: Sequence[Any] = ()
     """Keys of the images that are bound, where code is made for them."""
+
+    def begin_vector(self, base: V) -> None:
+        """The lanes from there on come next."""
+        raise GalletteError("jit has no workgroups in this stage")
+
     named_images: set[int] | None = None
     """The images that instructions name, if somebody wants to know."""
 
@@ -128,6 +133,7 @@ class Emitter:
         self.least: dict[int, int] = {}  # bytes of constant blocks read at constant offsets
         self.implicit: Any = None
         self.depth = 0  # ifs and loops around
+        self.vectors_together = 1  # vectors of lanes whose local variables are there at once
         self.memory = 0  # bytes of LOCALS
         self.frame = 0  # bytes of local variables on the stack
         self._words: dict[int, V] = {}
@@ -169,9 +175,13 @@ class Emitter:
         self.memory = offset + size
         return offset
 
-    def memory_at(self, offset: int) -> V:
-        """An address in the memory of the call."""
-        b, memory = self.b, self.word(Words.LOCALS, "ptr")
+    def local_memory(self) -> V:
+        """The memory of the call."""
+        return self.word(Words.LOCALS, "ptr")
+
+    def memory_at(self, offset: int, size: int) -> V:
+        """So many bytes of it. (`group_flow` has as many for every vector of lanes.)"""
+        b, memory = self.b, self.local_memory()
         return b.once(("memory", offset), memory, lambda: b.at(memory, offset, "i8"))
 
     def constant(self, block: int, offset: int, t: str) -> V:

@@ -24,7 +24,7 @@ from ..llvm.text import Var
 from ..llvm.values import V
 from .emitter import Emitter
 
-__all__ = ["emit_body", "weight"]
+__all__ = ["Flow", "LoopState", "emit_body", "weight"]
 
 _WORTH_A_JUMP = 8
 """Instructions that are cheaper to jump over than to run for nobody."""
@@ -32,11 +32,11 @@ _WORTH_A_JUMP = 8
 
 def emit_body(e: Emitter) -> None:
     """Translate the shader's entry function."""
-    _Flow(e).run()
+    Flow(e).run()
 
 
 @dataclass(slots=True)
-class _Loop:
+class LoopState:
     """A loop being translated."""
 
     node: Loop
@@ -50,12 +50,14 @@ class _Loop:
     going: Var | None  # of those, the lanes still in this iteration
 
 
-class _Flow:
+class Flow:
+    """The translation of one entry function."""
+
     def __init__(self, e: Emitter) -> None:
         self.e = e
         self.b = e.b
         self.phis: dict[Phi, list[Var]] = {}
-        self.loops: list[_Loop] = []
+        self.loops: list[LoopState] = []
         self.ends: list[str] = []
         self.path: list[int] = []  # identities of the bodies around the current place
 
@@ -224,7 +226,7 @@ class _Flow:
         e, b = self.e, self.b
         outer = e.mask
         masked = node.divergent
-        state = _Loop(
+        state = LoopState(
             node,
             masked,
             list(node.first.phis()),

@@ -26,19 +26,20 @@ MOST_ON_STACK = 16 << 10
 
 @dataclass(frozen=True, slots=True)
 class LocalArray:
-    """Rows of `t`, a lane each, from row `first` of the memory at `pointer`; without a pointer they
-    begin at the byte `offset` of the call's memory."""
+    """Rows of `t`, a lane each, from row `first` of the memory at `pointer`; without a pointer it
+    is `size` bytes from `offset` on of the call's memory."""
 
     pointer: str
     t: str
     rows: int
     first: int = 0
     offset: int = 0
+    size: int = 0
 
     def memory(self, e: Emitter) -> V:
         """Where row 0 of the memory is."""
         if not self.pointer:
-            return e.memory_at(self.offset)
+            return e.memory_at(self.offset, self.size)
         return V(e.b, "ptr", 0, self.pointer)
 
 
@@ -67,17 +68,18 @@ def _declare(e: Emitter, var: Variable) -> None:
         e.arrays[var] = LocalArray(pointer, t, rows, first)
         return
     size = rows * e.w * (8 if t == "i8" else bits) // 8
-    if e.frame + size <= MOST_ON_STACK:
+    vectors = e.vectors_together
+    if vectors == 1 and e.frame + size <= MOST_ON_STACK:
         e.frame += size
         array = LocalArray(b.alloca(t, e.w, rows), t, rows)
     else:
-        array = LocalArray("", t, rows, offset=e.reserve(size))
+        array = LocalArray("", t, rows, offset=e.reserve(size * vectors), size=size)
     e.arrays[var] = array
-    memory = array.memory(e)
+    memory = array.memory(e)  # of the first vector
     b.call(
         "llvm.memset.p0.i64",
         "void",
-        [memory, b.const("i8", 0), b.const("i64", size), b.const("i1", False)],
+        [memory, b.const("i8", 0), b.const("i64", size * vectors), b.const("i1", False)],
         0,
     )
 

@@ -167,21 +167,22 @@ class SharedTranslator(StorageTranslator):
                 return found
             at = at.parent
         home = self.region
-        loops: list[LoopOp] = []
+        loop: LoopOp | None = None
         while isinstance(home.owner, LoopOp) and home.parent is not None:
             if not all(_encloses(value.region, home.parent) for value in terms):
                 break
-            home = home.parent
-            loop = home.items.pop()  # the last that was begun is the one this is in
-            assert isinstance(loop, LoopOp)
-            loops.append(loop)
+            loop, home = home.owner, home.parent
+        if loop is not None:  # the loop around is the last thing there: in front of it
+            last = home.items.pop()
+            assert last is loop
         here, self.region = self.region, home
         offset = self.weighted(terms, 0)
         made = [self.new(64, "i8") for _ in range(3)]
         self.emit("shared_index", size, made, [offset])
         for value, varying in zip(made, (True, False, False), strict=True):
             value.varying = varying
-        home.items.extend(reversed(loops))
+        if loop is not None:
+            home.items.append(loop)
         self.region = here
         self.places[home, key] = made
         return made
