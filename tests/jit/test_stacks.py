@@ -58,9 +58,10 @@ def test_code_with_a_large_frame_runs_in_a_thread_of_its_own(
         call(function, args, frame)
 
     monkeypatch.setattr("gallette.drivers.jit.llvm.engine.call_in_thread", called)
-    monkeypatch.setattr("gallette.drivers.jit.llvm.engine.LIMIT", 1 << 14)
+    monkeypatch.setattr(stack, "_SHORT", 0)
+    monkeypatch.setattr("gallette.drivers.jit.llvm.engine.LIMIT", 1 << 8)
     assert _sums() == [1536 + me for me in range(512)]
-    assert frames and min(frames) > 1 << 14
+    assert frames and min(frames) > 1 << 8
 
 
 INTERRUPTED = """
@@ -68,7 +69,7 @@ import os, signal, threading
 import tests.jit.test_stacks as own
 from gallette.drivers.jit.llvm import engine, stack
 from gallette.state_tracker.context import Context
-engine.LIMIT = stack.LIMIT = 1 << 14
+stack._SHORT, engine.LIMIT = 0, 1 << 8
 gl = Context("jit", version=(4, 5), budget=1 << 60, time_limit=1e9)
 source = own.SUMS.replace("step = 256u; step > 0u; step >>= 1", "step = 1u; step > 0u; step ^= 2u")
 buffer = own.storage(gl, 0, 2048)
