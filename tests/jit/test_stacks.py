@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from gallette.drivers.jit.llvm import stack
+from gallette.drivers.jit.llvm import engine, stack
 from gallette.state_tracker import GL, create_context
 from tests.hostile.programs import linked, storage, words
 from tests.interrupts import hear_interrupts
@@ -59,6 +60,7 @@ def test_code_with_a_large_frame_runs_in_a_thread_of_its_own(
 
     monkeypatch.setattr("gallette.drivers.jit.llvm.engine.call_in_thread", called)
     monkeypatch.setattr(stack, "_SHORT", 0)
+    monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
     monkeypatch.setattr("gallette.drivers.jit.llvm.engine.LIMIT", 1 << 8)
     assert _sums() == [1536 + me for me in range(512)]
     assert frames and min(frames) > 1 << 8
