@@ -16,6 +16,9 @@ from gallette.compiler.glsl.parse.source import SourceMap
 __all__ = ["Abort", "Diagnostic", "Log", "did_you_mean"]
 
 MAX_ERRORS = 20
+MAX_WARNINGS = 200
+MAX_MESSAGE = 1000
+"""longest message: it may repeat a name that has megabytes"""
 MAX_SHOWN = 160
 """longest piece of a source line that a message repeats"""
 
@@ -69,6 +72,8 @@ class Log:
         self._seen: set[tuple[int, str]] = set()
 
     def _add(self, severity: str, message: str, loc: int, end: int, hint: str) -> None:
+        if len(message) > MAX_MESSAGE:
+            message = f"{message[:MAX_MESSAGE]}..."
         if (loc, message) in self._seen:
             return
         self._seen.add((loc, message))
@@ -88,10 +93,24 @@ class Log:
         self.error(message, loc, end, hint)
         return Abort()
 
+    def give_up(self, message: str, loc: int, end: int = 0) -> Abort:
+        """Report what makes it useless to go on, and give back the exception to raise."""
+        self.error_count = MAX_ERRORS - 1
+        try:
+            self.error(message, loc, end)
+        except TooManyErrors as stop:
+            return stop
+        raise AssertionError("the last error ends the compile")
+
     def warning(self, message: str, loc: int, end: int = 0, hint: str = "") -> None:
         """Report something suspicious that is not an error."""
-        if len(self.diagnostics) < 200:
+        if self.takes_warnings:
             self._add("warning", message, loc, end, hint)
+
+    @property
+    def takes_warnings(self) -> bool:
+        """Is there room for another warning? There are so many that more would not be read."""
+        return len(self.diagnostics) < MAX_WARNINGS
 
     @property
     def text(self) -> str:

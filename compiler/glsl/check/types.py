@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.compiler.effort import too_large
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.constructors import make_constructed
 from gallette.compiler.glsl.check.state import Checker
@@ -12,6 +13,7 @@ from gallette.compiler.nir.ir.types import Base, Field, Type
 
 __all__ = [
     "array_of",
+    "check_size",
     "check_precision",
     "precision_statement",
     "read_initializer",
@@ -52,7 +54,15 @@ def array_of(c: Checker, type_: Type, dims: list[s.Expr | None], node: s.Node) -
         type_ = t.array(type_, size)
     if type_.array_elements > c.limits.max_array_elements:
         raise c.abort(f"'{type_}' has too many elements", node)
+    check_size(c, type_, node)
     return type_
+
+
+def check_size(c: Checker, type_: Type, node: s.Node) -> None:
+    """Refuse types of which a single copy or comparison would take too long."""
+    excess = too_large(type_)
+    if excess:
+        raise c.abort(excess, node)
 
 
 def array_size(c: Checker, dim: s.Expr) -> int:
@@ -106,6 +116,7 @@ def struct_type(c: Checker, node: s.StructDef) -> Type:
         name = f"#anonymous{c.anonymous}"
         c.anonymous += 1
     type_ = t.struct(name, fields)
+    check_size(c, type_, node)
     if node.name:
         c.declare(node.name, type_, node)
     return type_

@@ -140,6 +140,8 @@ class Directives:
         short = name.removeprefix("GL_")
         if not name.startswith("GL_") or not self.supported(short):
             message = f"extension '{name}' is not supported"
+            if behavior != "require" and not self.log.takes_warnings:
+                return
             hint = did_you_mean(name, (f"GL_{e}" for e in EXTENSIONS))
             if behavior == "require":
                 self.log.error(message, loc, end, hint)
@@ -198,7 +200,7 @@ class Directives:
         self.macros[name] = macro
 
     def parameters(self, name: str, body: list[Token]) -> tuple[tuple[str, ...], list[Token]]:
-        names: list[str] = []
+        names: dict[str, None] = {}  # in order
         i = 1
         if i < len(body) and body[i][0] == ")":
             return (), body[2:]
@@ -207,7 +209,7 @@ class Directives:
                 raise self.log.abort(
                     f"macro '{name}' has two parameters '{body[i][1]}'", body[i][2]
                 )
-            names.append(body[i][1])
+            names[body[i][1]] = None
             if body[i + 1][0] == ")":
                 return tuple(names), body[i + 2 :]
             if body[i + 1][0] != ",":

@@ -36,6 +36,7 @@ _BLANKS = " \t\v\f"
 _OPERATORS = frozenset("(){}[].,;:?+-*/%<>=!&|^~#")
 """what operators begin with, and some are"""
 _MOST_KNOWN = 20_000
+_LONGEST_KNOWN = 200
 _known: dict[str, tuple[str, str]] = {}
 """kind and text, without the blanks, of every piece met so far; a comment has no kind"""
 
@@ -75,6 +76,8 @@ def met(piece: str) -> tuple[str, str]:
         kind = ""
     else:
         kind = "str" if first == '"' and len(text) > 1 else "bad"
+    if len(piece) > _LONGEST_KNOWN:
+        return kind, text
     if len(_known) > _MOST_KNOWN:
         _known.clear()
     pair = _known[piece] = kind, text

@@ -18,6 +18,8 @@ __all__ = ["Expander", "Macro"]
 EXPANSION_BASE = 100_000
 EXPANSION_PER_CHARACTER = 2
 MAX_ARGUMENT_DEPTH = 100
+MAX_PASTED = 1024
+"""characters of a token that `##` makes"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +223,10 @@ class Expander:
             token = body[i]
             if token[0] == "##" and out and i + 1 < len(body):
                 joined = out.pop()[1] + body[i + 1][1]
+                if len(joined) > MAX_PASTED:
+                    raise self.log.abort(
+                        f"'##' makes a token of more than {MAX_PASTED} characters", where
+                    )
                 pieces = tokenize(joined, where, self.log)
                 if len(pieces) > 1 or (pieces and pieces[0][0] == "bad"):
                     raise self.log.abort(f"'##' does not make one token: '{joined}'", where)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gallette.compiler.effort import INCLUDE_COST, MOST_CHARACTERS, MOST_TOKENS
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse.conditions import Conditions
@@ -71,6 +72,8 @@ class _Preprocessor(Directives):
         super().__init__(settings, log)
         self.stage = stage
         self.conditions = Conditions(self.expander, log)
+        self.characters = 0
+        """of all texts so far; short ones count for more than they have"""
         self.known = 0
         """how many of the tokens have the kinds that they have in the language"""
 
@@ -236,6 +239,14 @@ class _Preprocessor(Directives):
         if name != "version" and live:
             self.version_possible = False
 
+    def add_characters(self, count: int, at: int) -> None:
+        """Another text is about to be read; texts that include each other twice would never end."""
+        self.characters += count
+        if self.characters > MOST_CHARACTERS:
+            raise self.log.give_up(
+                f"the shader and what it includes have more than {MOST_CHARACTERS} characters", at
+            )
+
     def has_include(self) -> bool:
         return "ARB_shading_language_include" in self.lang.extensions
 
@@ -252,6 +263,7 @@ class _Preprocessor(Directives):
         found = lookup(path, current) if lookup else None
         if found is None:
             raise self.log.abort(f"cannot find '{path}'", at, at + 7)
+        self.add_characters(max(len(found), INCLUDE_COST), at)
         self.include_stack.append(path)
         self.run(path, found)
         self.include_stack.pop()
@@ -260,9 +272,13 @@ class _Preprocessor(Directives):
 def preprocess(text: str, name: str, settings: Settings, log: Log, stage: str = "") -> Preprocessed:
     """Run the preprocessor over one shader; errors are in `log`."""
     pp = _Preprocessor(settings, log, stage)
+    pp.add_characters(len(text), 0)
     try:
         pp.run(name, text)
     except Abort:
         if not log.error_count:
             raise
+    if len(pp.out) > MOST_TOKENS:
+        message = f"the shader has {len(pp.out)} tokens, at most {MOST_TOKENS} are supported"
+        raise log.give_up(message, pp.out[MOST_TOKENS][2])
     return Preprocessed(pp.out, pp.lang, pp.pragmas, classified=pp.known == len(pp.out))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import Any
 
 from gallette.compiler.errors import Span
 
@@ -17,6 +18,12 @@ __all__ = ["SourceMap"]
 
 _SPLICE = re.compile(r"\\(?:\r\n|\n|\r)")
 _NEWLINE = re.compile(r"\r\n|\n|\r")
+
+
+def _first(entry: tuple[Any, ...]) -> int:
+    """The offset from which an entry holds: what it is looked up by."""
+    found: int = entry[0]
+    return found
 
 
 @dataclass(slots=True)
@@ -31,14 +38,12 @@ class _File:
     """start offsets of the original's lines, filled when first needed"""
     overrides: list[tuple[int, int, str | None]] = field(default_factory=list)
     """(offset in `text` from which a #line holds, what to add to the line, other file name)"""
+    latest: tuple[int, str] = (-1, "")
+    """the line whose text was asked for last"""
 
     def original_offset(self, offset: int) -> int:
-        removed = 0
-        for where, total in self.splices:
-            if where > offset:
-                break
-            removed = total
-        return offset + removed
+        found = bisect_right(self.splices, offset, key=_first)
+        return offset + (self.splices[found - 1][1] if found else 0)
 
     def line_of(self, offset: int) -> int:
         """0-based physical line of an offset in the original."""
@@ -47,9 +52,12 @@ class _File:
         return bisect_right(self.lines, offset) - 1
 
     def line_text(self, index: int) -> str:
-        start = self.lines[index]
-        end = self.lines[index + 1] if index + 1 < len(self.lines) else len(self.original)
-        return self.original[start:end].rstrip("\r\n")
+        """One line of the original; messages about a line share one string."""
+        if self.latest[0] != index:
+            start = self.lines[index]
+            end = self.lines[index + 1] if index + 1 < len(self.lines) else len(self.original)
+            self.latest = index, self.original[start:end].rstrip("\r\n")
+        return self.latest[1]
 
 
 class SourceMap:
@@ -133,10 +141,10 @@ class SourceMap:
         original = file.original_offset(offset)
         index = file.line_of(original)
         shift, name = 0, file.name
-        for where, delta, other in file.overrides:
-            if where > offset:
-                break
-            shift, name = delta, other if other is not None else file.name
+        found = bisect_right(file.overrides, offset, key=_first)
+        if found:
+            _, shift, other = file.overrides[found - 1]
+            name = other if other is not None else file.name
         column = original - file.lines[index] + 1
         width = max(1, min(end - loc, len(file.line_text(index)) - column + 1))
         return Span(index + 1 + shift, column, column + width, name)

@@ -147,6 +147,7 @@ class Type:
         "bit_size",
         "columns",
         "components",
+        "depth",
         "dim",
         "element",
         "fields",
@@ -172,12 +173,14 @@ class Type:
         "is_unsized_array",
         "is_vector",
         "is_vector_or_scalar",
+        "leaf_count",
         "length",
         "name",
         "packing",
         "row_major",
         "rows",
         "sampled",
+        "scalar_count",
         "stride",
         "without_array",
     )
@@ -235,6 +238,15 @@ class Type:
         self.is_unsized_array = self.is_array and self.length == 0
         self.is_aggregate = self.is_array or self.is_struct
         self.holds_opaque: bool = self.is_opaque or _any_opaque(self)
+        parts = self.element and [self.element] or [f.type for f in self.fields]
+        self.depth: int = 1 + max([p.depth for p in parts], default=0)
+        """levels of arrays and structures, with this one"""
+        self.leaf_count: int = sum([p.leaf_count for p in parts]) if parts else 1
+        """types inside that are neither array nor structure; elements of an array count once"""
+        self.scalar_count: int = sum([p.scalar_count for p in parts]) if parts else self.components
+        """numbers in a value of this type; an unsized array counts as one element"""
+        if self.element is not None:
+            self.scalar_count *= max(1, self.length)
         self.without_array: Type = self if self.element is None else self.element.without_array
 
     def __copy__(self) -> Type:
@@ -277,10 +289,7 @@ class Type:
 
     def field_index(self, name: str) -> int:
         """Index of the member called `name`, or -1."""
-        for i, field in enumerate(self.fields):
-            if field.name == name:
-                return i
-        return -1
+        return _field_indices(self).get(name, -1)
 
     def indexed(self) -> Type:
         """The type of `x[i]`: array element, matrix column, or vector component."""
@@ -374,6 +383,12 @@ class Type:
 
     def __repr__(self) -> str:
         return f"<type {self}>"
+
+
+@functools.lru_cache(maxsize=256)
+def _field_indices(type: Type) -> dict[str, int]:
+    """The numbers of members by name; of two that share one, the first."""
+    return {field.name: i for i, field in reversed([*enumerate(type.fields)])}
 
 
 def _any_opaque(aggregate: Type) -> bool:
