@@ -19,13 +19,13 @@ import hmac
 import os
 import pickle
 import secrets
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gallette.compiler.atomic_write import atomic_write
 from gallette.compiler.cache_home import cache_home, usual_cache_home
+from gallette.compiler.errors import tell
+from gallette.compiler.output_files import atomic_write
 from gallette.compiler.private_folder import private_folder
 
 __all__ = ["DiskCache", "code_version", "shared_cache"]
@@ -91,7 +91,7 @@ class DiskCache:
             except OSError as error:
                 self._usable = False
                 if usual_cache_home() not in self.folder.parents:  # one that somebody has named
-                    print(f"gallette: nothing is kept: {error}", file=sys.stderr)
+                    tell(f"gallette: nothing is kept: {error}")
             else:
                 self._usable = True
         return self._usable

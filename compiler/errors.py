@@ -7,6 +7,7 @@ of the import order because every layer raises it.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "ValidationError",
     "caret_message",
     "printable",
+    "tell",
 ]
 
 
@@ -40,13 +42,27 @@ class Span:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-# Everything that moves a terminal's cursor or changes its colours, but tabs and line ends.
+# Everything that moves a terminal's cursor, changes its colours or the order of what it shows, but
+# tabs and line ends; and halves of characters, which cannot be encoded.
 _CONTROL = {c: "\ufffd" for c in (*range(32), *range(127, 160)) if chr(c) not in "\t\n"}
+_CONTROL |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
+_CONTROL |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
-def printable(text: str) -> str:
-    """The text without control characters, so that a binary file cannot talk to the terminal."""
-    return text.translate(_CONTROL)
+_NOTHING = dict.fromkeys(_CONTROL)
+
+
+def printable(text: str, mark: bool = True) -> str:
+    """The text without control characters, so that a binary file cannot talk to the terminal.
+
+    A mark shows where they were, unless the text has to stay as wide as it was thought to be.
+    """
+    return text.translate(_CONTROL if mark else _NOTHING)
+
+
+def tell(text: str) -> None:
+    """Print a line on standard error, whatever the text is made of."""
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 def caret_message(kind: str, text: str, span: Span, source_line: str, hint: str = "") -> str:

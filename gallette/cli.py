@@ -8,6 +8,7 @@ request made no sense (one message, no traceback), 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -15,7 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gallette.compiler.arguments import ArgumentParser
-from gallette.compiler.errors import GalletteError, printable
+from gallette.compiler.errors import GalletteError, tell
+from gallette.terminal import guarded
 
 __all__ = ["COMMANDS", "main"]
 
@@ -252,9 +254,12 @@ def _unknown_command(name: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
     try:
-        return _run(sys.argv[1:] if arguments is None else arguments)
+        with guarded():
+            status = _run(sys.argv[1:] if arguments is None else arguments)
+            sys.stdout.flush()
+            return status
     except GalletteError as error:
-        print(printable(str(error)), file=sys.stderr)
+        tell(str(error))
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -263,3 +268,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has had enough; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
+    except OSError as error:
+        if error.errno not in _FULL or error.filename is not None:
+            raise
+        tell(f"gallette: cannot write: {error.strerror}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the rest of it cannot be written, either
+        return 2
+
+
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC))

@@ -6,7 +6,6 @@ what comes back is the same records the commands print.
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.output_files import write_whole
+from gallette.pictures import png_bytes
 
 if TYPE_CHECKING:
     from gallette.capture import Capture, Replayed
@@ -69,15 +70,11 @@ class Image:
         return np.ascontiguousarray(array[..., :3])
 
     def _repr_png_(self) -> bytes:
-        from PIL import Image as PillowImage
-
-        out = io.BytesIO()
-        PillowImage.fromarray(self.rgb()).save(out, "PNG")
-        return out.getvalue()
+        return png_bytes(self.rgb())
 
     def save(self, path: str | Path) -> None:
         """Write a PNG file."""
-        Path(path).write_bytes(self._repr_png_())
+        write_whole(path, self._repr_png_())
 
     def __repr__(self) -> str:
         width, height = self.size

@@ -1,14 +1,23 @@
-"""The terminal: one console, one look of progress bars, one set of colours."""
+"""The terminal: one console, one look of progress bars, one set of colours.
+
+File names, sources and logs may hold anything. What a command prints passes `printable` on its way
+to a terminal: in `guarded` streams all of it, in a `console` the text between rich's own codes.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from gallette.compiler.errors import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-__all__ = ["COLORS", "console", "progress_bar"]
+__all__ = ["COLORS", "console", "guarded", "progress_bar"]
 
 COLORS = {
     "pass": "green",
@@ -22,14 +31,55 @@ COLORS = {
 }
 
 
+class _Guarded:
+    """A stream to a terminal that shows control characters instead of sending them."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        return self.stream.write(printable(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
+    """Let what is printed inside not talk to the terminal, nor fail for a character."""
+    before = sys.stdout, sys.stderr
+    for stream in before:
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:  # what the encoding lacks is escaped
+            reconfigure(errors="backslashreplace")
+    if before[0].isatty():
+        sys.stdout = cast(TextIO, _Guarded(before[0]))
+    if before[1].isatty():
+        sys.stderr = cast(TextIO, _Guarded(before[1]))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
 def console() -> Console:
-    """A console on stdout. Paths and names are printed as they are, never wrapped in a log."""
-    import sys
+    """A console on stdout. Paths and names are printed as they are, never wrapped in a log, but for
+    control characters."""
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
 
-    from rich.console import Console
+    class Guarded(Console):
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterator[Segment]:
+            for segment in super().render(renderable, options):
+                text, style, control = segment
+                yield segment if control else Segment(printable(text, mark=False), style)
 
-    width = None if sys.stdout.isatty() else _width_of_a_pipe()
-    return Console(soft_wrap=True, highlight=False, width=width)
+    out = sys.stdout
+    width = None if out.isatty() else _width_of_a_pipe()
+    file = out.stream if isinstance(out, _Guarded) else None
+    return Guarded(soft_wrap=True, highlight=False, width=width, file=file)
 
 
 def _width_of_a_pipe() -> int:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.output_files import write_whole
 from gallette.piglit_subset.environment import child_command, child_environment
 
 __all__ = ["Event", "TraceStory", "read_trace", "trace_target"]
@@ -79,7 +80,7 @@ def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceSto
         story = TraceStory(target, driver, outcome=done.stdout.strip())
         text = lines.read_text(encoding="utf-8")
         if keep is not None:
-            keep.write_text(text, encoding="utf-8")
+            write_whole(keep, text)
         images: dict[int, dict[str, Image]] = {}
         made: dict[str, list[str]] = {}
         variants = pictures.with_suffix(".json")

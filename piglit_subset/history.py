@@ -11,8 +11,8 @@ import contextlib
 import json
 from pathlib import Path
 
-from gallette.compiler.atomic_write import atomic_write
 from gallette.compiler.cache_home import cache_home
+from gallette.compiler.output_files import atomic_write
 from gallette.piglit_subset.results import Run
 
 __all__ = ["Costs"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gallette.compiler.errors import InputError, Span
+from gallette.compiler.output_files import write_whole
 from gallette.piglit_subset.results import Run
 
 __all__ = ["FOLDER", "Judgement", "judge", "load", "update"]
@@ -76,8 +77,5 @@ def update(run: Run, path: Path) -> tuple[list[str], list[str]]:
     for name in sorted(judgement.failures):
         seen = next(iter(run.tests[name].reason.splitlines()), "") or run.tests[name].result
         lines.append(f"{name.replace('@', '/')}  seen: {seen}")
-    try:
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot write: {error.strerror or error}") from None
+    write_whole(path, "\n".join(lines) + "\n")
     return judgement.failures, judgement.surprises

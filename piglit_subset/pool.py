@@ -12,7 +12,6 @@ import os
 import queue
 import selectors
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -20,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from gallette.compiler.errors import tell
 
 from .environment import child_command, child_environment
 
@@ -130,7 +131,7 @@ class TestProcess:
         reply = worker.ask({"path": str(path), "driver": self.driver}, self.timeout)
         err = worker.stderr_of_last()
         if err and self._environment.get("GALLETTE_DEBUG"):
-            print(f"-- {name}\n{err}", file=sys.stderr, flush=True)  # what the flags asked for
+            tell(f"-- {name}\n{err}")  # what the flags asked for
         if isinstance(reply, str):
             self._worker = None
             worker.close(kill=reply == "timeout")

@@ -9,7 +9,6 @@ call's way: `draw` checks the arguments, `validate` turns dirty GL state into pi
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -17,7 +16,13 @@ from typing import Any, Self
 from weakref import WeakSet, ref
 
 from gallette.compiler import debug as debug_flags
-from gallette.compiler.errors import GalletteError, MisuseError, ReleasedError, ResetError
+from gallette.compiler.errors import (
+    GalletteError,
+    MisuseError,
+    ReleasedError,
+    ResetError,
+    tell,
+)
 from gallette.compiler.nir.ir import Stage
 from gallette.pipe.caps import Caps
 from gallette.pipe.interface import Context as PipeContext
@@ -422,7 +427,7 @@ class Context(GLInterface):
         if isinstance(error, ResetError):
             code = GL.CONTEXT_LOST
             if not self.lost:
-                print(f"gallette: {where}: {error}", file=sys.stderr)
+                tell(f"gallette: {where}: {error}")
             self.lost = self.lost or str(error)
         self._record(GLError(code, str(error)), where)
 
@@ -433,7 +438,7 @@ class Context(GLInterface):
         text = f"{name} in {where}: {error}"
         self.debug.error(error.code, text)
         if self._print_errors:
-            print(text, file=sys.stderr)
+            tell(text)
         if self.strict:
             raise MisuseError(text) from error
 
@@ -626,7 +631,7 @@ def _printing(function: Function, method: Any) -> Any:
             shown.append(f"{param.name}={text if isinstance(text, str) else repr(text)[:60]}")
         result = method(*args)
         end = "" if result is None else f" -> {repr(result)[:60]}"
-        print(f"{function.c_name}({', '.join(shown)}){end}", file=sys.stderr)
+        tell(f"{function.c_name}({', '.join(shown)}){end}")
         return result
 
     return call

@@ -116,7 +116,7 @@ def main(argv: list[str] | None = None) -> int:
             if shader.ok:
                 print(f"{name}: {shader.stage.value} shader, {shader.language.name}: ok")
         if program is not None:
-            print(program.info_log, end="", file=sys.stderr)
+            print(printable(program.info_log), end="", file=sys.stderr)
     if program is not None:
         if args.nir and not args.json:
             from gallette.compiler.nir.text.printer import print_shader

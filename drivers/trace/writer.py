@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum, Flag
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
+from gallette.compiler.errors import InputError
+from gallette.compiler.output_files import OutputStream
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource, Transfer
 
@@ -39,7 +41,7 @@ class TraceWriter:
         self._numbers: dict[str, int] = {}
         self._path = None if callable(sink) else Path(sink)
         self._sink = sink if callable(sink) else self._write_line
-        self._file: TextIO | None = None
+        self._file: OutputStream | None = None
         self._early: list[str] = []
 
     def _write_line(self, record: dict[str, Any]) -> None:
@@ -50,13 +52,17 @@ class TraceWriter:
             self._early.append(line)
             if record["call"] != "context_create" or self._path is None:
                 return
-            self._file = self._path.open("w", buffering=1, encoding="utf-8")
+            try:
+                self._file = OutputStream(self._path)
+            except OSError as error:
+                raise InputError(f"{self._path}: cannot write: {error.strerror}") from None
             line = "".join(self._early)
-        self._file.write(line)
+        self._file.write(line.encode())
+        self._file.flush()
 
     def close(self) -> None:
         """Flush and close the file, if there is one."""
-        if self._file is not None and not self._file.closed:
+        if self._file is not None:
             self._file.close()
 
     # -- names ---------------------------------------------------------------------------------

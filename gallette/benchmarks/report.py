@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gallette.compiler.errors import InputError
+from gallette.compiler.output_files import write_whole
 
 from .sides import Side
 
@@ -130,10 +131,6 @@ def update_page(
     what = "Processor time of all threads" if processor else "Time by the clock"
     table = f"{what}, milliseconds per frame:\n\n{markdown(sides, names, processor)}"
     body = f"\n\n![Ratios](pictures/benchmarks.svg)\n\n{table}\n\n"
-    try:
-        picture.parent.mkdir(exist_ok=True)
-        picture.write_text(chart(sides, names, processor), encoding="utf-8")
-        page.write_text(f"{before}{_BEGIN}{body}{_END}{after}", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{page}: cannot write: {error.strerror or error}") from None
+    write_whole(picture, chart(sides, names, processor), folder=True)
+    write_whole(page, f"{before}{_BEGIN}{body}{_END}{after}")
     return picture

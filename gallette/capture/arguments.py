@@ -89,9 +89,10 @@ class Encoder:
     def _text(self, index: int, args: tuple[Any, ...]) -> Any:
         convert = self._converters[index]
         try:
-            return convert(args) if convert is not None else args[index]
+            found = convert(args) if convert is not None else args[index]
         except GLError:
             return None
+        return [_whole(t) for t in found] if isinstance(found, list) else _whole(found)
 
     def _names(
         self, args: tuple[Any, ...], result: Any, written: Any, more: dict[str, Any]
@@ -124,6 +125,11 @@ class Encoder:
         if param.stars > 1:
             return np.frombuffer(data, np.int64).tolist(), reads
         return _bulk(param, data, writer), reads
+
+
+def _whole(text: Any) -> Any:
+    """A text without halves of characters, which Python callers may pass."""
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else text
 
 
 def _gathered(address: int, reads: Reads) -> tuple[bytes, Reads]:

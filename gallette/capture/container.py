@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.output_files import OutputStream
 
 __all__ = ["CaptureError", "CaptureReader", "CaptureWriter", "content_hash", "is_capture"]
 
@@ -66,7 +67,7 @@ class CaptureWriter:
     def __init__(self, path: str | Path, header: dict[str, Any]):
         self.path = Path(path)
         try:
-            self._file: BinaryIO = self.path.open("wb")
+            self._file = OutputStream(self.path)
         except OSError as error:
             raise CaptureError(f"{path}: cannot write: {error.strerror}") from None
         self._known: set[str] = set()
@@ -114,6 +115,11 @@ class CaptureWriter:
             self.flush()
             self._chunk(b"E", b"")
             self._file.close()
+
+    @property
+    def is_whole(self) -> bool:
+        """Was all of it written?"""
+        return not self._file.error
 
 
 class CaptureReader:

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gallette.capture.arguments import Encoder, encoder
-from gallette.capture.container import CaptureWriter, content_hash
+from gallette.capture.container import CaptureError, CaptureWriter, content_hash
 from gallette.capture.story import draws
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Function
@@ -304,6 +304,8 @@ def recording(path: str | Path, **header: Any) -> Iterator[Recorder]:
         yield recorder
     finally:
         recorder.remove()
+    if not recorder.writer.is_whole:
+        raise CaptureError(f"{path}: the capture is not whole")
 
 
 def from_environment() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import InputError, Span
+from gallette.compiler.output_files import write_whole
 from gallette.machines import DEFAULT_MACHINE, MACHINES, machine_named
 
 __all__ = ["add_arguments", "run"]
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
             raise InputError(f"instruction {number}: {error}", span, "") from error
     if options.output is not None:
         size = machine.word_bytes
-        options.output.write_bytes(b"".join(word.to_bytes(size, "little") for word in words))
+        write_whole(options.output, b"".join(word.to_bytes(size, "little") for word in words))
         print(f"{options.output}: {len(words)} instructions")
         return 0
     for word in words:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from gallette import default_driver
 from gallette.benchmarks.report import geometric_mean, ratios, update_page
 from gallette.benchmarks.sides import Side, measure
-from gallette.compiler.errors import GalletteError, InputError
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.output_files import write_whole
 from gallette.terminal import console, progress_bar
 
 if TYPE_CHECKING:
@@ -216,7 +217,4 @@ def _write_json(path: Path, names: list[str], sides: list[Side]) -> None:
             for side in sides
         ],
     }
-    try:
-        path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot write: {error.strerror or error}") from None
+    write_whole(path, json.dumps(document, indent=1) + "\n")

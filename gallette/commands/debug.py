@@ -12,6 +12,7 @@ from gallette import default_driver
 from gallette.capture.targets import check_target
 from gallette.commands.pixel import place_of
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.output_files import write_whole
 from gallette.debugger import debug_fragment, debug_invocation, debug_vertex
 from gallette.debugger.records import Session
 from gallette.debugger.terminal import Stepper
@@ -52,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     check_target(options.target, "gallette debug")
     session = _session(options)
     if options.json is not None:
-        options.json.write_text(json.dumps(session.plain()) + "\n", encoding="utf-8")
+        write_whole(options.json, json.dumps(session.plain()) + "\n")
         if options.commands is None:
             return 0
     stepper = Stepper(session, console())

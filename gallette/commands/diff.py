@@ -17,6 +17,7 @@ from gallette.capture.container import is_capture
 from gallette.capture.differ import CaptureDiff
 from gallette.compare import SceneDiff, compare
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.output_files import write_whole
 from gallette.render import render_on_cluster, render_scenes
 from gallette.terminal import console, progress_bar
 
@@ -187,17 +188,14 @@ def print_capture_diff(out: Console, diff: CaptureDiff) -> None:
 def save_pictures(report: DiffReport, folder: Path) -> Path:
     """One PNG per pass: ours, theirs and the heat map side by side."""
     import numpy as np
-    from PIL import Image
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for scene in report.scenes:
-            for p in scene.passes:
-                row = np.concatenate([p.ours, p.theirs, p.heat], axis=1)
-                name = f"{Path(scene.name).stem}-{p.name.replace(' ', '_')}.png"
-                Image.fromarray(row).save(folder / name, optimize=True)
-    except OSError as error:
-        raise GalletteError(f"{folder}: cannot write: {error.strerror or error}") from None
+    from gallette.pictures import png_bytes
+
+    for scene in report.scenes:
+        for p in scene.passes:
+            row = np.concatenate([p.ours, p.theirs, p.heat], axis=1)
+            name = f"{Path(scene.name).stem}-{p.name.replace(' ', '_')}.png"
+            write_whole(folder / name, png_bytes(row), folder=True)
     return folder
 
 

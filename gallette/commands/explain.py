@@ -16,6 +16,7 @@ from rich.text import Text
 from gallette import default_driver
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.pass_runner import PassRecord
+from gallette.compiler.output_files import write_whole
 from gallette.difftext import diff_lines
 from gallette.explaining import (
     STAGES,
@@ -74,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
                 f"gallette explain: nothing is known of memory after {options.file} on "
                 f"{explanation.driver}; run a shader_test on the driver simd"
             )
-        options.memory.write_text(json.dumps(explanation.memory["map"], indent=1) + "\n")
+        write_whole(options.memory, json.dumps(explanation.memory["map"], indent=1) + "\n")
         out.print(f"address map: {options.memory}", markup=False)
     if options.html is not None:
         from gallette.reports.html import write_explanation

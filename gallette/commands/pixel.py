@@ -14,6 +14,7 @@ from rich.text import Text
 from gallette import default_driver
 from gallette.capture.targets import check_target
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.output_files import write_whole
 from gallette.history import Fragment, History, PixelEvent, pixel_history
 from gallette.terminal import console
 
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         history.resource = _buffer(history, options.buffer)
     if options.json is not None:
         events = [_plain(e) for e in _events(history, options.everything)]
-        options.json.write_text(json.dumps(events, indent=1) + "\n")
+        write_whole(options.json, json.dumps(events, indent=1) + "\n")
     print_history(console(), history, options.everything)
     return 0
 

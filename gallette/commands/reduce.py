@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 from gallette.compiler.errors import InputError
+from gallette.compiler.output_files import write_whole
 from gallette.compiler.reduce import reduce_text
 
 __all__ = ["add_arguments", "run"]
@@ -56,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
                 f"{options.check!r} does not end with status {wanted} on {options.file}"
             ) from None
     if options.output is not None:
-        options.output.write_text(done.text, encoding="utf-8")
+        write_whole(options.output, done.text)
     else:
         print(done.text, end="")
     print(

@@ -66,13 +66,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _save(pictures: dict[str, Any], path: Path) -> None:
     import numpy as np
-    from PIL import Image
 
     from gallette.compare import to_rgb8
+    from gallette.pictures import save_picture
 
     if not pictures:
         raise GalletteError("nothing was drawn up to that call")
     name, picture = next(iter(pictures.items()))
     if name in ("depth", "stencil"):
         picture = np.repeat(picture, 3, axis=-1)
-    Image.fromarray(to_rgb8(picture)).save(path)
+    save_picture(path, to_rgb8(picture))

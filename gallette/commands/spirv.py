@@ -9,6 +9,7 @@ from pathlib import Path
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.output_files import write_whole
 from gallette.compiler.spirv.module import Module
 
 __all__ = ["add_arguments", "run"]
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         if options.output is None:
             sys.stdout.buffer.write(data)
         else:
-            options.output.write_bytes(data)
+            write_whole(options.output, data)
         return 0
     from gallette.compiler.spirv.disassembler import disassemble
 
@@ -82,7 +83,7 @@ def _write(text: str, path: Path | None) -> None:
     if path is None:
         print(text, end="")
     else:
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)
 
 
 def _read(path: Path) -> Module | Shader:

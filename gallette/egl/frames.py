@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.output_files import write_whole
+from gallette.pictures import png_bytes
+
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.targets.window import Drawable
@@ -49,13 +52,12 @@ def keep(pixels: npt.NDArray[np.uint8], opaque: bool = False) -> None:
 
     Of `opaque` windows nobody sees the alpha.
     """
-    from PIL import Image
 
     _COUNT[0] += 1
     pattern = os.environ["GALLETTE_FRAMES"]
     if pattern != os.devnull:
         path = pattern % _COUNT[0] if "%" in pattern else pattern
         seen = pixels[..., :3] if opaque else pixels
-        Image.fromarray(np.ascontiguousarray(seen)).save(path, "PNG")
+        write_whole(path, png_bytes(seen))
     if _COUNT[0] == int(os.environ.get("GALLETTE_FRAME_LIMIT") or 0):
         os._exit(0)

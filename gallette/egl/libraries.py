@@ -21,9 +21,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from gallette.compiler.atomic_write import atomic_write
 from gallette.compiler.cache_home import usual_cache_home
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.output_files import atomic_write
 from gallette.compiler.private_folder import private_folder
 from gallette.egl.elf import shared_library
 from gallette.egl.machine import ARCHITECTURES

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
-from gallette.compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError, tell
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError, last_error, set_error
 
@@ -99,10 +99,10 @@ def _report(name: str, error: BaseException) -> None:
         return
     _REPORTED.add(name)
     if isinstance(error, GalletteError):
-        print(f"gallette: {name}: {error}", file=sys.stderr)
+        tell(f"gallette: {name}: {error}")
     else:
         print(f"gallette: bug in {name}:", file=sys.stderr)
-        traceback.print_exception(error, file=sys.stderr)
+        tell("".join(traceback.format_exception(error)).rstrip())
 
 
 def c_names(prefix: str = "") -> list[str]:

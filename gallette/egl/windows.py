@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any, Protocol
 
+from gallette.compiler.errors import tell
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError
 
@@ -40,6 +40,6 @@ def connect(native: int) -> WindowSystem:
         from gallette.egl.x11 import X11
     except ImportError as error:
         what = "gallette: windows of X11 need python-xlib: pip install gallette[x11]"
-        print(what, file=sys.stderr, flush=True)  # programs do not show what EGL tells them
+        tell(what)  # programs do not show what EGL tells them
         raise EglError(Error.NOT_INITIALIZED, what) from error
     return X11(native)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.output_files import write_whole
 from gallette.inspector.frames import Frame, Picture
 from gallette.inspector.programs import way_of
 from gallette.inspector.server import ASSETS
@@ -34,11 +35,7 @@ def export_page(frame: Frame, path: Path) -> int:
             break
     else:
         raise GalletteError(f"{path}: too many draws for one page; choose a frame")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(page)
-    except OSError as error:
-        raise GalletteError(f"{path}: cannot write: {error.strerror}") from None
+    write_whole(path, page, folder=True)
     return len(page)
 
 
@@ -51,7 +48,8 @@ def _page(frame: Frame, programs: Any, widest: int, triangles: int) -> bytes:
         },
         "programs": programs,
     }
-    text = json.dumps(data, separators=(",", ":"), default=str).replace("</", "<\\/")
+    # In a script element, `</script` and `<!--` mean something wherever they stand.
+    text = json.dumps(data, separators=(",", ":"), default=str).replace("<", "\\u003c")
     page = (ASSETS / "index.html").read_text(encoding="utf-8")
     style = (ASSETS / "app.css").read_text(encoding="utf-8")
     page = page.replace('<link rel="stylesheet" href="app.css">', f"<style>{style}</style>")

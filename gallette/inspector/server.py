@@ -2,13 +2,16 @@
 
 It listens on 127.0.0.1. A request must name that host (so that no other name resolves to it by
 trickery), and one that says where it comes from must come from here: a page of another site that
-asks gets 403. Answers forbid the browser to fetch anything from anywhere else.
+asks gets 403. Answers forbid the browser to fetch anything from anywhere else. A request has to
+arrive within seconds, and a question is JSON of bounded size.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import socket
+import threading
 import webbrowser
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,7 +23,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.inspector.service import Questions
 from gallette.terminal import console
 
-__all__ = ["ASSETS", "make_server", "own_page", "show"]
+__all__ = ["ASSETS", "LocalHandler", "make_server", "show"]
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -30,6 +33,7 @@ _POLICY = (
     "frame-ancestors 'none'"
 )
 MOST = 1 << 22  # bytes of a question
+PATIENCE = 20.0  # seconds in which a request has to arrive
 
 
 def own_page(headers: Message, port: int) -> bool:
@@ -41,27 +45,115 @@ def own_page(headers: Message, port: int) -> bool:
     return own and headers.get("Sec-Fetch-Site", "same-origin") in ("same-origin", "none")
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Refused(Exception):
+    """A request that gets an answer with that status, and the end of the connection."""
+
+    def __init__(self, status: int, why: str):
+        super().__init__(why)
+        self.status = status
+
+
+class LocalHandler(BaseHTTPRequestHandler):
+    """Requests of this server's own pages; `wfile` and `rfile` belong to clients that may be slow,
+    gone or wrong."""
+
+    policy: str
+    timeout = PATIENCE  # of each read and write
+    _clock: threading.Timer
+
+    def handle_one_request(self) -> None:
+        self._clock = threading.Timer(PATIENCE, self._cut)
+        self._clock.daemon = True
+        self._clock.start()
+        try:
+            super().handle_one_request()
+        except ConnectionError:  # the client went away
+            self.close_connection = True
+        finally:
+            self._clock.cancel()
+
+    def _cut(self) -> None:
+        """The client takes too long: what waits for it gets the end of the stream."""
+        self.close_connection = True
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RD)
+
+    def allowed(self) -> bool:
+        """Only this machine's own pages. The headers have arrived; answering may take its time."""
+        address: Any = self.server.server_address
+        if not own_page(self.headers, address[1]):
+            self.refuse(403, "only pages of this server may ask")
+            return False
+        if self.command == "GET":
+            self._clock.cancel()
+            sent = self.headers.get("Content-Length", "0") != "0"
+            if sent or "Transfer-Encoding" in self.headers:  # what follows is no request
+                self.close_connection = True
+        return True
+
+    def body(self) -> bytes:
+        """What was sent with the request."""
+        told = self.headers.get("Content-Length", "")
+        if "Transfer-Encoding" in self.headers or not (told.isascii() and told.isdigit()):
+            raise _Refused(411, "a question says how long it is")
+        if len(told) > 9 or int(told) > MOST:
+            raise _Refused(413, f"a question has at most {MOST} bytes")
+        data = self.rfile.read(int(told))
+        self._clock.cancel()
+        if len(data) < int(told):
+            raise _Refused(408, "the question did not arrive")
+        return data
+
+    def refuse(self, status: int, why: str) -> None:
+        """The answer to a request of which nothing more is read: the connection ends with it."""
+        self.close_connection = True
+        self.answer(status, why.encode(), "text/plain")
+        self.wfile.flush()
+        with contextlib.suppress(OSError):  # else the client gets a reset before the answer
+            self.connection.shutdown(socket.SHUT_WR)
+            while self.rfile.read1(1 << 16):
+                pass
+
+    def answer(self, status: int, data: bytes, kind: str, keep: bool = False) -> None:
+        self.send_response(status)
+        text = kind.startswith("text/") or kind.endswith("json")
+        self.send_header("Content-Type", kind + ("; charset=utf-8" if text else ""))
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Cache-Control", "max-age=3600" if keep else "no-store")
+        self.send_header("Content-Security-Policy", self.policy)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """The terminal has better things to show."""
+
+
+class _Handler(LocalHandler):
     service: Questions
     view = "inspect"
     protocol_version = "HTTP/1.1"
+    policy = _POLICY
 
     def do_GET(self) -> None:
-        if not self._allowed():
+        if not self.allowed():
             return
         url = urlsplit(self.path)
         name = url.path.lstrip("/")
         if name.startswith("api/picture/"):
             data = self.service.picture(name.removeprefix("api/picture/"))
             if data is None:
-                self._answer(404, b"no such picture", "text/plain")
+                self.answer(404, b"no such picture", "text/plain")
             else:
-                self._answer(200, data, "application/octet-stream", keep=True)
+                self.answer(200, data, "application/octet-stream", keep=True)
         elif name.startswith("api/"):
             self._ask(name.removeprefix("api/"), dict(parse_qsl(url.query)))
         elif name in ("", "index.html"):
             page = (ASSETS / "index.html").read_text(encoding="utf-8")
-            self._answer(
+            self.answer(
                 200,
                 page.replace('data-view="inspect"', f'data-view="{self.view}"').encode(),
                 "text/html",
@@ -70,58 +162,37 @@ class _Handler(BaseHTTPRequestHandler):
             self._asset(name)
 
     def do_POST(self) -> None:
-        if not self._allowed():
-            return
-        length = int(self.headers.get("Content-Length") or 0)
-        kind = self.headers.get("Content-Type", "").split(";")[0]
-        if kind != "application/json" or not 0 <= length <= MOST:
-            self._answer(415, b"a question is JSON", "text/plain")
+        if not self.allowed():
             return
         try:
-            parameters = json.loads(self.rfile.read(length))
-        except ValueError:
-            self._answer(400, b"a question is JSON", "text/plain")
+            parameters = self._question()
+        except _Refused as refused:
+            self.refuse(refused.status, str(refused))
             return
         name = urlsplit(self.path).path.lstrip("/").removeprefix("api/")
         self._ask(name, parameters if isinstance(parameters, dict) else {})
 
-    def _allowed(self) -> bool:
-        """Only this machine's own pages."""
-        address: Any = self.server.server_address
-        if own_page(self.headers, address[1]):
-            return True
-        self._answer(403, b"only pages of this server may ask", "text/plain")
-        return False
+    def _question(self) -> Any:
+        if self.headers.get("Content-Type", "").split(";")[0] != "application/json":
+            raise _Refused(415, "a question is JSON")
+        try:
+            return json.loads(self.body())
+        except (ValueError, RecursionError):
+            raise _Refused(400, "a question is JSON") from None
 
     def _ask(self, question: str, parameters: dict[str, Any]) -> None:
         if question not in self.service.questions:
-            self._answer(404, b"no such question", "text/plain")
+            self.answer(404, b"no such question", "text/plain")
             return
         answer = self.service.ask(question, parameters)
-        self._answer(200, json.dumps(answer).encode(), "application/json")
+        self.answer(200, json.dumps(answer).encode(), "application/json")
 
     def _asset(self, name: str) -> None:
         path = ASSETS / name
         if "/" in name or ".." in name or not path.is_file():
-            self._answer(404, b"no such page", "text/plain")
+            self.answer(404, b"no such page", "text/plain")
             return
-        self._answer(200, path.read_bytes(), _TYPES.get(path.suffix, "text/plain"))
-
-    def _answer(self, status: int, data: bytes, kind: str, keep: bool = False) -> None:
-        self.send_response(status)
-        text = kind.startswith("text/") or kind.endswith("json")
-        self.send_header("Content-Type", kind + ("; charset=utf-8" if text else ""))
-        self.send_header("Content-Length", str(len(data)))
-        self.send_header("Cache-Control", "max-age=3600" if keep else "no-store")
-        self.send_header("Content-Security-Policy", _POLICY)
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the page went away
-            self.end_headers()
-            self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """The terminal has better things to show."""
+        self.answer(200, path.read_bytes(), _TYPES.get(path.suffix, "text/plain"))
 
 
 def make_server(service: Questions, port: int = 0, view: str = "inspect") -> ThreadingHTTPServer:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import tempfile
 import webbrowser
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from gallette.compiler.errors import GalletteError
-from gallette.inspector.server import own_page
+from gallette.inspector.server import LocalHandler
 from gallette.lessons.page import LESSONS, Page
 from gallette.reports.html import write_glossary, write_lesson, write_lesson_index
 from gallette.terminal import console
@@ -64,32 +63,21 @@ class Course:
             return path.read_bytes()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(LocalHandler):
     course: Course
+    policy = _POLICY
 
     def do_GET(self) -> None:
+        if not self.allowed():
+            return
         url = urlsplit(self.path)
-        address: Any = self.server.server_address
-        data, status = None, 404
-        if not own_page(self.headers, address[1]):
-            data, status = b"only pages of this server may ask", 403
+        name = url.path.strip("/").removesuffix(".html") or "index"
+        driver = parse_qs(url.query).get("driver", [self.course.driver])[0]
+        data = self.course.page(name, driver)
+        if data is None:
+            self.answer(404, b"no such page", "text/plain")
         else:
-            name = url.path.strip("/").removesuffix(".html") or "index"
-            driver = parse_qs(url.query).get("driver", [self.course.driver])[0]
-            data = self.course.page(name, driver)
-            status = 200 if data is not None else 404
-        data = data if data is not None else b"no such page"
-        self.send_response(status)
-        kind = "text/html" if status == 200 else "text/plain"
-        self.send_header("Content-Type", f"{kind}; charset=utf-8")
-        self.send_header("Content-Length", str(len(data)))
-        self.send_header("Content-Security-Policy", _POLICY)
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """The terminal has better things to show."""
+            self.answer(200, data, "text/html")
 
 
 def make_server(course: Course, port: int = 0) -> ThreadingHTTPServer:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import datetime
-import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gallette import __version__
-from gallette.compiler.errors import InputError
+from gallette.compiler.output_files import write_whole
+from gallette.pictures import png_bytes
 from gallette.piglit_subset.summary import Summary, pass_rate
 from gallette.reports.highlight import coloured, mapped
 
@@ -40,11 +40,7 @@ TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
 def png_uri(image: Any) -> str:
     """An image (8-bit RGB) as a data URI."""
-    from PIL import Image
-
-    out = io.BytesIO()
-    Image.fromarray(image).save(out, "PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
+    return "data:image/png;base64," + base64.b64encode(png_bytes(image)).decode()
 
 
 def _ticks(text: str) -> Any:
@@ -75,11 +71,7 @@ def render_page(template: str, path: Path, **values: Any) -> Path:
     text = environment.get_template(template).render(
         version=__version__, made=made, subtitle=values.pop("subtitle", ""), **values
     )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot write: {error.strerror or error}") from None
+    write_whole(path, text, folder=True)
     return path
 
 

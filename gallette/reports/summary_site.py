@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.errors import GalletteError, InputError
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.output_files import write_whole
 from gallette.piglit_subset.results import ORDER, Entry, Run
 from gallette.piglit_subset.summary import Change, Summary, pass_rate, version_of
 from gallette.reports.findings import Finding, findings
@@ -91,7 +92,7 @@ def write_summary(
     lists = {run.name: known(run.name) if known is not None else {} for run in summary.runs}
     chosen = [t for t in summary.tests if _has_page(t, pages)]
     names = {t.name: f"tests/{_file_name(t.name)}.html" for t in chosen}
-    _write(index.parent / "tests.js", _data(summary, lists, names))
+    write_whole(index.parent / "tests.js", _data(summary, lists, names), folder=True)
     for number, test in enumerate(chosen):
         page = _page(summary, test, lists)
         page.previous = _file_name(chosen[number - 1].name) if number else ""
@@ -128,14 +129,6 @@ def _is_native(summary: Summary) -> bool:
 def _file_name(name: str) -> str:
     """A test's name as a file's: `@` and what no file system minds."""
     return "".join(c if c.isalnum() or c in "@-_.+" else "_" for c in name)[:200]
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot write: {error.strerror or error}") from None
 
 
 # -- the index -------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gallette.compiler.errors import GalletteError, MisuseError, ResetError
+from gallette.compiler.errors import GalletteError, MisuseError, ResetError, tell
 from gallette.state_tracker.entry_points import recording, shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.dispatch import default_of
@@ -217,7 +217,7 @@ def failed(function: Function, error: BaseException) -> None:
         threading.Timer(_BACK_FROM_C, _thread.interrupt_main).start()
         return
     if isinstance(error, MisuseError):  # recorded already; C learns of it by glGetError
-        print(f"gallette: {error}", file=sys.stderr)
+        tell(f"gallette: {error}")
         return
     context = current_context()
     if context is not None and isinstance(error, GLError):
@@ -232,7 +232,7 @@ def failed(function: Function, error: BaseException) -> None:
     if function.name not in _REPORTED:
         _REPORTED.add(function.name)
         if isinstance(error, GalletteError):
-            print(f"gallette: {function.c_name}: {error}", file=sys.stderr)
+            tell(f"gallette: {function.c_name}: {error}")
         else:
             print(f"gallette: bug in {function.c_name}:", file=sys.stderr)
-            traceback.print_exception(error, file=sys.stderr)
+            tell("".join(traceback.format_exception(error)).rstrip())

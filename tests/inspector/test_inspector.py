@@ -7,6 +7,7 @@ import re
 import struct
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -286,6 +287,18 @@ def test_the_page_as_one_file(frame: Frame, tmp_path: Path) -> None:
     assert size == (tmp_path / "page.html").stat().st_size < LIMIT
     assert not re.search(r'(?:src|href)="(?!data:)', text)
     assert "window.GALLETTE=" in text
+
+
+def test_nothing_in_the_data_ends_or_hides_a_script(frame: Frame, tmp_path: Path) -> None:
+    """`<!--<script` makes a browser ignore the next `</script>`."""
+    texts = ["</script>", "<!--<script>", "<!--", "]]>", "\u2028<\\/"]
+    hostile = replace(frame, title="".join(texts), notes=texts)
+    export_page(hostile, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    data = page.partition("window.GALLETTE=")[2].partition("</script>")[0]
+    assert "<" not in data
+    assert json.loads(data)["frame"]["title"] == hostile.title
+    assert "<!--" not in page.partition("<script>")[2]
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gallette.compiler import private_folder as folders
-from gallette.compiler.atomic_write import atomic_write
+from gallette.compiler.output_files import atomic_write
 from gallette.compiler.private_folder import private_folder
 from gallette.egl import libraries
 
@@ -113,7 +113,7 @@ def test_a_folder_of_another_user_is_refused(
 
 def test_sticky_folders_may_be_shared(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
-    private_folder(tmp_path / "mine")
+    assert private_folder(tmp_path / "mine").is_dir()
 
 
 # -- the libraries that programs load --------------------------------------------------------------

@@ -6,22 +6,32 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
+import gallette
 from gallette.benchmarks.profiling import PARTS
 from gallette.benchmarks.sides import Side
+from gallette.capture import CaptureError, recording
 from gallette.cli import main
 from gallette.commands import bench
 from gallette.commands.diff import DiffReport, print_diffs
 from gallette.compare import PassDiff, SceneDiff
+from gallette.compiler.errors import tell
 from gallette.piglit_subset.results import Entry, Run
 from gallette.piglit_subset.summary import summarise
 from gallette.reports.terminal import print_folders, print_summary, print_totals, print_versions
-from gallette.terminal import console
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.watching import frame_done
+from gallette.terminal import console, guarded
 
 
 def shown(console: Console) -> list[str]:
@@ -179,6 +189,128 @@ def test_where_a_run_does_worse_it_is_red() -> None:
     assert isinstance(out.file, io.StringIO)
     assert out.file.getvalue().count("\x1b[31m") == 1
     assert out.file.getvalue().count("\x1b[32m") == 5
+
+
+# -- what talks to the terminal --------------------------------------------------------------------
+
+NASTY = "a\x1b[2Jb\x9bc\u202ed\ud800e"
+NICE, BARE = "a\ufffd[2Jb\ufffdc\ufffdd\ufffde", "a[2Jbcde"
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_what_is_printed_does_not_talk_to_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, err, pipe = _Terminal(), _Terminal(), io.StringIO()
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.setattr("sys.stderr", err)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with guarded():
+        print(NASTY)
+        print("\r\x07")
+        tell(NASTY)
+        console().print(NASTY, style="red", markup=False)
+        table = Table(NASTY, box=None)
+        table.add_row(Text(NASTY))
+        console().print(table)
+    lines = out.getvalue().splitlines()
+    assert lines[:2] == [NICE, "\ufffd\ufffd"]
+    assert lines[2] == f"\x1b[31m{BARE}\x1b[0m"  # colours of our own stay
+    assert [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in lines[3:]] == [BARE, BARE]
+    assert err.getvalue() == f"{NICE}\n"
+    monkeypatch.setattr("sys.stdout", pipe)
+    with guarded():
+        print("a\x1b[2Jb")
+        console().print("a\x1b[2Jb", markup=False)
+    assert pipe.getvalue() == "a\x1b[2Jb\na[2Jb\n"  # data stay as they are in a pipe
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_nothing_that_is_printed_fails_for_its_characters(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding, errors="strict"))
+    with guarded():
+        print("\ud800 \u00e9", flush=True)
+    assert raw.getvalue() == "\\ud800 \u00e9\n".encode(encoding, "backslashreplace")
+
+
+def test_messages_name_files_whatever_they_are_called(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "no\x1b]0;x\x07\udcff.gcap"]) == 2
+    assert capfd.readouterr().err == (
+        "no\ufffd]0;x\ufffd\ufffd.gcap: cannot read: No such file or directory\n"
+    )
+
+
+def test_texts_of_sources_are_shown_as_texts(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "a.frag"
+    source.write_text("#version 330\n#error \x1b[2J\nvoid main() {}\n")
+    assert main(["explain", str(source)]) == 2
+    told = capfd.readouterr()
+    assert "#error" in told.err and "\x1b" not in told.err + told.out
+
+
+# -- full disks ------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "explain shader.frag --html /dev/full",
+        "trace gradient -o /dev/full",
+        "trace gradient --json /dev/full",
+        "inspect gradient --html /dev/full",
+        "diff gradient --against numpipe --html /dev/full/x.html",
+    ],
+)
+def test_an_output_that_does_not_fit_is_one_message(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "shader.frag").write_text("#version 330\nout vec4 c;\nvoid main() { c.x = 1.0; }\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 2
+    assert re.search(r"^/dev/full.*: cannot write: (No space|File exists)", capfd.readouterr().err)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_behind_standard_output_is_one_message() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "gallette", "bench", "--list"],
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "gallette: cannot write: No space left on device\n"
+
+
+def test_a_program_goes_on_when_its_capture_cannot(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A pipe that nobody reads any more."""
+    reader, writer = os.pipe()
+    path = Path(f"/dev/fd/{writer}")
+    message = f"{path}: the capture is not whole"
+    with pytest.raises(CaptureError, match=message), recording(path):
+        os.close(reader)
+        gl: Any = gallette.create_context(size=(4, 4))
+        for _ in range(3):
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            frame_done()
+        assert gl.get_error() == GL.NO_ERROR
+        gl.release()
+    os.close(writer)
+    assert capfd.readouterr().err == f"{path}: cannot write: Broken pipe; it ends here\n"
 
 
 # -- their width -----------------------------------------------------------------------------------

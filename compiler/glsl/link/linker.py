@@ -7,10 +7,8 @@ stages learn from each other (dead and constant varyings).
 
 from __future__ import annotations
 
-import sys
-
 from gallette.compiler import debug
-from gallette.compiler.errors import CompileError
+from gallette.compiler.errors import CompileError, tell
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.edges import link_attributes, link_builtins, link_fragment_outputs
@@ -178,7 +176,7 @@ class _Linker:
             if dump:
                 from gallette.compiler.nir.text.printer import print_shader
 
-                print(print_shader(shader), file=sys.stderr)
+                tell(print_shader(shader))
             if self.options.optimize:
                 to_driver_form(shader, self.optimize_options, found=found[stage])
         shaders = program.shaders

@@ -13,7 +13,6 @@ import difflib
 import importlib
 import inspect
 import pkgutil
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from gallette.compiler import debug
-from gallette.compiler.errors import InputError
+from gallette.compiler.errors import InputError, tell
 from gallette.compiler.nir.analysis.census import census
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.shader import Shader
@@ -247,7 +246,7 @@ def _run_recorded(
             )
         log.records.append(record)
     if progress and "nir:print" in active:
-        print(f"// after {info.name}\n{print_shader(shader, annotate=True)}", file=sys.stderr)
+        tell(f"// after {info.name}\n{print_shader(shader, annotate=True)}")
     if progress and "nir:validate" in active:
         from gallette.compiler.nir.check.validate import validate
 

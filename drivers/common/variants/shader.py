@@ -9,7 +9,6 @@ The option `ownership` shows the other two ways of sharing the work.
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -18,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler import debug
-from gallette.compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError, tell
 from gallette.compiler.nir.ir import Shader, clone_shader, mutable
 from gallette.compiler.nir.run.pass_runner import PassLog
 from gallette.compiler.nir.text.printer import print_shader
@@ -171,9 +170,9 @@ class ShaderObject(Generic[Key, Code]):
         driver = self.compiler.name
         if debug.is_set("driver:variants"):
             text = f"{event.stage} {event.shader}: {event.key} ({reason})"
-            print(f"{driver}: {text}", file=sys.stderr)
+            tell(f"{driver}: {text}")
         if debug.is_set("driver:code"):
-            print(self.compiler.text(program), file=sys.stderr)
+            tell(self.compiler.text(program))
         return variant
 
     def _generate(self, key: Key, lowered: bool, log: PassLog) -> tuple[Shader, Code, bool]:
