@@ -207,7 +207,7 @@ def _facts(value: Any) -> bool:
 
 
 def _window(value: Any) -> bool:
-    checks = (_UINT, _pair, lambda v: _is_int(v, 0, 64), _UINT, _UINT)
+    checks: tuple[Check, ...] = (_UINT, _pair, lambda v: _is_int(v, 0, 64), _UINT, _UINT)
     return (
         isinstance(value, list)
         and len(value) == len(checks)
