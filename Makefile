@@ -7,13 +7,20 @@ READY  := $(VENV)/.ready
 # Compiled modules are kept: tests start many processes, and each worker reads every test.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Versions that pip has to keep to: CONSTRAINTS=.ci/constraints.txt is what CI installs.
+CONSTRAINTS ?=
+ifneq ($(CONSTRAINTS),)
+export PIP_CONSTRAINT := $(abspath $(CONSTRAINTS))
+export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
+endif
+
 .DEFAULT_GOAL := help
-.PHONY: help conformance piglit test lint types unit clients gallery browser docs fuzz mutants installed format bench clean
+.PHONY: help conformance piglit test lint types unit clients gallery browser docs fuzz mutants dist lock installed format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml $(CONSTRAINTS)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
@@ -87,6 +94,17 @@ COUNT ?= 400
 SEED  ?= 1
 mutants: $(READY)  ## plant COUNT=400 small faults (SEED=1), one by one: does the suite notice?
 	$(BIN)/python bench/mutate.py --count $(COUNT) --seed $(SEED)
+
+dist: $(READY)  ## source archive, wheel and the list of what they need (CycloneDX) in dist/; the same bytes each time
+	$(BIN)/python .ci/dist.py dist
+
+lock:  ## resolve the versions that CI installs anew: .ci/constraints.txt (Python 3.11)
+	rm -rf build/lock
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check --dry-run --ignore-installed \
+	    --report build/lock/report.json -e '.[dev,clients,browser,docs]'
+	build/lock/bin/python .ci/lock.py build/lock/report.json >build/lock/constraints.txt
+	mv build/lock/constraints.txt .ci/constraints.txt
 
 installed:  ## build the wheel, install it outside the checkout, and use it there
 	PYTHON=$(PYTHON) .ci/installed

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("compiler", "drivers", "piglit_subset", "pipe", "state_tracker")
@@ -103,6 +109,63 @@ def test_the_command_line_runs_among_folders_called_like_ours(
     done = run(installed, tmp_path, "-m", "gallette", "piglit", "run", "--filter", "arrays/")
     assert done.returncode == 0, done.stderr
     assert "pass" in done.stdout
+
+
+def _distributed(folder: Path, umask: int, **variables: str) -> dict[str, bytes]:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / ".ci" / "dist.py"), str(folder)],
+        cwd=folder.parent,
+        env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000", **variables},
+        umask=umask,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_what_is_distributed_is_the_same_whoever_builds_it(tmp_path: Path) -> None:
+    first = _distributed(tmp_path / "one", 0o022)
+    second = _distributed(tmp_path / "two", 0o077, TZ="UTC+9", HOME=str(tmp_path), LC_ALL="C")
+    assert first == second
+    assert sorted(Path(name).suffix for name in first) == [".gz", ".json", ".whl"]
+    for name, data in first.items():
+        if name.endswith(".whl"):
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                assert {i.date_time for i in archive.infolist()} == {(2023, 11, 14, 22, 13, 20)}
+    (bill,) = (json.loads(data) for name, data in first.items() if name.endswith(".json"))
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.5")
+    scopes = {part["name"]: part["scope"] for part in bill["components"]}
+    assert scopes["numpy"] == scopes["markdown-it-py"] == "required"  # rich needs the latter
+    assert scopes["llvmlite"] == scopes["cffi"] == "optional"
+    assert not scopes.keys() & {"pytest", "mypy", "gallette"}
+    files = {f["name"]: f["hashes"][0] for f in bill["metadata"]["component"]["components"]}
+    assert files == {
+        name: {"alg": "SHA-256", "content": hashlib.sha256(data).hexdigest()}
+        for name, data in first.items()
+        if not name.endswith(".json")
+    }
+    known = {bill["metadata"]["component"]["bom-ref"], *(p["bom-ref"] for p in bill["components"])}
+    assert {edge["ref"] for edge in bill["dependencies"]} == known
+    assert {ref for edge in bill["dependencies"] for ref in edge["dependsOn"]} <= known
+
+
+def test_versions_for_continuous_integration_satisfy_what_is_declared() -> None:
+    """A bound that was changed wants `make lock`."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *(line for lines in extras.values() for line in lines)]
+    locked = {}
+    for line in (ROOT / ".ci" / "constraints.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            name, version = line.split("==")
+            locked[name] = version
+    for need in map(Requirement, wanted):
+        if need.name != "gallette":
+            assert need.specifier.contains(locked[canonicalize_name(need.name)]), need
+    assert list(locked) == sorted(locked)
+    (llvmlite,) = (need for need in map(Requirement, extras["jit"]))
+    assert any(bound.operator == "<" for bound in llvmlite.specifier)  # it is used beyond its API
 
 
 def test_nothing_a_program_left_behind_is_kept() -> None:
