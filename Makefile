@@ -78,7 +78,7 @@ docs: $(READY)  ## the documentation as a site, with live pages: build/docs/inde
 	@echo "site: $(CURDIR)/build/docs/index.html"
 
 SECONDS ?= 30
-fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, whole GLSL programs (three ways), random OpenGL
+fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, programs, captures and names, whole GLSL programs, random OpenGL
 	$(BIN)/python bench/glsl_fuzz.py --count 1000000 --seconds $(SECONDS) --link
 	$(BIN)/python bench/glsl_program_fuzz.py --against evaluator --seconds $(SECONDS)
 	$(BIN)/python bench/glsl_program_fuzz.py --against variants --seconds $(SECONDS)
@@ -89,6 +89,11 @@ fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, whole GLSL programs (thre
 	$(BIN)/python bench/gl_diff_fuzz.py --beside --seed 3000 --seconds $(SECONDS)
 	$(BIN)/python bench/gl_diff_fuzz.py --shared --seed 4000 --seconds $(SECONDS)
 	$(BIN)/python bench/gl_diff_fuzz.py --threads --seed 5000 --seconds $(SECONDS)
+	$(BIN)/python -m fuzz.hostile --driver numpipe --seconds $(SECONDS)
+	$(BIN)/python -m fuzz.hostile --driver jit --seconds $(SECONDS)
+	$(BIN)/python fuzz/captures.py --seconds $(SECONDS)
+	$(BIN)/python fuzz/program_binaries.py --seconds $(SECONDS)
+	$(BIN)/python fuzz/spirv_names.py --seconds $(SECONDS)
 
 COUNT ?= 400
 SEED  ?= 1
