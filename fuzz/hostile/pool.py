@@ -102,8 +102,8 @@ def _reason(code: int | None) -> str:
 
 
 def _place(text: str) -> str:
-    """The innermost line of the stack that faulthandler wrote."""
-    for line in text.splitlines():
+    """The innermost line of the stack that faulthandler wrote, of the thread that died."""
+    for line in text.partition("Current thread")[2].splitlines():
         if line.startswith('  File "') and "gallette" in line:
             file, _, function = line.partition(", line ")
             place = file.rpartition("gallette/")[2].rstrip('"')

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.ownership import live_shaders
 from gallette.drivers.common.work import ShaderBudgetError
 from gallette.pipe.loader import driver_factory
@@ -35,6 +36,9 @@ __all__ = ["Finding", "Outcome", "Runner"]
 
 _BUDGET = 1 << 27
 """Work of a draw, in about nanoseconds: programs that ask for more lose their context."""
+
+_CLIENT_MEMORY = "entry_points/memory.py"
+"""Where the application's memory is read, whose size only Python knows."""
 
 _DRAWS = ("draw_arrays", "draw_elements", "draw_range", "draw_transform", "multi_draw", "dispatch")
 
@@ -126,6 +130,8 @@ class Runner:
             return
         frames = traceback.extract_tb(error.__traceback__)
         own = [f for f in frames if "gallette/" in f.filename] or frames
+        if isinstance(error, GalletteError) and own and own[-1].filename.endswith(_CLIENT_MEMORY):
+            return  # fewer bytes were passed than the pixel storage asks for
         place = f"{own[-1].filename.rpartition('gallette/')[2]}:{own[-1].name}" if own else "?"
         text = "".join(traceback.format_exception(error, limit=-12))
         self._add(f"{type(error).__name__} in {place}", f"at {self._line[:200]}\n{text}")

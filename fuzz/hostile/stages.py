@@ -205,7 +205,10 @@ def _control(p: Program, s: Source, given: list[Varying], out: list[Varying], si
         s.declare(varying.declared("out", "c", "[]"))
     s.declare("patch out vec4 vc_patch; patch out ivec2 vc_counts[2];")
     own = s.r.choice(["gl_InvocationID", "n.x"])
-    levels = [s.r.choice(["1.0", "2.0", "3.5", s.expression("f", 0)]) for _ in range(6)]
+    levels = [
+        s.expression("f", 0) if s.r.random() < 0.1 else s.r.choice(["1.0", "2.0", "3.5"])
+        for _ in range(6)
+    ]
     main = (
         _start(s)
         + s.body(size)

@@ -38,8 +38,9 @@ def _mode(w: Writer) -> str:
 def _count(w: Writer) -> int:
     """Of vertices or indices."""
     kind = w.r.random()
-    patches = w.used is not None and w.used.program.patches
-    if kind < 0.85 or (patches and kind < 0.99):
+    program = w.used.program if w.used is not None else None
+    grows = program is not None and (program.patches or bool(program.primitive))
+    if kind < 0.85 or (grows and kind < 0.99):
         return w.r.choice((0, 1, 3, 3, 4, 6, 6, 9, 12, 30))
     if kind < 0.996:
         return w.r.choice((100, 255, 256, 1000))
