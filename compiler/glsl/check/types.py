@@ -13,8 +13,8 @@ from gallette.compiler.nir.ir.types import Base, Field, Type
 
 __all__ = [
     "array_of",
-    "check_size",
     "check_precision",
+    "check_size",
     "precision_statement",
     "read_initializer",
     "resolve_type",
