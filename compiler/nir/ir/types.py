@@ -238,7 +238,7 @@ class Type:
         self.is_unsized_array = self.is_array and self.length == 0
         self.is_aggregate = self.is_array or self.is_struct
         self.holds_opaque: bool = self.is_opaque or _any_opaque(self)
-        parts = (self.element and [self.element]) or [f.type for f in self.fields]
+        parts = [self.element] if self.element is not None else [f.type for f in self.fields]
         self.depth: int = 1 + max([p.depth for p in parts], default=0)
         """levels of arrays and structures, with this one"""
         self.leaf_count: int = sum([p.leaf_count for p in parts]) if parts else 1
