@@ -1,8 +1,8 @@
-"""What is distributed: source archive, wheel, and a list of what they need (CycloneDX).
+"""Builds the source archive, the wheel and the list of their dependencies (CycloneDX).
 
     python .ci/dist.py dist          # or `make dist`; wants setuptools and packaging
 
-The same sources give the same bytes, whoever builds them where: times are SOURCE_DATE_EPOCH (by
+Equal sources give equal bytes on every machine: times are SOURCE_DATE_EPOCH (by
 default the last commit's), owners and permissions are left out. The wheel is built from the
 unpacked source archive, as others would. Names and versions in the list are those of the packages
 in this environment, which in continuous integration are those of `.ci/constraints.txt`.
@@ -210,7 +210,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()
-    os.umask(0o022)  # of what setuptools writes besides
+    os.umask(0o022)  # setuptools writes files of its own, too
     time = epoch()
     files: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory() as scratch:

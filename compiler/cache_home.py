@@ -23,7 +23,7 @@ def cache_home() -> Path | None:
 
 
 def usual_cache_home() -> Path | None:
-    """The folder where nobody has named another; None for users without a home."""
+    """The folder unless GALLETTE_CACHE names another; None for users without a home."""
     xdg = os.environ.get("XDG_CACHE_HOME", "")
     if xdg.startswith("/"):  # the specification wants relative paths ignored
         return Path(xdg) / "gallette"

@@ -90,7 +90,7 @@ class DiskCache:
                 private_folder(self.folder)
             except OSError as error:
                 self._usable = False
-                if usual_cache_home() not in self.folder.parents:  # one that somebody has named
+                if usual_cache_home() not in self.folder.parents:  # the user has named it
                     tell(f"gallette: nothing is kept: {error}")
             else:
                 self._usable = True

@@ -1,7 +1,7 @@
 """Files that programs and commands write: whole or not at all, or as far as they got.
 
 `atomic_write` writes beside the file's place and renames, so that a full disk, a crash or an
-interrupt leaves what was there before, and no other file. `write_whole` does that for what a user
+interrupt leaves the old content, and no other file. `write_whole` does that for what a user
 asked for. `OutputStream` is for what must be readable while it grows and after a crash.
 """
 

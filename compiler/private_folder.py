@@ -1,8 +1,8 @@
 """Folders from which code is loaded: no other user may have written there, or put another there.
 
-Caches hold machine code and shared libraries. Whoever can write to such a folder runs code in the
-processes that load from it, so it must belong to the user (or to root), be closed to others, and
-lie below folders in which others cannot exchange it.
+Caches hold machine code and shared libraries. Another user with access to such a folder could run
+code in the processes that load from it, so it must belong to the user (or to root), be closed to
+others, and lie below folders in which others cannot exchange it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Damaged and hostile program binaries: glProgramBinary links or says why not, and draws go well.
+"""Damaged and hostile program binaries: glProgramBinary links or says why not, and draws succeed.
 
     python fuzz/program_binaries.py --count 5000 --driver jit
 

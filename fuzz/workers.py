@@ -2,7 +2,7 @@
 
 A case is made of its number and the seed alone. A worker that dies, or takes too long over a case,
 is a finding of that case, as is any exception but those that the case expects itself; a new worker
-goes on behind it.
+goes on after it.
 
     python fuzz/captures.py --count 5000 --seed 1          # all of them, on every core
     python fuzz/captures.py --first 1234 --count 1         # one case again

@@ -488,7 +488,7 @@ def _binding(call: Call, param: Param) -> int:
 
 
 def _mapped(gl: Any, name: int) -> tuple[int, int, int] | None:
-    """Address, offset and length of what a buffer has mapped for writing."""
+    """Address, offset and length of a buffer's range that is mapped for writing."""
     buffer = gl.buffers.names.get(name)
     mapping = buffer.mapping if buffer is not None else None
     if mapping is None or not mapping.access & GL.MAP_WRITE_BIT:
@@ -497,7 +497,7 @@ def _mapped(gl: Any, name: int) -> tuple[int, int, int] | None:
 
 
 def _mapped_natively(gl: Any, name: int) -> tuple[int, int, int] | None:
-    """The same, as the machine's own GL says it."""
+    """Address, offset and length of that range in the machine's own GL."""
     if not gl.is_buffer(name):
         return None
     target, before = GL.ARRAY_BUFFER, gl.get_integerv(GL.ARRAY_BUFFER_BINDING)[0]

@@ -153,7 +153,7 @@ class Capture:
         if first is None:
             return ""
         name: str = first.parts[1]["driver"]
-        while name.startswith("trace:"):  # a replay writes no file that nobody asked it for
+        while name.startswith("trace:"):  # a replay writes no trace that the user did not ask for
             name = name.removeprefix("trace:")
         return name
 

@@ -73,7 +73,7 @@ class LocalHandler(BaseHTTPRequestHandler):
             self._clock.cancel()
 
     def _cut(self) -> None:
-        """The client takes too long: what waits for it gets the end of the stream."""
+        """The client takes too long: a read that waits for it meets the end of the stream."""
         self.close_connection = True
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RD)
