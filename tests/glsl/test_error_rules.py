@@ -287,8 +287,15 @@ _METHODS = ("error", "abort")
 _KINDS: tuple[type[Any], ...] = (Log, LinkLog, state.Checker, _Evaluator)
 """What has such methods."""
 
+_LIMITS = "limits are asked for in tests/glsl/test_effort.py"
 NOT_REACHED = {
     ("link/linker.py", "self.log.error(stop.log)"): "passes on what tests/nir/test_scaling.py asks",
+    ("check/types.py", "c.abort(excess, node)"): _LIMITS,
+    ("diagnostics.py", "self.error(message, loc, end)"): _LIMITS,
+    (
+        "parse/macros.py",
+        "self.log.abort(f\"'##' makes a token of more than {MAX_PASTED} characters\", where)",
+    ): _LIMITS,
 }
 """(file, call) of errors that no entry can reach, and why."""
 
