@@ -165,7 +165,7 @@ def watching() -> Iterator[Seen]:
         watch(linker, "to_driver_form", lambda _, shader, *__: _note_code(seen, shader))
         watch(ShaderObject, "__init__", lambda _, made, *__: _note_code(seen, made.shader))
         watch(ShaderObject, "_build", lambda variant, *_: _note_code(seen, variant.shader))
-        watch(Context, "release", lambda _, context: _note_calls(seen, context))
+        watch(Context, "_release", lambda _, context: _note_calls(seen, context))
         watch(MemoryScreen, "resource_create", lambda _, __, desc: _note_format(seen, desc.format))
         watch(BindingContext, "create_blend_state", lambda _, __, state: _note_blend(seen, state))
         watch(

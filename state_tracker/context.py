@@ -553,6 +553,9 @@ class Context(GLInterface):
     def _release(self) -> bool:
         """Destroy everything; was it the last context of its group?"""
         self.released = True
+        for other in list(_LIVE):  # what replaced this one has now replaced the one before
+            if other._replaced is not None and other._replaced() is self:
+                other._replaced = self._replaced
         drawing = self.group.owner
         self.group.take(self)
         if self._watcher is not None:
@@ -603,10 +606,7 @@ class Context(GLInterface):
 
     def _living_before(self) -> Context | None:
         """The context that was current before this one, or before that one, if it still lives."""
-        before = self._replaced() if self._replaced is not None else None
-        if before is not None and before.released:
-            return before._living_before()
-        return before
+        return self._replaced() if self._replaced is not None else None
 
 
 def _end_screen(screen: Screen) -> None:

@@ -123,7 +123,15 @@ def test_libraries_of_this_process_are_found_by_their_names(
     monkeypatch.setattr(os, "environ", environment)
     install.install("simd")
     install.install()
-    files = ("GL.so.1", "OpenGL.so.0", "EGL.so.1", "GLESv2.so.2", "GLESv1_CM.so.1", "OSMesa.so.8")
+    files = (
+        "GL.so.1",
+        "GLX.so.0",
+        "OpenGL.so.0",
+        "EGL.so.1",
+        "GLESv2.so.2",
+        "GLESv1_CM.so.1",
+        "OSMesa.so.8",
+    )
     assert loaded == [
         *((str(folder() / f"lib{name}"), ctypes.RTLD_GLOBAL) for name in files), "contexts",
     ]  # fmt: skip

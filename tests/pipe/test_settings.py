@@ -85,10 +85,10 @@ def test_a_driver_that_does_not_know_an_option_is_left_alone_unless_it_is_named(
 # What a file may not set that lies where a stranger can have put it.
 DANGEROUS = {
     "trace": {"path": '"x.jsonl"', "sink": '"x.jsonl"'},
-    "numpipe": {"budget": "9"},
-    "jit": {"budget": "9", "cache": '"x"'},
-    "simd": {"budget": "9", "local_memory": "9"},
-    "tiler": {"budget": "9"},
+    "numpipe": {"budget": "9", "time_limit": "9.0"},
+    "jit": {"budget": "9", "time_limit": "9.0", "cache": '"x"'},
+    "simd": {"budget": "9", "time_limit": "9.0", "local_memory": "9"},
+    "tiler": {"budget": "9", "time_limit": "9.0"},
 }
 
 

@@ -13,6 +13,10 @@ from gallette.drivers.common import threads
 from gallette.drivers.common.threads import in_order, run_all, thread_count
 
 
+def _never(error: BaseException) -> None:
+    pytest.fail(f"nothing interrupts this thread: {error}")
+
+
 @pytest.fixture
 def counted() -> Iterator[None]:
     """What is remembered of the environment is forgotten before and after."""
@@ -66,10 +70,10 @@ def test_the_first_job_is_done_here_and_others_that_began_are_waited_for(
         assert done.wait(10)
         found.append("second")
 
-    run_all([first, second])
+    run_all([first, second], _never)
     assert found == [threading.current_thread().name, "second"]
     assert [t.name for t in threading.enumerate() if t.name.startswith("gallette")]
-    run_all([lambda: found.append("alone")])
+    run_all([lambda: found.append("alone")], _never)
     assert found[2:] == ["alone"]
 
 
@@ -86,7 +90,7 @@ def test_an_error_of_another_thread_arrives(monkeypatch: pytest.MonkeyPatch) -> 
         assert begun.wait(10)
 
     with pytest.raises(KeyError, match="of another thread"):
-        run_all([waits, fails])
+        run_all([waits, fails], _never)
 
 
 def test_jobs_that_have_not_begun_are_called_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +100,7 @@ def test_jobs_that_have_not_begun_are_called_off(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(threads, "_pool", lambda _: pool)
     pool.submit(lambda: busy.wait(10))
     found: list[int] = []
-    run_all([lambda: found.append(1), lambda: found.append(2)])
+    run_all([lambda: found.append(1), lambda: found.append(2)], _never)
     assert found == [1]
     busy.set()
     pool.submit(free.set)

@@ -108,12 +108,18 @@ class Scene:
 def most(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Its one number is the most work since a budget began."""
     found = [0]
-    spend = Work.spend
+    begin, spend = Work.begin, Work.spend
+    given: dict[int, int] = {}  # to each by its last `begin`
+
+    def begun(work: Work, merged: bool = False) -> None:
+        begin(work, merged)
+        given[id(work)] = work.left
 
     def counted(work: Work, units: int) -> None:
         spend(work, units)
-        found[0] = max(found[0], work.limit - work.left)
+        found[0] = max(found[0], given.get(id(work), work.limit) - work.left)
 
+    monkeypatch.setattr(Work, "begin", begun)
     monkeypatch.setattr(Work, "spend", counted)
     return found
 

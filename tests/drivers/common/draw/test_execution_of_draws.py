@@ -254,7 +254,8 @@ class Ways:
         return bool(deals.pop(0)) if deals else False
 
     def family(self, name: str, lanes: int = 3, alike: bool = False) -> Any:
-        def begin() -> None:
+        def begin(merged: bool) -> None:
+            assert merged
             self.begun += 1
 
         work = SimpleNamespace(begin=begin)
