@@ -61,7 +61,8 @@ def whole(block: Block) -> str:
     """All that a block has and that is the same wherever it is made."""
     match block:
         case Prose():
-            return f"{block.heading}\n{block.text}"
+            text = re.sub(r"\bvector of \d+ lanes\b", "vector of lanes", block.text)
+            return f"{block.heading}\n{text}"
         case Code():
             made_here = block.language in ("llvm", "asm") or block.caption.startswith("generated")
             return block.language if made_here else f"{block.caption}\n{block.text}"
