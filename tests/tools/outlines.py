@@ -69,7 +69,8 @@ def whole(block: Block) -> str:
         case Diff():
             return f"{block.caption}\n{block.before}\n{block.after}"
         case Table():
-            return f"{block.caption}\n{block.columns}\n{block.rows}"
+            rows = re.sub(r"\b\d+ lines\b", "lines", str(block.rows))  # of machine code, too
+            return f"{block.caption}\n{block.columns}\n{rows}"
         case Pictures():
             return str([(caption, mean_colors(picture)) for caption, picture in block.pictures])
         case Drawing():
