@@ -1,4 +1,4 @@
-"""How much work one shader may cause, whoever wrote it.
+"""Limits on the work that one shader may cause.
 
 What is counted is the same on every machine: characters, tokens, parts of types, instructions. A
 limit is looked at before the work is done, and the error names the construct and its place. The

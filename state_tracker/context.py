@@ -542,7 +542,7 @@ class Context(GLInterface):
             _end_screen(screen)
 
     def _forget_everything(self) -> None:
-        """Keep no state: somebody may hold the context for as long as the process lives.
+        """Drop all state: the application may hold the context for as long as the process lives.
 
         moderngl does, in a process that drew something.
         """

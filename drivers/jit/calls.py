@@ -91,7 +91,7 @@ def clock(work: Work, failures: list[BaseException]) -> Callback:
 
 
 def clock_of(work: Work) -> Callback:
-    """The same, one for all draws of a context that are not shared by threads."""
+    """The callback that all draws of a context use unless threads share them."""
     if work.callback is None:
         work.callback = clock(work, [])
     found: Callback = work.callback

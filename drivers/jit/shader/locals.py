@@ -2,7 +2,7 @@
 
 An array is rows of lanes in the function's frame, or, if it is larger than what a frame should
 have, in memory of the call. An index all lanes share addresses a row; an index per lane makes an
-address per lane. What lies outside reads as zero and is not written.
+address per lane. Loads outside give zero, and stores there are dropped.
 """
 
 from __future__ import annotations
