@@ -150,13 +150,12 @@ def rows_covered(group: Group) -> float:
     """At most how many rows the primitives of a group cover, all added up; perhaps not a number."""
     if group.primitives is None:
         return 0.0
-    if group.starts is not None:
-        y = group.primitives.vertices.window[1].take(group.primitives.corners)
+    y = group.primitives.vertices.window[1]
+    uneven = group.starts is not None
+    y = y.take(group.primitives.corners) if uneven else y.reshape(len(group.entries), -1)
+    with np.errstate(all="ignore"):  # infinite less infinite is not a number
         rows = np.minimum(np.ptp(y, axis=1) + 2, group.draw.fixed.raster.target.y1)
-        return float(rows.sum())
-    heights = group.primitives.vertices.window[1].reshape(len(group.entries), -1)
-    rows = np.minimum(np.ptp(heights, axis=1) + 2, group.draw.fixed.raster.target.y1)
-    return float(rows.sum() * heights.shape[1])
+    return float(rows.sum() * (1 if uneven else y.shape[1]))
 
 
 def rectangles(group: Group) -> Ints:
