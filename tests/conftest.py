@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,8 @@ os.environ["MESA_SHADER_CACHE_DISABLE"] = "true"
 # Every pass that changes a shader, in this process and in those it starts, must leave a valid one;
 # what LLVM is given must be valid, too, for it may end the process otherwise.
 os.environ.setdefault("GALLETTE_DEBUG", "nir:validate,driver:verify")
+# No draw is ended for taking long on a busy machine.
+os.environ.setdefault("GALLETTE_CONFIG", str(Path(__file__).with_name("settings.toml")))
 
 
 # Properties are tried on the same examples each time, however long that takes on a busy machine.

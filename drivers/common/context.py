@@ -6,7 +6,6 @@ draw's way is in `draw`, `vertex`, `raster` and `output`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,10 +20,10 @@ from gallette.drivers.common.memory.mipmap import generate_mipmap
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
-from gallette.pipe.enums import ClearFlags, MapFlags, QueryType, Target
+from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Handle
-from gallette.pipe.resource import Resource, Transfer, level_extent
+from gallette.pipe.resource import Resource, Transfer
 from gallette.pipe.series import Series
 from gallette.pipe.state import (
     Box,
@@ -123,24 +122,19 @@ class HostContext(MemoryContext):
             self._queue.submit(info)
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
-        """What nobody but the caller holds no draw that waits has named: they hold what they name.
-
-        So arrays an application hands over draw by draw do not keep its draws apart, and neither
-        does what it writes into its buffers (see `draw.writes`).
-        """
+        """Pending draws hold references to the resources they name, so one with a single reference
+        is free to be written; for others see `draw.copy_on_write`."""
         assert isinstance(resource, HostResource)
-        if resource.refcount > 1 and not self._may_touch(resource, level, flags, box):
+        if resource.refcount > 1 and not self._queue.may_map(resource, flags):
             self.settle()
         if self._failure is not None:
             self.raise_failure()
         return transfer_map(resource, level, flags, box)
 
-    def _may_touch(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> bool:
-        """May somebody look at something, or write it, while draws wait?"""
+    def _may_map(self, resource: Resource, flags: MapFlags) -> bool:
+        """Whether the resource can be read or written without flushing the batch."""
         assert isinstance(resource, HostResource)
-        if resource.desc.target is Target.BUFFER:
-            return self._queue.may_map(resource, flags, box.x, box.x + box.width)
-        return self._queue.may_map_texels(resource, level, flags, box)
+        return self._maps_plainly and self._queue.may_map(resource, flags)
 
     @property
     def _maps_plainly(self) -> bool:
@@ -156,13 +150,9 @@ class HostContext(MemoryContext):
         first_layer: int,
         last_layer: int,
     ) -> None:
-        """Draws that wait may have sampled the levels that are made now."""
-        layers = last_layer - first_layer + 1
-        for level in range(base_level + 1, last_level + 1):
-            box = Box(0, 0, first_layer, *level_extent(resource.desc, level)[:2], layers)
-            if not (self._maps_plainly and self._may_touch(resource, level, MapFlags.WRITE, box)):
-                self.settle()
-                break
+        """Pending draws may sample the levels that are made now."""
+        if not self._may_map(resource, MapFlags.WRITE):
+            self.settle()
         generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
 
     def resource_copy_region(
@@ -176,15 +166,8 @@ class HostContext(MemoryContext):
         src_level: int,
         src_box: Box,
     ) -> None:
-        """Nothing that waits draws into either; what it reads is kept."""
-        box = replace(src_box, x=dst_x, y=dst_y, z=dst_z)
-        same_blocks = dst.desc.format.block_width == src.desc.format.block_width
-        if not (
-            self._maps_plainly
-            and same_blocks
-            and self._may_touch(src, src_level, MapFlags.READ, src_box)
-            and self._may_touch(dst, dst_level, MapFlags.WRITE, box)
-        ):
+        """Pending draws may write the source and read the destination."""
+        if not (self._may_map(src, MapFlags.READ) and self._may_map(dst, MapFlags.WRITE)):
             self.settle()
         copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
@@ -197,7 +180,7 @@ class HostContext(MemoryContext):
             super().buffer_subdata(resource, offset, data)
             return
         assert isinstance(resource, HostResource)
-        if resource.refcount > 1 and not self._queue.may_write(resource, offset, end):
+        if resource.refcount > 1 and not self._queue.may_write(resource):
             self.settle()
         if self._failure is not None:
             self.raise_failure()

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import execution, queue, writes
-from gallette.drivers.common.texture import pages
+from gallette.drivers.common.draw import copy_on_write, execution, queue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -276,20 +275,22 @@ def test_they_wait_all_the_same(step: Step, executed: list[int]) -> None:
     assert executed == [DRAWS]
 
 
-def test_what_is_kept_has_a_bound(executed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "MOST", 50_000)
+def test_copies_have_a_bound(executed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copy_on_write, "MOST", 50_000)
     picture(all_of_it, Painter())
     assert sum(executed) == DRAWS
     assert 1 < max(executed) < 20
 
 
-def test_large_textures_are_not_kept(executed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writes, "LARGEST_TEXTURE", 0)
+def test_large_textures_are_not_copied(
+    executed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copy_on_write, "LARGEST", 0)
     picture(all_of_it, Painter())
     assert executed == [1] * DRAWS
 
 
-def test_what_draws_write_is_not_kept(executed: list[int]) -> None:
+def test_what_draws_write_is_not_copied(executed: list[int]) -> None:
     """The texture is an image that is drawn on, too."""
     painter = Painter()
     gl = painter.gl

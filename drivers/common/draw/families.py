@@ -23,7 +23,6 @@ from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
 from gallette.drivers.common.raster.setup import Rect
-from gallette.drivers.common.texture.pages import Pages, Versions
 from gallette.drivers.common.vertex.fetch import Gathered
 from gallette.drivers.common.vertex.masks import begins_of
 from gallette.drivers.common.vertex.stream import restarts
@@ -32,7 +31,7 @@ from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
 from .parts import LISTS, TOLD, lanes_at_once
-from .programs import DrawTables
+from .programs import ConstantTables
 from .reaching import MERGED_STAGES
 from .state import DrawState
 from .waiting import Constants, Given, row_of
@@ -110,7 +109,7 @@ class Family:
     entries: Sequence[Waiting]
     end_to_end: bool = False  # calls that name vertices in other ways
     _differ: _Differ | None = field(default=None, repr=False)
-    _constants: dict[Stage, DrawTables] | None = field(init=False, default=None)
+    _constants: dict[Stage, ConstantTables] | None = field(init=False, default=None)
 
     @classmethod
     def of(cls, entries: Sequence[Waiting]) -> Family:
@@ -156,7 +155,7 @@ class Family:
         return lanes_at_once(next(iter(selection.stages.values())).facts)
 
     @property
-    def constants(self) -> dict[Stage, DrawTables]:
+    def constants(self) -> dict[Stage, ConstantTables]:
         """What shaders read in its draws."""
         if self._constants is None:
             self._constants = _tables(self.entries, self._givens)
@@ -188,6 +187,9 @@ class Family:
         first, which = givens.kinds(lambda each: each.buffers)
         if len(first) > 1:
             draw = replace(draw, gathered=Gathered(first, which, alike))
+        first, which = givens.kinds(lambda each: each.reads)
+        if len(first) > 1 and draw.fragment.program is not None:
+            draw = replace(draw, fragment=self._fragments(first, which, constants[Stage.FRAGMENT]))
         if alike:
             return draw
         first, which = givens.kinds(lambda each: each.scissors)
@@ -201,13 +203,10 @@ class Family:
             draw = replace(
                 draw, viewports=OwnViewports(scale, translate).take(which.astype(np.int64))
             )
-        first, which = givens.kinds(lambda each: each.reads)
-        if len(first) > 1 and draw.fragment.program is not None:
-            draw = replace(draw, fragment=self._fragments(first, which, constants[Stage.FRAGMENT]))
         return draw
 
     def shading(
-        self, constants: Mapping[Stage, DrawTables], rows: Sequence[int], count: int
+        self, constants: Mapping[Stage, ConstantTables], rows: Sequence[int], count: int
     ) -> tuple[FragmentEngine, FragmentShader]:
         """What becomes of the fragments of its draws where they are those of these `rows` among
         `count` others, whose constants are given.
@@ -223,7 +222,9 @@ class Family:
             return state.fixed.engine, self._fragments(first, of_rows, fragment)
         return state.fixed.engine, given.states.merged_fragment(info.mode, fragment)
 
-    def _fragments(self, first: list[Given], which: Which, tables: DrawTables) -> FragmentShader:
+    def _fragments(
+        self, first: list[Given], which: Which, tables: ConstantTables
+    ) -> FragmentShader:
         """The programs of all that fragments read."""
         mode = self.entries[0][1].mode
         found = [each.states.merged_fragment(mode, tables) for each in first]
@@ -402,12 +403,12 @@ def _but_the_start(info: DrawInfo) -> tuple[Any, ...]:
     return info.mode, info.count, info.instance_count, info.start_instance
 
 
-def tables(entries: Sequence[Waiting]) -> dict[Stage, DrawTables]:
+def tables(entries: Sequence[Waiting]) -> dict[Stage, ConstantTables]:
     """What shaders read in many draws, by stage."""
     return _tables(entries, _Distinct(list(map(_GIVEN, entries))))
 
 
-def _tables(entries: Sequence[Waiting], givens: _Distinct[Given]) -> dict[Stage, DrawTables]:
+def _tables(entries: Sequence[Waiting], givens: _Distinct[Given]) -> dict[Stage, ConstantTables]:
     constants = list(map(_ROW, entries))
     tables_: list[Table | None]
     if set(map(type, constants)) == {bytes}:  # mostly all stages are given the same
@@ -423,24 +424,7 @@ def _tables(entries: Sequence[Waiting], givens: _Distinct[Given]) -> dict[Stage,
             for number, size in () if shader is None else shader.reads.blocks:
                 block = _block_rows(kinds, stage, number, size)
                 rows_of_stage[number] = block.take(which, axis=0)
-    versions = _versions(givens)
-    return {
-        stage: DrawTables(rows, versions) for stage, rows in zip(MERGED_STAGES, found, strict=True)
-    }
-
-
-def _versions(givens: _Distinct[Given]) -> dict[int, Versions]:
-    """Of textures that were written since: the version that each draw sees."""
-    known: dict[int, Pages] = {}
-    for given in givens.first:
-        for key, (pages, _) in given.versions.items():
-            known[key] = pages
-    found = {}
-    for key, pages in known.items():
-        now = pages, len(pages.ends)
-        which = np.array([given.versions.get(key, now)[1] for given in givens.first], np.int64)
-        found[key] = Versions(pages, which.take(givens.which))
-    return found
+    return dict(zip(MERGED_STAGES, found, strict=True))
 
 
 def _block_rows(kinds: Sequence[Given], stage: Stage, number: int, size: int) -> Table:

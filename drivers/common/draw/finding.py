@@ -16,7 +16,7 @@ from gallette.pipe.state import RasterizerState
 
 from .geometry import OUTPUT_MODES
 from .positions import PlacedFirst
-from .programs import DrawTables, Joiner, Selection, inlined, select
+from .programs import ConstantTables, Joiner, Selection, inlined, select
 from .state import DrawState, FixedState, Recorder, Witness, fixed_state
 
 __all__ = ["DrawStates"]
@@ -117,7 +117,7 @@ class DrawStates:
             and state.recorder is self.recorder
         )
 
-    def merged(self, mode: Primitive, tables: dict[Stage, DrawTables]) -> DrawState | None:
+    def merged(self, mode: Primitive, tables: dict[Stage, ConstantTables]) -> DrawState | None:
         """The same for many draws at once, with tables of what each reads."""
         fixed = self._find(mode)
         if fixed is None:
@@ -128,7 +128,7 @@ class DrawStates:
             fragment = FragmentShader(programs[1], self._needs_quads(fixed))
         return self._state(fixed, {Stage.VERTEX: programs[0]}, fragment, merged=True)
 
-    def merged_fragment(self, mode: Primitive, tables: DrawTables) -> FragmentShader:
+    def merged_fragment(self, mode: Primitive, tables: ConstantTables) -> FragmentShader:
         """The fragment program of `merged` alone."""
         fixed = self._find(mode)
         assert fixed is not None

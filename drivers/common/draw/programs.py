@@ -22,7 +22,6 @@ from gallette.drivers.common.output.fragment_state import FragmentShader
 from gallette.drivers.common.program import BoundProgram, DriverShader, Program
 from gallette.drivers.common.storage import image_unit
 from gallette.drivers.common.texture import texture_unit
-from gallette.drivers.common.texture.pages import Versions
 from gallette.drivers.common.variants.keys import FragmentKey, Inlined, VariantKey, VertexKey
 from gallette.drivers.common.variants.standard import saturated
 from gallette.drivers.common.work import Work
@@ -33,7 +32,6 @@ from .positions import PositionsFirst
 
 __all__ = [
     "ConstantTables",
-    "DrawTables",
     "Joiner",
     "Selection",
     "inlined",
@@ -45,14 +43,6 @@ ConstantTables = Mapping[int, npt.NDArray[np.uint8]]
 """Constant blocks of many draws by their number, a row each: those with something bound that
 differ between draws, and block 0.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class DrawTables:
-    """What a stage reads in many draws, draw by draw."""
-
-    constants: ConstantTables
-    textures: Mapping[int, Versions]  # by the identity of the texture: those that were written
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,43 +288,40 @@ class Joiner:
         return program
 
     def merged(
-        self, selection: Selection, tables: Mapping[Stage, DrawTables]
+        self, selection: Selection, tables: Mapping[Stage, ConstantTables]
     ) -> list[BoundProgram]:
         """The programs (vertex, fragment) that run many draws at once, with what each reads."""
         return [
             self._merged_one(shader, key, tables[shader.stage]) for shader, key in selection.origin
         ]
 
-    def merged_fragment(self, selection: Selection, tables: DrawTables) -> BoundProgram:
+    def merged_fragment(self, selection: Selection, tables: ConstantTables) -> BoundProgram:
         """The second of them alone."""
         return self._merged_one(*selection.origin[1], tables)
 
     def _merged_one(
-        self, shader: DriverShader, key: VariantKey, tables: DrawTables
+        self, shader: DriverShader, key: VariantKey, tables: ConstantTables
     ) -> BoundProgram:
-        strides = {number: table.shape[1] for number, table in tables.constants.items()}
+        strides = {number: table.shape[1] for number, table in tables.items()}
         found = self.resources(shader.stage)
-        constants, textures, units = found.constants, found.textures, dict[int, Any]()
-        if 0 in strides and _same(shader.reads.words, tables.constants[0]):
+        constants = found.constants
+        if 0 in strides and _same(shader.reads.words, tables[0]):
             del strides[0]  # rows that nobody can tell apart: the first one serves for all
-        if tables.constants:
+        if tables:
             constants = list(constants)
-            constants += [None] * (max(tables.constants) + 1 - len(constants))
-            for number, table in tables.constants.items():
+            constants += [None] * (max(tables) + 1 - len(constants))
+            for number, table in tables.items():
                 constants[number] = table.reshape(-1) if number in strides else table[0]
-        if tables.textures:
-            units = self._versions(shader, tables.textures)
-            textures = [units.get(n, unit) for n, unit in enumerate(textures)]
         resources = ShaderResources(
             constants,
-            textures,
+            found.textures,
             found.images,
             found.buffers,
             found.clip_planes,
             found.alpha_ref,
             found.work,
         )
-        program = self._merged_program(shader, key, tuple(sorted(strides.items())), tuple(units))
+        program = self._merged_program(shader, key, tuple(sorted(strides.items())))
         return program.bind(resources)
 
     def _merged_program(
@@ -342,33 +329,17 @@ class Joiner:
         shader: DriverShader,
         key: VariantKey,
         strides: tuple[tuple[int, int], ...],
-        textures: tuple[int, ...],
     ) -> Program:
-        """The variant that reads rows of such constant blocks, and versions of these textures."""
-        asked = shader, id(key), strides, textures
+        """The variant that reads a row of these constant blocks for each draw."""
+        asked = shader, id(key), strides
         found = self._merged.get(asked)
         if found is None or found[0] is not key:
             if len(self._merged) >= _MOST_MERGED:
                 self._merged.clear()
             blocks = dict(strides)
-            wanted = replace(
-                key,
-                merged=blocks.pop(0, 0),
-                merged_blocks=tuple(blocks.items()),
-                merged_textures=textures,
-            )
+            wanted = replace(key, merged=blocks.pop(0, 0), merged_blocks=tuple(blocks.items()))
             found = self._merged[asked] = key, shader.variant_for(wanted).program
         return found[1]
-
-    def _versions(self, shader: DriverShader, textures: Mapping[int, Versions]) -> dict[int, Any]:
-        """Units for the textures a shader reads that each draw sees as they were then."""
-        bindings, units = self._bound.stages[shader.stage], {}
-        for index in shader.reads.layerable:
-            view = bindings.view(index)
-            found = None if view is None else textures.get(id(view.resource))
-            if view is not None and found is not None:
-                units[index] = found.pages.unit(view, bindings.sampler(index), found.which)
-        return units
 
 
 def _same(words: tuple[int, ...] | None, table: npt.NDArray[np.uint8]) -> bool:

@@ -3,9 +3,9 @@
 A small draw is not executed at once. If the next one differs in nothing but constant block 0, both
 become instances of one draw (see `variants.merging`); if other bindings differ, each remembers what
 it was given (`waiting`), and draws of one state are executed together where nobody can tell that
-they changed places (`grouping`). Much may happen meanwhile: writes (`writes`), clears of small
-parts (`clearing`), other framebuffers (`targets`), queries. Whatever else somebody could tell by,
-such as reading what was drawn, makes the context `flush` the queue first.
+they changed places (`grouping`). Much may happen meanwhile: writes (`copy_on_write`), clears of
+small parts (`clearing`), other framebuffers (`targets`), queries. Whatever else somebody could tell
+by, such as reading what was drawn, makes the context `flush` the queue first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from gallette.drivers.common.vertex.stream import restarts
 from gallette.pipe.enums import ClearFlags, MapFlags
 from gallette.pipe.series import Series
 from gallette.pipe.state import (
-    Box,
     BufferWrite,
     ClearCall,
     DrawInfo,
@@ -29,6 +28,7 @@ from gallette.pipe.state import (
 )
 
 from .clearing import LARGEST, Clear, may_wait
+from .copy_on_write import CopyOnWrite
 from .execution import Execution
 from .families import Waiting
 from .finding import DrawStates
@@ -36,10 +36,9 @@ from .parts import LISTS
 from .pipeline import draw
 from .reaching import MERGED_STAGES
 from .remembering import Memory
-from .repeating import WORTH_A_RUN, Between, Repeatable, write_now
+from .repeating import Between, Repeatable, write_now
 from .targets import Targets
 from .waiting import Constants, Given, Plan, Row
-from .writes import Writes
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
 
@@ -68,6 +67,7 @@ class DrawQueue:
     __slots__ = (
         "_cleared",
         "_clears",
+        "_copies",
         "_counts",
         "_entries",
         "_execution",
@@ -83,7 +83,6 @@ class DrawQueue:
         "_target",
         "_targets",
         "_vertex",
-        "_writes",
     )
 
     def __init__(self, states: DrawStates, regroup: bool = True, counts: bool = False) -> None:
@@ -100,7 +99,7 @@ class DrawQueue:
         self._lanes = 0
         self._target = FramebufferState()  # of the draw made last
         self._execution = Execution(states, regroup)
-        self._writes = Writes()
+        self._copies = CopyOnWrite()
         self._targets = Targets()
         self._marks: list[Mark] = []
         self._clears: list[Clear] = []
@@ -164,7 +163,7 @@ class DrawQueue:
             self._wait(given, info, row)
             for block in row:
                 if block is not None and block.buffer is not None:
-                    self._writes.note_block(block.buffer)
+                    self._copies.note_block(block.buffer)
         elif not self._at_once(info):
             draw(self._states, info)
 
@@ -174,14 +173,14 @@ class DrawQueue:
             self._hold(given)
         if info.index_buffer is not None:
             info.index_buffer.ref()
-            self._writes.note_indices(info.index_buffer)
+            self._copies.note_indices(info.index_buffer)
         self._entries.append((given, info, row))
         self._lanes += info.count * info.instance_count
 
     def _hold(self, given: Given) -> None:
         """What draws were given stays from now on: somebody is about to wait with it."""
         given.hold()
-        self._writes.note(given)
+        self._copies.note(given)
         self._targets.note(given)
 
     def _spoiled(self) -> None:
@@ -267,7 +266,7 @@ class DrawQueue:
         draws, data, starts = series.entries, series.data, series.firsts
         entries, bound = self._entries, self._states.bound
         good: set[Repeatable] = set()  # the draws that are known to wait
-        number, looked, last = first, first, len(draws)
+        number, last = first, len(draws)
         more, changed = 0, False  # (no clear comes to wait once there are marks)
         mark: Mark | None = None  # the moment between what waits and what comes
         try:
@@ -290,11 +289,6 @@ class DrawQueue:
                     bound.count_samples(more)
                     more = 0
                 if type(draw) is not Repeatable:
-                    if number >= looked:
-                        looked, some = self._in_turn(series, number)
-                        number += some
-                        if some:
-                            continue
                     if not self._happens(draw, starts[number], data[number]):
                         break
                     number += 1
@@ -315,7 +309,7 @@ class DrawQueue:
                     info = draw.call(start)
                 if info.index_buffer is not None:
                     info.index_buffer.ref()
-                    self._writes.note_indices(info.index_buffer)
+                    self._copies.note_indices(info.index_buffer)
                 entries.append((draw.given, info, data[number]))
                 self._lanes += draw.lanes
                 mark = None
@@ -326,29 +320,6 @@ class DrawQueue:
             if changed:
                 self._recount()
         return number - first
-
-    def _in_turn(self, series: Series, first: int) -> tuple[int, int]:
-        """A write of one place and the draw that was repeated last, in turn from `first` on: where
-        that ends, and how many of both have been done together."""
-        draws, data, starts = series.entries, series.data, series.firsts
-        write, draw, last = draws[first], draws[first - 1], len(draws) - 1
-        if not isinstance(write, BufferWrite) or not isinstance(draw, Repeatable):
-            return first, 0
-        entries, room = self._entries, (MOST_LANES - self._lanes) // max(draw.lanes, 1)
-        last = min(last, first + 2 * min(MOST - len(entries), room) - 1)
-        end, offset, start = first, starts[first], starts[first - 1]
-        while end < last and draws[end] is write and draws[end + 1] is draw:
-            if starts[end] != offset or starts[end + 1] != start:
-                break
-            end += 2
-        given, info = draw.given, draw.call(start)
-        if end < first + 2 * WORTH_A_RUN or info.index_buffer is not None:
-            return end, 0
-        assert isinstance(write.buffer, HostResource)
-        written = self._writes.keep_each(write.buffer, offset, data[first:end:2], entries)
-        entries += [(given, info, row) for row in data[first + 1 : first + 2 * written : 2]]
-        self._lanes += written * draw.lanes
-        return end, 2 * written
 
     def _more_at_once(self, like: Repeatable, series: Series, first: int) -> int:
         """The same where none wait: those that have a plan."""
@@ -416,9 +387,9 @@ class DrawQueue:
             clear(what.framebuffer, what.flags, values, what.scissor)
             return True
         assert type(what) is BufferWrite
-        buffer, end = what.buffer, start + len(data)
+        buffer = what.buffer
         assert isinstance(buffer, HostResource)
-        if self._entries and not self._writes.may_write(buffer, start, end, self._entries):
+        if self._entries and not self._copies.may_write(buffer, self._entries):
             return False
         write_now(what, start, data)
         return True
@@ -543,36 +514,20 @@ class DrawQueue:
 
     # -- buffers and textures ------------------------------------------------------------------
 
-    def may_map(self, buffer: HostResource, flags: MapFlags, low: int, high: int) -> bool:
-        """May somebody look at these bytes, or write them, while draws wait?
-
-        Draws that wait write no buffers. They read what a buffer held when they were made.
-        """
+    def may_map(self, resource: HostResource, flags: MapFlags) -> bool:
+        """Whether the resource can be mapped without flushing the batch."""
         if not self._entries:
             return True
         wanted = int(flags)
         if wanted & _PERSISTENT:
             return False
         if wanted & _WRITE:
-            return self.may_write(buffer, low, high)
-        return self._writes.may_read(buffer)
+            return self._copies.may_write(resource, self._entries)
+        return self._copies.may_read(resource)
 
-    def may_write(self, buffer: HostResource, low: int, high: int) -> bool:
-        """May somebody write these bytes?"""
-        if not self._entries:
-            return True
-        return self._writes.may_write(buffer, low, high, self._entries)
-
-    def may_map_texels(self, texture: HostResource, level: int, flags: MapFlags, box: Box) -> bool:
-        """May somebody look at these texels, or write them, while draws wait?"""
-        if not self._entries:
-            return True
-        wanted = int(flags)
-        if wanted & _PERSISTENT:
-            return False
-        if wanted & _WRITE:
-            return self._writes.may_write_texels(texture, level, box, self._entries)
-        return self._writes.may_read(texture)
+    def may_write(self, resource: HostResource) -> bool:
+        """Whether the resource can be written without flushing the batch."""
+        return not self._entries or self._copies.may_write(resource, self._entries)
 
     # -- execution -----------------------------------------------------------------------------
 
@@ -583,9 +538,8 @@ class DrawQueue:
         if not entries:
             return
         self._entries, self._lanes = [], 0
-        writes = self._writes
-        draws = writes.seen(entries) if writes.written else entries
-        writes.clear()
+        draws = list(self._copies.applied(entries)) if self._copies else entries
+        self._copies.clear()
         marks, self._marks = self._marks, []
         moments = Moments(self._states.counters, len(entries), marks) if marks else None
         clears, self._clears, self._cleared = self._clears, [], 0

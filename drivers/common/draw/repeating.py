@@ -9,13 +9,10 @@ from gallette.pipe.state import BufferWrite, ClearCall, DrawInfo, FramebufferSta
 
 from .waiting import Given, Plan
 
-__all__ = ["WORTH_A_RUN", "Between", "Repeatable", "write_now"]
+__all__ = ["Between", "Repeatable", "write_now"]
 
 Between = BufferWrite | ClearCall
 """What may happen between draws that are repeated together, but for queries."""
-
-WORTH_A_RUN = 4
-"""So many writes and draws in turn are worth to be looked at together."""
 
 _MOST_STARTS = 4096
 

@@ -55,7 +55,7 @@ def draw_one(given: Given, info: DrawInfo, constants: Constants, number: int) ->
     plan, row = given.plan(info.mode), row_of(constants)
     if plan is None or not plan.draw(info, row):
         given.bind(row)
-        draw(given.alone, info)
+        draw(given.states, info)
 
 
 def draw_many(family: Family, number: int = 0) -> None:

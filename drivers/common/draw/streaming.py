@@ -1,69 +1,60 @@
 """Draws between which their vertex buffer was written, as draws from one larger buffer.
 
-`writes` keeps what a buffer held before each write. Laid one behind the other, all that it ever
-held is a buffer of its own, in which each draw begins elsewhere; and such draws become one for
-little (see `families`). That is the way of what a program makes up anew for every draw, as long as
-nothing but where its vertices are tells a draw from the next.
+An application that makes up vertices for every draw writes one buffer again and again, and
+`copy_on_write` has a copy of it for each draw. Laid end to end, the copies are one buffer, in which
+each draw starts at other vertices; such draws become instances of one draw (see `families`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
+from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
-from .earlier import Earlier
+from .given_copies import GivenCopies
+from .reaching import MERGED_STAGES
 from .waiting import Given
 
 __all__ = ["Stream", "stream_of"]
 
-_MOST_CALLS = 4096
-_ALL = -1
-"""What tells all versions from any of them."""
 
-
-class _Everything:
-    """All versions of a buffer, one behind the other (see `earlier.Copies`)."""
-
-    def __init__(self, buffer: Resource, versions: Sequence[bytes], stride: int) -> None:
-        width = buffer.desc.width
-        data = bytes(-width % stride).join((*versions, bytes(-width % stride)))
-        self._data = np.frombuffer(data, np.uint8)
-        self._desc = replace(buffer.desc, width=len(data))
-        self._made: HostResource | None = None
-
-    def contents(self, number: int) -> npt.NDArray[np.uint8]:
-        return self._data
-
-    def version(self, number: int) -> HostResource:
-        if self._made is None:
-            storage = [self._data.reshape(1, 1, -1)]
-            self._made = HostResource(self._desc, lambda resource: None, storage)
-        return self._made
+def _end_to_end(buffer: Resource, versions: Sequence[bytes], stride: int) -> HostResource:
+    """One buffer with all versions, each starting at a whole row."""
+    room = bytes(-buffer.desc.width % stride)
+    data = np.frombuffer(b"".join([each + room for each in versions]), np.uint8)
+    desc = replace(buffer.desc, width=len(data))
+    return HostResource(desc, lambda resource: None, [data.reshape(1, 1, -1)])
 
 
 @dataclass(slots=True)
 class Stream:
-    """What was given for some draws, with such a buffer in place of the one that was written."""
+    """Draws with one snapshot that read versions of a buffer."""
 
-    given: Given
-    now: Given
-    width: int  # of the buffer: those draws may read so much of a version
+    given: Given  # the snapshot, with all versions in place of the buffer
+    width: int  # of the buffer: draws may read so much of a version
     stride: int
     last: int  # the byte behind the first row of a draw that begins at 0
     divisor: int  # so many instances have a row; 0: each vertex has one
     versions: int
+    _calls: dict[int, tuple[DrawInfo, list[DrawInfo]]] = field(default_factory=dict)
 
     def calls(self, info: DrawInfo) -> list[DrawInfo]:
-        """A draw's call, begun in each version; none if it could read beyond one."""
+        """A draw's call, started in each version; none if it could read beyond one."""
+        found = self._calls.get(id(info))
+        if found is None:
+            found = self._calls[id(info)] = info, self._started(info)
+        return found[1]
+
+    def _started(self, info: DrawInfo) -> list[DrawInfo]:
         row = info.start + info.count - 1
         if self.divisor:
             if info.instance_count == 1:
@@ -72,19 +63,10 @@ class Stream:
         if self.last + row * self.stride > self.width:
             return []
         rows = -(-self.width // self.stride)
-        known = self.now.moved
-        found = known.get((id(info), rows))
-        if found is None or found[0] is not info:
-            if sum(len(calls) for _, calls in known.values()) >= _MOST_CALLS:
-                known.clear()
-            found = known[id(info), rows] = info, [info]
-        calls = found[1]
-        for shift in range(len(calls) * rows, self.versions * rows, rows):
-            if self.divisor:
-                calls.append(replace(info, start_instance=info.start_instance + shift))
-            else:
-                calls.append(replace(info, start=info.start + shift))
-        return calls
+        shifts = range(0, self.versions * rows, rows)
+        if self.divisor:
+            return [replace(info, start_instance=info.start_instance + by) for by in shifts]
+        return [info.begun_at(info.start + by) for by in shifts]
 
 
 def stream_of(
@@ -100,7 +82,7 @@ def stream_of(
         each = bound.vertex_buffers[slot] if slot < len(bound.vertex_buffers) else None
         if each is not None and each.stride:
             (inside if each.buffer is buffer else others).append((element, each))
-    if not inside or len(inside) != len(given.reach(buffer)) or given.sees_start(mode):
+    if not inside or _is_read_otherwise(bound, buffer) or given.sees_start(mode):
         return None
     divisors = {element.instance_divisor for element, _ in inside}
     strides = {each.stride for _, each in inside}
@@ -114,8 +96,21 @@ def stream_of(
         name.startswith("vertex_id") for name in selection.stages[Stage.VERTEX].facts.system_values
     ):
         return None
-    everything = _Everything(buffer, versions, stride)
-    streamed = Earlier(given, {id(buffer): (everything, _ALL)}, {})
+    streamed = GivenCopies(given, {id(buffer): _end_to_end(buffer, versions, stride)})
     ends = [e.src_offset + each.offset + e.src_format.block_bytes for e, each in inside]
     width = buffer.desc.width
-    return Stream(streamed, given, width, stride, max(ends), divisor, len(versions))
+    return Stream(streamed, width, stride, max(ends), divisor, len(versions))
+
+
+def _is_read_otherwise(bound: Bound, buffer: Resource) -> bool:
+    """Whether draws read the buffer other than row by row as vertices."""
+    for stage in MERGED_STAGES:
+        bindings = bound.stages[stage]
+        named: list[Any] = [view and view.resource for view in bindings.views]
+        named += [block and block.buffer for block in bindings.constants[1:]]
+        if any(each is buffer for each in named):
+            return True
+    return any(
+        each is not None and each.buffer is buffer and not each.stride
+        for each in bound.vertex_buffers
+    )

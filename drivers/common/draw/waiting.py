@@ -8,7 +8,7 @@ of them is gone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -18,9 +18,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, ConstantBuffer
 from gallette.drivers.common.program import DriverShader
-from gallette.drivers.common.texture.pages import Pages
 from gallette.pipe.enums import Primitive
-from gallette.pipe.resource import Resource
 from gallette.pipe.series import Series
 from gallette.pipe.state import (
     DrawInfo,
@@ -31,7 +29,7 @@ from gallette.pipe.state import (
 from .finding import DrawStates
 from .parts import TOLD
 from .programs import Selection
-from .reaching import MERGED_STAGES, Reach, looked_at, reached, resources_of, targets_of, versioned
+from .reaching import MERGED_STAGES, pinned_by, readable_by, resources_of, targets_of
 
 __all__ = [
     "BETWEEN",
@@ -59,7 +57,6 @@ def row_of(constants: Constants) -> Row:
     return constants
 
 
-_NO_VERSIONS: Mapping[int, tuple[Pages, int]] = {}
 BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 
 _LARGE_BLOCKS = 1 << 12
@@ -103,7 +100,6 @@ class Given:
     __slots__ = (
         "_large",
         "_plans",
-        "_reach",
         "_relatives",
         "_resources",
         "_sees_start",
@@ -114,14 +110,12 @@ class Given:
         "family",
         "flushes",
         "held",
-        "moved",
-        "named",
         "pinned",
+        "readable",
         "reads",
         "sampled",
         "scissors",
         "targets",
-        "textures",
         "viewports",
     )
 
@@ -166,11 +160,10 @@ class Given:
         self._relatives: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
-        self._reach: dict[int, list[Reach]] = {}
-        # Calls that begin elsewhere, by identity and how far from there (see `streaming`).
-        self.moved: dict[tuple[int, int], tuple[DrawInfo, list[DrawInfo]]] = {}
-        self.named = frozenset(map(id, versioned(copy)))  # buffers of which there are copies
-        self.textures, self.pinned = looked_at(copy)
+        # Resources by identity: those that draws only read, of which there may be copies (see
+        # `copy_on_write`), and those that they write.
+        self.pinned = frozenset(map(id, pinned_by(copy)))
+        self.readable = frozenset(map(id, readable_by(copy))) - self.pinned
         self.targets = targets_of(copy.framebuffer)
         self.sampled = frozenset(
             id(view.resource)
@@ -181,24 +174,14 @@ class Given:
 
     @property
     def like(self) -> Given:
-        """What is the same but for what buffers hold (see `earlier`)."""
+        """The snapshot without copies in place of resources (see `given_copies`)."""
         return self
 
     @property
     def states(self) -> DrawStates:
-        """What is derived from it, mode by mode, but for textures that were written since."""
+        """What is derived from it, mode by mode."""
         assert self._states is not None
         return self._states
-
-    @property
-    def alone(self) -> DrawStates:
-        """The same for a draw by itself, which has those textures as they were."""
-        return self.states
-
-    @property
-    def versions(self) -> Mapping[int, tuple[Pages, int]]:
-        """Textures that were written since, by their identity, and what they were."""
-        return _NO_VERSIONS
 
     @property
     def target(self) -> FramebufferState:
@@ -225,17 +208,9 @@ class Given:
         """The variants its draws run."""
         return self.states.selection(mode)
 
-    def reach(self, buffer: Resource) -> list[Reach]:
-        """What draws read of a buffer: from the first byte of vertex 0 to behind its last, and how
-        many bytes further the next vertex is (0: that is all there is)."""
-        found = self._reach.get(id(buffer))
-        if found is None:
-            found = self._reach[id(buffer)] = list(reached(self.states.bound, buffer))
-        return found
-
     def bind(self, row: Row) -> None:
         """Make a draw's constants those that are bound."""
-        states = self.alone
+        states = self.states
         stages, joiner = states.bound.stages, states.joiner
         for stage, block in zip(MERGED_STAGES, row, strict=True):
             constants = stages[stage].constants
@@ -356,7 +331,7 @@ class Given:
         """They wait no longer; constants of the last one are not kept."""
         if self.held:
             self.held = False
-            states = self.alone
+            states = self.states
             for stage in MERGED_STAGES:
                 constants = states.bound.stages[stage].constants
                 if constants and constants[0] is not None:

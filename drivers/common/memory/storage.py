@@ -10,6 +10,7 @@ offsets that are whole texels, so that whoever gathers texels can index every le
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 from typing import Any
 
@@ -113,14 +114,15 @@ def _shared(address: int, size: int) -> Storage:
     return np.frombuffer(memory, np.uint8)
 
 
-def level_offsets(desc: ResourceDesc) -> list[int]:
+@functools.lru_cache(maxsize=1024)
+def level_offsets(desc: ResourceDesc) -> tuple[int, ...]:
     """Where each level starts in the allocation, in bytes; the last entry is the total size."""
     align = math.lcm(16, desc.format.block_bytes)
     offsets = [0]
     for level in range(desc.last_level + 1):
         size = math.prod(level_bytes(desc, level))
         offsets.append(offsets[-1] + -(-size // align) * align)
-    return offsets
+    return tuple(offsets)
 
 
 def box_window(desc: ResourceDesc, level: int, box: Box) -> tuple[slice, slice, slice]:

@@ -11,7 +11,7 @@ again only after the resource was written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -229,7 +229,7 @@ def _bytes8(
 
 def _texels(
     view: SamplerView, resource: HostResource, as_bytes: bool
-) -> tuple[Format, Callable[[], Array], list[int]]:
+) -> tuple[Format, Callable[[], Array], Sequence[int]]:
     """The format, the run of texels, and each level's offset in it (in that format's bytes)."""
     format = view.format
     plain = _plain_format(format, as_bytes)

@@ -104,7 +104,6 @@ class VariantCompiler(ABC, Generic[Key, Code]):
     name = "driver"  # in debugging output
     subgroups = False  # do lanes know each other? else each is a subgroup of its own
     tells_time = False  # is there code for shader_clock?
-    layers_textures = False  # does code ask texture units for a layer (see `layering`)?
     positions_first = False  # may vertices be placed before they are shaded (see `positions`)?
     home = ""  # the driver's folder under `gallette`; code is kept on disk for those who say it
 

@@ -24,11 +24,6 @@ def _merged_blocks() -> Any:
     return lowered_by((), doc, "constants_per_draw", "blocks")
 
 
-def _merged_textures() -> Any:
-    doc = "textures of which the draws see versions of their own"
-    return lowered_by((), doc, "textures_per_draw", "textures")
-
-
 @dataclass(frozen=True, slots=True)
 class VertexKey(standard.VertexKey):
     """What a vertex (or geometry) shader's code depends on besides its NIR."""
@@ -36,7 +31,6 @@ class VertexKey(standard.VertexKey):
     inlined_uniforms: Inlined = lowered("inlined_uniforms")  # noqa: RUF009
     merged: int = _merged()
     merged_blocks: tuple[tuple[int, int], ...] = _merged_blocks()
-    merged_textures: tuple[int, ...] = _merged_textures()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +40,6 @@ class FragmentKey(standard.FragmentKey):
     inlined_uniforms: Inlined = lowered("inlined_uniforms")  # noqa: RUF009
     merged: int = _merged()
     merged_blocks: tuple[tuple[int, int], ...] = _merged_blocks()
-    merged_textures: tuple[int, ...] = _merged_textures()
 
 
 VariantKey = VertexKey | FragmentKey

@@ -13,8 +13,6 @@ from gallette.compiler.nir.ir import Instr, Intrinsic, LoadConst, Shader, Tex
 from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult, VaryingSlot
 from gallette.drivers.common.program import LONGEST_BLOCK
 
-from .layering import plain_textures
-
 __all__ = ["ShaderReads", "instructions"]
 
 _COLOR_INPUTS = (VaryingSlot.COL0, VaryingSlot.COL1)
@@ -47,7 +45,6 @@ class ShaderReads:
     samplers: tuple[int, ...]
     deciding: tuple[int, ...] = ()  # offsets of uniforms worth inlining, if that is wanted
     blocks: tuple[tuple[int, int], ...] = ()  # constant blocks but the first: up to which byte
-    layerable: tuple[int, ...] = ()  # textures of which draws that became one may see versions
     words: tuple[int, ...] | None = ()  # of constant block 0 that are read; None: any
 
     @classmethod
@@ -88,7 +85,6 @@ class ShaderReads:
             samplers=tuple(sorted(samplers)),
             deciding=deciding_uniforms(shader) if inlining else (),
             blocks=tuple(sorted(blocks.items())),
-            layerable=plain_textures(instructions(shader)),
             words=None if words is None else tuple(sorted(words)),
         )
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.common.draw.writes import Writes
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.drawing import replaying, replays
@@ -154,38 +153,6 @@ def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) 
         gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
         found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 40), np.float32)
         np.testing.assert_array_equal(found, np.repeat(last, 2))
-
-
-@pytest.mark.parametrize(("first", "size"), [(0, 40), (0, 16), (8, 24), (32, 8)])
-def test_writes_and_draws_in_turn_are_kept_together(
-    first: int, size: int, world: Recorded, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept: list[int] = []
-    keep = Writes.keep_each
-
-    def counted(self: Writes, *args: Any) -> int:
-        kept.append(keep(self, *args))
-        return kept[-1]
-
-    monkeypatch.setattr(Writes, "keep_each", counted)
-    gl, pictures = world.gl, []
-    for recorded in (True, False):
-        if not recorded:
-            monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
-        gl.clear(GL.COLOR_BUFFER_BIT)
-        random = np.random.default_rng(3)
-        gl.bind_buffer(GL.ARRAY_BUFFER, world.buffers[0])
-        gl.buffer_data(GL.ARRAY_BUFFER, 40, random.uniform(-1, 1, 10).astype("f4"), GL.STREAM_DRAW)
-        draw(world, 4)
-        for number in range(20):
-            vertices = random.uniform(-1, 1, size // 4).astype(np.float32)
-            gl.buffer_sub_data(GL.ARRAY_BUFFER, first, size, vertices)
-            draw(world, 1 + (number == 11))
-        pictures.append(world.read(0))
-        assert gl.get_buffer_sub_data(GL.ARRAY_BUFFER, first, size) == vertices.tobytes()
-    assert sum(kept) == (19 if first < 32 else 0)  # draws read the first four of five vertices
-    assert pictures[0] == pictures[1]
-    assert any(pictures[0])
 
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])

@@ -37,7 +37,6 @@ class Given:
         self.buffers, self.reads = buffers, more.get("reads", ())
         self.blocks: Any = ()
         self.found: Any = ()
-        self.versions: Any = more.get("versions", {})
         self.shaders: Any = (None, None)
         self._relatives, self._sees = relatives, more.get("sees", False)
         self.asked = 0
@@ -231,7 +230,7 @@ def test_one_program_shades_fragments_that_read_alike() -> None:
     one, two = Given("a"), Given("b")
     found: Any = shared_fragments([(one, info, b"\1"), (two, strip, b"\2")])  # type: ignore[list-item]
     assert found[:3] == ("fragment of", one, TRIANGLES)
-    assert found[3].constants[0][:, 0].tolist() == [1, 2]
+    assert found[3][0][:, 0].tolist() == [1, 2]
     for other, its in (
         (two, call(mode=POINTS)),
         (Given(origin=("vertex", "another")), info),
@@ -260,18 +259,18 @@ def rows(*constants: Any, given: Any = None) -> Any:
 def test_constants_of_draws_are_rows_of_whole_vectors() -> None:
     found = rows(b"\1" * 16, b"\2" * 16)
     for stage in (Stage.VERTEX, Stage.FRAGMENT):
-        assert found[stage].constants[0].tolist() == [[1] * 16, [2] * 16]
-    short = rows(b"\1" * 20, b"\2" * 3)[Stage.VERTEX].constants[0]
+        assert found[stage][0].tolist() == [[1] * 16, [2] * 16]
+    short = rows(b"\1" * 20, b"\2" * 3)[Stage.VERTEX][0]
     assert short.tolist() == [[1] * 20 + [0] * 12, [2] * 3 + [0] * 29]
-    assert rows(b"\1" * 16, b"\2" * 3)[Stage.VERTEX].constants[0].tolist()[1] == [2] * 3 + [0] * 13
-    assert rows(b"", b"")[Stage.VERTEX].constants == {}
+    assert rows(b"\1" * 16, b"\2" * 3)[Stage.VERTEX][0].tolist()[1] == [2] * 3 + [0] * 13
+    assert rows(b"", b"")[Stage.VERTEX] == {}
 
 
 def test_stages_may_be_given_different_constants() -> None:
     a, b = ConstantBuffer(b"\5" * 16), ConstantBuffer(b"\6" * 32)
     found = rows((a, None), (None, b), b"\7" * 16)
-    assert found[Stage.VERTEX].constants[0].tolist() == [[5] * 16, [0] * 16, [7] * 16]
-    wide = found[Stage.FRAGMENT].constants[0].tolist()
+    assert found[Stage.VERTEX][0].tolist() == [[5] * 16, [0] * 16, [7] * 16]
+    wide = found[Stage.FRAGMENT][0].tolist()
     assert wide == [[0] * 32, [6] * 32, [7] * 16 + [0] * 16]
 
 
@@ -286,28 +285,13 @@ def test_blocks_that_differ_are_tables_as_far_as_they_are_read() -> None:
         given.blocks, given.shaders = ("blocks", value), (shader, None)
     entries: Any = [(given, call(), b"\0" * 16) for given in (two, one, two)]
     found = tables(entries)
-    constants = found[Stage.VERTEX].constants
+    constants = found[Stage.VERTEX]
     assert sorted(constants) == [0, 1, 2]
     assert constants[1].tolist() == [[2] * 8 + [0] * 24, [1] * 32, [2] * 8 + [0] * 24]
     assert constants[2].tolist() == [[0] * 16, [1] * 16, [0] * 16]
-    assert sorted(found[Stage.FRAGMENT].constants) == [0]
+    assert sorted(found[Stage.FRAGMENT]) == [0]
     alone = tables(entries[:1])
-    assert sorted(alone[Stage.VERTEX].constants) == [0]
-
-
-def test_textures_that_were_written_are_told_by_versions() -> None:
-    """A draw that has no earlier one sees the last."""
-    pages: Any = SimpleNamespace(ends=[0, 0, 0])
-    others: Any = SimpleNamespace(ends=[])
-    earlier = Given(versions={7: (pages, 1)})
-    later = Given(versions={7: (pages, 2), 9: (others, 5)})
-    entries: Any = [(each, call(), b"") for each in (later, earlier, Given(), earlier)]
-    for stage in (Stage.VERTEX, Stage.FRAGMENT):
-        found = tables(entries)[stage].textures
-        assert set(found) == {7, 9}
-        assert found[7].pages is pages and found[9].pages is others
-        assert found[7].which.tolist() == [2, 1, 3, 1]
-        assert found[9].which.tolist() == [5, 0, 0, 0]
+    assert sorted(alone[Stage.VERTEX]) == [0]
 
 
 def test_kinds_of_things_told_by_identity() -> None:

@@ -63,7 +63,6 @@ class Given:
         self.reads: Any = ()
         self.scissors = self.viewports = 0
         self.blocks: Any = ()
-        self.versions: Any = {}
         self.like = like or self
         self.scissor = ScissorState(1, 2, 30, 40)
         self.viewport = ViewportState((1, 2, 3), (4, 5, 6))
@@ -108,9 +107,10 @@ def test_a_family_fetches_from_the_buffers_of_each() -> None:
     assert not state.gathered.alike
     later = Given(like=one)
     later.buffers, later.scissors, later.viewports, later.reads = ("later",), 1, 1, (1,)
-    state = family(one, later).state()  # the same but for what buffers hold
+    state = family(one, later).state()  # the same but for what buffers and textures hold
     assert state.gathered.alike and state.gathered.suppliers == [one, later]
-    assert state.scissors is None and state.viewports is None and state.fragment.several is None
+    assert state.scissors is None and state.viewports is None
+    assert state.fragment.several.programs == [one, later]
 
 
 def test_a_family_has_scissors_of_each() -> None:

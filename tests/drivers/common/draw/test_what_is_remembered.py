@@ -1,4 +1,4 @@
-"""What is remembered of draws, and how long: streams, calls, positions, states, framebuffers."""
+"""What is remembered of draws, and how long: calls, positions, states, framebuffers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from gallette.drivers.common.draw import (
     reaching,
     remembering,
     repeating,
-    streaming,
     waiting,
 )
 from gallette.drivers.common.draw.clearing import Clear
 from gallette.drivers.common.draw.positions import FewVertices, PositionsFirst
 from gallette.drivers.common.draw.remembering import Memory
 from gallette.drivers.common.draw.repeating import Repeatable
-from gallette.drivers.common.draw.streaming import Stream, stream_of
 from gallette.drivers.common.draw.targets import Targets
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import PolygonMode, Primitive, Target
@@ -33,8 +31,6 @@ from gallette.pipe.state import (
     FramebufferState,
     ScissorState,
     Surface,
-    VertexBuffer,
-    VertexElement,
 )
 
 TRIANGLES = Primitive.TRIANGLES
@@ -44,157 +40,6 @@ VECTOR = FORMATS["R32G32B32_FLOAT"]  # 12 bytes
 def buffer(width: int = 64) -> HostResource:
     desc = ResourceDesc(Target.BUFFER, FORMATS["R8_UINT"], width)
     return HostResource(desc, lambda _: None, [np.zeros((1, 1, width), np.uint8)])
-
-
-# -- streams ---------------------------------------------------------------------------------------
-
-
-def stream(width: int = 64, divisor: int = 0, versions: int = 3, last: int = 12) -> Stream:
-    now: Any = SimpleNamespace(moved={})
-    return Stream(now, now, width, 16, last, divisor, versions)
-
-
-@pytest.mark.parametrize(("width", "rows"), [(64, 4), (63, 4), (65, 5)])
-def test_a_call_begins_in_each_version(width: int, rows: int) -> None:
-    """So many rows of 16 bytes further."""
-    info = DrawInfo(TRIANGLES, start=1, count=3)
-    calls = stream(width).calls(info)
-    assert [call.start for call in calls] == [1, 1 + rows, 1 + 2 * rows]
-    assert all(call.count == 3 and call.start_instance == 0 for call in calls)
-    assert calls[0] is info
-
-
-@pytest.mark.parametrize("last", [12, 16])
-def test_calls_that_could_read_beyond_a_version_have_none(last: int) -> None:
-    """The last of `start + count` rows ends `last` bytes behind its begin."""
-    info = DrawInfo(TRIANGLES, start=1, count=3)
-    assert stream(3 * 16 + last, last=last).calls(info)
-    assert stream(3 * 16 + last - 1, last=last).calls(info) == []
-
-
-def test_calls_of_instances_begin_at_other_instances() -> None:
-    info = DrawInfo(TRIANGLES, start=9, count=99, instance_count=5, start_instance=1)
-    calls = stream(divisor=2, versions=2).calls(info)
-    assert [(call.start, call.start_instance) for call in calls] == [(9, 1), (9, 5)]
-    assert stream(48 + 12, divisor=2).calls(info)  # row 1 + 4 // 2 is the last
-    assert stream(48 + 11, divisor=2).calls(info) == []
-    assert stream(divisor=1).calls(DrawInfo(TRIANGLES, count=3)) == []
-    assert stream(divisor=1).calls(DrawInfo(TRIANGLES, count=3, instance_count=2))
-
-
-def test_calls_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same for more versions; all are forgotten when there are many."""
-    few, info, other = stream(versions=2), DrawInfo(TRIANGLES, count=3), DrawInfo(TRIANGLES)
-    calls = [*few.calls(info)]
-    assert few.calls(info) is few.calls(info)
-    few.versions = 4
-    more = few.calls(info)
-    assert [a is b for a, b in zip(more, calls, strict=False)] == [True, True]
-    assert [call.start for call in more] == [0, 4, 8, 12]
-    monkeypatch.setattr(streaming, "_MOST_CALLS", 5)
-    few.calls(other)
-    assert len(few.now.moved) == 2 and few.calls(info) is more
-    few.calls(DrawInfo(TRIANGLES, count=2))  # eight there are now
-    assert len(few.now.moved) == 1 and few.calls(info) is not more
-    few.now.moved.clear()
-    kept = few.calls(info)
-    monkeypatch.setattr(streaming, "_MOST_CALLS", 4)
-    few.calls(other)
-    assert len(few.now.moved) == 1 and few.calls(info) is not kept
-
-
-def test_versions_lie_one_behind_the_other() -> None:
-    """Each begins at a row."""
-    written = buffer(6)
-    whole = streaming._Everything(written, [b"abcdef", b"ghijkl"], 4)
-    data = b"abcdef\0\0ghijkl\0\0"
-    held = whole.contents(-1).tobytes()
-    assert held.startswith(data) and not held[len(data) :].strip(b"\0")
-    made = whole.version(-1)
-    assert made.desc.width == len(held) and whole.version(-1) is made
-    assert made.storage[0].tobytes() == held
-    assert made.desc.target is Target.BUFFER
-    assert streaming._Everything(buffer(4), [b"abcd", b"efgh"], 4).contents(0).tobytes() == (
-        b"abcdefgh"
-    )
-
-
-def draws(
-    elements: Any, buffers: Any, reached: int, sees: bool = False, facts: Any = (), **more: Any
-) -> Any:
-    bound = SimpleNamespace(
-        elements=SimpleNamespace(state=elements),
-        vertex_buffers=buffers,
-        stages={},
-        shaders={},
-        framebuffer=FramebufferState(),
-    )
-    program = SimpleNamespace(facts=SimpleNamespace(system_values=frozenset(facts)))
-    selection = SimpleNamespace(stages={Stage.VERTEX: program})
-    found = SimpleNamespace(
-        states=SimpleNamespace(bound=bound),
-        family=(),
-        reads=(),
-        scissors=0,
-        viewports=0,
-        blocks=(),
-        buffers=(),
-        versions={},
-        moved={},
-        reach=lambda which: [()] * reached,
-        sees_start=lambda mode: sees,
-        selection=lambda mode: None if more.get("lost") else selection,
-    )
-    found.like = found
-    return found
-
-
-WRITTEN, OTHER = buffer(640), buffer()
-
-
-def element(slot: int, divisor: int = 0, offset: int = 4) -> VertexElement:
-    return VertexElement(offset, slot, VECTOR, divisor)
-
-
-def streamed(elements: Any, buffers: Any, reached: int = 1, **more: Any) -> Stream | None:
-    given = draws(elements, buffers, reached, **more)
-    return stream_of(given, TRIANGLES, WRITTEN, [bytes(640)] * 2)
-
-
-INSIDE = VertexBuffer(WRITTEN, 8, 32)
-
-
-def test_a_stream_is_made_of_what_vertices_read() -> None:
-    found = streamed([element(0), element(0, offset=16)], [INSIDE], 2)
-    assert found is not None
-    assert (found.width, found.stride, found.divisor, found.versions) == (640, 32, 0, 2)
-    assert found.last == 16 + 8 + 12  # the end of the element that ends last
-    mixed = streamed([element(0), element(1, 3)], [INSIDE, VertexBuffer(OTHER, 0, 4)])
-    assert mixed is not None and mixed.divisor == 0
-    instances = streamed([element(0, 3), element(1), element(0, 2)], [INSIDE, None], 2)
-    assert instances is not None and instances.divisor == 2
-    # What repeats one value, and what has no buffer, begins nowhere.
-    still = [INSIDE, VertexBuffer(OTHER, 0, 0)]
-    assert streamed([element(0), element(1), element(2)], still) is not None
-
-
-@pytest.mark.parametrize(
-    ("elements", "buffers", "reached", "more"),
-    [
-        ([element(0)], [VertexBuffer(OTHER, 0, 32)], 1, {}),
-        ([element(0)], [VertexBuffer(WRITTEN, 0, 0)], 1, {}),
-        ([element(0)], [INSIDE], 2, {}),  # something else reads there
-        ([element(0)], [INSIDE], 1, {"sees": True}),
-        ([element(0)], [INSIDE], 1, {"lost": True}),
-        ([element(0)], [INSIDE], 1, {"facts": ["vertex_id"]}),
-        ([element(0), element(1)], [INSIDE, VertexBuffer(WRITTEN, 8, 16)], 2, {}),
-        ([element(0), element(0, 1)], [INSIDE], 2, {}),
-        ([element(0), element(1)], [INSIDE, VertexBuffer(OTHER, 0, 4)], 1, {}),
-        ([element(0, 2), element(1, 1)], [INSIDE, VertexBuffer(OTHER, 0, 4)], 1, {}),
-    ],
-)
-def test_what_is_no_stream(elements: Any, buffers: Any, reached: int, more: Any) -> None:
-    assert streamed(elements, buffers, reached, **more) is None
 
 
 # -- calls that come again -------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import pytest
 
 from gallette.drivers.common.memory.resource import HostResource, create_resource
 from gallette.drivers.common.texture import Unit, texture_unit
-from gallette.drivers.common.texture.versions import may_have_versions
 from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Reduction, Swizzle, Target, Wrap
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc, ResourceLedger
@@ -371,34 +370,6 @@ def test_depth_comparison_comes_before_the_swizzle() -> None:
         assert found[3].tolist() == [0, 1]
         depth = Unit(alpha, state).sample("tex", at, 2)
         assert depth[3].tolist() == [0.5, 0.5]
-
-
-def test_textures_of_which_versions_can_be_kept() -> None:
-    """A plain picture of colours as they are looked at, sampled once for each pixel."""
-    plain = texture()
-    view, wide = view_of(plain), replace(LINEAR, max_anisotropy=4.0)
-    for format in ("R8_UNORM", "R8G8B8A8_UNORM", "R32G32B32A32_FLOAT", "R8G8B8A8_SRGB"):
-        for sampler in (None, NEAREST, LINEAR, replace(NEAREST, max_anisotropy=4.0)):
-            assert may_have_versions(view_of(texture(format)), sampler)
-    assert not may_have_versions(view, wide)
-    assert not may_have_versions(view, replace(LINEAR, reduction=Reduction.MIN))
-    others: list[HostResource] = [
-        *(texture(samples=samples) for samples in (2, 4, 8, 16)),
-        *(texture(format) for format in ("DXT1_RGB", "R32G32B32_FLOAT")),
-        texture("Z24_UNORM_S8_UINT"),
-        texture(target=Target.TEXTURE_2D_ARRAY, array_size=2),
-        texture(target=Target.TEXTURE_RECT),
-        texture(height=1, target=Target.TEXTURE_1D),
-        texture(target=Target.TEXTURE_CUBE, array_size=6),
-    ]
-    for resource in others:
-        assert not may_have_versions(view_of(resource), LINEAR), resource.desc
-    assert not may_have_versions(view_of(others[7], target=Target.TEXTURE_2D), LINEAR)
-    assert not may_have_versions(view_of(plain, target=Target.TEXTURE_2D_ARRAY), LINEAR)
-    smaller = view_of(texture("R8G8_UNORM"), format=FORMATS["R8G8B8A8_UNORM"])
-    assert not may_have_versions(smaller, LINEAR)
-    plain.live = True
-    assert not may_have_versions(view, LINEAR)
 
 
 # -- components that somebody looks at ---------------------------------------------------------

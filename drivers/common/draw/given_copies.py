@@ -1,0 +1,138 @@
+"""What a pending draw was given, with copies in place of resources written since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.drivers.common.bound import ConstantBuffer
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.program import DriverShader
+from gallette.pipe.enums import Primitive
+from gallette.pipe.state import SamplerView, VertexBuffer
+
+from .finding import DrawStates
+from .programs import Selection
+from .reaching import MERGED_STAGES
+from .waiting import Given, Plan
+
+__all__ = ["GivenCopies"]
+
+
+class GivenCopies(Given):
+    """A snapshot that reads copies, for one execution.
+
+    There may be one for each draw, so only what is asked for is derived.
+    """
+
+    __slots__ = ("_buffers", "_copies", "_now", "_vertex_textures")
+
+    def __init__(self, now: Given, copies: Mapping[int, HostResource]) -> None:
+        """`copies`: what takes the place of a resource, by its identity."""
+        self._now, self._copies, self._states = now, copies, None
+        self.family, self.scissors, self.viewports = now.family, now.scissors, now.viewports
+        self.reads, self.buffers, self.blocks = now.reads, now.buffers, now.blocks
+        self._vertex_textures: tuple[int, ...] = ()
+        if not now.sampled.isdisjoint(copies):
+            vertex, fragment = (self._copied_textures(stage) for stage in MERGED_STAGES)
+            self._vertex_textures = vertex
+            self.reads = (*now.reads, -1, *fragment)
+        self.buffers = tuple(map(self._name, now.buffers))
+        if any(now.blocks):
+            self.blocks = tuple([tuple(map(self._name, keys)) for keys in now.blocks])
+        self.held, self.flushes, self._resources = False, 0, []
+        self._relatives, self._plans = {}, {}
+        self._buffers: list[VertexBuffer | None] | None = None
+
+    @property
+    def like(self) -> Given:
+        return self._now
+
+    def _copied_textures(self, stage: Stage) -> tuple[int, ...]:
+        """The identities of copies that the stage samples."""
+        views = self._now.states.bound.stages[stage].views
+        copies = [None if view is None else self._copies.get(id(view.resource)) for view in views]
+        return tuple([id(copy) for copy in copies if copy is not None])
+
+    def _name(self, key: Any) -> Any:
+        """The key of a buffer's bytes, with the copy in place of the buffer."""
+        copy = self._copies.get(key[0]) if type(key) is tuple else None
+        return key if copy is None else (id(copy), *key[1:])
+
+    @property
+    def vertex_buffers(self) -> Sequence[VertexBuffer | None]:
+        if self._buffers is None:
+            self._buffers = []
+            for each in self.like.vertex_buffers:
+                copy = None if each is None else self._copies.get(id(each.buffer))
+                if each is not None and copy is not None:
+                    each = VertexBuffer(copy, each.offset, each.stride)
+                self._buffers.append(each)
+        return self._buffers
+
+    def bytes_of(self, slot: int) -> npt.NDArray[np.uint8]:
+        buffer = self.like.vertex_buffers[slot]
+        copy = None if buffer is None else self._copies.get(id(buffer.buffer))
+        return self.like.bytes_of(slot) if copy is None else copy.storage[0][0, 0]
+
+    def block(self, stage: Stage, number: int) -> ConstantBuffer | None:
+        found = self.like.block(stage, number)
+        copy = None if found is None else self._copies.get(id(found.buffer))
+        if found is None or copy is None:
+            return found
+        data = copy.bytes_at(found.offset, len(found.data))
+        return ConstantBuffer(None, data, copy, found.offset)
+
+    @property
+    def states(self) -> DrawStates:
+        """The states, made when something asks for more than what differs."""
+        if self._states is None:
+            now = self.like.states
+            stages = dict(now.bound.stages)
+            for stage in MERGED_STAGES:
+                bindings = stages[stage]
+                blocks = [self.block(stage, number) for number in range(len(bindings.constants))]
+                views = list(map(self._view, bindings.views))
+                stages[stage] = replace(bindings, constants=blocks, views=views)
+            buffers = tuple(self.vertex_buffers)
+            copy = replace(now.bound, vertex_buffers=buffers, stages=stages)
+            self._states = now.remembering(copy, now)
+        return self._states
+
+    def _view(self, view: SamplerView | None) -> SamplerView | None:
+        copy = None if view is None else self._copies.get(id(view.resource))
+        return view if view is None or copy is None else replace(view, resource=copy)
+
+    def selection(self, mode: Primitive) -> Selection | None:
+        return self.like.selection(mode)
+
+    def waitable(self, mode: Primitive) -> bool:
+        return self.like.waitable(mode)
+
+    def sees_start(self, mode: Primitive) -> bool:
+        return self.like.sees_start(mode)
+
+    def plan(self, mode: Primitive) -> Plan | None:
+        """There is none: it would not be used twice."""
+        return None
+
+    def has_no_plan(self, mode: Primitive) -> bool:
+        return True
+
+    def relatives(self, mode: Primitive) -> tuple[Any, ...]:
+        found = self.like.relatives(mode)
+        if found == (self.like,):
+            return (self,)
+        found = *found, self._vertex_textures
+        if self.blocks != self.like.blocks and self.large_blocks(mode) is not None:
+            return *found, self.blocks
+        return found
+
+    @property
+    def shaders(self) -> tuple[DriverShader | None, ...]:
+        return self.like.shaders
