@@ -105,7 +105,7 @@ def flushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def executed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many draws were executed at a time."""
     found: list[int] = []
-    for name in ("_execute", "alone"):
+    for name in ("run", "alone"):
         own = getattr(Execution, name)
 
         def counted(self: Execution, draws: Any, own: Any = own) -> None:

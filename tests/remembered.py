@@ -102,7 +102,6 @@ class Watch:
             (Given, "relatives", self._relatives),
             (HostResource, "derive", self._derived),
             (execution, "families", self._families),
-            (execution, "shared_fragments", self._shared),
         )
         self._put(places, _MAKERS, patch)
 
@@ -310,22 +309,6 @@ class Watch:
                 if state is not None and other is not None:
                     self.same("fixed state of a family", _shared(state.fixed),
                                _shared(other.fixed))  # fmt: skip
-
-    def _shared(self, found: Any, entries: Any) -> None:
-        """Fragments of several states that one program shades read the same."""
-        if found is None:
-            return
-        first, call, _ = entries[0]
-        with_what = first.states.joiner.resources(Stage.FRAGMENT)
-        others = {id(given): (given, info) for given, info, _ in entries[1:]}
-        for given, info in list(others.values())[:LOOKS]:
-            read = given.states.joiner.resources(Stage.FRAGMENT)
-            self.same("what fragments of several states read",
-                       replace(with_what, constants=[]), replace(read, constants=[]))  # fmt: skip
-            programs_ = (s.selection(i.mode) for s, i in ((first.states, call),
-                                                          (given.states, info)))  # fmt: skip
-            one, other = (p and p.fragment for p in programs_)
-            self.same("programs of fragments of several states", one, other)
 
     # -- contents ----------------------------------------------------------------------------------
 

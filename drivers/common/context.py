@@ -20,9 +20,9 @@ from gallette.drivers.common.memory.mipmap import generate_mipmap
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
-from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
+from gallette.pipe.enums import MapFlags, QueryType
 from gallette.pipe.formats import Format
-from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Handle
+from gallette.pipe.interface import Handle
 from gallette.pipe.resource import Resource, Transfer
 from gallette.pipe.series import Series
 from gallette.pipe.state import (
@@ -30,9 +30,7 @@ from gallette.pipe.state import (
     ClearCall,
     ComputeInfo,
     DrawInfo,
-    FramebufferState,
     QueryChange,
-    ScissorState,
     StreamOutputInfo,
 )
 
@@ -80,10 +78,7 @@ class HostContext(MemoryContext):
         self._queue.rebinding()
 
     def retargeting(self) -> None:
-        if self._queue.may_retarget():
-            self.changing()
-        else:
-            self.settle()
+        self.settle()
 
     def rebound(self) -> None:
         self._states.forget()
@@ -187,53 +182,17 @@ class HostContext(MemoryContext):
         resource.memory[offset:end] = data  # type: ignore[assignment]
         resource.touch()
 
-    def clear(
-        self,
-        flags: ClearFlags,
-        color: Color,
-        depth: float,
-        stencil: int,
-        scissor: ScissorState | None = None,
-        color_mask: ColorMask = EVERY_CHANNEL,
-        stencil_mask: int = 0xFF,
-    ) -> None:
-        """Clears of small parts wait like draws; others need not wait for draws into others."""
-        if self._condition is None and type(self).draw_vbo is HostContext.draw_vbo:
-            values = ClearValues(color, depth, stencil, color_mask, stencil_mask)
-            if self._clear_between(self.bound.framebuffer, flags, values, scissor):
-                return
-        super().clear(flags, color, depth, stencil, scissor, color_mask, stencil_mask)
-
-    def _clear_between(
-        self,
-        framebuffer: FramebufferState,
-        flags: ClearFlags,
-        values: ClearValues,
-        scissor: ScissorState | None,
-    ) -> bool:
-        """Clear without the draws that wait being executed, if that can be."""
-        if self._queue.clear(framebuffer, flags, values, scissor):
-            return True
-        if self._queue.leaves_alone(framebuffer):
-            clear(framebuffer, flags, values, scissor)
-            return True
-        return False
-
     def begin_query(self, query: Handle) -> None:
         """Draws may wait: they will be counted one by one."""
         if not self._counts_later(query):
             super().begin_query(query)
             return
-        if self._queue.unordered:
-            self.settle()
         self._queue.begin_query(query)
 
     def end_query(self, query: Handle) -> None:
         if not self._counts_later(query):
             super().end_query(query)
             return
-        if self._queue.unordered:
-            self.settle()
         self._queue.end_query(query)
 
     def _counts_later(self, query: Handle) -> bool:
@@ -284,9 +243,8 @@ class HostContext(MemoryContext):
         if self._failure is not None or self._condition is not None:
             return False
         values = ClearValues(call.color, call.depth, call.stencil)
-        if not self._clear_between(call.framebuffer, call.flags, values, call.scissor):
-            self.settle()
-            clear(call.framebuffer, call.flags, values, call.scissor)
+        self.settle()
+        clear(call.framebuffer, call.flags, values, call.scissor)
         return True
 
     def destroy(self) -> None:

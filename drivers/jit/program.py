@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,6 @@ from gallette.compiler.disk_cache import DiskCache
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
-from gallette.drivers.common.draw.together import Offered
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -52,7 +50,6 @@ from .calls import CallArea, answering, clock_of, raise_failure
 from .clipping import cut_triangles
 from .fill import TileFunction, fill
 from .llvm.engine import Function, compile_module
-from .mixed import fill_together
 from .outlines import outline
 from .shader.chunk import Input, is_strided
 from .shader.chunk_emit import ChunkCode, emit_chunk, lanes_together
@@ -257,10 +254,6 @@ class BoundJit:
         from .direct import direct
 
         return direct(draw, mode)
-
-    def fill_together(self, offered: Sequence[Offered]) -> bool:
-        """The same for triangles of several states at once, in order."""
-        return fill_together(offered)
 
     def cut(
         self,

@@ -1,4 +1,4 @@
-"""Clears of small parts wait between small draws: the picture is that of one after the other."""
+"""Clears of small parts between small draws: the picture is that of one after the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import clearing, execution, queue
+from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import program
@@ -211,53 +211,7 @@ def test_whatever_the_format(format: int, monkeypatch: pytest.MonkeyPatch) -> No
     same_as_at_once(everything, lambda: Painter(FS, format), monkeypatch)
 
 
-def test_many_fragments_are_dealt_out_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gallette.drivers.common.draw.dealing.AT_ONCE", 2000)
-    same_as_at_once(everything, Painter, monkeypatch)
-
-
-@pytest.mark.parametrize("step", [one_color, one_buffer, some_channels, depth])
-def test_they_wait(step: Step, flushes: list[int]) -> None:
-    contents(step, Painter())
-    assert flushes == [STEPS]
-
-
-def test_large_clears_do_not_wait(flushes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "LARGEST", 0)
-    painter = Painter()
-    painter.draw()
-    painter.gl.scissor(1, 1, 2, 2)
-    painter.gl.clear(GL.COLOR_BUFFER_BIT)
-    assert flushes == [1]
-    painter.gl.release()
-
-
-def test_what_waits_has_a_bound(flushes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queue, "MOST_CLEARED", 2000)
-    contents(one_color, Painter())
-    assert sum(flushes) == STEPS
-    assert 1 < max(flushes) < STEPS
-
-
-def test_layers_do_not_wait(flushes: list[int]) -> None:
-    """All layers of an attachment are cleared, and one is drawn to."""
-    painter = Painter()
-    gl = painter.gl
-    gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])
-    gl.bind_texture(GL.TEXTURE_2D_ARRAY, gl.gen_textures(1)[0])
-    gl.tex_image3d(
-        GL.TEXTURE_2D_ARRAY, 0, GL.RGBA8, SIZE, SIZE, 3, 0, GL.RGBA, GL.UNSIGNED_BYTE, None
-    )
-    texture = gl.get_integerv(GL.TEXTURE_BINDING_2D_ARRAY)[0]
-    gl.framebuffer_texture(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, texture, 0)
-    painter.draw()
-    gl.scissor(1, 1, 2, 2)
-    gl.clear(GL.COLOR_BUFFER_BIT)
-    assert flushes == [1]
-    gl.release()
-
-
-def test_a_framebuffer_may_be_deleted_while_clears_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_framebuffer_may_be_deleted_after_clears() -> None:
     painter = Painter()
     for _ in range(3):
         one_color(painter)
@@ -266,14 +220,6 @@ def test_a_framebuffer_may_be_deleted_while_clears_wait(monkeypatch: pytest.Monk
     painter.gl.finish()
     assert painter.gl.get_error() == 0
     painter.gl.release()
-
-
-def test_orders_lay_clears_between_draws() -> None:
-    nowhere = queue.FramebufferState(), queue.ScissorState(), ()
-    clears = [clearing.Clear(after, *nowhere) for after in (1, 1, 3)]
-    draws, places = clearing.orders(4, clears)
-    assert draws.tolist() == [0, 3, 4, 6]
-    assert places.tolist() == [1, 2, 5]
 
 
 LOOK = """#version 330

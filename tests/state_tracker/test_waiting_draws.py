@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import dealing, execution, queue
+from gallette.drivers.common.draw import execution, pixel_order, queue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -169,8 +169,8 @@ def test_programs_that_take_turns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     times: list[int] = []
-    own = dealing._resolved
-    monkeypatch.setattr(dealing, "_resolved", lambda *a: (times.append(1), own(*a))[1])
+    own = pixel_order._resolved
+    monkeypatch.setattr(pixel_order, "_resolved", lambda *a: (times.append(1), own(*a))[1])
     monkeypatch.setattr(execution, "WORTH_MERGING", 2)
     images = []
     for small in (4096, 0):

@@ -1,29 +1,24 @@
-"""Draws that waited, executed: as few draws as they can be made, whose ways they share.
+"""The executor: turns the pending draws of a batch into as few draws as possible.
 
-Of draws in several states those of one state are one, states that are alike in most share their
-vertices (`families`) or what they cover (`sharing`), and what comes before what is decided where
-nobody can tell (`grouping`, `dealing`). Those whose shaders seldom meet others like them, or that
-have a quick way of their own, are made one by one.
+Draws with an equal merge key become instances of one draw (`families`). If draws with several keys
+are left, they are executed in per-pixel order (`pixel_order`), or one after the other where that is
+not possible. Draws whose shaders seldom meet others like them, or that have a plan, are executed
+one by one.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
 from gallette.compiler.collector import collector_paused
 
-from .clearing import Clear
-from .dealing import deal
-from .families import Family, Waiting, families, fewest, pairs_of, shared_fragments
+from .families import Family, Waiting, families, fewest, pairs_of
 from .finding import DrawStates
-from .grouping import Group, batches
-from .runs import Failures, add_group, draw_batch, draw_many, draw_one
-from .sharing import add_company, companies
-from .targets import Targets
-from .together import fill_together
+from .grouping import Group
+from .pixel_order import can_order_pixels, draw_in_pixel_order
+from .runs import Failures, add_group, draw_group, draw_many, draw_one
 from .waiting import Given, row_of
 
 __all__ = ["Execution"]
@@ -54,43 +49,22 @@ class Execution:
         draw_one(*draw, 0)
 
     @collector_paused
-    def run(self, draws: list[Waiting], clears: list[Clear], targets: Targets) -> None:
-        """Execute draws, of which thousands may have waited with all they were given."""
-        if targets.several:
-            self._execute_apart(draws, clears, targets)
-        elif clears:
-            self._execute_around(draws, clears)
-        else:
-            self._execute(draws)
-
-    def _execute_apart(self, entries: list[Waiting], clears: list[Clear], targets: Targets) -> None:
-        """Execute draws into several framebuffers, and the clears between them."""
+    def run(self, entries: list[Waiting]) -> None:
+        """Execute draws, of which thousands may be pending."""
         failures = Failures()
-        for draws, between in targets.apart(entries, clears):
-            if between:
-                failures.of(self._execute_around, draws, between)
-            elif len(draws) == 1:
-                failures.of(self.alone, draws[0])
+        entries = self._directly(entries, failures)
+        merges = self._worth(entries)
+        number, tally = 0, self._states.counters.tally
+        for merge, group in itertools.groupby(entries, lambda entry: merges[entry[0]]):
+            some = list(group)
+            if tally is not None:
+                tally.first = number
+            if merge:
+                self._together(some, failures)
             else:
-                failures.of(self._execute, draws)
-        failures.tell()
-
-    def _execute_around(self, entries: list[Waiting], clears: list[Clear]) -> None:
-        """The same for draws between which there are clears."""
-        failures = Failures()
-        if all(self._worth(entries).values()) and self._dealt(entries, failures, clears):
-            failures.tell()
-            return
-        first = 0
-        for clear in (*clears, None):
-            end = len(entries) if clear is None else clear.after
-            if end - first == 1:
-                failures.of(self.alone, entries[first])
-            elif end > first:
-                failures.of(self._execute, entries[first:end])
-            if clear is not None:
-                clear.now()
-            first = end
+                for at, entry in enumerate(some):
+                    failures.of(draw_one, *entry, at)
+            number += len(some)
         failures.tell()
 
     def _directly(self, entries: list[Waiting], failures: Failures) -> list[Waiting]:
@@ -128,84 +102,41 @@ class Execution:
         worth = {s for s in several if self._drawn[s] >= WORTH_MERGING}
         return {given: found in worth for given, found in shaders.items()}
 
-    def _execute(self, entries: list[Waiting]) -> None:
-        failures = Failures()
-        entries = self._directly(entries, failures)
-        if not entries:
-            failures.tell()
-            return
-        merges = self._worth(entries)
-        if all(merges.values()):
-            self._together(entries, failures)
-            failures.tell()
-            return
-        number, tally = 0, self._states.counters.tally
-        for merge, group in itertools.groupby(entries, lambda entry: merges[entry[0]]):
-            some = list(group)
-            if tally is not None:
-                tally.first = number
-            if merge:
-                self._together(some, failures)
-            else:
-                for at, entry in enumerate(some):
-                    failures.of(draw_one, *entry, at)
-            number += len(some)
-        failures.tell()
-
     def _together(self, entries: list[Waiting], failures: Failures) -> None:
         """Draws whose shaders run for many draws at once."""
         found = families(entries)
         if len(found) == 1 and found[0].alike:
             failures.of(draw_many, found[0])
-            return
-        if self._regroup and self._shared_ways(entries, found, failures):
-            return
+        elif not (self._regroup and self._in_pixel_order(found, failures)):
+            self._in_order(entries, failures)
+
+    def _in_pixel_order(self, found: list[Family], failures: Failures) -> bool:
+        """Draw each family as one draw; false, and nothing is drawn, if that cannot be."""
+        if any(family.lanes > family.limit for family in found):
+            return False
+        if len(found) > 1:
+            states = [family.first_state() for family in found]
+            if not all(state is None or can_order_pixels(state) for state in states):
+                return False
+        counters = self._states.counters
+        before = counters.snapshot()
         groups: list[Group] = []
         for family in found:
-            if not self._regroup or family.lanes > family.limit:
-                break  # too many for one part: in order, then
             family.entries[0][0].states.work.begin(merged=True)
             failures.of(add_group, groups, family)
-        else:
-            if fill_together(groups, failures.of):
-                pass
-            elif len(groups) == 1:
-                failures.of(draw_batch, groups[0], list(range(len(entries))))
-            elif not deal(
-                groups, self._states.scratch, failures.of, lambda: shared_fragments(entries)
-            ):
-                for group, rows in batches(groups):
-                    failures.of(draw_batch, group, rows)
-            return
+        if len(found) == 1:
+            if groups:
+                failures.of(draw_group, groups[0])
+            return True
+        if draw_in_pixel_order(groups, self._states.scratch, failures.of):
+            return True
+        counters.restore(before)
+        return False
+
+    def _in_order(self, entries: list[Waiting], failures: Failures) -> None:
+        """Neighbours that differ in nothing but constants are one draw."""
         number = 0
         for _, some in itertools.groupby(entries, lambda entry: (id(entry[0]), entry[1])):
             same = list(some)
             failures.of(draw_many, Family.of(same), number)
             number += len(same)
-
-    def _shared_ways(self, entries: list[Waiting], found: list[Family], failures: Failures) -> bool:
-        """Families that share the way to fragments; false, and nothing is drawn, if none do."""
-        together = companies(found)
-        if together is None or any(family.lanes > family.limit for family in found):
-            return False
-        counters = self._states.counters
-        before = counters.snapshot()
-        groups: list[Group] = []
-        for company in together:
-            company[0].entries[0][0].states.work.begin(merged=True)
-            add_company(groups, company, entries, failures.of)
-        if deal(groups, self._states.scratch, failures.of, lambda: shared_fragments(entries)):
-            return True
-        counters.restore(before)
-        return False
-
-    def _dealt(self, entries: list[Waiting], failures: Failures, clears: Sequence[Clear]) -> bool:
-        """All of it at once, clears in between; false, and nothing is drawn, if that cannot be."""
-        found = families(entries)
-        if any(family.lanes > family.limit for family in found):
-            return False
-        groups: list[Group] = []
-        for family in found:
-            family.entries[0][0].states.work.begin(merged=True)
-            failures.of(add_group, groups, family)
-        return deal(groups, self._states.scratch, failures.of, clears=clears)

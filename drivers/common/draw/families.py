@@ -10,7 +10,7 @@ what they read.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
@@ -20,14 +20,12 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import ConstantBuffer
-from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.vertex.fetch import Gathered
 from gallette.drivers.common.vertex.masks import begins_of
 from gallette.drivers.common.vertex.stream import restarts
 from gallette.drivers.common.vertex.vertices import OwnViewports
-from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
 from .parts import LISTS, TOLD, lanes_at_once
@@ -43,8 +41,6 @@ __all__ = [
     "fewest",
     "kind_of",
     "pairs_of",
-    "shared_fragments",
-    "tables",
 ]
 
 Waiting = tuple[Given, DrawInfo, Constants]
@@ -169,6 +165,11 @@ class Family:
             return None
         return np.array(starts, np.int64).take(self._infos.which)
 
+    def first_state(self) -> DrawState | None:
+        """The state of its first draw, by itself and without copies."""
+        given, info, _ = self.entries[0]
+        return given.like.states.of(info.mode)
+
     def state_of_alike(self) -> DrawState | None:
         """The state of all its draws as instances of one, where they differ in constants alone."""
         given, info, _ = self.entries[0]
@@ -205,23 +206,6 @@ class Family:
             )
         return draw
 
-    def shading(
-        self, constants: Mapping[Stage, ConstantTables], rows: Sequence[int], count: int
-    ) -> tuple[FragmentEngine, FragmentShader]:
-        """What becomes of the fragments of its draws where they are those of these `rows` among
-        `count` others, whose constants are given.
-        """
-        given, info, _ = self.entries[0]
-        state = given.states.of(info.mode)
-        assert state is not None
-        first, which = self._givens.kinds(lambda each: each.reads)
-        of_rows = np.zeros(count, np.uint16)
-        of_rows[rows] = which
-        fragment = constants[Stage.FRAGMENT]
-        if len(first) > 1 and state.fragment.program is not None:
-            return state.fixed.engine, self._fragments(first, of_rows, fragment)
-        return state.fixed.engine, given.states.merged_fragment(info.mode, fragment)
-
     def _fragments(
         self, first: list[Given], which: Which, tables: ConstantTables
     ) -> FragmentShader:
@@ -242,32 +226,6 @@ def _with_scissors(draw: DrawState, first: Sequence[Given], which: Which) -> Dra
     raster = replace(draw.fixed.raster, target=Rect(*low, *high))
     fixed = replace(draw.fixed, raster=raster)
     return replace(draw, fixed=fixed, scissors=sides.take(which, axis=0))
-
-
-def shared_fragments(entries: Sequence[Waiting]) -> FragmentShader | None:
-    """The one program that shades fragments of draws in several states, with constants of each.
-
-    None where they run different code, or it reads different things.
-    """
-    origin: Any = None
-    seen: set[Given] = set()
-    for given, info in pairs_of(entries):
-        if info.mode is Primitive.POINTS:
-            return None
-        if given not in seen:
-            seen.add(given)
-            selection = given.selection(info.mode)
-            if selection is None or len(selection.origin) < 2:
-                return None
-            bound, large = given.like.states.bound, given.large_blocks(info.mode)
-            reference = bound.depth_stencil_alpha.state.alpha_ref_value
-            found = selection.origin[1], given.reads, reference, bound.clip_planes, large
-            if origin is None:
-                origin = found
-            elif found != origin:
-                return None
-    first, info, _ = entries[0]
-    return first.states.merged_fragment(info.mode, tables(entries)[Stage.FRAGMENT])
 
 
 def pairs_of(entries: Sequence[Waiting]) -> list[tuple[Given, DrawInfo]]:
@@ -401,11 +359,6 @@ def _differ_in_starts(given: Given, infos: Sequence[DrawInfo]) -> bool:
 
 def _but_the_start(info: DrawInfo) -> tuple[Any, ...]:
     return info.mode, info.count, info.instance_count, info.start_instance
-
-
-def tables(entries: Sequence[Waiting]) -> dict[Stage, ConstantTables]:
-    """What shaders read in many draws, by stage."""
-    return _tables(entries, _Distinct(list(map(_GIVEN, entries))))
 
 
 def _tables(entries: Sequence[Waiting], givens: _Distinct[Given]) -> dict[Stage, ConstantTables]:

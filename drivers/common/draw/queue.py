@@ -3,9 +3,9 @@
 A small draw is not executed at once. If the next one differs in nothing but constant block 0, both
 become instances of one draw (see `variants.merging`); if other bindings differ, each remembers what
 it was given (`waiting`), and draws of one state are executed together where nobody can tell that
-they changed places (`grouping`). Much may happen meanwhile: writes (`copy_on_write`), clears of
-small parts (`clearing`), other framebuffers (`targets`), queries. Whatever else somebody could tell
-by, such as reading what was drawn, makes the context `flush` the queue first.
+they changed places (`pixel_order`). Meanwhile buffers and textures may be written
+(`copy_on_write`), and queries may begin and end. Whatever else somebody could tell by, such as
+reading what was drawn, makes the context `flush` the queue first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
 from gallette.drivers.common.vertex.stream import restarts
-from gallette.pipe.enums import ClearFlags, MapFlags
+from gallette.pipe.enums import MapFlags
 from gallette.pipe.series import Series
 from gallette.pipe.state import (
     BufferWrite,
@@ -24,10 +24,8 @@ from gallette.pipe.state import (
     DrawInfo,
     FramebufferState,
     QueryChange,
-    ScissorState,
 )
 
-from .clearing import LARGEST, Clear, may_wait
 from .copy_on_write import CopyOnWrite
 from .execution import Execution
 from .families import Waiting
@@ -37,7 +35,6 @@ from .pipeline import draw
 from .reaching import MERGED_STAGES
 from .remembering import Memory
 from .repeating import Between, Repeatable, write_now
-from .targets import Targets
 from .waiting import Constants, Given, Plan, Row
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
@@ -54,9 +51,6 @@ _ALONE = 3
 MOST_LANES = 1 << 18
 """Vertices of draws that may wait: about as many as are shaded at a time."""
 
-MOST_CLEARED = 1 << 17
-"""Pixels of clears that may wait."""
-
 _WRITE, _PERSISTENT = int(MapFlags.WRITE), int(MapFlags.PERSISTENT)
 _GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
 
@@ -65,8 +59,6 @@ class DrawQueue:
     """The draws of a context that wait: what each was given, its call, its constants."""
 
     __slots__ = (
-        "_cleared",
-        "_clears",
         "_copies",
         "_counts",
         "_entries",
@@ -81,7 +73,6 @@ class DrawQueue:
         "_regroup",
         "_states",
         "_target",
-        "_targets",
         "_vertex",
     )
 
@@ -100,10 +91,7 @@ class DrawQueue:
         self._target = FramebufferState()  # of the draw made last
         self._execution = Execution(states, regroup)
         self._copies = CopyOnWrite()
-        self._targets = Targets()
         self._marks: list[Mark] = []
-        self._clears: list[Clear] = []
-        self._cleared = 0  # pixels of them
 
     def _constants(self) -> Row:
         """What is bound as block 0 of the vertex and the fragment stage."""
@@ -131,15 +119,12 @@ class DrawQueue:
         return info is self._info or self._can_wait(info)
 
     def elsewhere(self, target: FramebufferState) -> bool:
-        """Are draws that wait, or were made last, for another framebuffer?
-
-        So the queue is to be flushed, unless these may wait beside them; what comes now is for
-        this one.
-        """
+        """Whether the pending draws, or the one made last, are for another framebuffer. The next
+        draws are for this one."""
         if target is self._target:
             return False
         old, self._target = self._target, target
-        return old != target and not (self._entries and self.may_retarget())
+        return old != target
 
     def retargets(self, draw: Repeatable) -> bool:
         """Is a draw that comes again for another framebuffer? Then flush the queue first."""
@@ -181,11 +166,10 @@ class DrawQueue:
         """What draws were given stays from now on: somebody is about to wait with it."""
         given.hold()
         self._copies.note(given)
-        self._targets.note(given)
 
     def _spoiled(self) -> None:
         """Drawing ended half way: what was derived of attachments may be stale."""
-        for framebuffer in (self._states.bound.framebuffer, *self._targets):
+        for framebuffer in (self._states.bound.framebuffer, self._target):
             for surface in (*framebuffer.cbufs, framebuffer.zsbuf):
                 if surface is not None:
                     assert isinstance(surface.resource, HostResource)
@@ -235,7 +219,7 @@ class DrawQueue:
                 return True
         if not draw.waits or len(entries) >= MOST or self._lanes >= MOST_LANES:
             return False
-        if not given.held and not (given.alive and self._targets.admits(given)):
+        if not (given.held or given.alive):
             return False
         self._wait(given, draw.call(start), bytes(data))
         return True
@@ -274,7 +258,7 @@ class DrawQueue:
                 draw = draws[number]
                 if type(draw) is QueryChange:
                     if not changed:
-                        if not self._counts or self.unordered:
+                        if not self._counts:
                             break
                         changed = True
                     query, begins = draw.query, draw.begins
@@ -300,7 +284,7 @@ class DrawQueue:
                     if not draw.waits or draw.target is not like.target:
                         break
                     if not given.held:
-                        if not (given.alive and self._targets.admits(given)):
+                        if not given.alive:
                             break
                         self._hold(given)
                     good.add(draw)
@@ -383,7 +367,7 @@ class DrawQueue:
         if type(what) is ClearCall:
             values = ClearValues(what.color, what.depth, what.stencil)
             if self._entries:
-                return self.clear(what.framebuffer, what.flags, values, what.scissor)
+                return False
             clear(what.framebuffer, what.flags, values, what.scissor)
             return True
         assert type(what) is BufferWrite
@@ -415,8 +399,6 @@ class DrawQueue:
             and given.repeats_instances(info.mode)
             and not restarts(info)
         ):
-            return False
-        if not given.held and not self._targets.admits(given):
             return False
         self._info = info
         return True
@@ -461,57 +443,6 @@ class DrawQueue:
         self.rebinding()
         self._states.forget()
 
-    # -- framebuffers and clears ---------------------------------------------------------------
-
-    @property
-    def unordered(self) -> bool:
-        """Nobody can be told what lies between two of the draws that wait."""
-        return bool(self._clears) or self._targets.several
-
-    def may_retarget(self) -> bool:
-        """May what is drawn next into another framebuffer wait with what waits?"""
-        entries, states = self._entries, self._states
-        if not entries:
-            return True
-        if not self._regroup or self._marks:
-            return False
-        if states.witness is not None or states.recorder is not None:
-            return False
-        given, info, _ = entries[-1]
-        return given.plan(info.mode) is None
-
-    def leaves_alone(self, framebuffer: FramebufferState) -> bool:
-        """Something waits, but nothing that has to do with its attachments."""
-        waits = bool(self._entries) and self._regroup and self._states.recorder is None
-        return waits and self._targets.leaves_alone(framebuffer)
-
-    def clear(
-        self,
-        framebuffer: FramebufferState,
-        flags: ClearFlags,
-        values: ClearValues,
-        scissor: ScissorState | None,
-    ) -> bool:
-        """Clear a small part later; false if it has to be done now, behind all that waits."""
-        entries, states = self._entries, self._states
-        if not entries or not self._regroup or self._marks or len(self._clears) >= MOST:
-            return False
-        if states.witness is not None or states.recorder is not None:
-            return False
-        given, info, _ = entries[-1]
-        if framebuffer not in self._targets or given.plan(info.mode) is not None:
-            return False
-        made = Clear.of(len(entries), framebuffer, flags, values, scissor)
-        if not made.pixels:
-            return True
-        if made.pixels > LARGEST or self._cleared + made.pixels > MOST_CLEARED:
-            return False
-        if not may_wait(framebuffer):
-            return False
-        self._clears.append(made)
-        self._cleared += made.pixels
-        return True
-
     # -- buffers and textures ------------------------------------------------------------------
 
     def may_map(self, resource: HostResource, flags: MapFlags) -> bool:
@@ -542,17 +473,15 @@ class DrawQueue:
         self._copies.clear()
         marks, self._marks = self._marks, []
         moments = Moments(self._states.counters, len(entries), marks) if marks else None
-        clears, self._clears, self._cleared = self._clears, [], 0
         try:
-            if len(draws) == 1 and not clears:
+            if len(draws) == 1:
                 self._execution.alone(draws[0])
             else:
-                self._execution.run(draws, clears, self._targets)
+                self._execution.run(draws)
         except BaseException:
             self._spoiled()
             raise
         finally:
-            self._targets.clear()
             if moments is not None:
                 moments.end()
             for info in map(_INFO, entries):

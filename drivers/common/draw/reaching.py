@@ -7,24 +7,16 @@ from collections.abc import Iterator
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import FramebufferState
 
 __all__ = [
     "MERGED_STAGES",
     "pinned_by",
     "readable_by",
     "resources_of",
-    "targets_of",
 ]
 
 MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
 """The stages whose constant block 0 may differ between draws that wait."""
-
-
-def targets_of(framebuffer: FramebufferState) -> frozenset[int]:
-    """What is drawn to, by identity."""
-    surfaces = (*framebuffer.cbufs, framebuffer.zsbuf)
-    return frozenset(id(surface.resource) for surface in surfaces if surface is not None)
 
 
 def resources_of(bound: Bound) -> Iterator[Resource]:

@@ -17,10 +17,10 @@ from gallette.pipe.state import DrawInfo
 from .families import Family
 from .grouping import Group
 from .parts import end_to_end, parts
-from .pipeline import draw, run
+from .pipeline import draw, run, run_part
 from .waiting import Constants, Given, row_of
 
-__all__ = ["Failures", "add_group", "draw_batch", "draw_many", "draw_one"]
+__all__ = ["Failures", "add_group", "draw_group", "draw_many", "draw_one"]
 
 
 class Failures:
@@ -95,10 +95,11 @@ def add_group(groups: list[Group], family: Family) -> None:
         draw.counters.ia_vertices += info.count * count
 
 
-def draw_batch(group: Group, rows: list[int]) -> None:
-    """Some draws of a group."""
+def draw_group(group: Group) -> None:
+    """All draws of a group."""
     group.draw.work.begin(merged=True)
     if group.draw.counters.tally is not None:
         group.draw.counters.tally.whose(group.entries)
-    with np.errstate(all="ignore"):
-        group.execute(rows)
+    if group.primitives is not None:
+        with np.errstate(all="ignore"):
+            run_part(group.draw, group.mode, group.primitives)

@@ -29,7 +29,7 @@ from gallette.pipe.state import (
 from .finding import DrawStates
 from .parts import TOLD
 from .programs import Selection
-from .reaching import MERGED_STAGES, pinned_by, readable_by, resources_of, targets_of
+from .reaching import MERGED_STAGES, pinned_by, readable_by, resources_of
 
 __all__ = [
     "BETWEEN",
@@ -115,7 +115,6 @@ class Given:
         "reads",
         "sampled",
         "scissors",
-        "targets",
         "viewports",
     )
 
@@ -164,7 +163,6 @@ class Given:
         # `copy_on_write`), and those that they write.
         self.pinned = frozenset(map(id, pinned_by(copy)))
         self.readable = frozenset(map(id, readable_by(copy))) - self.pinned
-        self.targets = targets_of(copy.framebuffer)
         self.sampled = frozenset(
             id(view.resource)
             for stage in MERGED_STAGES
@@ -291,8 +289,6 @@ class Given:
                     elif state.fixed.engine.state.depth_clamp is not None:  # to a viewport's
                         same = *same, self.viewports
                     found = same
-                elif hasattr(program, "fill_together"):
-                    found = *same, self.scissors, self.viewports
             self._relatives[mode] = found
         return found
 

@@ -170,25 +170,6 @@ class FragmentEngine:
         """An element for every pixel, of no meaning between times."""
         return self.scratch.at_least(self.state.plane * self.state.layers)
 
-    @property
-    def likeness(self) -> tuple[object, ...]:
-        """What tells what becomes of fragments, apart from where they go."""
-        state = self.state
-        colors = [
-            (index, color.state, color.blends, color.logicop, color.constant)
-            for index, color in self._colors
-        ]
-        return (
-            type(self),
-            state.tests,
-            state.references,
-            state.facts,
-            state.counting,
-            state.depth_clamp,
-            state.sample_mask,
-            colors,
-        )
-
     def resolves_with(self, other: FragmentEngine) -> bool:
         """Can fragments of both be resolved together, before any of them is shaded?
 

@@ -13,7 +13,6 @@ __all__ = [
     "ClipWords",
     "CommandWords",
     "DrawWords",
-    "MixWords",
     "MoveWords",
     "PlaceWords",
     "Plane",
@@ -87,20 +86,6 @@ class TileWords:
     DEPTH_LAYER: Final = SAMPLES + 13  # bytes from one layer to the next
     COLOR_LAYERS: Final = SAMPLES + 14
     SRGB: Final = SAMPLES + 22  # the tables that encode: first guesses, thresholds
-
-
-class MixWords:
-    """The block of what goes through the tiles for several tile functions."""
-
-    TILES: Final = 0  # how many
-    NEXT: Final = 1  # address of the number of the next tile to do
-    STARTS: Final = 2  # where each tile's list in ITEMS ends (32 bits)
-    ITEMS: Final = 3  # numbers of triangles
-    OWNERS: Final = 4  # of each triangle: the number of its function
-    BLOCKS: Final = 5  # addresses of blocks, one of each function
-    FUNCTIONS: Final = 6  # addresses of tile functions
-    SCRATCH: Final = 7  # three 32-bit words of its own
-    SIZE: Final = 8
 
 
 class Record:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gallette.drivers.common.draw import dealing, execution
+from gallette.drivers.common.draw import execution, pixel_order
 from gallette.drivers.common.draw.waiting import Given
 from gallette.drivers.common.work import Work
 from gallette.state_tracker import GL, GLInterface, create_context
@@ -182,7 +182,7 @@ def test_draws_have_budgets_of_their_own(
 def test_portions_of_draws_have_budgets_of_their_own(
     most: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dealing, "AT_ONCE", 64)
+    monkeypatch.setattr(pixel_order, "AT_ONCE", 64)
     check("numpipe", "fragments", 0, most, monkeypatch)
 
 

@@ -1,4 +1,4 @@
-"""In which way draws that waited are executed: alone, by plans, together, around clears."""
+"""How the executor runs the draws of a batch: one by one, by plans, as instances, in order."""
 
 from __future__ import annotations
 
@@ -75,7 +75,6 @@ def draws(*givens: Given) -> Any:
 
 
 ROWS = [b"0", b"1", b"2", b"3", b"4"]
-NOWHERE: Any = SimpleNamespace(several=False)
 
 
 def test_draws_are_made_together_when_enough_have_waited_beside_others(
@@ -85,19 +84,19 @@ def test_draws_are_made_together_when_enough_have_waited_beside_others(
     monkeypatch.setattr(execution, "WORTH_MERGING", 5)
     mine, one, again = executing(), Given(), Given()
     one_by_one: list[Any] = [(b"0", 0), (b"1", 1)]
-    mine.run(draws(one, one), [], NOWHERE)
-    mine.run(draws(one, again), [], NOWHERE)
-    mine.run(draws(one, Given("others")), [], NOWHERE)
+    mine.run(draws(one, one))
+    mine.run(draws(one, again))
+    mine.run(draws(one, Given("others")))
     assert made == one_by_one * 3
     made.clear()
-    mine.run(draws(again, again), [], NOWHERE)  # six there are
+    mine.run(draws(again, again))  # six there are
     assert made == [ROWS[:2]]
     made.clear()
     mine.forget()
-    mine.run(draws(one, one), [], NOWHERE)
+    mine.run(draws(one, one))
     assert made == one_by_one
     made.clear()
-    mine.run(draws(one, one, one), [], NOWHERE)  # exactly five
+    mine.run(draws(one, one, one))  # exactly five
     assert made == [ROWS[:3]]
 
 
@@ -114,7 +113,7 @@ def test_only_draws_for_which_it_is_worth_it_are_made_together(
 
     monkeypatch.setattr(execution, "draw_one", one)
     many, few = Given(), Given("few")
-    executing(tally).run(draws(many, few, few, many, many), [], NOWHERE)
+    executing(tally).run(draws(many, few, few, many, many))
     assert made == [ROWS[:1], (b"1", 0), (b"2", 1), ROWS[3:]]
     assert firsts == [1, 1] and tally.first == 3
 
@@ -123,11 +122,11 @@ def test_draws_are_made_by_plans(made: list[Any]) -> None:
     """Until one cannot be made so: the rest is executed otherwise."""
     plan = Plan()
     given = Given(plan=plan, made=True)
-    executing().run(draws(given, given, given), [], NOWHERE)
+    executing().run(draws(given, given, given))
     assert plan.made == ROWS[:3] and made == []
     plan = Plan(cannot=b"1")
     given = Given(plan=plan, made=True)
-    executing().run(draws(given, given, given), [], NOWHERE)
+    executing().run(draws(given, given, given))
     assert plan.made == ROWS[:1] and made == [(b"1", 0), (b"2", 1)]
 
 
@@ -139,91 +138,33 @@ def test_plans_are_made_for_what_has_come_often(made: list[Any]) -> None:
         one, two = Given(plan=plan), Given(other, plan=plan)
         one.flushes = two.flushes = flushes
         plan.made.clear()
-        executing().run(draws(one, two), [], NOWHERE)
+        executing().run(draws(one, two))
         assert len(plan.made) == done
     plan.made.clear()
-    executing().run(draws(Given(plan=plan), Given("others", plan=plan)), [], NOWHERE)
+    executing().run(draws(Given(plan=plan), Given("others", plan=plan)))
     assert len(plan.made) == 2
     plan.made.clear()
     one, two = Given(plan=plan, made=True), Given(plan=plan)
-    executing().run(draws(one, two), [], NOWHERE)  # one new for one family
+    executing().run(draws(one, two))  # one new for one family
     assert len(plan.made) == 2
 
 
 def test_plans_are_made_for_all_or_for_none(made: list[Any]) -> None:
     plan = Plan()
     good, none, known = Given(plan=plan), Given("others"), Given("known", made=True)
-    executing().run(draws(good, none), [], NOWHERE)
+    executing().run(draws(good, none))
     assert (good.asked, none.asked, len(made)) == (1, 1, 2)
-    executing().run(draws(known, good), [], NOWHERE)  # it is known that there is none
+    executing().run(draws(known, good))  # it is known that there is none
     assert (good.asked, known.asked, len(made)) == (1, 0, 4)
-    executing(SimpleNamespace(first=0)).run(draws(good, good), [], NOWHERE)  # each is counted
+    executing(SimpleNamespace(first=0)).run(draws(good, good))  # each is counted
     assert (good.asked, len(made), plan.made) == (1, 6, [])
-
-
-def clear(found: list[Any], after: int) -> Any:
-    return SimpleNamespace(after=after, now=lambda: found.append(f"clear {after}"))
-
-
-@pytest.mark.parametrize(
-    ("places", "wanted"),
-    [
-        ([1], [0, "clear 1", 1, 2]),
-        ([2, 2], [0, 1, "clear 2", "clear 2", 2]),
-        ([1, 3], [0, "clear 1", 1, 2, "clear 3"]),
-        ([0], ["clear 0", 0, 1, 2]),
-    ],
-)
-def test_clears_come_between_draws(
-    places: list[int], wanted: list[Any], made: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(execution, "WORTH_MERGING", 1 << 30)
-    given = Given(made=True)
-    executing().run(draws(given, given, given), [clear(made, at) for at in places], NOWHERE)
-    assert [int(each[0]) if isinstance(each, tuple) else each for each in made] == wanted
-
-
-@pytest.mark.parametrize("deals", [False, True])
-def test_clears_are_dealt_with_draws_where_that_is_worth_it(
-    deals: bool, made: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(execution, "WORTH_MERGING", 2)
-    asked: list[Any] = []
-
-    def dealt(self: Any, entries: Any, failures: Any, clears: Any) -> bool:
-        asked.append((len(entries), len(clears)))
-        return deals
-
-    monkeypatch.setattr(Execution, "_dealt", dealt)
-    given, rare = Given(made=True), Given("rare", made=True)
-    executing().run(draws(given, given), [clear(made, 1)], NOWHERE)
-    assert asked == [(2, 1)]
-    assert made == ([] if deals else [(b"0", 0), "clear 1", (b"1", 0)])
-    executing().run(draws(given, given, rare), [clear(made, 1)], NOWHERE)
-    assert asked == [(2, 1)]
-
-
-def test_draws_into_several_framebuffers_are_executed_apart(
-    made: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(execution, "WORTH_MERGING", 1 << 30)
-    given = Given(made=True)
-    entries = draws(given, given, given, given)
-
-    def apart(some: Any, clears: Any) -> Any:
-        assert some is entries and len(clears) == 1
-        return [(entries[:1], []), (entries[1:2], clears), (entries[2:], [])]
-
-    targets: Any = SimpleNamespace(several=True, apart=apart)
-    executing().run(entries, [clear(made, 1)], targets)
-    assert made == [(b"0", 0), (b"1", 0), "clear 1", (b"2", 0), (b"3", 1)]
 
 
 # -- together --------------------------------------------------------------------------------------
 
 
 class Ways:
-    """Which way draws take that are executed together."""
+    """How draws are executed whose shaders run for many draws at once."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, families: Any, **answers: Any) -> None:
         self.taken: list[Any] = []
@@ -234,35 +175,28 @@ class Ways:
         put(execution, "WORTH_MERGING", 1)
         put(execution, "families", lambda entries: families)
         put(execution, "draw_many", self._many)
-        put(execution, "companies", lambda found: answers.get("companies"))
         put(execution, "add_group", lambda groups, family: groups.append(family))
-        put(execution, "add_company", self._company)
-        put(execution, "fill_together", lambda groups, attempt: answers.get("fills", False))
-        put(execution, "draw_batch", lambda group, rows: self.taken.append((group.name, rows)))
-        put(execution, "batches", lambda groups: [(group, [0]) for group in groups])
-        put(execution, "deal", self._deal)
+        put(execution, "draw_group", lambda group: self.taken.append(group.name))
+        put(execution, "can_order_pixels", lambda state: state != "fills")
+        put(execution, "draw_in_pixel_order", self._in_pixel_order)
 
     def _many(self, family: Any, first: int = -1) -> None:
         self.taken.append((getattr(family, "name", len(family.entries)), first))
 
-    def _company(self, groups: Any, company: Any, entries: Any, attempt: Any) -> None:
-        groups.append(company[0])
+    def _in_pixel_order(self, groups: Any, *others: Any) -> bool:
+        self.taken.append(f"in pixel order {len(groups)}")
+        return not self.answers.get("rows")
 
-    def _deal(self, groups: Any, *others: Any, **more: Any) -> bool:
-        self.taken.append(f"deal {len(groups)}")
-        deals = self.answers.get("deals", [])
-        return bool(deals.pop(0)) if deals else False
-
-    def family(self, name: str, lanes: int = 3, alike: bool = False) -> Any:
+    def family(self, name: str, lanes: int = 3, alike: bool = False, state: Any = "plain") -> Any:
         def begin(merged: bool) -> None:
             assert merged
             self.begun += 1
 
         work = SimpleNamespace(begin=begin)
         given = SimpleNamespace(states=SimpleNamespace(work=work))
-        return SimpleNamespace(
-            name=name, lanes=lanes, limit=3, alike=alike, entries=[(given, INFO, b"")]
-        )
+        found = SimpleNamespace(name=name, lanes=lanes, limit=3, alike=alike, state=state)
+        found.entries, found.first_state = [(given, INFO, b"")], lambda: found.state
+        return found
 
     def run(self, count: int = 2, regroup: bool = True) -> list[Any]:
         counters = SimpleNamespace(
@@ -270,64 +204,60 @@ class Ways:
         )
         states: Any = SimpleNamespace(counters=counters, scratch=None)
         one, two = Given(made=True), Given(made=True)
-        Execution(states, regroup).run(draws(*[one] * count, two), [], NOWHERE)
+        Execution(states, regroup).run(draws(*[one] * count, two))
         return self.taken
 
 
-def test_draws_that_are_alike_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+IN_ORDER = [(2, 0), (1, 2)]
+"""Runs of equal draws, and the number of the first of each."""
+
+
+def test_draws_that_are_alike_are_instances_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
     families: list[Any] = []
     ways = Ways(monkeypatch, families)
     families += [ways.family("a", alike=True)]
     assert ways.run() == [("a", -1)]
-    families += [ways.family("b", alike=True)]
-    assert ways.run()[1:] == ["deal 2", ("a", [0]), ("b", [0])]
-    assert ways.begun == 2
 
 
-def test_one_family_is_one_batch_and_several_are_dealt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_family_is_one_draw_and_several_are_drawn_in_pixel_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     families: list[Any] = []
-    ways = Ways(monkeypatch, families, deals=[True])
-    families += [ways.family("a")]
-    assert ways.run() == [("a", [0, 1, 2])]
+    ways = Ways(monkeypatch, families)
+    families += [ways.family("a", state="fills")]
+    assert ways.run() == ["a"]
+    families[0].state = None
     families += [ways.family("b")]
-    assert ways.run()[1:] == ["deal 2"]
-    ways.taken.clear()
-    ways.answers["fills"] = True
-    assert ways.run() == []
+    assert ways.run()[1:] == ["in pixel order 2"]
+    assert ways.begun == 3 and ways.restored == []
 
 
-def test_families_of_too_many_vertices_are_drawn_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or where nothing may change places: runs of equal ones are one."""
+def test_what_cannot_be_drawn_in_pixel_order_is_drawn_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     families: list[Any] = []
-    ways = Ways(monkeypatch, families, deals=[True])
+    ways = Ways(monkeypatch, families)
     families += [ways.family("a"), ways.family("b", lanes=4)]
-    assert ways.run() == [(2, 0), (1, 2)]
+    assert ways.run() == IN_ORDER  # too many vertices
     ways.taken.clear()
     families[1].lanes = 3
-    assert ways.run(regroup=False) == [(2, 0), (1, 2)]
+    assert ways.run(regroup=False) == IN_ORDER
     ways.taken.clear()
-    assert ways.run() == ["deal 2"]
+    families[1].state = "fills"
+    assert ways.run() == IN_ORDER
+    assert ways.begun == 0
 
 
-def test_families_share_the_way_to_fragments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was counted on a way that was not gone is forgotten."""
+def test_what_was_counted_in_vain_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     families: list[Any] = []
-    ways = Ways(monkeypatch, families, deals=[True, False, True])
+    ways = Ways(monkeypatch, families, rows=True)
     families += [ways.family("a"), ways.family("b")]
-    ways.answers["companies"] = [families]
-    assert ways.run() == ["deal 1"]
-    assert (ways.begun, ways.restored) == (1, [])
-    ways.taken.clear()
-    assert ways.run() == ["deal 1", "deal 2"]
-    assert (ways.begun, ways.restored) == (4, ["before"])
-    ways.taken.clear()
-    families[0].lanes = 4
-    assert ways.run() == [(2, 0), (1, 2)]
+    assert ways.run() == ["in pixel order 2", *IN_ORDER]
+    assert ways.restored == ["before"]
 
 
-@pytest.mark.parametrize("around", [False, True])
 def test_what_fails_is_told_when_all_is_done(
-    around: bool, made: list[Any], monkeypatch: pytest.MonkeyPatch
+    made: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(given: Any, info: Any, row: Any, at: int) -> None:
         made.append(row)
@@ -336,23 +266,15 @@ def test_what_fails_is_told_when_all_is_done(
 
     monkeypatch.setattr(execution, "draw_one", fails)
     given = Given(made=True)
-    between = [clear(made, 1)] if around else []
     with pytest.raises(MemoryError, match="0"):
-        executing().run(draws(given, given, given), between, NOWHERE)
-    assert [each for each in made if isinstance(each, bytes)] == ROWS[:3]
-    targets: Any = SimpleNamespace(
-        several=True, apart=lambda entries, clears: [(entries[:1], clears), (entries[1:], [])]
-    )
-    made.clear()
-    with pytest.raises(MemoryError, match="0"):
-        executing().run(draws(given, given, given), between, targets)
+        executing().run(draws(given, given, given))
     assert [each for each in made if isinstance(each, bytes)] == ROWS[:3]
 
 
-@pytest.mark.parametrize("way", ["together", "by plans", "dealt"])
+@pytest.mark.parametrize("way", ["together", "by plans", "as a group"])
 def test_what_fails_together_is_told(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     families: list[Any] = []
-    ways = Ways(monkeypatch, families, deals=[True, True])
+    ways = Ways(monkeypatch, families)
     families += [ways.family("a", alike=way == "together")]
 
     def fails(*args: Any) -> None:
@@ -361,8 +283,7 @@ def test_what_fails_together_is_told(way: str, monkeypatch: pytest.MonkeyPatch) 
     for name in ("draw_many", "add_group"):
         monkeypatch.setattr(execution, name, fails)
     given = Given(made=True, plan=SimpleNamespace(draw=fails) if way == "by plans" else None)
-    counters = SimpleNamespace(tally=None)
+    counters = SimpleNamespace(tally=None, snapshot=lambda: None)
     states: Any = SimpleNamespace(counters=counters, scratch=None)
-    between = [clear([], 1)] if way == "dealt" else []
     with pytest.raises(MemoryError):
-        Execution(states, True).run(draws(given, given), between, NOWHERE)
+        Execution(states, True).run(draws(given, given))

@@ -17,8 +17,6 @@ from gallette.drivers.common.draw.families import (
     fewest,
     kind_of,
     pairs_of,
-    shared_fragments,
-    tables,
 )
 from gallette.drivers.common.draw.parts import TOLD
 from gallette.drivers.common.memory.resource import HostResource
@@ -225,30 +223,9 @@ def test_pairs_and_starts() -> None:
     assert found is not None and found.tolist() == [3, 3, 3, 9]
 
 
-def test_one_program_shades_fragments_that_read_alike() -> None:
-    info, strip = call(), call(mode=STRIP)
-    one, two = Given("a"), Given("b")
-    found: Any = shared_fragments([(one, info, b"\1"), (two, strip, b"\2")])  # type: ignore[list-item]
-    assert found[:3] == ("fragment of", one, TRIANGLES)
-    assert found[3][0][:, 0].tolist() == [1, 2]
-    for other, its in (
-        (two, call(mode=POINTS)),
-        (Given(origin=("vertex", "another")), info),
-        (Given(origin=("vertex",)), info),
-        (Given(lost=True), info),
-        (Given(reads=("texture",)), info),
-        (Given(reference=0.5), info),
-        (Given(planes=1), info),
-        (Given(large=("block",)), info),
-    ):
-        assert shared_fragments([(one, info, b""), (other, its, b"")]) is None  # type: ignore[list-item]
-        assert shared_fragments([(other, its, b""), (one, info, b"")]) is None  # type: ignore[list-item]
-    before = one.asked
-    assert shared_fragments([(one, info, b""), (one, strip, b"")]) is not None  # type: ignore[list-item]
-    assert one.asked == before + 1  # once for each that was given
-
-
-# -- tables ----------------------------------------------------------------------------------------
+def tables(entries: Any) -> Any:
+    """What shaders read in draws, by stage."""
+    return Family.of(entries).constants
 
 
 def rows(*constants: Any, given: Any = None) -> Any:

@@ -92,14 +92,6 @@ def test_a_draw_that_samples_what_is_drawn_does_not_come_to_wait(repeating: Repe
     assert any(pictures[0])
 
 
-def test_no_other_target_comes_to_wait_behind_a_query(repeating: Repeating) -> None:
-    assert repeating.pipe.repeat_all(repeating.series(0, 1, 0)) == 3
-    assert repeating.pipe._queue._targets.several
-    repeating.pipe.settle()
-    assert repeating.pipe.repeat_all(repeating.series(0, 0, True, False, 1, 1)) == 6
-    assert not repeating.pipe._queue._targets.several
-
-
 def test_a_query_that_begins_behind_several_targets_counts_what_follows(
     repeating: Repeating,
 ) -> None:
@@ -109,7 +101,6 @@ def test_a_query_that_begins_behind_several_targets_counts_what_follows(
     assert pipe.repeat_all(series) == 7  # draws are others while somebody counts
     assert pipe.bound.counting_samples == 1
     assert query.active
-    assert not pipe._queue.unordered  # what waited has been executed
     pipe.end_query(query)
     assert pipe.bound.epoch == epoch
     assert pipe.repeat_all(repeating.series(0, 1, 0, 1, 0, 0, True)) == 7

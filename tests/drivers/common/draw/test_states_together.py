@@ -6,18 +6,9 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-import pytest
-
 from gallette.drivers.common.draw.families import Family
-from gallette.drivers.common.draw.grouping import Covered
-from gallette.drivers.common.draw.joining import joined_coverage
 from gallette.drivers.common.output.fragment_state import FragmentShader
-from gallette.drivers.common.raster.interpolate import PlaneSource
-from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.setup import Rect
-from gallette.drivers.common.raster.spans import Spans
-from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo, FramebufferState, ScissorState, ViewportState
 
@@ -144,114 +135,3 @@ def test_a_family_shades_by_what_each_reads() -> None:
     assert shader.program is two and shader.quads
     assert not family(one, Given()).state().fragment.several
     assert family(none, two).state().fragment.program is None
-
-
-def test_fragments_of_some_rows_are_shaded_by_what_each_reads() -> None:
-    one, two = Given(), Given()
-    two.reads = (1,)
-    constants = family(one, one).constants
-    engine, shader = family(one, two, one).shading(constants, [4, 1, 2], 5)
-    assert engine == "engine"
-    assert shader.several.programs == [one, two]
-    assert shader.several.which.tolist() == [0, 1, 0, 0, 0]
-    engine, shader = family(one, one).shading(constants, [0, 1], 2)
-    assert (engine, shader.program, shader.several) == ("engine", one, None)
-    none = Given(program=None)
-    assert family(none, two).shading(constants, [0, 1], 2)[1].several is None
-
-
-# -- joined coverage -------------------------------------------------------------------------------
-
-
-def covered(identity: Any, vertices: Any = None, depth: bool = False, **more: Any) -> Covered:
-    """Two spans of two triangles."""
-    own: Any = vertices or points_of(4, 1.0)
-    source = PlaneSource(
-        own,
-        np.array([[0, 1], [1, 2], [2, 3]], np.int64)[: more.pop("corners", 3)],
-        np.array([0, 3], np.int64),
-        more.pop("center", True),
-        depth=np.array([[1.0, 2], [3, 4], [5, 6]]) if depth else None,
-        depth_range=more.pop("range", None),
-    )
-    info = PrimitiveInfo(np.array([True, False]), np.array(identity, np.int32))
-    for name in ("points", "screen"):
-        if name in more:
-            setattr(info, name, more.pop(name))
-    spans = Spans(
-        np.array([0, 1], np.int64),
-        np.array([5, 6], np.int64),
-        np.array([7, 8], np.int64),
-        np.array([9, 10], np.int64),
-        more.pop("bounds", None),
-    )
-    return Covered(spans, source, info)
-
-
-def points_of(count: int, value: float, slot: int = 40) -> Any:
-    clip = np.full((4, count), value, np.float32)
-    varyings: Any = {slot: [np.full(count, value, np.float32), None, np.float32(value), None]}
-    return VertexSet(count, clip, varyings, ViewportState((1, 1, 1), (0, 0, 0)))
-
-
-def numbers(*values: int) -> Any:
-    return np.array(values, np.uint16)
-
-
-def test_coverage_is_joined_in_the_order_of_draws() -> None:
-    one, two = covered([0, 1], depth=True), covered([0, 1], points_of(5, 2.0, 41), depth=True)
-    found = joined_coverage(
-        [one, two], [numbers(0, 3), numbers(1, 2)], [numbers(0, 3), numbers(1, 2)]
-    )
-    assert found is not None
-    assert found.spans.primitive.tolist() == [0, 2, 3, 1]
-    assert found.spans.y.tolist() == [5, 5, 6, 6]
-    assert found.spans.x.tolist() == [7, 7, 8, 8]
-    assert found.spans.length.tolist() == [9, 9, 10, 10]
-    assert found.info.identity.tolist() == [0, 3, 1, 2]
-    assert found.info.front.tolist() == [True, False, True, False]
-    source = found.source
-    assert source.corners.tolist() == [[0, 1, 4, 5], [1, 2, 5, 6], [2, 3, 6, 7]]
-    assert source.provoking.tolist() == [0, 3, 4, 7]
-    assert source.depth is not None
-    assert source.depth.tolist() == [[1, 2, 1, 2], [3, 4, 3, 4], [5, 6, 5, 6]]
-    vertices = source.vertices
-    assert vertices.count == 9
-    assert vertices.clip[0].tolist() == [1] * 4 + [2] * 5
-    assert vertices.window.shape == (4, 9)
-    assert vertices.window[3].tolist() == [1] * 4 + [0.5] * 5
-    for slot, wanted in ((40, [1.0] * 4 + [0.0] * 5), (41, [0.0] * 4 + [2.0] * 5)):
-        for component, values in ((0, wanted), (1, [0.0] * 9), (2, wanted), (3, [1.0] * 9)):
-            assert vertices.component(slot, component).tolist() == values
-
-
-def test_vertices_in_common_are_there_once() -> None:
-    both = points_of(4, 1.0)
-    found = joined_coverage(
-        [covered([0, 1], both), covered([2, 3], both)],
-        [numbers(0, 1), numbers(2, 3)],
-        [numbers(0, 1), numbers(2, 3)],
-    )
-    assert found is not None and found.source.vertices is both
-    assert found.source.corners[0].tolist() == [0, 1, 0, 1]
-    assert found.source.depth is None
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"corners": 2},
-        {"center": False},
-        {"range": (1, 2)},
-        {"depth": True},
-        {"bounds": np.zeros((2, 1, 2), np.int64)},
-        {"points": (1, 2, 3)},
-        {"screen": object()},
-    ],
-)
-def test_what_differs_in_kind_is_not_joined(other: dict[str, Any]) -> None:
-    alike, odd = covered([0, 1]), covered([2, 3], **other)
-    places = [numbers(0, 1), numbers(2, 3)]
-    assert joined_coverage([alike, covered([2, 3])], places, places) is not None
-    assert joined_coverage([alike, odd], places, places) is None
-    assert joined_coverage([odd, alike], places, places) is None

@@ -1,4 +1,4 @@
-"""What is remembered of draws, and how long: calls, positions, states, framebuffers."""
+"""What is remembered of draws, and how long: calls, positions, states."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw import (
     positions,
-    reaching,
     remembering,
     repeating,
     waiting,
 )
-from gallette.drivers.common.draw.clearing import Clear
 from gallette.drivers.common.draw.positions import FewVertices, PositionsFirst
 from gallette.drivers.common.draw.remembering import Memory
 from gallette.drivers.common.draw.repeating import Repeatable
-from gallette.drivers.common.draw.targets import Targets
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import PolygonMode, Primitive, Target
 from gallette.pipe.formats import FORMATS
@@ -29,8 +26,6 @@ from gallette.pipe.resource import ResourceDesc
 from gallette.pipe.state import (
     DrawInfo,
     FramebufferState,
-    ScissorState,
-    Surface,
 )
 
 TRIANGLES = Primitive.TRIANGLES
@@ -139,83 +134,6 @@ def test_shaded_vertices_are_counted() -> None:
     shade = few.shading(lambda which: which)
     assert shade(np.arange(7)).tolist() == list(range(7)) and few.shaded == 7
     assert shade(None) is None and few.shaded == 107
-
-
-# -- framebuffers ----------------------------------------------------------------------------------
-
-
-class _Picture:
-    """Told by identity."""
-
-
-def picture() -> Any:
-    return _Picture()
-
-
-def target(color: Any, depth: Any = None) -> FramebufferState:
-    surface = Surface(color, FORMATS["R8G8B8A8_UNORM"])
-    below = None if depth is None else Surface(depth, FORMATS["Z24X8_UNORM"])
-    return FramebufferState(8, 8, cbufs=(None, surface), zsbuf=below)
-
-
-def drawing(framebuffer: FramebufferState, *sampled: Any) -> Any:
-    found = SimpleNamespace(target=framebuffer, targets=reaching.targets_of(framebuffer))
-    found.sampled = frozenset(map(id, sampled))
-    found.like = found
-    return found
-
-
-def test_framebuffers_that_neither_see_nor_are_seen_wait_together() -> None:
-    a, b, c, z = (picture() for _ in range(4))
-    targets = Targets()
-    assert targets.admits(drawing(target(a), a))
-    targets.note(drawing(target(a, z), b))
-    assert not targets.several
-    assert targets.admits(drawing(target(c)))
-    assert targets.admits(drawing(target(a, z), c))
-    assert not targets.admits(drawing(target(c, z)))  # the same depths
-    assert not targets.admits(drawing(target(c), a))  # sees what waits
-    assert not targets.admits(drawing(target(b)))  # is seen
-    assert target(a, z) in targets and target(a) not in targets
-    for framebuffer, alone in ((target(c), True), (target(b), False), (target(c, z), False)):
-        assert targets.leaves_alone(framebuffer) is alone
-    same = target(a, z)
-    targets.note(drawing(same, c))
-    assert not targets.several and not targets.admits(drawing(target(c)))
-    assert targets.admits(drawing(same, a))
-    targets.clear()
-    assert targets.admits(drawing(target(c), a)) and target(a, z) not in targets
-
-
-def test_who_is_seen_by_draws_elsewhere_waits_no_more() -> None:
-    """Even in the framebuffer that was the last."""
-    a, b = picture(), picture()
-    one, two = target(a), target(b)
-    targets = Targets()
-    targets.note(drawing(one))
-    targets.note(drawing(two))
-    assert targets.several
-    assert targets.admits(drawing(two)) and targets.admits(drawing(one))
-    assert not targets.admits(drawing(two, a))
-    assert not targets.admits(drawing(one, b))
-
-
-def test_draws_are_taken_apart_by_framebuffer_with_their_clears() -> None:
-    one, two = target(picture()), target(picture())
-    targets = Targets()
-    givens = [drawing(one), drawing(two), drawing(one)]
-    entries: Any = [(givens[k], DrawInfo(TRIANGLES), b"%d" % n) for n, k in enumerate((0, 1, 2, 1))]
-    clears = [
-        Clear(after, where, ScissorState(0, 0, 1, 1), ())
-        for after, where in ((1, one), (1, two), (3, one), (3, two))
-    ]
-    targets.note(givens[0])
-    assert [*targets.apart(entries, clears)] == [(entries, clears)]
-    targets.note(givens[1])
-    found = [*targets.apart(entries, clears)]
-    assert [[entry[2] for entry in some] for some, _ in found] == [[b"0", b"2"], [b"1", b"3"]]
-    assert [[clear.after for clear in some] for _, some in found] == [[1, 2], [0, 1]]
-    assert [{id(c.framebuffer) for c in some} for _, some in found] == [{id(one)}, {id(two)}]
 
 
 # -- states ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Fragments of several states dealt out: portions, turns at a pixel, what is refused, joining."""
+"""Draws executed in per-pixel order: portions, turns at a pixel, what is refused."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.common.draw import dealing, joining
-from gallette.drivers.common.draw.clearing import Clear, clear_sheet, orders
-from gallette.drivers.common.draw.dealing import deal
+from gallette.drivers.common.draw import pixel_order
+from gallette.drivers.common.draw.pixel_order import can_order_pixels, draw_in_pixel_order
 from gallette.drivers.common.output.order import Scratch
-from gallette.pipe.state import FramebufferState, ScissorState
 
 
 class Sheet:
@@ -24,19 +22,19 @@ class Sheet:
         self.spans = SimpleNamespace(length=np.array(length, np.int64))
 
     def part(self, first: int, end: int) -> Any:
-        return dealing._Sheet.part(self, first, end)  # type: ignore[arg-type]
+        return pixel_order._Sheet.part(self, first, end)  # type: ignore[arg-type]
 
     def of(self, chosen: Any) -> Any:
         return self.order.take(chosen).tolist() or None
 
 
 def portions(*sheets: Sheet) -> list[Any]:
-    return list(dealing._portions(list(sheets)))  # type: ignore[arg-type]
+    return list(pixel_order._portions(list(sheets)))  # type: ignore[arg-type]
 
 
 def test_few_fragments_are_one_portion(monkeypatch: pytest.MonkeyPatch) -> None:
     """Up to half more than a portion has otherwise."""
-    monkeypatch.setattr(dealing, "AT_ONCE", 10)
+    monkeypatch.setattr(pixel_order, "AT_ONCE", 10)
     assert portions() == []
     all_of_it = Sheet([0, 1, 2], [5, 5, 5])
     assert portions(all_of_it) == [[all_of_it]]
@@ -46,7 +44,7 @@ def test_few_fragments_are_one_portion(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_portions_end_between_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """A draw that is larger is one of its own; one may be of several sheets."""
-    monkeypatch.setattr(dealing, "AT_ONCE", 10)
+    monkeypatch.setattr(pixel_order, "AT_ONCE", 10)
     first = Sheet([0, 0, 2, 4], [3, 3, 30, 4])
     second = Sheet([1, 3, 4], [4, 5, 1])
     assert portions(first, second) == [[[0, 0], [1]], [[2]], [[4], [3, 4]]]
@@ -90,7 +88,7 @@ STATE: Any = SimpleNamespace(plane=16, layers=2)
 def rounds(*sheets: Any) -> list[tuple[int, list[tuple[int, int]]]]:
     """Which sheet goes with which (pixel, draw)."""
     found = []
-    for each, lanes in dealing._rounds(list(sheets), STATE, Scratch()):
+    for each, lanes in pixel_order._rounds(list(sheets), STATE, Scratch()):
         number = next(k for k, given in enumerate(sheets) if given is each)
         draws = each.draws.take(lanes.primitive).tolist()
         found.append((number, list(zip(lanes.pixel.tolist(), draws, strict=True))))
@@ -167,22 +165,19 @@ def test_units_that_share_a_place(seed: int) -> None:
     places = np.random.default_rng(seed).integers(0, 20, 12 + seed)
     who = np.full(20, 99, np.int32)
     wanted = [k for k, place in enumerate(places) if (places == place).sum() > 1]
-    assert dealing._shared(places, who).tolist() == wanted
-    assert dealing._once(places, who) is (not wanted)
+    assert pixel_order._shared(places, who).tolist() == wanted
+    assert pixel_order._once(places, who) is (not wanted)
     apart = np.unique(places)
-    assert dealing._shared(apart, who).tolist() == []
-    assert dealing._once(apart, who)
+    assert pixel_order._shared(apart, who).tolist() == []
+    assert pixel_order._once(apart, who)
 
 
 # -- what is refused -------------------------------------------------------------------------------
 
 
-def group(rows: int, target: Any = None, **changed: Any) -> Any:
+def group(rows: int, **changed: Any) -> Any:
     """Draws of a state: nothing of them is in sight."""
-    framebuffer = FramebufferState() if target is None else target
-    engine = SimpleNamespace(
-        deals=True, finished=0, state=SimpleNamespace(sample_mask=1, width=4), likeness=1
-    )
+    engine = SimpleNamespace(deals=True, finished=0, state=SimpleNamespace(sample_mask=1, width=4))
 
     def finish() -> None:
         engine.finished += 1
@@ -192,19 +187,18 @@ def group(rows: int, target: Any = None, **changed: Any) -> Any:
         witness=None,
         fragment=SimpleNamespace(program=object()),
         fixed=SimpleNamespace(engine=engine),
-        bound=SimpleNamespace(framebuffer=framebuffer),
     )
     for name, value in changed.items():
         setattr(engine if name == "deals" else draw, name, value)
-    return SimpleNamespace(rows=rows, draw=draw, engines=[engine], primitives=object(), entries=[0])
+    return SimpleNamespace(rows=rows, draw=draw, engine=engine, primitives=object(), entries=[0])
 
 
 @pytest.fixture
 def covered(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The groups of which it was found out what they cover."""
     found: list[Any] = []
-    monkeypatch.setattr(dealing, "rows_covered", lambda group: group.rows)
-    monkeypatch.setattr(dealing, "_cover", lambda group, places, sheets: found.append(group))
+    monkeypatch.setattr(pixel_order, "rows_covered", lambda group: group.rows)
+    monkeypatch.setattr(pixel_order, "_cover", lambda group, sheets: found.append(group))
     return found
 
 
@@ -212,117 +206,25 @@ def attempt(what: Any, *args: Any) -> None:
     what(*args)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"deals": False},
-        {"witness": object()},
-        {"fragment": SimpleNamespace(program=SimpleNamespace(fill=None))},
-    ],
-)
-def test_what_is_dealt_in_no_way(changed: dict[str, Any], covered: list[Any]) -> None:
-    good, bad = group(1), group(1, **changed)
-    for groups in ([bad], [good, bad], [bad, good]):
-        assert not deal(groups, Scratch(), attempt)
-    bad.primitives = None  # then nothing of it is drawn
-    assert deal([good, bad], Scratch(), attempt)
+def test_states_whose_pixels_can_be_ordered() -> None:
+    assert can_order_pixels(group(1).draw)
+    fills = SimpleNamespace(program=SimpleNamespace(fill=None))
+    for changed in ({"deals": False}, {"witness": object()}, {"fragment": fills}):
+        assert not can_order_pixels(group(1, **changed).draw)
+
+
+def test_groups_without_primitives_are_not_drawn(covered: list[Any]) -> None:
+    good, none = group(1), group(1)
+    none.primitives = None
+    assert draw_in_pixel_order([good, none], Scratch(), attempt)
     assert covered == [good]
-    assert (good.engines[0].finished, bad.engines[0].finished) == (1, 0)
+    assert (good.engine.finished, none.engine.finished) == (1, 0)
 
 
-def test_so_many_rows_are_dealt(covered: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dealing, "MOST_ROWS", 100)
-    assert not deal([group(50), group(51)], Scratch(), attempt)
-    assert not deal([group(np.nan)], Scratch(), attempt)  # type: ignore[arg-type]
+def test_rows_have_a_bound(covered: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pixel_order, "MOST_ROWS", 100)
+    assert not draw_in_pixel_order([group(50), group(51)], Scratch(), attempt)
+    assert not draw_in_pixel_order([group(np.nan)], Scratch(), attempt)  # type: ignore[arg-type]
     assert covered == []
-    assert deal([group(50), group(50)], Scratch(), attempt)
+    assert draw_in_pixel_order([group(50), group(50)], Scratch(), attempt)
     assert len(covered) == 2
-
-
-class _Texel:
-    def __init__(self) -> None:
-        self.filled: list[Any] = []
-
-    def fill(self, rect: Any) -> None:
-        self.filled.append(rect)
-
-
-def test_clears_are_dealt_with_draws_into_the_same(covered: list[Any]) -> None:
-    one, other = FramebufferState(), FramebufferState(width=8, height=8)
-    texel: Any = _Texel()
-    clear = Clear(1, one, ScissorState(1, 1, 3, 2), [texel])
-    nothing = group(1)
-    nothing.primitives = None
-    unbound = group(1)
-    unbound.draw.bound = None
-    for groups in ([nothing], [group(1, one), group(1, other)], [unbound], [group(1), unbound]):
-        assert not deal(groups, Scratch(), attempt, clears=[clear])
-    assert covered == [] and texel.filled == []
-    groups = [group(1, one), group(1, FramebufferState())]
-    assert deal(groups, Scratch(), attempt, clears=[clear])
-    assert covered == groups
-    assert texel.filled == [clear.rect]
-
-
-def clears(*after: int) -> list[Clear]:
-    return [Clear(each, FramebufferState(), ScissorState(0, 0, 2, 2), ()) for each in after]
-
-
-def test_clears_have_places_between_draws() -> None:
-    draws, of_clears = orders(4, clears(1, 1, 3))
-    assert (draws.tolist(), of_clears.tolist()) == ([0, 3, 4, 6], [1, 2, 5])
-    draws, of_clears = orders(2, clears(0, 2))
-    assert (draws.tolist(), of_clears.tolist()) == ([1, 2], [0, 3])
-
-
-def test_a_sheet_of_clears_has_a_span_for_each_row() -> None:
-    state: Any = SimpleNamespace(width=16)
-    rects = [ScissorState(1, 2, 4, 4), ScissorState(5, 0, 6, 3)]
-    given = [Clear(k, FramebufferState(), rect, [_Texel()]) for k, rect in enumerate(rects)]  # type: ignore[list-item]
-    found = clear_sheet(given, np.array([3, 7], np.uint16), state)
-    assert found.spans.primitive.tolist() == [0, 0, 1, 1, 1]
-    assert found.spans.y.tolist() == [2, 3, 0, 1, 2]
-    assert found.spans.x.tolist() == [1, 1, 5, 5, 5]
-    assert found.spans.length.tolist() == [3, 3, 1, 1, 1]
-    assert found.order.tolist() == [3, 3, 7, 7, 7]
-    assert found.lanes(False).pixel.tolist() == [33, 34, 35, 49, 50, 51, 5, 21, 37]
-    assert found.in_quads() is found
-    assert found.part(4, 7) is None and found.part(0, 3) is None
-    for first, end, wanted in ((3, 4, [3, 3]), (4, 8, [7] * 3), (3, 8, [3, 3, 7, 7, 7])):
-        part = found.part(first, end)
-        assert part is not None and part.order.tolist() == wanted
-    last = found.part(7, 8)
-    assert last is not None
-    last.draw()
-    assert [clear.texels[0].filled for clear in given] == [[], [rects[1]]]  # type: ignore[attr-defined]
-
-
-# -- one engine for all ----------------------------------------------------------------------------
-
-
-def test_one_engine_serves_groups_that_draw_alike_into_the_same() -> None:
-    one, two = group(1), group(1)
-    engine = one.engines[0]
-    assert joining.joined_engine([one]) is engine
-    assert joining.joined_engine([one, two]) is engine
-    two.engines[0].likeness = 2
-    assert joining.joined_engine([one, two]) is None
-    assert joining.joined_engine([two, one]) is None
-    other = group(1, FramebufferState(width=8, height=8))
-    assert joining.joined_engine([one, other]) is None
-    other.draw.bound = None
-    assert joining.joined_engine([one, other]) is None
-    assert joining.joined_engine([other, one]) is None
-    assert joining.joined_engine([other]) is None
-
-
-def test_a_group_of_one_sheet_is_not_joined() -> None:
-    def never() -> Any:
-        raise AssertionError
-
-    assert dealing._joined([group(1)], [object()], never) is None  # type: ignore[list-item]
-    two = group(1)
-    two.engines[0].likeness = 2
-    assert dealing._joined([group(1), two], [object()] * 2, never) is None  # type: ignore[list-item]
-    both = [group(1), group(1)]
-    assert dealing._joined(both, [object()] * 2, lambda: None) is None  # type: ignore[list-item]

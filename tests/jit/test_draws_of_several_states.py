@@ -1,8 +1,7 @@
-"""Draws of several states on jit: filled together, tile by tile, and nobody can tell."""
+"""Pending draws of several states on jit: the picture is that of one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import moderngl
@@ -13,7 +12,6 @@ import pytest
 import gallette
 from gallette.drivers.common import threads
 from gallette.drivers.common.draw import execution, queue
-from gallette.drivers.jit import mixed
 
 Array = npt.NDArray[Any]
 SIZE = (150, 139)
@@ -82,48 +80,23 @@ def drawn(driver: str, mode: int = moderngl.TRIANGLE_STRIP, samples: int = 0) ->
         return np.frombuffer(target.read(components=4), np.uint8)
 
 
-@pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many programs took part each time that draws were filled together."""
-    found: list[int] = []
-    run = mixed._run
-
-    def counted(jobs: Any, *rest: Any) -> None:
-        found.append(len(jobs))
-        run(jobs, *rest)
-
-    monkeypatch.setattr(mixed, "_run", counted)
-    return found
-
-
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("samples", [0, 4])
+@pytest.mark.parametrize("planned", [False, True])
 def test_each_pixel_has_its_draws_in_order(
-    samples: int, count: int, runs: list[int], monkeypatch: pytest.MonkeyPatch
+    planned: bool, samples: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mixed, "WORTH_THREADS", 0)
-    monkeypatch.setattr(mixed, "thread_count", lambda: count)
     monkeypatch.setattr(threads, "thread_count", lambda: count)
-    monkeypatch.setattr(execution.Execution, "_directly", lambda self, draws, failures: draws)
+    if not planned:
+        monkeypatch.setattr(execution.Execution, "_directly", lambda self, draws, failures: draws)
     have = drawn("jit", samples=samples)
-    assert len(runs) == 1
-    assert runs[0] > 8
     monkeypatch.setattr(queue, "SMALL", 0)  # one draw after the other
     wanted = drawn("jit" if samples else "numpipe", samples=samples)
-    assert len(runs) == 1
     assert len(np.unique(have)) > 100
     assert np.array_equal(have, wanted)
 
 
-@pytest.mark.parametrize("change", ["points", "no code"])
-def test_what_has_no_code_takes_the_shared_way(
-    change: str, runs: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mode = moderngl.POINTS if change == "points" else moderngl.TRIANGLE_STRIP
-    if change == "no code":
-        nothing: Callable[..., None] = lambda *_: None  # noqa: E731
-        monkeypatch.setattr(mixed, "tile_function_for", nothing)
-    have = drawn("jit", mode)
-    assert not runs
+def test_points_have_their_order_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    have = drawn("jit", moderngl.POINTS)
     monkeypatch.setattr(queue, "SMALL", 0)
-    assert np.array_equal(have, drawn("numpipe", mode))
+    assert np.array_equal(have, drawn("numpipe", moderngl.POINTS))

@@ -1,13 +1,11 @@
-"""Draws of several states that wait together, executed pixel by pixel in order.
+"""Executes pending draws with different pipeline states in per-pixel order.
 
-What all of them cover is found first. Then a pixel's fragments are dealt out: those before the
-first of another state go now, with the fragments of that kind at all other pixels; what is left
-waits for the next round. So a state is gone through once per round, and there are as many rounds as
-states take turns at a pixel, however long the chain of draws that overlap one another. Where only
-the one fragment that stays can be seen of a pixel, it is found first, and there are no rounds.
+The pixels that all draws cover are found first. Then each round executes, of every pipeline state,
+the fragments that no earlier fragment of another state at the same pixel has to come before. So
+there are as many rounds as states take turns at one pixel, however many draws overlap. If only one
+fragment of each pixel can stay visible, that one is found first and there are no rounds.
 
-Shaders that need derivatives run on 2x2 quads; then quads are dealt out in place of pixels. Clears
-of small parts that wait with the draws are dealt out, too (see `clearing`).
+Shaders that need derivatives run on 2x2 quads; then quads take the place of pixels.
 """
 
 from __future__ import annotations
@@ -26,12 +24,11 @@ from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.masks import every, where
 
-from .clearing import Clear, ClearSheet, clear_sheet, orders
 from .grouping import Covered, Group, Kept, rows_covered
-from .joining import joined_coverage, joined_engine
 from .pipeline import rasterize_part
+from .state import DrawState
 
-__all__ = ["deal"]
+__all__ = ["can_order_pixels", "draw_in_pixel_order"]
 
 MOST_ROWS = 1 << 20
 """Rows of primitives whose spans are kept."""
@@ -53,7 +50,7 @@ class _Sheet:
     covered: Covered
     draws: Numbers  # of each primitive: the number of its draw
     order: Numbers  # the same for each span
-    entries: Numbers | None  # by the identity of a primitive: its draw; None: that is it
+    entries: Numbers  # by the identity of a primitive: its draw
 
     def _begin(self) -> None:
         self.engine.state.work.begin(merged=True)
@@ -114,57 +111,40 @@ class _Sheet:
             self.engine.shade(self.shader, lanes, where, passing, covered.source, covered.info)
 
 
-def deal(
-    groups: Sequence[Group],
-    scratch: Scratch,
-    attempt: Callable[..., None],
-    shared: Callable[[], FragmentShader | None] = lambda: None,
-    clears: Sequence[Clear] = (),
+def can_order_pixels(state: DrawState) -> bool:
+    """Whether draws with this state can be among those that are executed in per-pixel order."""
+    return (
+        state.fixed.engine.deals
+        and state.witness is None
+        and not hasattr(state.fragment.program, "fill")
+    )
+
+
+def draw_in_pixel_order(
+    groups: Sequence[Group], scratch: Scratch, attempt: Callable[..., None]
 ) -> bool:
-    """Draw the draws of all groups; false, and nothing is done, where it is not the way to go.
+    """Execute the draws of all groups; false, and nothing is drawn, if they cover too many rows.
 
-    `clears` come between some of the draws.
-
-    `attempt` is called with what to do and its arguments: what fails is its business. `shared`
-    answers the one program that shades fragments of all of them, if there is one.
+    `attempt` calls a function with arguments and keeps its failure from stopping the others.
     """
     shown = [group for group in groups if group.primitives is not None]
-    for group in shown:
-        if not all(engine.deals for engine in group.engines) or group.draw.witness is not None:
-            return False
-        if hasattr(group.draw.fragment.program, "fill"):
-            return False
     if not sum(rows_covered(group) for group in shown) <= MOST_ROWS:
         return False
-    same_target = _same_target(shown)
-    if clears and not (shown and same_target):
-        return False
     sheets: list[_Sheet] = []
-    draws = sum(len(group.entries) for group in groups)
-    places, cleared = orders(draws, clears) if clears else (None, None)
     for group in shown:
-        attempt(_cover, group, places, sheets)
-    whole = None if clears else _joined(shown, sheets, shared)
-    if whole is not None:
-        sheets = []
-        attempt(whole.draw)
-    every: list[_Sheet | ClearSheet] = [*sheets]
-    if cleared is not None:
-        every.append(clear_sheet(clears, cleared, shown[0].draw.fixed.engine.state))
-    for part in _portions(every):
-        drawn = [sheet for sheet in part if isinstance(sheet, _Sheet)]
+        attempt(_cover, group, sheets)
+    for part in _portions(sheets):
         if len(part) == 1:
             attempt(part[0].draw)
-        elif len(drawn) == len(part) and same_target and _resolve(drawn):
-            for seen in _resolved(drawn, scratch):
+        elif _resolve(part):
+            for seen in _resolved(part, scratch):
                 attempt(*seen)
         elif part:
             state = shown[0].draw.fixed.engine.state
             for sheet, lanes in _rounds(part, state, scratch):
                 attempt(sheet.run, lanes)
     for group in shown:
-        for engine in group.engines:
-            engine.finish()
+        group.draw.fixed.engine.finish()
     return True
 
 
@@ -173,36 +153,8 @@ def _resolve(sheets: Sequence[_Sheet]) -> bool:
     return bool(sheets) and all(s.engine.resolves_with(sheets[0].engine) for s in sheets)
 
 
-def _same_target(groups: Sequence[Group]) -> bool:
-    """Do all groups draw into one framebuffer?"""
-    bounds = [group.draw.bound for group in groups]
-    return all(
-        bound is not None and bounds[0] is not None and bound.framebuffer == bounds[0].framebuffer
-        for bound in bounds
-    )
-
-
-def _joined(
-    groups: Sequence[Group],
-    sheets: list[_Sheet],
-    shared: Callable[[], FragmentShader | None],
-) -> _Sheet | None:
-    """All sheets as one, where one program and one engine serve them."""
-    if len(sheets) < 2:
-        return None
-    engine = joined_engine(groups)
-    shader = None if engine is None else shared()
-    if engine is None or shader is None:
-        return None
-    draws, orders = [each.draws for each in sheets], [each.order for each in sheets]
-    covered = joined_coverage([each.covered for each in sheets], draws, orders)
-    if covered is None:
-        return None
-    return _Sheet(engine, shader, covered, np.concatenate(draws), np.concatenate(orders), None)
-
-
-def _cover(group: Group, places: Numbers | None, sheets: list[_Sheet]) -> None:
-    """Find out what the draws of a group cover. `places`: of draws, if not their numbers."""
+def _cover(group: Group, sheets: list[_Sheet]) -> None:
+    """Find out what the draws of a group cover."""
     draw = group.draw
     assert group.primitives is not None
     draw.work.begin(merged=True)
@@ -217,22 +169,12 @@ def _cover(group: Group, places: Numbers | None, sheets: list[_Sheet]) -> None:
     for covered in kept.found:
         if covered.spans.count:
             draws = numbers.take(covered.info.identity)
-            if places is not None:
-                draws = places.take(draws)
             order = draws.take(covered.spans.primitive)
-            if group.portion is None:
-                engine, shader = draw.fixed.engine, draw.fragment
-                sheets.append(_Sheet(engine, shader, covered, draws, order, numbers))
-                continue
-            whose = group.portion.take(covered.info.identity).take(covered.spans.primitive)
-            for number, portion in enumerate(group.portions):
-                sheet = _Sheet(portion.engine, portion.shader, covered, draws, order, numbers)
-                some = sheet.of(where(whose == number))
-                if some is not None:
-                    sheets.append(some)
+            engine, shader = draw.fixed.engine, draw.fragment
+            sheets.append(_Sheet(engine, shader, covered, draws, order, numbers))
 
 
-def _portions(sheets: list[_Sheet | ClearSheet]) -> Iterator[list[_Sheet | ClearSheet]]:
+def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:
     """Cut between draws, so that there are not too many fragments at a time."""
     if not sheets:
         return
@@ -253,8 +195,8 @@ def _portions(sheets: list[_Sheet | ClearSheet]) -> Iterator[list[_Sheet | Clear
 
 
 def _rounds(
-    sheets: list[_Sheet | ClearSheet], state: FragmentState, scratch: Scratch
-) -> Iterator[tuple[_Sheet | ClearSheet, Fragments]]:
+    sheets: list[_Sheet], state: FragmentState, scratch: Scratch
+) -> Iterator[tuple[_Sheet, Fragments]]:
     """Fragments of one sheet after the other, so that at every pixel they come in order."""
     quads = any(sheet.quads for sheet in sheets)
     if quads:
