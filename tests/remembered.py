@@ -26,12 +26,12 @@ from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.binding import _TOLD
 from gallette.drivers.common.bound import Bound, StageBindings
 from gallette.drivers.common.draw import execution, finding, programs, queue
-from gallette.drivers.common.draw import families as gathering
+from gallette.drivers.common.draw import merging as gathering
+from gallette.drivers.common.draw.known_snapshots import KnownSnapshots
 from gallette.drivers.common.draw.programs import Joiner
-from gallette.drivers.common.draw.reaching import MERGED_STAGES
-from gallette.drivers.common.draw.remembering import Memory
+from gallette.drivers.common.draw.resources import MERGED_STAGES
+from gallette.drivers.common.draw.snapshot import Snapshot
 from gallette.drivers.common.draw.state import fixed_state
-from gallette.drivers.common.draw.waiting import Given
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive
 from tests.sameness import difference
@@ -56,8 +56,8 @@ _MAKERS: dict[tuple[Any, str], tuple[str, ...]] = {
     (finding.DrawStates, "_state"): ("of",),
     (programs, "_select"): ("_find",),
     (programs, "_resources"): ("resources", "join"),
-    (Given, "__init__"): ("given", "submit"),
-    (Given, "_may_wait"): ("waitable",),
+    (Snapshot, "__init__"): ("current", "submit"),
+    (Snapshot, "_find_out"): ("can_be_pending",),
 }
 """What makes something that is remembered: nothing was, by these methods, when it is called."""
 
@@ -95,13 +95,13 @@ class Watch:
             (finding.DrawStates, "of", self._drawn),
             (programs.Joiner, "resources", self._resources),
             (programs.Joiner, "join", self._joined),
-            (Memory, "given", self._given),
+            (KnownSnapshots, "current", self._snapshot),
             (queue.DrawQueue, "submit", self._submitted),
             (queue.DrawQueue, "repeat", self._repeated),
-            (Given, "waitable", self._waitable),
-            (Given, "relatives", self._relatives),
+            (Snapshot, "can_be_pending", self._can_be_pending),
+            (Snapshot, "merge_key", self._merge_keys),
             (HostResource, "derive", self._derived),
-            (execution, "families", self._families),
+            (execution, "merge", self._families),
         )
         self._put(places, _MAKERS, patch)
 
@@ -117,16 +117,16 @@ class Watch:
         original = owner.__dict__[name]
 
         @functools.wraps(original)
-        def method(*given: Any, **named: Any) -> Any:
+        def method(*snapshot: Any, **named: Any) -> Any:
             if self._busy:
-                return original(*given, **named)
+                return original(*snapshot, **named)
             known = len(self._made)
-            found = original(*given, **named)
+            found = original(*snapshot, **named)
             self._fresh = frozenset(self._made[known:])
             if name not in self._fresh:
                 self._busy = True
                 try:
-                    look(found, *given, **named)
+                    look(found, *snapshot, **named)
                 finally:
                     self._busy = False
             return found
@@ -138,10 +138,10 @@ class Watch:
         original = owner.__dict__[name]
 
         @functools.wraps(original)
-        def method(*given: Any, **named: Any) -> Any:
+        def method(*snapshot: Any, **named: Any) -> Any:
             if not self._busy:
                 self._made += makes
-            return original(*given, **named)
+            return original(*snapshot, **named)
 
         return method
 
@@ -217,45 +217,45 @@ class Watch:
 
     # -- draws that wait ---------------------------------------------------------------------------
 
-    def _given(self, found: Given, memory: Memory) -> None:
+    def _snapshot(self, found: Snapshot, memory: KnownSnapshots) -> None:
         if self.may_look(memory):
             self._compare("what a draw was given", found.states.bound, memory._states.bound)
 
     def _submitted(self, _: None, draws: queue.DrawQueue, info: Any) -> None:
-        given = draws._given
-        if given is not None and self.may_look(draws):
-            self._compare("what a draw was given", given.states.bound, draws._states.bound)
+        snapshot = draws._snapshot
+        if snapshot is not None and self.may_look(draws):
+            self._compare("what a draw was given", snapshot.states.bound, draws._states.bound)
 
     def _repeated(
         self, done: bool, draws: queue.DrawQueue, draw: Any, data: bytes, start: int
     ) -> None:
-        given, bound = draw.given.states.bound, draws._states.bound
+        snapshot, bound = draw.snapshot.states.bound, draws._states.bound
         if not done or not self.may_look(draws, queue):
             return
         for each in fields(Bound):
             if each.name not in _ALWAYS | _OF_THEN | {*_TOLD}:
                 name = f"what a draw was given that is repeated: {each.name}"
-                self.same(name, getattr(given, each.name), getattr(bound, each.name))
+                self.same(name, getattr(snapshot, each.name), getattr(bound, each.name))
         for stage in MERGED_STAGES:
             for name in ("images", "buffers"):
-                then, now = (getattr(b.stages[stage], name) for b in (given, bound))
+                then, now = (getattr(b.stages[stage], name) for b in (snapshot, bound))
                 self.same(f"what a draw was given that is repeated: {name}", then, now)
 
-    def _compare(self, what: str, given: Bound, bound: Bound, but: frozenset[str] = frozenset(),
+    def _compare(self, what: str, snapshot: Bound, bound: Bound, but: frozenset[str] = frozenset(),
                  blocks: bool = True, reads: bool = True) -> None:  # fmt: skip
         """Two records of all that is bound, but for constant blocks 0."""
         for each in fields(Bound):
             if each.name not in _ALWAYS | but:
-                then, now = getattr(given, each.name), getattr(bound, each.name)
+                then, now = getattr(snapshot, each.name), getattr(bound, each.name)
                 if then is not now and then != now:
                     self.wrong.append(f"{what}: {each.name}")
         for stage in Stage:
             if stage is Stage.COMPUTE:  # which is bound beside draws
                 continue
-            if given.shaders.get(stage) is not bound.shaders.get(stage):
+            if snapshot.shaders.get(stage) is not bound.shaders.get(stage):
                 self.wrong.append(f"{what}: the {stage.value} shader")
         for stage in MERGED_STAGES:
-            then, now = given.stages[stage], bound.stages[stage]
+            then, now = snapshot.stages[stage], bound.stages[stage]
             names = ["images", "buffers"]
             if reads or stage is not Stage.FRAGMENT:
                 names += "samplers", "views"
@@ -267,45 +267,47 @@ class Watch:
                 if found is not None:
                     self.wrong.append(f"{what}: constants of the {stage.value} stage{found}")
 
-    def _waitable(self, found: bool, given: Given, mode: Primitive) -> None:
-        if self.may_look(given.states.scratch, Given):
-            self.same("may a draw wait", found, given._may_wait(mode))
+    def _can_be_pending(self, found: bool, snapshot: Snapshot, mode: Primitive) -> None:
+        if self.may_look(snapshot.states.scratch, Snapshot):
+            self.same("may a draw wait", found, snapshot._find_out(mode))
 
-    def _relatives(self, found: Any, given: Given, mode: Primitive) -> None:
-        if given._relatives.get(mode) is found and self.may_look(given.states.scratch, Memory):
-            kept, given._relatives = given._relatives, {}
-            seen, given._sees_start = given._sees_start, None
+    def _merge_keys(self, found: Any, snapshot: Snapshot, mode: Primitive) -> None:
+        if snapshot._merge_keys.get(mode) is found and self.may_look(
+            snapshot.states.scratch, KnownSnapshots
+        ):
+            kept, snapshot._merge_keys = snapshot._merge_keys, {}
+            seen, snapshot._sees_start = snapshot._sees_start, None
             try:
-                again = Given.__dict__["relatives"].__wrapped__(given, mode)
+                again = Snapshot.__dict__["merge_key"].__wrapped__(snapshot, mode)
                 if seen is not None:
-                    self.same("does a draw see its start", seen, given.sees_start(mode))
+                    self.same("does a draw see its start", seen, snapshot.sees_start(mode))
             finally:
-                given._relatives, given._sees_start = kept, seen
+                snapshot._merge_keys, snapshot._sees_start = kept, seen
             self.same("relatives of a draw", found, again)
 
-    def _families(self, found: list[gathering.Family], entries: Any) -> None:
+    def _families(self, found: list[gathering.MergedDraws], entries: Any) -> None:
         """Draws that become one differ in nothing that is not looked at draw by draw."""
-        if sorted(n for family in found for n in family.numbers) != list(range(len(entries))):
+        if sorted(n for merged in found for n in merged.numbers) != list(range(len(entries))):
             self.wrong.append("draws that wait are not all in a family")
-        for family in found:
-            first, call, _ = family.entries[0]
+        for merged in found:
+            first, call, _ = merged.entries[0]
             bound = first.states.bound
             state = first.states.of(call.mode)
-            draws = {id(given): (given, info) for given, info, _ in family.entries[1:]}
-            for given, info in list(draws.values())[:LOOKS]:
-                if family.end_to_end:
+            draws = {id(snapshot): (snapshot, info) for snapshot, info, _ in merged.entries[1:]}
+            for snapshot, info in list(draws.values())[:LOOKS]:
+                if merged.end_to_end:
                     self.same("mode of draws end to end", info.mode, call.mode)
                 else:
                     start = call.start if info.index_size == 0 else info.start
-                    number = info.draw_id if given.sees_start(info.mode) else call.draw_id
+                    number = info.draw_id if snapshot.sees_start(info.mode) else call.draw_id
                     told = replace(info, start=start, draw_id=number)
                     self.same("call of draws in a family", told, call)
-                if given is first:
+                if snapshot is first:
                     continue
                 apart = frozenset({"vertex_buffers", "scissors", "viewports"})
-                self._compare("what a family was given", given.states.bound, bound, apart,
+                self._compare("what a family was given", snapshot.states.bound, bound, apart,
                               blocks=False, reads=False)  # fmt: skip
-                other = given.states.of(call.mode)
+                other = snapshot.states.of(call.mode)
                 if state is not None and other is not None:
                     self.same("fixed state of a family", _shared(state.fixed),
                                _shared(other.fixed))  # fmt: skip

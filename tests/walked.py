@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gallette.drivers.common.draw.remembering import Memory
+from gallette.drivers.common.draw.known_snapshots import KnownSnapshots
 from gallette.state_tracker import GL, create_context
 from tests.remembered import Watch
 from tests.state_tracker.helpers import compiled
@@ -326,7 +326,7 @@ class Scene:
         pipe.settle()
         pipe._states.forget_shaders()
         pipe._queue.forget()
-        pipe._queue._memory = Memory(pipe._states)
+        pipe._queue._memory = KnownSnapshots(pipe._states)
         for resource in pipe.screen.resources.live:
             resource.derived.clear()
 

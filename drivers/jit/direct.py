@@ -26,8 +26,8 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
+from gallette.drivers.common.draw.snapshot import Plan
 from gallette.drivers.common.draw.state import DrawState
-from gallette.drivers.common.draw.waiting import Plan
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.texture.unit import Unit

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.context import HostContext
-from gallette.drivers.common.draw.reaching import resources_of
+from gallette.drivers.common.draw.resources import resources_of
 from gallette.drivers.common.draw.state import DrawState
 from gallette.drivers.common.machine.program import BoundMachine
 from gallette.drivers.common.memory.clear import ClearValues, clear

@@ -15,11 +15,11 @@ import pytest
 from gallette.drivers.common.binding import BindingContext
 from gallette.drivers.common.bound import StageBindings
 from gallette.drivers.common.context import HostContext
-from gallette.drivers.common.draw import remembering
+from gallette.drivers.common.draw import known_snapshots
 from gallette.drivers.common.draw.finding import DrawStates
+from gallette.drivers.common.draw.known_snapshots import KnownSnapshots
 from gallette.drivers.common.draw.programs import Joiner
 from gallette.drivers.common.draw.queue import DrawQueue
-from gallette.drivers.common.draw.remembering import Memory
 from gallette.drivers.common.memory.resource import HostResource
 from tests.remembered import Watch
 from tests.walked import Scene
@@ -51,8 +51,8 @@ def _without(owner: Any, name: str, field: int) -> Plant:
     def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
         original = getattr(owner, name)
 
-        def method(*given: Any) -> tuple[Any, ...] | None:
-            key = original(*given)
+        def method(*snapshot: Any) -> tuple[Any, ...] | None:
+            key = original(*snapshot)
             if key is None:
                 return None
             assert field < len(key)
@@ -64,11 +64,11 @@ def _without(owner: Any, name: str, field: int) -> Plant:
 
 
 def _nobody_hears(owner: Any, name: str) -> Plant:
-    return lambda patch, _: patch.setattr(owner, name, lambda *given: None)
+    return lambda patch, _: patch.setattr(owner, name, lambda *snapshot: None)
 
 
 def _always(owner: Any, name: str) -> Plant:
-    return lambda patch, _: patch.setattr(owner, name, lambda *given: True)
+    return lambda patch, _: patch.setattr(owner, name, lambda *snapshot: True)
 
 
 def _selections(field: int) -> Plant:
@@ -79,13 +79,13 @@ def _found(field: int) -> Plant:
     """The queue's memory is another in each walk."""
 
     def plant(patch: pytest.MonkeyPatch, states: DrawStates) -> None:
-        original = Memory.__init__
+        original = KnownSnapshots.__init__
 
-        def init(self: Memory, *given: Any) -> None:
-            original(self, *given)
+        def init(self: KnownSnapshots, *snapshot: Any) -> None:
+            original(self, *snapshot)
             self._found = Shorter(field)
 
-        patch.setattr(Memory, "__init__", init)
+        patch.setattr(KnownSnapshots, "__init__", init)
 
     return plant
 
@@ -96,10 +96,10 @@ def _no_revision(name: str, field: str) -> Plant:
     def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
         original = getattr(BindingContext, name)
 
-        def method(self: BindingContext, *given: Any, **named: Any) -> None:
+        def method(self: BindingContext, *snapshot: Any, **named: Any) -> None:
             records = [self.bound, *self.bound.stages.values()]
             before = [getattr(r, field, 0) for r in records]
-            original(self, *given, **named)
+            original(self, *snapshot, **named)
             for record, number in zip(records, before, strict=True):
                 if hasattr(record, field):
                     setattr(record, field, number)
@@ -116,16 +116,16 @@ def _one_hook_less(name: str, hook: str) -> Plant:
         original, told = getattr(BindingContext, name), getattr(HostContext, hook)
         silent = [False]
 
-        def method(*given: Any, **named: Any) -> None:
+        def method(*snapshot: Any, **named: Any) -> None:
             silent[0] = True
             try:
-                original(*given, **named)
+                original(*snapshot, **named)
             finally:
                 silent[0] = False
 
-        def hears(*given: Any) -> None:
+        def hears(*snapshot: Any) -> None:
             if not silent[0]:
-                told(*given)
+                told(*snapshot)
 
         patch.setattr(BindingContext, name, method)
         patch.setattr(HostContext, hook, hears)
@@ -135,14 +135,14 @@ def _one_hook_less(name: str, hook: str) -> Plant:
 
 def _without_kind(kind: str) -> Plant:
     def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
-        original = remembering._key_of_stage
+        original = known_snapshots._key_of_stage
 
         def key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:
             some = replace(bindings)
             setattr(some, kind, [])
             return original(some)
 
-        patch.setattr(remembering, "_key_of_stage", key_of_stage)
+        patch.setattr(known_snapshots, "_key_of_stage", key_of_stage)
 
     return plant
 
@@ -185,15 +185,15 @@ PLANTED: dict[str, tuple[str, Plant]] = {
     "a queue that keeps what is given": ("fixed", _nobody_hears(DrawQueue, "rebinding")),
     **{f"a draw's key without field {n}": (part, _found(n)) for n, part in enumerate(_KEYS)},
     **{
-        f"a family without field {n}": (part, _without(Memory, "_family", n))
+        f"a key without field {n}": (part, _without(KnownSnapshots, "_state_key", n))
         for n, part in enumerate(_STATES)
     },
     **{
-        f"parameters without {name}": (part, _without(Memory, "_key_of_parameters", n))
+        f"parameters without {name}": (part, _without(KnownSnapshots, "_key_of_parameters", n))
         for n, (name, part) in enumerate(_PARAMETERS.items())
     },
     **{
-        f"a block without its {name}": (_BLOCKS, _without(remembering, "_key_of_block", n))
+        f"a block without its {name}": (_BLOCKS, _without(known_snapshots, "_key_of_block", n))
         for n, name in enumerate(("buffer", "offset", "size"))
     },
     "a stage without its samplers": (_BLOCKS, _without_kind("samplers")),

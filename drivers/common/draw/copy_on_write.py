@@ -21,10 +21,10 @@ from gallette.pipe.enums import Primitive, Target
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo
 
-from .families import Waiting
-from .given_copies import GivenCopies
+from .merging import PendingDraw
+from .snapshot import Snapshot
+from .snapshot_copies import SnapshotWithCopies
 from .streaming import Stream, stream_of
-from .waiting import Given
 
 __all__ = ["CopyOnWrite"]
 
@@ -47,11 +47,11 @@ class _Copies:
         self._made: dict[int, HostResource] = {}
         self._looked_at = 0  # draws that are known not to read the resource since the last copy
 
-    def is_read(self, draws: Sequence[Waiting]) -> bool:
+    def is_read(self, draws: Sequence[PendingDraw]) -> bool:
         """Whether a draw since the last copy reads the resource."""
         key, resource = id(self.resource), self.resource
-        for given, info, _ in draws[self._looked_at :]:
-            if key in given.readable or info.index_buffer is resource:
+        for snapshot, info, _ in draws[self._looked_at :]:
+            if key in snapshot.readable or info.index_buffer is resource:
                 return True
         self._looked_at = len(draws)
         return False
@@ -92,10 +92,10 @@ class CopyOnWrite:
     def __bool__(self) -> bool:
         return bool(self._copies)
 
-    def note(self, given: Given) -> None:
+    def note(self, snapshot: Snapshot) -> None:
         """A draw with this snapshot is pending."""
-        self._readable |= given.readable
-        self._pinned |= given.pinned
+        self._readable |= snapshot.readable
+        self._pinned |= snapshot.pinned
 
     def note_indices(self, buffer: Resource) -> None:
         """A pending draw reads its indices here."""
@@ -109,7 +109,7 @@ class CopyOnWrite:
         """Whether the resource can be read without flushing the batch."""
         return id(resource) not in self._pinned
 
-    def may_write(self, resource: HostResource, draws: Sequence[Waiting]) -> bool:
+    def may_write(self, resource: HostResource, draws: Sequence[PendingDraw]) -> bool:
         """Whether the resource can be written without flushing the batch; copies it if that is
         what it takes."""
         key = id(resource)
@@ -120,8 +120,8 @@ class CopyOnWrite:
         copies = self._copies.get(key) or _Copies(resource)
         if not copies.is_read(draws):
             return True
-        given, info, _ = draws[-1]
-        if resource.live or given.plan(info.mode) is not None:
+        snapshot, info, _ = draws[-1]
+        if resource.live or snapshot.plan(info.mode) is not None:
             return False  # with a plan, to execute the draw takes less time than to copy
         size = resource.backing().size
         if size > LARGEST or self._bytes + size > MOST:
@@ -131,37 +131,37 @@ class CopyOnWrite:
         copies.copy(len(draws))
         return True
 
-    def applied(self, draws: Sequence[Waiting]) -> Iterator[Waiting]:
+    def applied(self, draws: Sequence[PendingDraw]) -> Iterator[PendingDraw]:
         """The draws of the batch, each with the copies that it reads."""
-        givens: dict[tuple[int, ...], Given] = {}
+        snapshots: dict[tuple[int, ...], Snapshot] = {}
         infos: dict[tuple[int, int], DrawInfo] = {}
         read_by: dict[int, list[_Copies]] = {}
         streams: dict[tuple[int, Primitive], Stream | None] = {}
-        last: tuple[Given, DrawInfo] | None = None  # the draw before, if it is part of a stream
+        last: tuple[Snapshot, DrawInfo] | None = None  # the draw before, if it is part of a stream
         streamed, calls, ends = draws[0][0], list[DrawInfo](), list[int]()  # and of which
-        for number, (given, info, row) in enumerate(draws):
-            if last is not None and given is last[0] and info is last[1]:
+        for number, (snapshot, info, row) in enumerate(draws):
+            if last is not None and snapshot is last[0] and info is last[1]:
                 yield streamed, calls[bisect_right(ends, number)], row
                 continue
             last = None
-            read = read_by.get(id(given))
+            read = read_by.get(id(snapshot))
             if read is None:
-                read = [each for key, each in self._copies.items() if key in given.readable]
-                read_by[id(given)] = read
+                read = [each for key, each in self._copies.items() if key in snapshot.readable]
+                read_by[id(snapshot)] = read
             if len(read) == 1 and not info.index_size and info.instance_count:
-                stream = self._stream(given, info.mode, read[0], streams)
+                stream = self._stream(snapshot, info.mode, read[0], streams)
                 calls = [] if stream is None else stream.calls(info)
                 if stream is not None and calls:
-                    streamed, ends, last = stream.given, read[0].ends, (given, info)
+                    streamed, ends, last = stream.snapshot, read[0].ends, (snapshot, info)
                     yield streamed, calls[bisect_right(ends, number)], row
                     continue
             found = [(each.resource, each.read_by(number)) for each in read]
             copies = {id(resource): copy for resource, copy in found if copy is not None}
             if copies:
-                key = id(given), *map(id, copies.values())
-                if key not in givens:
-                    givens[key] = GivenCopies(given, copies)
-                given = givens[key]
+                key = id(snapshot), *map(id, copies.values())
+                if key not in snapshots:
+                    snapshots[key] = SnapshotWithCopies(snapshot, copies)
+                snapshot = snapshots[key]
             indices = self._copies.get(id(info.index_buffer))
             copy = None if indices is None else indices.read_by(number)
             if copy is not None:
@@ -169,21 +169,21 @@ class CopyOnWrite:
                 if call not in infos:
                     infos[call] = replace(info, index_buffer=copy)
                 info = infos[call]
-            yield given, info, row
+            yield snapshot, info, row
 
     @staticmethod
     def _stream(
-        given: Given,
+        snapshot: Snapshot,
         mode: Primitive,
         copies: _Copies,
         known: dict[tuple[int, Primitive], Stream | None],
     ) -> Stream | None:
         """All draws with this snapshot as draws from one buffer, if only their vertices differ."""
-        key = id(given), mode
+        key = id(snapshot), mode
         if key not in known:
             is_buffer = copies.resource.desc.target is Target.BUFFER
             known[key] = (
-                stream_of(given, mode, copies.resource, copies.versions()) if is_buffer else None
+                stream_of(snapshot, mode, copies.resource, copies.versions()) if is_buffer else None
             )
         return known[key]
 

@@ -1,6 +1,6 @@
 """The executor: turns the pending draws of a batch into as few draws as possible.
 
-Draws with an equal merge key become instances of one draw (`families`). If draws with several keys
+Draws with an equal merge key become instances of one draw (`merging`). If draws with several keys
 are left, they are executed in per-pixel order (`pixel_order`), or one after the other where that is
 not possible. Draws whose shaders seldom meet others like them, or that have a plan, are executed
 one by one.
@@ -14,12 +14,12 @@ from typing import Any
 
 from gallette.compiler.collector import collector_paused
 
-from .families import Family, Waiting, families, fewest, pairs_of
 from .finding import DrawStates
 from .grouping import Group
+from .merging import MergedDraws, PendingDraw, fewest, merge, pairs_of
 from .pixel_order import can_order_pixels, draw_in_pixel_order
 from .runs import Failures, add_group, draw_group, draw_many, draw_one
-from .waiting import Given, row_of
+from .snapshot import Snapshot, row_of
 
 __all__ = ["Execution"]
 
@@ -31,35 +31,35 @@ _FOR_A_PLAN = 3
 
 
 class Execution:
-    """How the draws of a context are executed that waited, and which shaders have met others."""
+    """Executes the batches of a context, and counts whose draws could be merged."""
 
     __slots__ = ("_drawn", "_regroup", "_states")
 
     def __init__(self, states: DrawStates, regroup: bool) -> None:
         """`regroup`: draws of several states may change places to be executed together."""
         self._states, self._regroup = states, regroup
-        self._drawn: Counter[Any] = Counter()  # by shaders: draws that waited beside others
+        self._drawn: Counter[Any] = Counter()  # by shaders: draws that were pending together
 
     def forget(self) -> None:
         """A shader is gone."""
         self._drawn.clear()
 
-    def alone(self, draw: Waiting) -> None:
+    def alone(self, draw: PendingDraw) -> None:
         """Execute a single draw."""
         draw_one(*draw, 0)
 
     @collector_paused
-    def run(self, entries: list[Waiting]) -> None:
+    def run(self, entries: list[PendingDraw]) -> None:
         """Execute draws, of which thousands may be pending."""
         failures = Failures()
         entries = self._directly(entries, failures)
         merges = self._worth(entries)
         number, tally = 0, self._states.counters.tally
-        for merge, group in itertools.groupby(entries, lambda entry: merges[entry[0]]):
+        for worth, group in itertools.groupby(entries, lambda entry: merges[entry[0]]):
             some = list(group)
             if tally is not None:
                 tally.first = number
-            if merge:
+            if worth:
                 self._together(some, failures)
             else:
                 for at, entry in enumerate(some):
@@ -67,63 +67,63 @@ class Execution:
             number += len(some)
         failures.tell()
 
-    def _directly(self, entries: list[Waiting], failures: Failures) -> list[Waiting]:
+    def _directly(self, entries: list[PendingDraw], failures: Failures) -> list[PendingDraw]:
         """Make draws by themselves if all have a quick way, or if there are too few to share what
         it takes to draw them together. Answers those from the first on that had no such way.
         """
-        given, info, _ = entries[0]
-        if self._states.counters.tally is not None or given.has_no_plan(info.mode):
+        snapshot, info, _ = entries[0]
+        if self._states.counters.tally is not None or snapshot.has_no_plan(info.mode):
             return entries
-        kinds = {(id(given), info.mode): given for given, info in pairs_of(entries)}
+        kinds = {(id(snapshot), info.mode): snapshot for snapshot, info in pairs_of(entries)}
         new = 0
-        for (_, mode), given in kinds.items():
-            new += given.made_plan(mode) is None and given.flushes < _FOR_A_PLAN
+        for (_, mode), snapshot in kinds.items():
+            new += snapshot.made_plan(mode) is None and snapshot.flushes < _FOR_A_PLAN
         if new > fewest(entries):
             return entries
-        plans = {(key, mode): given.plan(mode) for (key, mode), given in kinds.items()}
+        plans = {(key, mode): snapshot.plan(mode) for (key, mode), snapshot in kinds.items()}
         if None in plans.values():
             return entries
-        for number, (given, info, row) in enumerate(entries):
-            plan = plans[id(given), info.mode]
+        for number, (snapshot, info, row) in enumerate(entries):
+            plan = plans[id(snapshot), info.mode]
             assert plan is not None
             if failures.of(plan.draw, info, row_of(row)) is False:
                 return entries[number:]
         return []
 
-    def _worth(self, entries: list[Waiting]) -> dict[Given, bool]:
+    def _worth(self, entries: list[PendingDraw]) -> dict[Snapshot, bool]:
         """For which states it is worth it to have variants that run many draws at once."""
-        draws = Counter([given for given, _, _ in entries])
-        shaders = {given: given.shaders for given in draws}
+        draws = Counter([snapshot for snapshot, _, _ in entries])
+        shaders = {snapshot: snapshot.shaders for snapshot in draws}
         counts: Counter[Any] = Counter()
-        for given, count in draws.items():
-            counts[shaders[given]] += count
+        for snapshot, count in draws.items():
+            counts[shaders[snapshot]] += count
         several = {s: n for s, n in counts.items() if n > 1}
         self._drawn.update(several)
         worth = {s for s in several if self._drawn[s] >= WORTH_MERGING}
-        return {given: found in worth for given, found in shaders.items()}
+        return {snapshot: found in worth for snapshot, found in shaders.items()}
 
-    def _together(self, entries: list[Waiting], failures: Failures) -> None:
+    def _together(self, entries: list[PendingDraw], failures: Failures) -> None:
         """Draws whose shaders run for many draws at once."""
-        found = families(entries)
+        found = merge(entries)
         if len(found) == 1 and found[0].alike:
             failures.of(draw_many, found[0])
         elif not (self._regroup and self._in_pixel_order(found, failures)):
             self._in_order(entries, failures)
 
-    def _in_pixel_order(self, found: list[Family], failures: Failures) -> bool:
-        """Draw each family as one draw; false, and nothing is drawn, if that cannot be."""
-        if any(family.lanes > family.limit for family in found):
+    def _in_pixel_order(self, found: list[MergedDraws], failures: Failures) -> bool:
+        """Execute them in per-pixel order; false, and nothing is drawn, if that cannot be."""
+        if any(merged.lanes > merged.limit for merged in found):
             return False
         if len(found) > 1:
-            states = [family.first_state() for family in found]
+            states = [merged.first_state() for merged in found]
             if not all(state is None or can_order_pixels(state) for state in states):
                 return False
         counters = self._states.counters
         before = counters.snapshot()
         groups: list[Group] = []
-        for family in found:
-            family.entries[0][0].states.work.begin(merged=True)
-            failures.of(add_group, groups, family)
+        for merged in found:
+            merged.entries[0][0].states.work.begin(merged=True)
+            failures.of(add_group, groups, merged)
         if len(found) == 1:
             if groups:
                 failures.of(draw_group, groups[0])
@@ -133,10 +133,10 @@ class Execution:
         counters.restore(before)
         return False
 
-    def _in_order(self, entries: list[Waiting], failures: Failures) -> None:
+    def _in_order(self, entries: list[PendingDraw], failures: Failures) -> None:
         """Neighbours that differ in nothing but constants are one draw."""
         number = 0
         for _, some in itertools.groupby(entries, lambda entry: (id(entry[0]), entry[1])):
             same = list(some)
-            failures.of(draw_many, Family.of(same), number)
+            failures.of(draw_many, MergedDraws.of(same), number)
             number += len(same)

@@ -60,7 +60,7 @@ class DrawStates:
         # Of each mode the last state, and how often programs had been joined then.
         self._last: dict[Primitive, tuple[int, DrawState]] = {}
 
-    def remembering(self, bound: Bound, kin: DrawStates | None = None) -> DrawStates:
+    def for_snapshot(self, bound: Bound, kin: DrawStates | None = None) -> DrawStates:
         """The states of draws that were given `bound`, which nobody changes.
 
         Those of `kin` were given the same, but other vertices and textures: what is fixed is

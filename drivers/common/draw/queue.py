@@ -1,11 +1,9 @@
-"""Draws that wait for others like them, to be executed as one.
+"""The pending draws of a context: the batch that the executor runs at the next flush.
 
-A small draw is not executed at once. If the next one differs in nothing but constant block 0, both
-become instances of one draw (see `variants.merging`); if other bindings differ, each remembers what
-it was given (`waiting`), and draws of one state are executed together where nobody can tell that
-they changed places (`pixel_order`). Meanwhile buffers and textures may be written
-(`copy_on_write`), and queries may begin and end. Whatever else somebody could tell by, such as
-reading what was drawn, makes the context `flush` the queue first.
+A small draw is not executed at once. It becomes pending, with a snapshot of what is bound
+(`snapshot`) and its constants. Meanwhile buffers and textures may be written (`copy_on_write`), and
+queries may begin and end. Whatever else makes an effect of a pending draw visible, such as reading
+a render target, or could change one, such as another framebuffer, flushes the batch first.
 """
 
 from __future__ import annotations
@@ -28,14 +26,14 @@ from gallette.pipe.state import (
 
 from .copy_on_write import CopyOnWrite
 from .execution import Execution
-from .families import Waiting
 from .finding import DrawStates
+from .known_snapshots import KnownSnapshots
+from .merging import PendingDraw
 from .parts import LISTS
 from .pipeline import draw
-from .reaching import MERGED_STAGES
-from .remembering import Memory
 from .repeating import Between, Repeatable, write_now
-from .waiting import Constants, Given, Plan, Row
+from .resources import MERGED_STAGES
+from .snapshot import Constants, Plan, Row, Snapshot
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
 
@@ -43,20 +41,20 @@ SMALL = 4096
 """Draws of more vertices than this are executed at once."""
 
 MOST = 4096
-"""Draws that may wait."""
+"""Draws of a batch."""
 
 _ALONE = 3
 """After so many entries of a series it is worth to look for what can be made together."""
 
 MOST_LANES = 1 << 18
-"""Vertices of draws that may wait: about as many as are shaded at a time."""
+"""Vertices of a batch: about as many as are shaded at a time."""
 
 _WRITE, _PERSISTENT = int(MapFlags.WRITE), int(MapFlags.PERSISTENT)
-_GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
+_SNAPSHOT, _INFO = operator.itemgetter(0), operator.itemgetter(1)
 
 
 class DrawQueue:
-    """The draws of a context that wait: what each was given, its call, its constants."""
+    """The pending draws of a context."""
 
     __slots__ = (
         "_copies",
@@ -64,13 +62,13 @@ class DrawQueue:
         "_entries",
         "_execution",
         "_fragment",
-        "_given",
         "_info",
         "_lanes",
         "_made",
         "_marks",
         "_memory",
         "_regroup",
+        "_snapshot",
         "_states",
         "_target",
         "_vertex",
@@ -82,11 +80,11 @@ class DrawQueue:
         self._states = states
         self._regroup, self._counts = regroup, counts
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
-        self._memory = Memory(states)
-        self._given: Given | None = None  # what is bound now, if that is known
-        self._info: DrawInfo | None = None  # the last call that could wait with it
+        self._memory = KnownSnapshots(states)
+        self._snapshot: Snapshot | None = None  # what is bound now, if that is known
+        self._info: DrawInfo | None = None  # the last call that could be pending with it
         self._made: DrawInfo | None = None  # the last call that was made at once, the quick way
-        self._entries: list[Waiting] = []
+        self._entries: list[PendingDraw] = []
         self._lanes = 0
         self._target = FramebufferState()  # of the draw made last
         self._execution = Execution(states, regroup)
@@ -100,23 +98,23 @@ class DrawQueue:
 
     def rebinding(self) -> None:
         """Something else than block 0 is about to be bound."""
-        self._given = self._info = self._made = None
+        self._snapshot = self._info = self._made = None
 
     def forget(self) -> None:
-        """A shader or the context is gone: nothing waits, and nothing is remembered."""
+        """A shader or the context is gone: forget all snapshots. (No draw is pending.)"""
         self.rebinding()
         self._memory.clear()
         self._execution.forget()
 
     def joins(self, info: DrawInfo) -> bool:
-        """May a draw wait, or is nothing waiting? (The queue is to be flushed first otherwise.)"""
+        """Whether a draw can be submitted without flushing the batch first."""
         if self.elsewhere(self._states.bound.framebuffer):
             return False
         if not self._entries:
             return True
         if len(self._entries) >= MOST or self._lanes >= MOST_LANES:
             return False
-        return info is self._info or self._can_wait(info)
+        return info is self._info or self._can_be_pending(info)
 
     def elsewhere(self, target: FramebufferState) -> bool:
         """Whether the pending draws, or the one made last, are for another framebuffer. The next
@@ -139,33 +137,33 @@ class DrawQueue:
             raise
 
     def _submit(self, info: DrawInfo) -> None:
-        if info is self._info or self._can_wait(info):
-            given, row = self._given, self._constants()
-            assert given is not None
-            plan = None if self._entries else given.made_plan(info.mode)
+        if info is self._info or self._can_be_pending(info):
+            snapshot, row = self._snapshot, self._constants()
+            assert snapshot is not None
+            plan = None if self._entries else snapshot.made_plan(info.mode)
             if plan is not None and plan.draw(info, row):
                 return
-            self._wait(given, info, row)
+            self._add(snapshot, info, row)
             for block in row:
                 if block is not None and block.buffer is not None:
                     self._copies.note_block(block.buffer)
         elif not self._at_once(info):
             draw(self._states, info)
 
-    def _wait(self, given: Given, info: DrawInfo, row: Constants) -> None:
-        """A draw waits from now on, and with it what it was given."""
-        if not given.held:
-            self._hold(given)
+    def _add(self, snapshot: Snapshot, info: DrawInfo, row: Constants) -> None:
+        """Add a draw to the batch."""
+        if not snapshot.held:
+            self._hold(snapshot)
         if info.index_buffer is not None:
             info.index_buffer.ref()
             self._copies.note_indices(info.index_buffer)
-        self._entries.append((given, info, row))
+        self._entries.append((snapshot, info, row))
         self._lanes += info.count * info.instance_count
 
-    def _hold(self, given: Given) -> None:
-        """What draws were given stays from now on: somebody is about to wait with it."""
-        given.hold()
-        self._copies.note(given)
+    def _hold(self, snapshot: Snapshot) -> None:
+        """A draw with this snapshot is about to be pending: its resources must stay."""
+        snapshot.hold()
+        self._copies.note(snapshot)
 
     def _spoiled(self) -> None:
         """Drawing ended half way: what was derived of attachments may be stale."""
@@ -179,9 +177,9 @@ class DrawQueue:
         """Draw now, the quick way; false if there is none."""
         if not self._plain(info):
             return False
-        if self._given is None:
-            self._given = self._memory.given()
-        plan = self._given.plan(info.mode)
+        if self._snapshot is None:
+            self._snapshot = self._memory.current()
+        plan = self._snapshot.plan(info.mode)
         done = plan is not None and plan.draw(info, self._constants())
         self._made = info if done else None
         return done
@@ -200,28 +198,28 @@ class DrawQueue:
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:
         """What repeats the draw that was submitted last; None if it was made the long way."""
-        given, waits = self._given, info is self._info
-        if given is None or not (waits or info is self._made):
+        snapshot, waits = self._snapshot, info is self._info
+        if snapshot is None or not (waits or info is self._made):
             return None
         bound = self._states.bound
         lanes = info.count * info.instance_count
-        return Repeatable(given, info, bound.framebuffer, bound.epoch, waits, lanes)
+        return Repeatable(snapshot, info, bound.framebuffer, bound.epoch, waits, lanes)
 
     def repeat(self, draw: Repeatable, data: bytes | bytearray, start: int) -> bool:
         """Draw once more, now or later: other vertices with other constants, and all else as it
         was."""
-        given, entries = draw.given, self._entries
+        snapshot, entries = draw.snapshot, self._entries
         if draw.epoch != self._states.bound.epoch:
             return False
         if not entries:
             plan = draw.made_plan()
-            if plan is not None and given.alive and self._repeated(plan, draw.info, data, start):
+            if plan is not None and snapshot.alive and self._repeated(plan, draw.info, data, start):
                 return True
         if not draw.waits or len(entries) >= MOST or self._lanes >= MOST_LANES:
             return False
-        if not (given.held or given.alive):
+        if not (snapshot.held or snapshot.alive):
             return False
-        self._wait(given, draw.call(start), bytes(data))
+        self._add(snapshot, draw.call(start), bytes(data))
         return True
 
     def _repeated(self, plan: Plan, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
@@ -241,7 +239,7 @@ class DrawQueue:
         return self._more_that_wait(like, series, first) if like.waits else 0
 
     def _more_that_wait(self, like: Repeatable, series: Series, first: int) -> int:
-        """The same where draws wait.
+        """The same for pending draws.
 
         Nobody looks at what is bound in between, so how many queries count samples is told before
         draws, and that it is another number in the end: where one query ends and the next begins,
@@ -251,7 +249,7 @@ class DrawQueue:
         entries, bound = self._entries, self._states.bound
         good: set[Repeatable] = set()  # the draws that are known to wait
         number, last = first, len(draws)
-        more, changed = 0, False  # (no clear comes to wait once there are marks)
+        more, changed = 0, False
         mark: Mark | None = None  # the moment between what waits and what comes
         try:
             while number < last:
@@ -280,13 +278,13 @@ class DrawQueue:
                 if draw.epoch != bound.epoch or self._lanes >= MOST_LANES or len(entries) >= MOST:
                     break
                 if draw not in good:
-                    given = draw.given
+                    snapshot = draw.snapshot
                     if not draw.waits or draw.target is not like.target:
                         break
-                    if not given.held:
-                        if not given.alive:
+                    if not snapshot.held:
+                        if not snapshot.alive:
                             break
-                        self._hold(given)
+                        self._hold(snapshot)
                     good.add(draw)
                 info, start = draw.info, starts[number]
                 if start != info.start:
@@ -294,7 +292,7 @@ class DrawQueue:
                 if info.index_buffer is not None:
                     info.index_buffer.ref()
                     self._copies.note_indices(info.index_buffer)
-                entries.append((draw.given, info, data[number]))
+                entries.append((draw.snapshot, info, data[number]))
                 self._lanes += draw.lanes
                 mark = None
                 number += 1
@@ -312,7 +310,7 @@ class DrawQueue:
             return 0
 
         def planned(draw: Repeatable) -> Plan | None:
-            return draw.made_plan() if draw.target is target and draw.given.alive else None
+            return draw.made_plan() if draw.target is target and draw.snapshot.alive else None
 
         runs, known, number = plan.runs(series, planned), like, first
         begin = end = first + _ALONE  # of the next run: what comes before is made one by one
@@ -363,7 +361,7 @@ class DrawQueue:
         return number - first
 
     def _happens(self, what: Between, start: int, data: bytes) -> bool:
-        """Between draws something happens, if that can be without executing those that wait."""
+        """Do what comes between draws, if that does not take a flush."""
         if type(what) is ClearCall:
             values = ClearValues(what.color, what.depth, what.stencil)
             if self._entries:
@@ -378,7 +376,7 @@ class DrawQueue:
         write_now(what, start, data)
         return True
 
-    def _can_wait(self, info: DrawInfo) -> bool:
+    def _can_be_pending(self, info: DrawInfo) -> bool:
         """A small, plain draw whose programs can run for many draws at once."""
         if (
             self._states.witness is not None
@@ -388,15 +386,15 @@ class DrawQueue:
             or info.count_from_stream_output is not None
         ):
             return False
-        given = self._given
-        if given is None:
-            given = self._given = self._memory.given()
-        if not given.waitable(info.mode):
+        snapshot = self._snapshot
+        if snapshot is None:
+            snapshot = self._snapshot = self._memory.current()
+        if not snapshot.can_be_pending(info.mode):
             return False
         if info.instance_count != 1 and not (
             info.instance_count > 0
             and info.count >= LISTS.get(info.mode, 1)
-            and given.repeats_instances(info.mode)
+            and snapshot.repeats_instances(info.mode)
             and not restarts(info)
         ):
             return False
@@ -406,7 +404,7 @@ class DrawQueue:
     # -- queries -------------------------------------------------------------------------------
 
     def begin_query(self, query: Query) -> None:
-        """Count from here on, between draws that may wait."""
+        """Count from here on, between pending draws."""
         self._change(query, True)
         self._recount()
 
@@ -416,7 +414,7 @@ class DrawQueue:
         self._recount()
 
     def _change(self, query: Query, begins: bool, moment: Moment | None = None) -> Moment | None:
-        """A query begins or ends now: when the draws that wait have been executed. `moment` is
+        """A query begins or ends after the pending draws. `moment` is
         this one, if that is known; answers the same for the next query.
         """
         counts = query.counts_samples
@@ -430,7 +428,7 @@ class DrawQueue:
         return moment if counts else None
 
     def _mark(self) -> Mark:
-        """The moment behind all that waits."""
+        """The moment after all pending draws."""
         marks, draws = self._marks, len(self._entries)
         if marks and marks[-1].draws == draws:
             return marks[-1]
@@ -463,7 +461,7 @@ class DrawQueue:
     # -- execution -----------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """Execute what waits."""
+        """Execute the batch."""
         self.rebinding()  # whoever has work done may change anything
         entries = self._entries
         if not entries:
@@ -487,7 +485,7 @@ class DrawQueue:
             for info in map(_INFO, entries):
                 if info.index_buffer is not None:
                     info.index_buffer.unref()
-            for given in {*map(_GIVEN, entries)}:
-                given.flushes += 1
-                given.release()
+            for snapshot in {*map(_SNAPSHOT, entries)}:
+                snapshot.flushes += 1
+                snapshot.release()
             self._memory.tidy()

@@ -7,7 +7,7 @@ from typing import Any
 
 from gallette.pipe.state import BufferWrite, ClearCall, DrawInfo, FramebufferState
 
-from .waiting import Given, Plan
+from .snapshot import Plan, Snapshot
 
 __all__ = ["Between", "Repeatable", "write_now"]
 
@@ -21,7 +21,7 @@ _MOST_STARTS = 4096
 class Repeatable:
     """A draw that waited, or was made the quick way, to be made again."""
 
-    given: Given
+    snapshot: Snapshot
     info: DrawInfo
     target: FramebufferState
     epoch: int  # of what was bound when it was made
@@ -34,7 +34,7 @@ class Repeatable:
     def made_plan(self) -> Plan | None:
         """The quick way, if it is there by now."""
         if self.plan is None:
-            self.plan = self.given.made_plan(self.info.mode)
+            self.plan = self.snapshot.made_plan(self.info.mode)
         return self.plan
 
     def call(self, start: int) -> DrawInfo:

@@ -1,4 +1,4 @@
-"""Draws that waited, executed: one by itself, many as one, or some of a group.
+"""Executes one pending draw, or merged draws as one.
 
 `Failures` keeps one that fails from stopping the others.
 """
@@ -14,11 +14,11 @@ import numpy as np
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.pipe.state import DrawInfo
 
-from .families import Family
 from .grouping import Group
+from .merging import MergedDraws
 from .parts import end_to_end, parts
 from .pipeline import draw, run, run_part
-from .waiting import Constants, Given, row_of
+from .snapshot import Constants, Snapshot, row_of
 
 __all__ = ["Failures", "add_group", "draw_group", "draw_many", "draw_one"]
 
@@ -46,52 +46,52 @@ class Failures:
             raise self._first
 
 
-def draw_one(given: Given, info: DrawInfo, constants: Constants, number: int) -> None:
+def draw_one(snapshot: Snapshot, info: DrawInfo, constants: Constants, number: int) -> None:
     """A draw by itself; its number among those that are executed now."""
-    counters = given.states.counters
+    counters = snapshot.states.counters
     tally = counters.tally
     if tally is not None:
         tally.whose(number)
-    plan, row = given.plan(info.mode), row_of(constants)
+    plan, row = snapshot.plan(info.mode), row_of(constants)
     if plan is None or not plan.draw(info, row):
-        given.bind(row)
-        draw(given.states, info)
+        snapshot.bind(row)
+        draw(snapshot.states, info)
 
 
-def draw_many(family: Family, number: int = 0) -> None:
+def draw_many(merged: MergedDraws, number: int = 0) -> None:
     """Draws of one state, one after the other, as instances of one; the number of the first."""
-    entries = family.entries
-    given, info, _ = entries[0]
+    entries = merged.entries
+    snapshot, info, _ = entries[0]
     if info.instance_count > 1:
         for at, entry in enumerate(entries):
             draw_one(*entry, number + at)
         return
-    if given.states.counters.tally is not None:
-        given.states.counters.tally.whose(range(number, number + len(entries)))
-    state = family.state_of_alike()
+    if snapshot.states.counters.tally is not None:
+        snapshot.states.counters.tally.whose(range(number, number + len(entries)))
+    state = merged.state_of_alike()
     if state is not None:
-        given.states.work.begin(merged=True)
+        snapshot.states.work.begin(merged=True)
         with np.errstate(all="ignore"):
             run(state, replace(info, instance_count=len(entries)), merged=True)
 
 
-def add_group(groups: list[Group], family: Family) -> None:
+def add_group(groups: list[Group], merged: MergedDraws) -> None:
     """The vertices and primitives of draws that run as one."""
-    draw, info = family.state(), family.entries[0][1]
+    draw, info = merged.state(), merged.entries[0][1]
     if draw is None or not info.count:
         return
-    count = len(family.entries)
-    infos = family.calls
+    count = len(merged.entries)
+    infos = merged.calls
     if infos is not None:
         with np.errstate(all="ignore"):
             primitives, starts = end_to_end(draw, infos)
-        groups.append(Group(draw, info.mode, family.numbers, primitives, starts))
-        draw.counters.ia_vertices += family.lanes
+        groups.append(Group(draw, info.mode, merged.numbers, primitives, starts))
+        draw.counters.ia_vertices += merged.lanes
         return
     with np.errstate(all="ignore"):
         made = list(parts(draw, replace(info, instance_count=count), merged=True))
         assert len(made) <= 1
-        groups.append(Group(draw, info.mode, family.numbers, made[0] if made else None))
+        groups.append(Group(draw, info.mode, merged.numbers, made[0] if made else None))
         draw.counters.ia_vertices += info.count * count
 
 

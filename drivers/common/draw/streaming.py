@@ -20,9 +20,9 @@ from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
-from .given_copies import GivenCopies
-from .reaching import MERGED_STAGES
-from .waiting import Given
+from .resources import MERGED_STAGES
+from .snapshot import Snapshot
+from .snapshot_copies import SnapshotWithCopies
 
 __all__ = ["Stream", "stream_of"]
 
@@ -39,7 +39,7 @@ def _end_to_end(buffer: Resource, versions: Sequence[bytes], stride: int) -> Hos
 class Stream:
     """Draws with one snapshot that read versions of a buffer."""
 
-    given: Given  # the snapshot, with all versions in place of the buffer
+    snapshot: Snapshot  # the snapshot, with all versions in place of the buffer
     width: int  # of the buffer: draws may read so much of a version
     stride: int
     last: int  # the byte behind the first row of a draw that begins at 0
@@ -70,11 +70,11 @@ class Stream:
 
 
 def stream_of(
-    given: Given, mode: Primitive, buffer: Resource, versions: Sequence[bytes]
+    snapshot: Snapshot, mode: Primitive, buffer: Resource, versions: Sequence[bytes]
 ) -> Stream | None:
     """Draws of this mode with the versions of a buffer, the last of which is what it holds now;
     None where something but what vertices or instances read there would tell."""
-    bound = given.states.bound
+    bound = snapshot.states.bound
     inside: list[tuple[VertexElement, VertexBuffer]] = []
     others: list[tuple[VertexElement, VertexBuffer]] = []
     for element in bound.elements.state:
@@ -82,7 +82,7 @@ def stream_of(
         each = bound.vertex_buffers[slot] if slot < len(bound.vertex_buffers) else None
         if each is not None and each.stride:
             (inside if each.buffer is buffer else others).append((element, each))
-    if not inside or _is_read_otherwise(bound, buffer) or given.sees_start(mode):
+    if not inside or _is_read_otherwise(bound, buffer) or snapshot.sees_start(mode):
         return None
     divisors = {element.instance_divisor for element, _ in inside}
     strides = {each.stride for _, each in inside}
@@ -91,12 +91,12 @@ def stream_of(
     divisor, (stride,) = min(divisors), strides
     if any(bool(element.instance_divisor) == bool(divisor) for element, _ in others):
         return None  # its draws would begin elsewhere in these, too
-    selection = given.selection(mode)
+    selection = snapshot.selection(mode)
     if selection is None or any(
         name.startswith("vertex_id") for name in selection.stages[Stage.VERTEX].facts.system_values
     ):
         return None
-    streamed = GivenCopies(given, {id(buffer): _end_to_end(buffer, versions, stride)})
+    streamed = SnapshotWithCopies(snapshot, {id(buffer): _end_to_end(buffer, versions, stride)})
     ends = [e.src_offset + each.offset + e.src_format.block_bytes for e, each in inside]
     width = buffer.desc.width
     return Stream(streamed, width, stride, max(ends), divisor, len(versions))

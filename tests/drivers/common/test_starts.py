@@ -11,7 +11,7 @@ import pytest
 
 import gallette
 from gallette.drivers.common.draw import execution, queue
-from gallette.drivers.common.draw.families import Family
+from gallette.drivers.common.draw.merging import MergedDraws
 
 VERTEX = """
 #version 330
@@ -56,9 +56,9 @@ def test_starts(
     runs: list[int] = []
     run = execution.draw_many
 
-    def runs_many(many: Family) -> None:
+    def runs_many(many: MergedDraws, number: int = 0) -> None:
         runs.append(len(many.entries))
-        run(many)
+        run(many, number)
 
     monkeypatch.setattr(execution, "draw_many", runs_many)
     monkeypatch.setattr(execution.Execution, "_directly", lambda self, draws, failures: draws)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.common.draw import remembering
+from gallette.drivers.common.draw import known_snapshots
 from gallette.state_tracker import GL, create_context
 
 SIZE = 64
@@ -69,12 +69,14 @@ def test_what_a_waiting_draw_reads_is_not_written_before_it(gl: Any) -> None:
 def test_more_waiting_states_than_are_remembered_are_looked_through_seldom(
     executed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remembering, "_MOST", 8)
+    monkeypatch.setattr(known_snapshots, "_MOST", 8)
     gl: Any = create_context("numpipe", profile="compat", version=(2, 1), size=(SIZE, SIZE))
     tidied: list[int] = []
-    tidy = remembering.Memory.tidy
+    tidy = known_snapshots.KnownSnapshots.tidy
     monkeypatch.setattr(
-        remembering.Memory, "tidy", lambda self, *most: (tidied.append(1), tidy(self, *most))
+        known_snapshots.KnownSnapshots,
+        "tidy",
+        lambda self, *most: (tidied.append(1), tidy(self, *most)),
     )
     squares(gl, 200)
     gl.release()

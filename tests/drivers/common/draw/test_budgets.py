@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.draw import execution, pixel_order
-from gallette.drivers.common.draw.waiting import Given
+from gallette.drivers.common.draw.snapshot import Snapshot
 from gallette.drivers.common.work import Work
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.drivers.common.draw.test_parts import link as linked
@@ -109,15 +109,15 @@ def most(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Its one number is the most work since a budget began."""
     found = [0]
     begin, spend = Work.begin, Work.spend
-    given: dict[int, int] = {}  # to each by its last `begin`
+    snapshot: dict[int, int] = {}  # to each by its last `begin`
 
     def begun(work: Work, merged: bool = False) -> None:
         begin(work, merged)
-        given[id(work)] = work.left
+        snapshot[id(work)] = work.left
 
     def counted(work: Work, units: int) -> None:
         spend(work, units)
-        found[0] = max(found[0], given.get(id(work), work.limit) - work.left)
+        found[0] = max(found[0], snapshot.get(id(work), work.limit) - work.left)
 
     monkeypatch.setattr(Work, "begin", begun)
     monkeypatch.setattr(Work, "spend", counted)
@@ -191,7 +191,9 @@ def check(
 ) -> None:
     """Draw in all ways."""
     monkeypatch.setattr(execution, "WORTH_MERGING", 1)
-    monkeypatch.setattr(Given, "_make_plan", lambda given, mode: None)  # those count otherwise
+    monkeypatch.setattr(
+        Snapshot, "_make_plan", lambda snapshot, mode: None
+    )  # those count otherwise
     scene = Scene(driver, heavy, samples)
     more = []
     for between, programs, times in WAYS:

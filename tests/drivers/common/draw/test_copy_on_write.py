@@ -25,7 +25,7 @@ def buffer(size: int = 16) -> HostResource:
     return HostResource(desc, lambda _: None, [np.zeros(size, np.uint8).reshape(1, 1, size)])
 
 
-def snapshot(*readable: HostResource, pinned: Any = (), plan: Any = None) -> Any:
+def snapshot_of(*readable: HostResource, pinned: Any = (), plan: Any = None) -> Any:
     return SimpleNamespace(
         readable=frozenset(map(id, readable)),
         pinned=frozenset(map(id, pinned)),
@@ -40,11 +40,11 @@ class Batch:
         self.copies = CopyOnWrite()
         self.draws: list[Any] = []
 
-    def draw(self, given: Any, info: DrawInfo = INFO) -> None:
-        self.copies.note(given)
+    def draw(self, snapshot: Any, info: DrawInfo = INFO) -> None:
+        self.copies.note(snapshot)
         if info.index_buffer is not None:
             self.copies.note_indices(info.index_buffer)
-        self.draws.append((given, info, b"%d" % len(self.draws)))
+        self.draws.append((snapshot, info, b"%d" % len(self.draws)))
 
     def write(self, resource: HostResource, value: int) -> bool:
         """Whether the batch need not be flushed; then the value is written."""
@@ -55,27 +55,27 @@ class Batch:
 
     def read(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         """The draws, with a mapping of copies in place of each snapshot that reads some."""
-        monkeypatch.setattr(copy_on_write, "GivenCopies", lambda given, copies: copies)
+        monkeypatch.setattr(copy_on_write, "SnapshotWithCopies", lambda snapshot, copies: copies)
         monkeypatch.setattr(copy_on_write, "stream_of", lambda *args: None)
         return list(self.copies.applied(self.draws))
 
 
 def test_each_draw_reads_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
     one, two = buffer(), buffer()
-    both, only = snapshot(one, two), snapshot(two)
+    both, only = snapshot_of(one, two), snapshot_of(two)
     batch, wanted = Batch(), []
     values = {id(one): 0, id(two): 0}
     for step in range(1, 12):
-        given = both if step % 3 else only
-        batch.draw(given)
-        wanted.append({key: value for key, value in values.items() if key in given.readable})
+        snapshot = both if step % 3 else only
+        batch.draw(snapshot)
+        wanted.append({key: value for key, value in values.items() if key in snapshot.readable})
         for each in (one, two)[: step % 3]:
             assert batch.write(each, step)
             values[id(each)] = step
     found = batch.read(monkeypatch)
     assert [row for _, _, row in found] == [row for _, _, row in batch.draws]
-    for (given, _, _), (now, _, _), reads in zip(found, batch.draws, wanted, strict=True):
-        copies = {} if given is now else given
+    for (snapshot, _, _), (now, _, _), reads in zip(found, batch.draws, wanted, strict=True):
+        copies = {} if snapshot is now else snapshot
         for each in (one, two):
             if id(each) in reads:
                 assert copies.get(id(each), each).memory[0] == reads[id(each)]
@@ -84,15 +84,15 @@ def test_each_draw_reads_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None
 def test_only_what_pending_draws_read_is_copied() -> None:
     vertices, other = buffer(), buffer()
     batch = Batch()
-    batch.draw(snapshot(vertices))
+    batch.draw(snapshot_of(vertices))
     assert batch.write(other, 1) and not batch.copies
     assert batch.write(vertices, 1) and batch.copies
     assert batch.copies._bytes == 16
     assert batch.write(vertices, 2)  # no draw since the copy
-    batch.draw(snapshot(other))
+    batch.draw(snapshot_of(other))
     assert batch.write(vertices, 3)  # none that reads it
     assert batch.copies._bytes == 16
-    batch.draw(snapshot(vertices))
+    batch.draw(snapshot_of(vertices))
     assert batch.write(vertices, 4)
     assert batch.copies._bytes == 32
 
@@ -100,7 +100,7 @@ def test_only_what_pending_draws_read_is_copied() -> None:
 def test_what_draws_write_flushes_the_batch() -> None:
     storage, block = buffer(), buffer()
     batch = Batch()
-    batch.draw(snapshot(pinned=[storage]))
+    batch.draw(snapshot_of(pinned=[storage]))
     batch.copies.note_block(block)
     for resource in (storage, block):
         assert not batch.write(resource, 1)
@@ -112,7 +112,7 @@ def test_memory_that_stays_mapped_flushes_the_batch() -> None:
     vertices = buffer()
     vertices.live = True
     batch = Batch()
-    batch.draw(snapshot(vertices))
+    batch.draw(snapshot_of(vertices))
     assert batch.copies.may_read(vertices)
     assert not batch.write(vertices, 1)
 
@@ -120,7 +120,7 @@ def test_memory_that_stays_mapped_flushes_the_batch() -> None:
 def test_draws_with_a_plan_are_executed_rather_than_copied_for() -> None:
     vertices = buffer()
     batch = Batch()
-    batch.draw(snapshot(vertices, plan=object()))
+    batch.draw(snapshot_of(vertices, plan=object()))
     assert not batch.write(vertices, 1)
 
 
@@ -129,7 +129,7 @@ def test_indices_are_copied_too(monkeypatch: pytest.MonkeyPatch) -> None:
     info = DrawInfo(Primitive.TRIANGLES, count=2, index_size=2, index_buffer=indices)
     batch = Batch()
     for value in range(1, 5):
-        batch.draw(snapshot(), info)
+        batch.draw(snapshot_of(), info)
         if value < 3:
             assert batch.write(indices, value)
     found = batch.read(monkeypatch)
@@ -146,14 +146,14 @@ def test_copies_have_a_bound(
     vertices = buffer()
     batch = Batch()
     for number in range(3):
-        batch.draw(snapshot(vertices))
+        batch.draw(snapshot_of(vertices))
         assert batch.write(vertices, 1) == (number < copies)
 
 
 def test_nothing_is_left_after_a_flush() -> None:
     vertices, block = buffer(), buffer()
     batch = Batch()
-    batch.draw(snapshot(vertices, pinned=[block]))
+    batch.draw(snapshot_of(vertices, pinned=[block]))
     assert batch.write(vertices, 1)
     batch.copies.clear()
     fresh = CopyOnWrite()

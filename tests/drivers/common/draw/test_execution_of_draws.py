@@ -30,7 +30,7 @@ class Plan:
         return True
 
 
-class Given:
+class Snapshot:
     """What was given for draws of some shaders."""
 
     def __init__(self, shaders: str = "some", plan: Any = None, made: bool = False) -> None:
@@ -49,7 +49,7 @@ class Given:
         self._made = True
         return self._plan
 
-    def relatives(self, mode: Primitive) -> Any:
+    def merge_key(self, mode: Primitive) -> Any:
         return self.shaders
 
 
@@ -57,7 +57,9 @@ class Given:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Draws that were made one by one, and those made together."""
     found: list[Any] = []
-    monkeypatch.setattr(execution, "draw_one", lambda given, info, row, at: found.append((row, at)))
+    monkeypatch.setattr(
+        execution, "draw_one", lambda snapshot, info, row, at: found.append((row, at))
+    )
     monkeypatch.setattr(
         Execution,
         "_together",
@@ -70,8 +72,8 @@ def executing(tally: Any = None) -> Execution:
     return Execution(SimpleNamespace(counters=SimpleNamespace(tally=tally)), True)  # type: ignore[arg-type]
 
 
-def draws(*givens: Given) -> Any:
-    return [(given, INFO, b"%d" % number) for number, given in enumerate(givens)]
+def draws(*snapshots: Snapshot) -> Any:
+    return [(snapshot, INFO, b"%d" % number) for number, snapshot in enumerate(snapshots)]
 
 
 ROWS = [b"0", b"1", b"2", b"3", b"4"]
@@ -82,11 +84,11 @@ def test_draws_are_made_together_when_enough_have_waited_beside_others(
 ) -> None:
     """Counted by shaders; one alone does not count."""
     monkeypatch.setattr(execution, "WORTH_MERGING", 5)
-    mine, one, again = executing(), Given(), Given()
+    mine, one, again = executing(), Snapshot(), Snapshot()
     one_by_one: list[Any] = [(b"0", 0), (b"1", 1)]
     mine.run(draws(one, one))
     mine.run(draws(one, again))
-    mine.run(draws(one, Given("others")))
+    mine.run(draws(one, Snapshot("others")))
     assert made == one_by_one * 3
     made.clear()
     mine.run(draws(again, again))  # six there are
@@ -107,12 +109,12 @@ def test_only_draws_for_which_it_is_worth_it_are_made_together(
     tally = SimpleNamespace(first=-1)
     firsts: list[int] = []
 
-    def one(given: Given, info: DrawInfo, row: Any, at: int) -> None:
+    def one(snapshot: Snapshot, info: DrawInfo, row: Any, at: int) -> None:
         made.append((row, at))
         firsts.append(tally.first)
 
     monkeypatch.setattr(execution, "draw_one", one)
-    many, few = Given(), Given("few")
+    many, few = Snapshot(), Snapshot("few")
     executing(tally).run(draws(many, few, few, many, many))
     assert made == [ROWS[:1], (b"1", 0), (b"2", 1), ROWS[3:]]
     assert firsts == [1, 1] and tally.first == 3
@@ -121,12 +123,12 @@ def test_only_draws_for_which_it_is_worth_it_are_made_together(
 def test_draws_are_made_by_plans(made: list[Any]) -> None:
     """Until one cannot be made so: the rest is executed otherwise."""
     plan = Plan()
-    given = Given(plan=plan, made=True)
-    executing().run(draws(given, given, given))
+    snapshot = Snapshot(plan=plan, made=True)
+    executing().run(draws(snapshot, snapshot, snapshot))
     assert plan.made == ROWS[:3] and made == []
     plan = Plan(cannot=b"1")
-    given = Given(plan=plan, made=True)
-    executing().run(draws(given, given, given))
+    snapshot = Snapshot(plan=plan, made=True)
+    executing().run(draws(snapshot, snapshot, snapshot))
     assert plan.made == ROWS[:1] and made == [(b"1", 0), (b"2", 1)]
 
 
@@ -135,23 +137,23 @@ def test_plans_are_made_for_what_has_come_often(made: list[Any]) -> None:
     plan = Plan()
     least = execution._FOR_A_PLAN
     for flushes, other, done in ((0, "some", 0), (least - 1, "some", 0), (least, "some", 2)):
-        one, two = Given(plan=plan), Given(other, plan=plan)
+        one, two = Snapshot(plan=plan), Snapshot(other, plan=plan)
         one.flushes = two.flushes = flushes
         plan.made.clear()
         executing().run(draws(one, two))
         assert len(plan.made) == done
     plan.made.clear()
-    executing().run(draws(Given(plan=plan), Given("others", plan=plan)))
+    executing().run(draws(Snapshot(plan=plan), Snapshot("others", plan=plan)))
     assert len(plan.made) == 2
     plan.made.clear()
-    one, two = Given(plan=plan, made=True), Given(plan=plan)
+    one, two = Snapshot(plan=plan, made=True), Snapshot(plan=plan)
     executing().run(draws(one, two))  # one new for one family
     assert len(plan.made) == 2
 
 
 def test_plans_are_made_for_all_or_for_none(made: list[Any]) -> None:
     plan = Plan()
-    good, none, known = Given(plan=plan), Given("others"), Given("known", made=True)
+    good, none, known = Snapshot(plan=plan), Snapshot("others"), Snapshot("known", made=True)
     executing().run(draws(good, none))
     assert (good.asked, none.asked, len(made)) == (1, 1, 2)
     executing().run(draws(known, good))  # it is known that there is none
@@ -166,36 +168,36 @@ def test_plans_are_made_for_all_or_for_none(made: list[Any]) -> None:
 class Ways:
     """How draws are executed whose shaders run for many draws at once."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, families: Any, **answers: Any) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, merge: Any, **answers: Any) -> None:
         self.taken: list[Any] = []
         self.answers = answers
         self.begun = 0
         self.restored: list[Any] = []
         put = monkeypatch.setattr
         put(execution, "WORTH_MERGING", 1)
-        put(execution, "families", lambda entries: families)
+        put(execution, "merge", lambda entries: merge)
         put(execution, "draw_many", self._many)
-        put(execution, "add_group", lambda groups, family: groups.append(family))
+        put(execution, "add_group", lambda groups, merged: groups.append(merged))
         put(execution, "draw_group", lambda group: self.taken.append(group.name))
         put(execution, "can_order_pixels", lambda state: state != "fills")
         put(execution, "draw_in_pixel_order", self._in_pixel_order)
 
-    def _many(self, family: Any, first: int = -1) -> None:
-        self.taken.append((getattr(family, "name", len(family.entries)), first))
+    def _many(self, merged: Any, first: int = -1) -> None:
+        self.taken.append((getattr(merged, "name", len(merged.entries)), first))
 
     def _in_pixel_order(self, groups: Any, *others: Any) -> bool:
         self.taken.append(f"in pixel order {len(groups)}")
         return not self.answers.get("rows")
 
-    def family(self, name: str, lanes: int = 3, alike: bool = False, state: Any = "plain") -> Any:
+    def merged(self, name: str, lanes: int = 3, alike: bool = False, state: Any = "plain") -> Any:
         def begin(merged: bool) -> None:
             assert merged
             self.begun += 1
 
         work = SimpleNamespace(begin=begin)
-        given = SimpleNamespace(states=SimpleNamespace(work=work))
+        snapshot = SimpleNamespace(states=SimpleNamespace(work=work))
         found = SimpleNamespace(name=name, lanes=lanes, limit=3, alike=alike, state=state)
-        found.entries, found.first_state = [(given, INFO, b"")], lambda: found.state
+        found.entries, found.first_state = [(snapshot, INFO, b"")], lambda: found.state
         return found
 
     def run(self, count: int = 2, regroup: bool = True) -> list[Any]:
@@ -203,7 +205,7 @@ class Ways:
             tally=None, snapshot=lambda: "before", restore=self.restored.append
         )
         states: Any = SimpleNamespace(counters=counters, scratch=None)
-        one, two = Given(made=True), Given(made=True)
+        one, two = Snapshot(made=True), Snapshot(made=True)
         Execution(states, regroup).run(draws(*[one] * count, two))
         return self.taken
 
@@ -213,21 +215,21 @@ IN_ORDER = [(2, 0), (1, 2)]
 
 
 def test_draws_that_are_alike_are_instances_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    families: list[Any] = []
-    ways = Ways(monkeypatch, families)
-    families += [ways.family("a", alike=True)]
+    merge: list[Any] = []
+    ways = Ways(monkeypatch, merge)
+    merge += [ways.merged("a", alike=True)]
     assert ways.run() == [("a", -1)]
 
 
 def test_one_family_is_one_draw_and_several_are_drawn_in_pixel_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    families: list[Any] = []
-    ways = Ways(monkeypatch, families)
-    families += [ways.family("a", state="fills")]
+    merge: list[Any] = []
+    ways = Ways(monkeypatch, merge)
+    merge += [ways.merged("a", state="fills")]
     assert ways.run() == ["a"]
-    families[0].state = None
-    families += [ways.family("b")]
+    merge[0].state = None
+    merge += [ways.merged("b")]
     assert ways.run()[1:] == ["in pixel order 2"]
     assert ways.begun == 3 and ways.restored == []
 
@@ -235,23 +237,23 @@ def test_one_family_is_one_draw_and_several_are_drawn_in_pixel_order(
 def test_what_cannot_be_drawn_in_pixel_order_is_drawn_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    families: list[Any] = []
-    ways = Ways(monkeypatch, families)
-    families += [ways.family("a"), ways.family("b", lanes=4)]
+    merge: list[Any] = []
+    ways = Ways(monkeypatch, merge)
+    merge += [ways.merged("a"), ways.merged("b", lanes=4)]
     assert ways.run() == IN_ORDER  # too many vertices
     ways.taken.clear()
-    families[1].lanes = 3
+    merge[1].lanes = 3
     assert ways.run(regroup=False) == IN_ORDER
     ways.taken.clear()
-    families[1].state = "fills"
+    merge[1].state = "fills"
     assert ways.run() == IN_ORDER
     assert ways.begun == 0
 
 
 def test_what_was_counted_in_vain_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    families: list[Any] = []
-    ways = Ways(monkeypatch, families, rows=True)
-    families += [ways.family("a"), ways.family("b")]
+    merge: list[Any] = []
+    ways = Ways(monkeypatch, merge, rows=True)
+    merge += [ways.merged("a"), ways.merged("b")]
     assert ways.run() == ["in pixel order 2", *IN_ORDER]
     assert ways.restored == ["before"]
 
@@ -259,31 +261,31 @@ def test_what_was_counted_in_vain_is_not_counted(monkeypatch: pytest.MonkeyPatch
 def test_what_fails_is_told_when_all_is_done(
     made: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fails(given: Any, info: Any, row: Any, at: int) -> None:
+    def fails(snapshot: Any, info: Any, row: Any, at: int) -> None:
         made.append(row)
         if row != b"1":
             raise MemoryError(row)
 
     monkeypatch.setattr(execution, "draw_one", fails)
-    given = Given(made=True)
+    snapshot = Snapshot(made=True)
     with pytest.raises(MemoryError, match="0"):
-        executing().run(draws(given, given, given))
+        executing().run(draws(snapshot, snapshot, snapshot))
     assert [each for each in made if isinstance(each, bytes)] == ROWS[:3]
 
 
 @pytest.mark.parametrize("way", ["together", "by plans", "as a group"])
 def test_what_fails_together_is_told(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    families: list[Any] = []
-    ways = Ways(monkeypatch, families)
-    families += [ways.family("a", alike=way == "together")]
+    merge: list[Any] = []
+    ways = Ways(monkeypatch, merge)
+    merge += [ways.merged("a", alike=way == "together")]
 
     def fails(*args: Any) -> None:
         raise MemoryError
 
     for name in ("draw_many", "add_group"):
         monkeypatch.setattr(execution, name, fails)
-    given = Given(made=True, plan=SimpleNamespace(draw=fails) if way == "by plans" else None)
+    snapshot = Snapshot(made=True, plan=SimpleNamespace(draw=fails) if way == "by plans" else None)
     counters = SimpleNamespace(tally=None, snapshot=lambda: None)
     states: Any = SimpleNamespace(counters=counters, scratch=None)
     with pytest.raises(MemoryError):
-        Execution(states, True).run(draws(given, given))
+        Execution(states, True).run(draws(snapshot, snapshot))

@@ -174,9 +174,9 @@ def test_states_remembered_of_kin_have_what_is_fixed_in_common(
 ) -> None:
     scene = Scene(monkeypatch)
     scene.states.recorder = object()  # type: ignore[assignment]
-    one = scene.states.remembering(scene.bound)
-    two = scene.states.remembering(scene.bound, one)
-    other = scene.states.remembering(scene.bound)
+    one = scene.states.for_snapshot(scene.bound)
+    two = scene.states.for_snapshot(scene.bound, one)
+    other = scene.states.for_snapshot(scene.bound)
     states = [each.of(TRIANGLES) for each in (one, two, other)]
     assert states[0] is not None and states[1] is not None and states[2] is not None
     assert states[1].fixed is states[0].fixed and states[2].fixed is not states[0].fixed

@@ -27,8 +27,8 @@ def buffer(width: int = 64) -> HostResource:
 
 
 def stream(width: int = 64, divisor: int = 0, versions: int = 3, last: int = 12) -> Stream:
-    given: Any = None
-    return Stream(given, width, 16, last, divisor, versions)
+    snapshot: Any = None
+    return Stream(snapshot, width, 16, last, divisor, versions)
 
 
 @pytest.mark.parametrize(("width", "rows"), [(64, 4), (63, 4), (65, 5)])
@@ -87,7 +87,7 @@ def draws(elements: Any, buffers: Any, sees: bool = False, facts: Any = (), **mo
     selection = SimpleNamespace(stages={Stage.VERTEX: program})
     found = SimpleNamespace(
         states=SimpleNamespace(bound=bound),
-        family=(),
+        state_key=(),
         reads=(),
         scissors=0,
         viewports=0,
@@ -109,8 +109,8 @@ def element(slot: int, divisor: int = 0, offset: int = 4) -> VertexElement:
 
 
 def streamed(elements: Any, buffers: Any, **more: Any) -> Stream | None:
-    given = draws(elements, buffers, **more)
-    return stream_of(given, TRIANGLES, WRITTEN, [bytes(640)] * 2)
+    snapshot = draws(elements, buffers, **more)
+    return stream_of(snapshot, TRIANGLES, WRITTEN, [bytes(640)] * 2)
 
 
 INSIDE = VertexBuffer(WRITTEN, 8, 32)

@@ -11,13 +11,13 @@ import pytest
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw import (
+    known_snapshots,
     positions,
-    remembering,
     repeating,
-    waiting,
+    snapshot,
 )
+from gallette.drivers.common.draw.known_snapshots import KnownSnapshots
 from gallette.drivers.common.draw.positions import FewVertices, PositionsFirst
-from gallette.drivers.common.draw.remembering import Memory
 from gallette.drivers.common.draw.repeating import Repeatable
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import PolygonMode, Primitive, Target
@@ -43,9 +43,9 @@ def buffer(width: int = 64) -> HostResource:
 def test_moved_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeating, "_MOST_STARTS", 2)
     plans: list[Any] = [None]
-    given: Any = SimpleNamespace(made_plan=lambda mode: plans[0])
+    snapshot: Any = SimpleNamespace(made_plan=lambda mode: plans[0])
     info = DrawInfo(TRIANGLES, start=2, count=3)
-    draw = Repeatable(given, info, FramebufferState(), 0, True, 3)
+    draw = Repeatable(snapshot, info, FramebufferState(), 0, True, 3)
     assert draw.call(2) is info
     first, second = draw.call(0), draw.call(1)
     assert (first.start, first.count, second.start) == (0, 3, 1)
@@ -139,13 +139,13 @@ def test_shaded_vertices_are_counted() -> None:
 # -- states ----------------------------------------------------------------------------------------
 
 
-def memory() -> Memory:
-    return Memory(SimpleNamespace(bound=SimpleNamespace(stages=dict.fromkeys(Stage))))  # type: ignore[arg-type]
+def memory() -> KnownSnapshots:
+    return KnownSnapshots(SimpleNamespace(bound=SimpleNamespace(stages=dict.fromkeys(Stage))))  # type: ignore[arg-type]
 
 
 def test_numbers_stand_for_one_value_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """When all were forgotten others are given."""
-    monkeypatch.setattr(remembering, "_MOST", 3)
+    monkeypatch.setattr(known_snapshots, "_MOST", 3)
     mine = memory()
     assert [mine._number(each) for each in ("a", "b", "a", "c", "b")] == [0, 1, 0, 2, 1]
     assert mine._number("d") == 3
@@ -153,7 +153,7 @@ def test_numbers_stand_for_one_value_each(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remembering, "_FEW", 4)
+    monkeypatch.setattr(known_snapshots, "_FEW", 4)
     mine = memory()
     mine._crowded = 4
     mine._kin["related",] = object()  # type: ignore[assignment]
@@ -185,6 +185,6 @@ def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch
 
 def test_constants_are_bytes_or_blocks() -> None:
     block = ConstantBuffer(b"abc")
-    assert waiting.row_of((block, None)) == (block, None)
-    one, other = waiting.row_of(b"xyz")
+    assert snapshot.row_of((block, None)) == (block, None)
+    one, other = snapshot.row_of(b"xyz")
     assert one is other and one is not None and one.raw == b"xyz"

@@ -10,12 +10,12 @@ import pytest
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer
-from gallette.drivers.common.draw import families as module
-from gallette.drivers.common.draw.families import (
-    Family,
-    families,
+from gallette.drivers.common.draw import merging as module
+from gallette.drivers.common.draw.merging import (
+    MergedDraws,
+    call_key,
     fewest,
-    kind_of,
+    merge,
     pairs_of,
 )
 from gallette.drivers.common.draw.parts import TOLD
@@ -28,15 +28,15 @@ from gallette.pipe.state import DrawInfo
 TRIANGLES, STRIP, POINTS = Primitive.TRIANGLES, Primitive.TRIANGLE_STRIP, Primitive.POINTS
 
 
-class Given:
+class Snapshot:
     """What was given for draws: whose relatives they are, where their vertices are."""
 
-    def __init__(self, relatives: Any = "all", buffers: Any = ("one",), **more: Any) -> None:
+    def __init__(self, merge_key: Any = "all", buffers: Any = ("one",), **more: Any) -> None:
         self.buffers, self.reads = buffers, more.get("reads", ())
         self.blocks: Any = ()
         self.found: Any = ()
         self.shaders: Any = (None, None)
-        self._relatives, self._sees = relatives, more.get("sees", False)
+        self._merge_keys, self._sees = merge_key, more.get("sees", False)
         self.asked = 0
         self.facts = SimpleNamespace(
             system_values=frozenset(more.get("system_values", ())), outputs={0: 15}
@@ -59,11 +59,11 @@ class Given:
         )
 
     @property
-    def like(self) -> Given:
+    def like(self) -> Snapshot:
         return self
 
-    def relatives(self, mode: Primitive) -> Any:
-        return self._relatives, mode in (POINTS,)
+    def merge_key(self, mode: Primitive) -> Any:
+        return self._merge_keys, mode in (POINTS,)
 
     def sees_start(self, mode: Primitive) -> bool:
         return bool(self._sees)
@@ -91,21 +91,21 @@ def restarting(index: int) -> DrawInfo:
     return call(index_size=2, primitive_restart=True, restart_index=index, index_buffer=buffer)
 
 
-def numbers(*entries: tuple[Given, DrawInfo]) -> list[list[int]]:
+def numbers(*entries: tuple[Snapshot, DrawInfo]) -> list[list[int]]:
     """The draws of each family."""
-    found = families([(given, info, b"") for given, info in entries])  # type: ignore[misc]
-    for family in found:
-        assert [entry[1] for entry in family.entries] == [entries[k][1] for k in family.numbers]
-    return [family.numbers for family in found]
+    found = merge([(snapshot, info, b"") for snapshot, info in entries])  # type: ignore[misc]
+    for merged in found:
+        assert [entry[1] for entry in merged.entries] == [entries[k][1] for k in merged.numbers]
+    return [merged.numbers for merged in found]
 
 
 def test_draws_that_differ_in_constants_or_starts_are_one() -> None:
-    given, info = Given(), call()
-    assert numbers(*[(given, info)] * 4) == [[0, 1, 2, 3]]
-    assert numbers(*[(given, call(3 * k)) for k in range(4)]) == [[0, 1, 2, 3]]
-    indexed = [(given, call(3 * k, index_size=2)) for k in range(3)]
+    snapshot, info = Snapshot(), call()
+    assert numbers(*[(snapshot, info)] * 4) == [[0, 1, 2, 3]]
+    assert numbers(*[(snapshot, call(3 * k)) for k in range(4)]) == [[0, 1, 2, 3]]
+    indexed = [(snapshot, call(3 * k, index_size=2)) for k in range(3)]
     assert numbers(*indexed) == [[0], [1], [2]]
-    seen = Given(sees=True)
+    seen = Snapshot(sees=True)
     assert numbers(*[(seen, call(3 * (k % 2))) for k in range(3)]) == [[0, 2], [1]]
 
 
@@ -114,15 +114,15 @@ def test_draws_that_differ_in_constants_or_starts_are_one() -> None:
     [call(3, 6), call(3, mode=STRIP), call(3, start_instance=1), call(3, index_size=2)],
 )
 def test_draws_of_other_calls_are_others(other: DrawInfo) -> None:
-    given = Given()
-    assert numbers((given, call()), (given, other), (given, call(6))) == [[0, 2], [1]]
-    assert numbers((given, other), (given, call())) == [[0], [1]]
-    assert kind_of(given, other) != kind_of(given, call())  # type: ignore[arg-type]
+    snapshot = Snapshot()
+    assert numbers((snapshot, call()), (snapshot, other), (snapshot, call(6))) == [[0, 2], [1]]
+    assert numbers((snapshot, other), (snapshot, call())) == [[0], [1]]
+    assert call_key(snapshot, other) != call_key(snapshot, call())  # type: ignore[arg-type]
 
 
 def test_relatives_are_one_family() -> None:
     info = call()
-    one, two, other = Given(), Given(), Given("others")
+    one, two, other = Snapshot(), Snapshot(), Snapshot("others")
     assert numbers((one, info), (other, info), (two, info), (one, info)) == [[0, 2, 3], [1]]
     assert numbers((two, info), (one, call(9)), (two, info)) == [[0, 1, 2]]
     assert fewest([(one, info, b""), (two, info, b""), (other, info, b"")]) == 2  # type: ignore[list-item]
@@ -134,7 +134,7 @@ def test_relatives_are_one_family() -> None:
 def test_relatives_of_too_many_vertices_are_families_of_their_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    one, two, info = Given(), Given(), call(instance_count=1)
+    one, two, info = Snapshot(), Snapshot(), call(instance_count=1)
     draws = (one, info), (two, info), (one, info)
     monkeypatch.setattr(module, "lanes_at_once", lambda facts: 9)
     assert numbers(*draws) == [[0, 1, 2]]
@@ -146,90 +146,90 @@ def test_relatives_of_too_many_vertices_are_families_of_their_own(
 # -- end to end ------------------------------------------------------------------------------------
 
 
-def laid(*entries: tuple[Given, DrawInfo]) -> list[tuple[list[int], bool]]:
+def laid(*entries: tuple[Snapshot, DrawInfo]) -> list[tuple[list[int], bool]]:
     """The draws of each family, and whether they are laid end to end."""
-    found = families([(given, info, b"") for given, info in entries])  # type: ignore[misc]
-    return [(family.numbers, family.calls is not None) for family in found]
+    found = merge([(snapshot, info, b"") for snapshot, info in entries])  # type: ignore[misc]
+    return [(merged.numbers, merged.calls is not None) for merged in found]
 
 
 def test_calls_of_other_counts_are_laid_end_to_end_if_there_are_enough() -> None:
-    given = Given()
-    draws = [(given, call(0, 3 * k)) for k in range(1, 5)]
+    snapshot = Snapshot()
+    draws = [(snapshot, call(0, 3 * k)) for k in range(1, 5)]
     assert module._WORTH_JOINING == 4
     assert laid(*draws[:3]) == [([0], False), ([1], False), ([2], False)]
     assert laid(*draws) == [([0, 1, 2, 3], True)]
-    assert laid(*draws, (given, call(3, 3))) == [([0, 1, 2, 3, 4], True)]
+    assert laid(*draws, (snapshot, call(3, 3))) == [([0, 1, 2, 3, 4], True)]
 
 
 @pytest.mark.parametrize(
     "alone",
     [
-        (Given(), call(0, 2)),  # no triangle
-        (Given(), call(start_instance=1)),
-        (Given(), restarting(3)),
-        (Given(buffers=("two",)), call(0, 30)),
-        (Given(system_values=[sorted(TOLD)[0]]), call(0, 30)),
-        (Given(lost=True), call(0, 30)),
-        (Given("others"), call(0, 30)),
-        (Given(), call(mode=POINTS)),
-        (Given(), call(mode=STRIP)),
+        (Snapshot(), call(0, 2)),  # no triangle
+        (Snapshot(), call(start_instance=1)),
+        (Snapshot(), restarting(3)),
+        (Snapshot(buffers=("two",)), call(0, 30)),
+        (Snapshot(system_values=[sorted(TOLD)[0]]), call(0, 30)),
+        (Snapshot(lost=True), call(0, 30)),
+        (Snapshot("others"), call(0, 30)),
+        (Snapshot(), call(mode=POINTS)),
+        (Snapshot(), call(mode=STRIP)),
     ],
 )
-def test_what_cannot_follow_others_is_a_family_of_its_own(alone: tuple[Given, DrawInfo]) -> None:
-    given = Given()
-    draws = [(given, call(0, 3 * k)) for k in range(1, 5)]
+def test_what_cannot_follow_others_is_a_family_of_its_own(alone: tuple[Snapshot, DrawInfo]) -> None:
+    snapshot = Snapshot()
+    draws = [(snapshot, call(0, 3 * k)) for k in range(1, 5)]
     assert laid(*draws, alone) == [([0, 1, 2, 3], True), ([4], False)]
     assert laid(alone, *draws) == [([0], False), ([1, 2, 3, 4], True)]
 
 
 def test_indexed_draws_follow_others_unless_they_restart() -> None:
-    given = Given()
-    assert laid(*[(given, restarting(9 + k)) for k in range(4)]) == [([0, 1, 2, 3], True)]
+    snapshot = Snapshot()
+    assert laid(*[(snapshot, restarting(9 + k)) for k in range(4)]) == [([0, 1, 2, 3], True)]
 
 
 def test_draws_of_several_instances_are_always_laid_end_to_end() -> None:
-    given, other = Given(), Given(buffers=("two",))
+    snapshot, other = Snapshot(), Snapshot(buffers=("two",))
     many = call(instance_count=2)
-    assert laid((given, many)) == [([0], True)]
-    assert laid((given, call()), (given, many)) == [([0], False), ([1], True)]
-    mixed = (given, many), (other, many), (given, call(instance_count=3)), (given, call())
+    assert laid((snapshot, many)) == [([0], True)]
+    assert laid((snapshot, call()), (snapshot, many)) == [([0], False), ([1], True)]
+    mixed = (snapshot, many), (other, many), (snapshot, call(instance_count=3)), (snapshot, call())
     assert laid(*mixed) == [([0, 2], True), ([1], True), ([3], False)]
     strips = call(mode=STRIP, instance_count=2)
-    assert laid((given, many), (given, strips)) == [([0], True), ([1], True)]
+    assert laid((snapshot, many), (snapshot, strips)) == [([0], True), ([1], True)]
 
 
 # -- a family --------------------------------------------------------------------------------------
 
 
 def test_what_a_family_is() -> None:
-    given, other = Given(), Given()
+    snapshot, other = Snapshot(), Snapshot()
     calls = call(0, 3), call(0, 6, instance_count=5)
-    entries: Any = [(given, calls[0], b""), (given, calls[1], b""), (given, calls[0], b"")]
-    family = Family([0, 1, 2], entries)
-    assert family.lanes == 3 + 30 + 3
-    assert family.alike and family.calls is None
-    family.end_to_end = True
-    assert not family.alike and family.calls == [calls[0], calls[1], calls[0]]
-    assert not Family([0, 1], [entries[0], (other, calls[0], b"")]).alike
+    entries: Any = [(snapshot, calls[0], b""), (snapshot, calls[1], b""), (snapshot, calls[0], b"")]
+    merged = MergedDraws([0, 1, 2], entries)
+    assert merged.lanes == 3 + 30 + 3
+    assert merged.alike and merged.calls is None
+    merged.end_to_end = True
+    assert not merged.alike and merged.calls == [calls[0], calls[1], calls[0]]
+    assert not MergedDraws([0, 1], [entries[0], (other, calls[0], b"")]).alike
 
 
 def test_pairs_and_starts() -> None:
-    given, info = Given(), call(3)
-    again: Any = [(given, info, b"a"), (given, info, b"b"), (given, call(3), b"")]
+    snapshot, info = Snapshot(), call(3)
+    again: Any = [(snapshot, info, b"a"), (snapshot, info, b"b"), (snapshot, call(3), b"")]
     assert [found[1] is info for found in pairs_of(again)] == [True, False]
-    assert Family.of(again).firsts is None
-    again.append((given, call(9), b""))
-    found = Family.of(again).firsts
+    assert MergedDraws.of(again).firsts is None
+    again.append((snapshot, call(9), b""))
+    found = MergedDraws.of(again).firsts
     assert found is not None and found.tolist() == [3, 3, 3, 9]
 
 
 def tables(entries: Any) -> Any:
     """What shaders read in draws, by stage."""
-    return Family.of(entries).constants
+    return MergedDraws.of(entries).constants
 
 
-def rows(*constants: Any, given: Any = None) -> Any:
-    entries: Any = [(given or Given(), call(), each) for each in constants]
+def rows(*constants: Any, snapshot: Any = None) -> Any:
+    entries: Any = [(snapshot or Snapshot(), call(), each) for each in constants]
     return tables(entries)
 
 
@@ -253,14 +253,14 @@ def test_stages_may_be_given_different_constants() -> None:
 
 def test_blocks_that_differ_are_tables_as_far_as_they_are_read() -> None:
     shader = SimpleNamespace(reads=SimpleNamespace(blocks=[(1, 20), (2, 4)]))
-    one, two, same = Given(), Given(), Given()
-    for given, value in ((one, 1), (two, 2), (same, 1)):
-        size = 40 if given is one else 8
+    one, two, same = Snapshot(), Snapshot(), Snapshot()
+    for snapshot, value in ((one, 1), (two, 2), (same, 1)):
+        size = 40 if snapshot is one else 8
         data = np.full(size, value, np.uint8)
         block = SimpleNamespace(data=data)
-        given.found = None, block, None if value == 2 else block
-        given.blocks, given.shaders = ("blocks", value), (shader, None)
-    entries: Any = [(given, call(), b"\0" * 16) for given in (two, one, two)]
+        snapshot.found = None, block, None if value == 2 else block
+        snapshot.blocks, snapshot.shaders = ("blocks", value), (shader, None)
+    entries: Any = [(snapshot, call(), b"\0" * 16) for snapshot in (two, one, two)]
     found = tables(entries)
     constants = found[Stage.VERTEX]
     assert sorted(constants) == [0, 1, 2]

@@ -1,9 +1,9 @@
-"""What a draw that waits was given: a copy of everything bound, but for constant block 0.
+"""The snapshot of a pending draw: everything that was bound, but for constant block 0.
 
-Copies are found again by what they hold (`remembering`), so that a program which goes through the
-same states in every frame has everything derived from them only once. While draws wait, a copy
-holds references to the resources it names; between times it holds none, and is forgotten when one
-of them is gone.
+Equal snapshots are one object (`known_snapshots`), so a program that goes through the same states
+in every frame has everything derived from them only once. While draws are pending, their snapshots
+hold references to the resources they name; otherwise a snapshot holds none, and it is forgotten
+when one of them is gone.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from gallette.pipe.state import (
 from .finding import DrawStates
 from .parts import TOLD
 from .programs import Selection
-from .reaching import MERGED_STAGES, pinned_by, readable_by, resources_of
+from .resources import MERGED_STAGES, pinned_by, readable_by, resources_of
 
 __all__ = [
     "BETWEEN",
     "Constants",
-    "Given",
     "Plan",
     "Row",
     "Runs",
+    "Snapshot",
     "row_of",
 ]
 
@@ -94,20 +94,19 @@ class Runs(Protocol):
         ...
 
 
-class Given:
+class Snapshot:
     """Everything bound for some draws, and what is derived from it."""
 
     __slots__ = (
+        "_can_be_pending",
         "_large",
+        "_merge_keys",
         "_plans",
-        "_relatives",
         "_resources",
         "_sees_start",
         "_states",
-        "_waitable",
         "blocks",
         "buffers",
-        "family",
         "flushes",
         "held",
         "pinned",
@@ -115,6 +114,7 @@ class Given:
         "reads",
         "sampled",
         "scissors",
+        "state_key",
         "viewports",
     )
 
@@ -122,20 +122,20 @@ class Given:
         self,
         states: DrawStates,
         bound: Bound,
-        family: tuple[Any, ...],
+        state_key: tuple[Any, ...],
         reads: tuple[Any, ...],
         buffers: tuple[Any, ...],
         scissors: int,
         viewports: int,
         blocks: tuple[Any, ...],
-        kin: Given | None = None,
+        kin: Snapshot | None = None,
     ) -> None:
         """`reads`: what fragments read, `buffers`: where vertices are, `scissors`, `viewports`:
         numbers that stand for them, `blocks`: constant blocks but the first, `family`: all else.
 
         `kin` was given the same but for where vertices are and what textures fragments read.
         """
-        self.family, self.reads, self.buffers = family, reads, buffers
+        self.state_key, self.reads, self.buffers = state_key, reads, buffers
         self.scissors, self.viewports, self.blocks = scissors, viewports, blocks
         stages = {
             stage: replace(
@@ -150,13 +150,13 @@ class Given:
         }
         copy = replace(bound, shaders=dict(bound.shaders), stages=stages)
         self._states: DrawStates | None
-        self._states = states.remembering(copy, None if kin is None else kin.states)
+        self._states = states.for_snapshot(copy, None if kin is None else kin.states)
         self.held = False
         self.flushes = 0  # that had draws of it
         self._sees_start: bool | None = None
         self._resources = list(resources_of(copy))
-        self._waitable: dict[Primitive, bool] = {} if kin is None else kin._waitable
-        self._relatives: dict[Primitive, tuple[Any, ...]] = {}
+        self._can_be_pending: dict[Primitive, bool] = {} if kin is None else kin._can_be_pending
+        self._merge_keys: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
         self._large: dict[Primitive, bool] = {}
         # Resources by identity: those that draws only read, of which there may be copies (see
@@ -171,7 +171,7 @@ class Given:
         )
 
     @property
-    def like(self) -> Given:
+    def like(self) -> Snapshot:
         """The snapshot without copies in place of resources (see `given_copies`)."""
         return self
 
@@ -242,14 +242,14 @@ class Given:
         plan: Plan | None = None if make is None else make(state, mode)
         return plan
 
-    def waitable(self, mode: Primitive) -> bool:
+    def can_be_pending(self, mode: Primitive) -> bool:
         """Can the programs run for many draws at once, and does nobody see when they run?"""
-        found = self._waitable.get(mode)
+        found = self._can_be_pending.get(mode)
         if found is None:
-            found = self._waitable[mode] = self._may_wait(mode)
+            found = self._can_be_pending[mode] = self._find_out(mode)
         return found
 
-    def _may_wait(self, mode: Primitive) -> bool:
+    def _find_out(self, mode: Primitive) -> bool:
         bound = self.states.bound
         if bound.rasterizer.state.rasterizer_discard or any(
             bound.shaders.get(stage) for stage in BETWEEN
@@ -272,9 +272,9 @@ class Given:
             self._sees_start = facts is None or not facts.system_values.isdisjoint(TOLD)
         return self._sees_start
 
-    def relatives(self, mode: Primitive) -> tuple[Any, ...]:
+    def merge_key(self, mode: Primitive) -> tuple[Any, ...]:
         """What is the same for all with which draws of this mode can become one."""
-        found = self._relatives.get(mode)
+        found = self._merge_keys.get(mode)
         if found is None:
             state = self.states.of(mode)
             found = (self,)
@@ -282,14 +282,14 @@ class Given:
                 program = state.fragment.program
                 # Selections are told by identity; those of this state are kept with it.
                 same: tuple[Any, ...]
-                same = self.family, id(state.fixed.selection), self.large_blocks(mode)
+                same = self.state_key, id(state.fixed.selection), self.large_blocks(mode)
                 if not hasattr(program, "fill"):
                     if state.fixed.raster.viewports is not None:  # primitives choose theirs
                         same = *same, self.scissors, self.viewports
                     elif state.fixed.engine.state.depth_clamp is not None:  # to a viewport's
                         same = *same, self.viewports
                     found = same
-            self._relatives[mode] = found
+            self._merge_keys[mode] = found
         return found
 
     def large_blocks(self, mode: Primitive) -> Any:

@@ -1,7 +1,7 @@
-"""The states draws were given lately, found again by what they hold.
+"""The snapshots of the last draws, found again by what is bound.
 
-Looking is quick: the parts of what is bound have revisions, and a part is looked at anew only when
-its own has changed.
+To look one up takes little: the parts of what is bound have revisions, and the key of a part is
+made again only after its revision has changed.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from gallette.pipe.state import ImageView, ShaderBuffer
 
 from .finding import DrawStates
 from .programs import sampler_masks
-from .reaching import MERGED_STAGES
-from .waiting import BETWEEN, Given
+from .resources import MERGED_STAGES
+from .snapshot import BETWEEN, Snapshot
 
-__all__ = ["Memory"]
+__all__ = ["KnownSnapshots"]
 
 _MOST = 1024
 _FEW = 64
 
 
-class Memory:
-    """The states draws were given lately."""
+class KnownSnapshots:
+    """The snapshots of a context's last draws."""
 
     __slots__ = (
         "_crowded",
@@ -44,8 +44,8 @@ class Memory:
 
     def __init__(self, states: DrawStates) -> None:
         self._states = states
-        self._found: dict[tuple[Any, ...], Given] = {}
-        self._kin: dict[tuple[Any, ...], Given] = {}  # of those, by all but where vertices are
+        self._found: dict[tuple[Any, ...], Snapshot] = {}
+        self._kin: dict[tuple[Any, ...], Snapshot] = {}  # of those, by all but where vertices are
         self._limit = _MOST
         self._crowded = _FEW
         self._numbers: dict[Hashable, int] = {}
@@ -55,10 +55,10 @@ class Memory:
         self._scissors = self._viewports = -1
         self._stages = [(states.bound.stages[stage], _Part()) for stage in MERGED_STAGES]
 
-    def given(self) -> Given:
+    def current(self) -> Snapshot:
         """What is bound now."""
         bound = self._states.bound
-        family = self._family(bound)
+        state_key = self._state_key(bound)
         reads = self._stages[1][1].key
         buffers = tuple(
             [
@@ -68,22 +68,24 @@ class Memory:
         )
         windows = self._scissors, self._viewports
         blocks = tuple([part.blocks for _, part in self._stages])
-        key = family, reads, buffers, windows, blocks
+        key = state_key, reads, buffers, windows, blocks
         found = self._found.get(key)
         if found is None:
             if len(self._found) >= self._limit:
                 self.tidy(0)
                 self._limit = max(_MOST, 2 * len(self._found))  # those that are held stay
             bound_blocks = [[key is None for key in blocks_] for blocks_ in blocks]
-            family = (family, *[buffer is None for buffer in buffers], *map(tuple, bound_blocks))
+            there = [buffer is None for buffer in buffers]
+            state_key = (state_key, *there, *map(tuple, bound_blocks))
             fragment = bound.shaders.get(Stage.FRAGMENT)
-            related = family, windows, None if fragment is None else sampler_masks(bound, fragment)
+            masks = None if fragment is None else sampler_masks(bound, fragment)
+            related = state_key, windows, masks
             kin = self._kin.get(related)
-            found = Given(self._states, bound, family, reads, buffers, *windows, blocks, kin)
+            found = Snapshot(self._states, bound, state_key, reads, buffers, *windows, blocks, kin)
             self._found[key] = self._kin[related] = found
         return found
 
-    def _family(self, bound: Bound) -> tuple[Any, ...]:
+    def _state_key(self, bound: Bound) -> tuple[Any, ...]:
         """What tells states apart, but for vertex buffers, windows and what fragments read.
 
         Objects count by identity: a copy keeps those it names.

@@ -1,10 +1,10 @@
-"""Draws that wait, gathered into as few as possible: the same but for constants, or a little more.
+"""Merges pending draws: those with an equal merge key become instances of one draw.
 
-Draws that differ in nothing but constant block 0 are *alike*. Those that also differ in vertex
-buffers, other constant blocks, scissors, viewports, in which vertices a call names and in what
-their fragments read are a *family*: their vertices are still shaded in one go, each fetched from
-its draw's buffers, and rasterized together, each inside its draw's scissor; fragments are shaded by
-what they read.
+Draws with one snapshot differ in constant block 0 alone; those are *alike*. Merged draws may also
+differ in vertex buffers, other constant blocks, scissors, viewports, in the vertices that a call
+names, and in the textures that fragments read. The vertex shader still runs once for all of them:
+every draw's vertices are fetched from its own buffers and rasterized inside its own scissor, and
+fragments are shaded with the textures of their draw.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ from gallette.pipe.state import DrawInfo
 
 from .parts import LISTS, TOLD, lanes_at_once
 from .programs import ConstantTables
-from .reaching import MERGED_STAGES
+from .resources import MERGED_STAGES
+from .snapshot import Constants, Snapshot, row_of
 from .state import DrawState
-from .waiting import Constants, Given, row_of
 
 __all__ = [
-    "Family",
-    "Waiting",
-    "families",
+    "MergedDraws",
+    "PendingDraw",
+    "call_key",
     "fewest",
-    "kind_of",
+    "merge",
     "pairs_of",
 ]
 
-Waiting = tuple[Given, DrawInfo, Constants]
-"""A draw that waits: what it was given, its call, its constants."""
+PendingDraw = tuple[Snapshot, DrawInfo, Constants]
+"""A pending draw: its snapshot, its call, its constants."""
 
 Table = npt.NDArray[np.uint8]
 Which = npt.NDArray[np.uint16]
 
 _WORTH_JOINING = 4  # calls
 
-_GIVEN, _INFO, _ROW = (operator.itemgetter(place) for place in range(3))
+_SNAPSHOT, _INFO, _ROW = (operator.itemgetter(place) for place in range(3))
 
 
 Thing = TypeVar("Thing")
 
 
 class _Distinct(Generic[Thing]):
-    """What many draws were given, told by identity: each once, and which of them a draw has."""
+    """Each thing that draws have once, by identity, and which of them each draw has."""
 
     __slots__ = ("first", "which")
 
@@ -87,34 +87,34 @@ class _Distinct(Generic[Thing]):
 
 @dataclass(frozen=True, slots=True)
 class _Differ:
-    """In what draws differ, told by identity: what each was given, and its call."""
+    """The distinct snapshots and calls of draws."""
 
-    givens: _Distinct[Given]
+    snapshots: _Distinct[Snapshot]
     infos: _Distinct[DrawInfo]
 
     @classmethod
-    def of(cls, entries: Sequence[Waiting]) -> _Differ:
-        return cls(_Distinct(list(map(_GIVEN, entries))), _Distinct(list(map(_INFO, entries))))
+    def of(cls, entries: Sequence[PendingDraw]) -> _Differ:
+        return cls(_Distinct(list(map(_SNAPSHOT, entries))), _Distinct(list(map(_INFO, entries))))
 
 
 @dataclass(slots=True)
-class Family:
-    """Draws that can run as one: their numbers, in order, and what each was given."""
+class MergedDraws:
+    """Draws that are executed as one: their numbers in the batch, in order, and the draws."""
 
     numbers: list[int]
-    entries: Sequence[Waiting]
+    entries: Sequence[PendingDraw]
     end_to_end: bool = False  # calls that name vertices in other ways
     _differ: _Differ | None = field(default=None, repr=False)
     _constants: dict[Stage, ConstantTables] | None = field(init=False, default=None)
 
     @classmethod
-    def of(cls, entries: Sequence[Waiting]) -> Family:
+    def of(cls, entries: Sequence[PendingDraw]) -> MergedDraws:
         """All of them."""
         return cls(list(range(len(entries))), entries)
 
     @property
-    def _givens(self) -> _Distinct[Given]:
-        return self._what_differs.givens
+    def _snapshots(self) -> _Distinct[Snapshot]:
+        return self._what_differs.snapshots
 
     @property
     def _infos(self) -> _Distinct[DrawInfo]:
@@ -140,13 +140,13 @@ class Family:
     @property
     def alike(self) -> bool:
         """They differ in nothing but constants."""
-        return len(self._givens.first) == 1 and not self.end_to_end
+        return len(self._snapshots.first) == 1 and not self.end_to_end
 
     @property
     def limit(self) -> int:
         """The most lanes that are shaded at a time."""
-        given, info, _ = self.entries[0]
-        selection = given.selection(info.mode)
+        snapshot, info, _ = self.entries[0]
+        selection = snapshot.selection(info.mode)
         assert selection is not None
         return lanes_at_once(next(iter(selection.stages.values())).facts)
 
@@ -154,7 +154,7 @@ class Family:
     def constants(self) -> dict[Stage, ConstantTables]:
         """What shaders read in its draws."""
         if self._constants is None:
-            self._constants = _tables(self.entries, self._givens)
+            self._constants = _tables(self.entries, self._snapshots)
         return self._constants
 
     @property
@@ -167,13 +167,13 @@ class Family:
 
     def first_state(self) -> DrawState | None:
         """The state of its first draw, by itself and without copies."""
-        given, info, _ = self.entries[0]
-        return given.like.states.of(info.mode)
+        snapshot, info, _ = self.entries[0]
+        return snapshot.like.states.of(info.mode)
 
     def state_of_alike(self) -> DrawState | None:
         """The state of all its draws as instances of one, where they differ in constants alone."""
-        given, info, _ = self.entries[0]
-        draw = given.states.merged(info.mode, self.constants)
+        snapshot, info, _ = self.entries[0]
+        draw = snapshot.states.merged(info.mode, self.constants)
         firsts = self.firsts
         return draw if draw is None or firsts is None else replace(draw, firsts=firsts)
 
@@ -182,21 +182,21 @@ class Family:
         draw = self.state_of_alike()
         if draw is None:
             return None
-        givens, constants = self._givens, self.constants
-        given = givens.first[0]
-        alike = all(each.like is given.like for each in givens.first)
-        first, which = givens.kinds(lambda each: each.buffers)
+        snapshots, constants = self._snapshots, self.constants
+        snapshot = snapshots.first[0]
+        alike = all(each.like is snapshot.like for each in snapshots.first)
+        first, which = snapshots.kinds(lambda each: each.buffers)
         if len(first) > 1:
             draw = replace(draw, gathered=Gathered(first, which, alike))
-        first, which = givens.kinds(lambda each: each.reads)
+        first, which = snapshots.kinds(lambda each: each.reads)
         if len(first) > 1 and draw.fragment.program is not None:
             draw = replace(draw, fragment=self._fragments(first, which, constants[Stage.FRAGMENT]))
         if alike:
             return draw
-        first, which = givens.kinds(lambda each: each.scissors)
+        first, which = snapshots.kinds(lambda each: each.scissors)
         if len(first) > 1 and draw.fixed.raster.state.scissor:
             draw = _with_scissors(draw, first, which)
-        first, which = givens.kinds(lambda each: each.viewports)
+        first, which = snapshots.kinds(lambda each: each.viewports)
         if len(first) > 1:
             states = [each.like.states.bound.viewports[0] for each in first]
             scale = np.array([state.scale for state in states], np.float32).T
@@ -207,7 +207,7 @@ class Family:
         return draw
 
     def _fragments(
-        self, first: list[Given], which: Which, tables: ConstantTables
+        self, first: list[Snapshot], which: Which, tables: ConstantTables
     ) -> FragmentShader:
         """The programs of all that fragments read."""
         mode = self.entries[0][1].mode
@@ -217,7 +217,7 @@ class Family:
         return FragmentShader(programs[0], quads, SeveralPrograms(programs, which))
 
 
-def _with_scissors(draw: DrawState, first: Sequence[Given], which: Which) -> DrawState:
+def _with_scissors(draw: DrawState, first: Sequence[Snapshot], which: Which) -> DrawState:
     """The state with a scissor for each draw, and the rectangle around all of them for setup."""
     bounds = [each.like.states.bound for each in first]
     rects = [Rect.of(bound.framebuffer, bound.scissors[0]) for bound in bounds]
@@ -228,41 +228,43 @@ def _with_scissors(draw: DrawState, first: Sequence[Given], which: Which) -> Dra
     return replace(draw, fixed=fixed, scissors=sides.take(which, axis=0))
 
 
-def pairs_of(entries: Sequence[Waiting]) -> list[tuple[Given, DrawInfo]]:
-    """What was given for which call, each pair once, told by identity."""
-    ids = zip(map(id, map(_GIVEN, entries)), map(id, map(_INFO, entries)), strict=True)
+def pairs_of(entries: Sequence[PendingDraw]) -> list[tuple[Snapshot, DrawInfo]]:
+    """Each pair of a snapshot and a call once, by identity."""
+    ids = zip(map(id, map(_SNAPSHOT, entries)), map(id, map(_INFO, entries)), strict=True)
     return [entry[:2] for entry in dict(zip(ids, entries, strict=True)).values()]
 
 
-def fewest(entries: Sequence[Waiting]) -> int:
-    """There are at least so many families."""
-    kinds = {(id(given), info.mode): given for given, info in pairs_of(entries)}
-    return len({given.relatives(mode) for (_, mode), given in kinds.items()})
+def fewest(entries: Sequence[PendingDraw]) -> int:
+    """The draws cannot be merged into fewer than so many."""
+    kinds = {(id(snapshot), info.mode): snapshot for snapshot, info in pairs_of(entries)}
+    return len({snapshot.merge_key(mode) for (_, mode), snapshot in kinds.items()})
 
 
-def families(entries: Sequence[Waiting]) -> list[Family]:
+def merge(entries: Sequence[PendingDraw]) -> list[MergedDraws]:
     """The draws gathered, by their first ones."""
     differ = _Differ.of(entries)
     gathered: dict[Any, list[list[int]]] = {}
     for numbers in _alike(entries, differ):
-        given, info, _ = entries[numbers[0]]
-        gathered.setdefault((given.relatives(info.mode), kind_of(given, info)), []).append(numbers)
+        snapshot, info, _ = entries[numbers[0]]
+        gathered.setdefault((snapshot.merge_key(info.mode), call_key(snapshot, info)), []).append(
+            numbers
+        )
     gathered, joined = _end_to_end(entries, gathered)
     found = []
     for key, alike in gathered.items():
-        family = _family(entries, [number for numbers in alike for number in numbers], differ)
-        family.end_to_end |= key in joined
-        if len(alike) > 1 and family.lanes > family.limit:
-            found += [_family(entries, numbers, differ) for numbers in alike]
+        merged = _merged(entries, [number for numbers in alike for number in numbers], differ)
+        merged.end_to_end |= key in joined
+        if len(alike) > 1 and merged.lanes > merged.limit:
+            found += [_merged(entries, numbers, differ) for numbers in alike]
         else:
-            found.append(family)
+            found.append(merged)
     return found
 
 
 _Gathered = dict[Any, list[list[int]]]
 
 
-def _end_to_end(entries: Sequence[Waiting], gathered: _Gathered) -> tuple[_Gathered, set[Any]]:
+def _end_to_end(entries: Sequence[PendingDraw], gathered: _Gathered) -> tuple[_Gathered, set[Any]]:
     """Draws that differ in their calls put together, if one buffer has their vertices; and draws of
     several instances, which are always laid end to end.
 
@@ -281,9 +283,9 @@ def _end_to_end(entries: Sequence[Waiting], gathered: _Gathered) -> tuple[_Gathe
                 kind = "instances", info.mode, read
                 found.setdefault((key[0], kind), []).append(numbers)
             continue
-        givens = {id(entries[numbers[0]][0]): entries[numbers[0]][0] for numbers in alike}
-        buffers = {given.buffers for given in givens.values()}
-        if len(buffers) == 1 and _follows_others(next(iter(givens.values())), info):
+        snapshots = {id(entries[numbers[0]][0]): entries[numbers[0]][0] for numbers in alike}
+        buffers = {snapshot.buffers for snapshot in snapshots.values()}
+        if len(buffers) == 1 and _follows_others(next(iter(snapshots.values())), info):
             key = key[0], ("end to end", info.mode, *buffers)
             if key in found:
                 joined.add(key)
@@ -291,38 +293,38 @@ def _end_to_end(entries: Sequence[Waiting], gathered: _Gathered) -> tuple[_Gathe
     return found, joined
 
 
-def _follows_others(given: Given, info: DrawInfo) -> bool:
+def _follows_others(snapshot: Snapshot, info: DrawInfo) -> bool:
     """Can a draw's primitives follow those of others, with nothing in them telling which call?"""
     if info.start_instance or info.count < LISTS.get(info.mode, 1) or restarts(info):
         return False
-    selection = given.selection(info.mode)
+    selection = snapshot.selection(info.mode)
     return selection is not None and not TOLD & selection.stages[Stage.VERTEX].facts.system_values
 
 
-def _family(entries: Sequence[Waiting], numbers: list[int], differ: _Differ) -> Family:
+def _merged(entries: Sequence[PendingDraw], numbers: list[int], differ: _Differ) -> MergedDraws:
     if len(numbers) == len(entries):
         several = entries[0][1].instance_count > 1
-        return Family(list(range(len(entries))), entries, several, differ)
+        return MergedDraws(list(range(len(entries))), entries, several, differ)
     numbers.sort()
     some = [entries[number] for number in numbers]
-    return Family(numbers, some, some[0][1].instance_count > 1)
+    return MergedDraws(numbers, some, some[0][1].instance_count > 1)
 
 
-def _alike(entries: Sequence[Waiting], differ: _Differ) -> list[list[int]]:
+def _alike(entries: Sequence[PendingDraw], differ: _Differ) -> list[list[int]]:
     """The numbers of draws that differ in nothing but constants, together."""
-    givens, infos = differ.givens, differ.infos
-    if len(givens.first) == len(infos.first) == 1:
+    snapshots, infos = differ.snapshots, differ.infos
+    if len(snapshots.first) == len(infos.first) == 1:
         return [list(range(len(entries)))]
-    if len(givens.first) == 1 and _differ_in_starts(givens.first[0], infos.first):
+    if len(snapshots.first) == 1 and _differ_in_starts(snapshots.first[0], infos.first):
         return [list(range(len(entries)))]
-    if len(entries) in (len(givens.first), len(infos.first)):
+    if len(entries) in (len(snapshots.first), len(infos.first)):
         same = [[number] for number in range(len(entries))]
     else:
-        same = _equal(givens.which.astype(np.int64) * len(infos.first) + infos.which)
+        same = _equal(snapshots.which.astype(np.int64) * len(infos.first) + infos.which)
     found: dict[tuple[int, Any], list[int]] = {}
     for numbers in same:
-        given, info, _ = entries[numbers[0]]
-        found.setdefault((id(given), kind_of(given, info)), []).extend(numbers)
+        snapshot, info, _ = entries[numbers[0]]
+        found.setdefault((id(snapshot), call_key(snapshot, info)), []).extend(numbers)
     return list(found.values())
 
 
@@ -334,17 +336,17 @@ def _equal(numbers: npt.NDArray[np.int64]) -> list[list[int]]:
     return sorted(places[a:b] for a, b in pairwise([*begins, len(places)]))
 
 
-def kind_of(given: Given, info: DrawInfo) -> Any:
+def call_key(snapshot: Snapshot, info: DrawInfo) -> Any:
     """What is the same of draws that become one: all but where they begin in their buffers."""
-    if info.index_size or given.sees_start(info.mode):
+    if info.index_size or snapshot.sees_start(info.mode):
         return info
     return _but_the_start(info)
 
 
-def _differ_in_starts(given: Given, infos: Sequence[DrawInfo]) -> bool:
+def _differ_in_starts(snapshot: Snapshot, infos: Sequence[DrawInfo]) -> bool:
     """Are calls the same but for where each begins, and is that all the same to the draws?"""
     first = infos[0]
-    if first.index_size or given.sees_start(first.mode):
+    if first.index_size or snapshot.sees_start(first.mode):
         return False
     mode, count, many, at = _but_the_start(first)
     return all(
@@ -361,7 +363,9 @@ def _but_the_start(info: DrawInfo) -> tuple[Any, ...]:
     return info.mode, info.count, info.instance_count, info.start_instance
 
 
-def _tables(entries: Sequence[Waiting], givens: _Distinct[Given]) -> dict[Stage, ConstantTables]:
+def _tables(
+    entries: Sequence[PendingDraw], snapshots: _Distinct[Snapshot]
+) -> dict[Stage, ConstantTables]:
     constants = list(map(_ROW, entries))
     tables_: list[Table | None]
     if set(map(type, constants)) == {bytes}:  # mostly all stages are given the same
@@ -370,9 +374,9 @@ def _tables(entries: Sequence[Waiting], givens: _Distinct[Given]) -> dict[Stage,
         rows = list(map(row_of, constants))
         tables_ = [_table([_bytes(row[number]) for row in rows]) for number in (0, 1)]
     found = [{} if each is None else {0: each} for each in tables_]
-    if len({given.blocks for given in givens.first}) > 1:
-        kinds, which = givens.kinds(lambda each: each.blocks)
-        shaders = givens.first[0].shaders
+    if len({snapshot.blocks for snapshot in snapshots.first}) > 1:
+        kinds, which = snapshots.kinds(lambda each: each.blocks)
+        shaders = snapshots.first[0].shaders
         for stage, shader, rows_of_stage in zip(MERGED_STAGES, shaders, found, strict=True):
             for number, size in () if shader is None else shader.reads.blocks:
                 block = _block_rows(kinds, stage, number, size)
@@ -380,11 +384,11 @@ def _tables(entries: Sequence[Waiting], givens: _Distinct[Given]) -> dict[Stage,
     return dict(zip(MERGED_STAGES, found, strict=True))
 
 
-def _block_rows(kinds: Sequence[Given], stage: Stage, number: int, size: int) -> Table:
+def _block_rows(kinds: Sequence[Snapshot], stage: Stage, number: int, size: int) -> Table:
     """The bytes of a constant block that are read, of some draws; zeros behind its end."""
     rows = np.zeros((len(kinds), -(-size // 16) * 16), np.uint8)
-    for row, given in zip(rows, kinds, strict=True):
-        block = given.block(stage, number)
+    for row, snapshot in zip(rows, kinds, strict=True):
+        block = snapshot.block(stage, number)
         if block is not None:
             data = block.data[: len(row)]
             row[: len(data)] = data

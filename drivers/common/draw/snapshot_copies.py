@@ -1,4 +1,4 @@
-"""What a pending draw was given, with copies in place of resources written since."""
+"""Snapshots with copies in place of resources that were written since."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from gallette.pipe.state import SamplerView, VertexBuffer
 
 from .finding import DrawStates
 from .programs import Selection
-from .reaching import MERGED_STAGES
-from .waiting import Given, Plan
+from .resources import MERGED_STAGES
+from .snapshot import Plan, Snapshot
 
-__all__ = ["GivenCopies"]
+__all__ = ["SnapshotWithCopies"]
 
 
-class GivenCopies(Given):
+class SnapshotWithCopies(Snapshot):
     """A snapshot that reads copies, for one execution.
 
     There may be one for each draw, so only what is asked for is derived.
@@ -32,10 +32,10 @@ class GivenCopies(Given):
 
     __slots__ = ("_buffers", "_copies", "_now", "_vertex_textures")
 
-    def __init__(self, now: Given, copies: Mapping[int, HostResource]) -> None:
+    def __init__(self, now: Snapshot, copies: Mapping[int, HostResource]) -> None:
         """`copies`: what takes the place of a resource, by its identity."""
         self._now, self._copies, self._states = now, copies, None
-        self.family, self.scissors, self.viewports = now.family, now.scissors, now.viewports
+        self.state_key, self.scissors, self.viewports = now.state_key, now.scissors, now.viewports
         self.reads, self.buffers, self.blocks = now.reads, now.buffers, now.blocks
         self._vertex_textures: tuple[int, ...] = ()
         if not now.sampled.isdisjoint(copies):
@@ -46,11 +46,11 @@ class GivenCopies(Given):
         if any(now.blocks):
             self.blocks = tuple([tuple(map(self._name, keys)) for keys in now.blocks])
         self.held, self.flushes, self._resources = False, 0, []
-        self._relatives, self._plans = {}, {}
+        self._merge_keys, self._plans = {}, {}
         self._buffers: list[VertexBuffer | None] | None = None
 
     @property
-    def like(self) -> Given:
+    def like(self) -> Snapshot:
         return self._now
 
     def _copied_textures(self, stage: Stage) -> tuple[int, ...]:
@@ -101,7 +101,7 @@ class GivenCopies(Given):
                 stages[stage] = replace(bindings, constants=blocks, views=views)
             buffers = tuple(self.vertex_buffers)
             copy = replace(now.bound, vertex_buffers=buffers, stages=stages)
-            self._states = now.remembering(copy, now)
+            self._states = now.for_snapshot(copy, now)
         return self._states
 
     def _view(self, view: SamplerView | None) -> SamplerView | None:
@@ -111,8 +111,8 @@ class GivenCopies(Given):
     def selection(self, mode: Primitive) -> Selection | None:
         return self.like.selection(mode)
 
-    def waitable(self, mode: Primitive) -> bool:
-        return self.like.waitable(mode)
+    def can_be_pending(self, mode: Primitive) -> bool:
+        return self.like.can_be_pending(mode)
 
     def sees_start(self, mode: Primitive) -> bool:
         return self.like.sees_start(mode)
@@ -124,8 +124,8 @@ class GivenCopies(Given):
     def has_no_plan(self, mode: Primitive) -> bool:
         return True
 
-    def relatives(self, mode: Primitive) -> tuple[Any, ...]:
-        found = self.like.relatives(mode)
+    def merge_key(self, mode: Primitive) -> tuple[Any, ...]:
+        found = self.like.merge_key(mode)
         if found == (self.like,):
             return (self,)
         found = *found, self._vertex_textures
