@@ -170,16 +170,16 @@ def test_draws_that_differ_a_little_look_as_one_by_one(
 
 
 @pytest.mark.parametrize("changing", ["scissor", "viewport", "nothing else"])
-def test_they_are_one_family(changing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_they_are_merged_into_one(changing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
-    families = execution.families
+    merge = execution.merge
 
     def seen(entries: Any) -> Any:
-        made = families(entries)
+        made = merge(entries)
         found.append(len(made))
         return made
 
-    monkeypatch.setattr(execution, "families", seen)
+    monkeypatch.setattr(execution, "merge", seen)
     picture(changing)
     assert found == [1]
 
@@ -215,16 +215,16 @@ def test_few_draws_a_frame_become_one_after_some_frames(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("indexed", [False, True])
-def test_calls_of_lists_are_one_family(indexed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_of_lists_are_merged_into_one(indexed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
-    families = execution.families
+    merge = execution.merge
 
     def seen(entries: Any) -> Any:
-        made = families(entries)
+        made = merge(entries)
         found.append(len([family for family in made if family.entries[0][1].count > 2]))
         return made
 
-    monkeypatch.setattr(execution, "families", seen)
+    monkeypatch.setattr(execution, "merge", seen)
     calls(indexed, GL.TRIANGLES, 65535)
     assert found == [1]
 

@@ -125,12 +125,12 @@ def test_on_a_driver_with_code_of_its_own(indexed: bool, monkeypatch: pytest.Mon
 
 def test_they_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
-    execute = Execution._execute
+    execute = Execution.run
 
     def counted(self: Execution, draws: Any) -> None:
         found.append(len(draws))
         execute(self, draws)
 
-    monkeypatch.setattr(Execution, "_execute", counted)
+    monkeypatch.setattr(Execution, "run", counted)
     picture("numpipe", NUMBERED, GL.TRIANGLES, False, (1, 1), least=3)
     assert len(found) == 1

@@ -146,13 +146,13 @@ def test_answers_and_pictures_are_those_of_draws_at_once(
 
 def test_draws_with_a_query_each_wait_together(monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[int] = []
-    execute = Execution._execute
+    execute = Execution.run
 
     def counted(self: Execution, draws: Any) -> None:
         found.append(len(draws))
         execute(self, draws)
 
-    monkeypatch.setattr(Execution, "_execute", counted)
+    monkeypatch.setattr(Execution, "run", counted)
     gl = Counting(1, 0).gl
     name = gl.get_integerv(GL.CURRENT_PROGRAM)[0]
     place = gl.get_uniform_location(name, "place")

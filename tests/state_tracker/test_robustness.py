@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gallette.compiler.errors import OutOfMemoryError
-from gallette.drivers.common.draw import execution, queue, runs
+from gallette.drivers.common.draw import execution, runs
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.drawing import validate
@@ -148,7 +148,6 @@ def test_a_draw_that_fails_late_is_an_error_of_its_own(
             raise OutOfMemoryError("no room for a draw")
 
         patch.setattr(runs, "draw", no_room)
-        patch.setattr(queue.DrawQueue, "may_retarget", lambda draws: False)
         ours.bind_framebuffer(GL.FRAMEBUFFER, second)
         color(ours, name, 0.0, 1.0, 0.0, 1.0)
         ours.clear(0)
