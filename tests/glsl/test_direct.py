@@ -15,11 +15,10 @@ import pytest
 
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
 from gallette.compiler.glsl.link.program import LinkOptions
-from gallette.compiler.nir.analysis.census import census
 from gallette.compiler.nir.ir import Deref, Shader, Stage
 from gallette.compiler.nir.ir.questions import derefs_of
 from gallette.compiler.nir.run.optimize import OptimizeOptions
-from gallette.compiler.nir.run.pass_runner import Found, recording
+from gallette.compiler.nir.run.pass_runner import recording
 from gallette.compiler.nir.run.pipeline import to_driver_form
 from gallette.compiler.nir.text.printer import print_shader
 
@@ -172,36 +171,12 @@ def test_plain_access_makes_no_derefs(monkeypatch: pytest.MonkeyPatch) -> None:
     """And so leaves the passes that lower them nothing to do."""
     seen: list[list[Deref]] = []
 
-    def looked_at(shader: Shader, options: OptimizeOptions, found: Found) -> None:
+    def looked_at(shader: Shader, options: OptimizeOptions) -> None:
         seen.append(list(derefs_of(shader)))
-        to_driver_form(shader, options, found=found)
+        to_driver_form(shader, options)
 
     monkeypatch.setattr("gallette.compiler.glsl.link.linker.to_driver_form", looked_at)
     assert forms([(Stage.VERTEX, VERTEX), (Stage.FRAGMENT, FRAGMENT)], CompileOptions())
     direct, long_way = seen[:2], seen[2:]
     assert direct == [[], []]
     assert all(long_way)
-
-
-def test_what_lowering_says_of_a_shader_is_what_counting_finds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told: list[bool] = []
-
-    def counted(shader: Shader, options: OptimizeOptions, found: Found) -> None:
-        told.append(found.words is not None)
-        assert found.words in (None, census(shader))
-        to_driver_form(shader, options, found=found)
-
-    monkeypatch.setattr("gallette.compiler.glsl.link.linker.to_driver_form", counted)
-    endings = ["v = a;", "if (flag) return; v = a;", "v = a; set();", "v[i] = 1.0;"]
-    for body in [*VERTEX_SHADERS.values(), *endings]:
-        text = DECLARATIONS.replace("BODY", body)
-        for qualifier in ("out", "invariant out"):
-            vertex = text.replace("out vec4 v", f"{qualifier} vec4 v")
-            assert forms([(Stage.VERTEX, vertex)], CompileOptions())
-    for body in FRAGMENT_SHADERS.values():
-        text = FRAGMENT_DECLARATIONS.replace("BODY", body)
-        assert forms([(Stage.FRAGMENT, text)], CompileOptions())
-    assert True in told[::2]
-    assert not any(told[1::2])  # recorded: nothing is known

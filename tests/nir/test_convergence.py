@@ -117,7 +117,7 @@ def test_simplifying_by_rules_that_undo_each_other_ends(
     there = compile_rule((("imul", "a", "b"), ("iand", "a", "b")))
     back = compile_rule((("iand", "a", "b"), ("imul", "a", "b")))
     rules = engine.RuleSet([there, back])
-    monkeypatch.setattr(simplify, "rules_of", lambda options, phase: rules)
+    monkeypatch.setattr(simplify, "rule_set", lambda options, phase: rules)
     shader = parse(PRODUCTS)
     applied.limit = 64 * (16 + shader.entry.count_instrs())
     assert simplify.simplify(shader)
@@ -133,7 +133,7 @@ def test_simplifying_ends_when_all_is_simple_however_much_there_is(
     rules = engine.RuleSet(
         compile_rule(((one, "a", "b"), (next, "a", "b"))) for one, next in pairwise(steps)
     )
-    monkeypatch.setattr(simplify, "rules_of", lambda options, phase: rules)
+    monkeypatch.setattr(simplify, "rule_set", lambda options, phase: rules)
     monkeypatch.setattr(simplify, "_BUDGET", 4)
     b = Builder.shader_main(Stage.FRAGMENT, "products")
     zero = b.imm_int(0)

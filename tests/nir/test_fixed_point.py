@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from nir_cases import NirCase, read_cases
 
-from gallette.compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError, ValidationError
+from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import interpret
-from gallette.compiler.nir.ir.questions import instrs_of, is_unsettled
-from gallette.compiler.nir.ir.values import CHANGED
+from gallette.compiler.nir.ir.instrs import LoadConst
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions, canonicalize, optimize
 from gallette.compiler.nir.run.pass_runner import run_pass
 from gallette.compiler.nir.text.printer import print_shader
@@ -84,18 +85,14 @@ def test_exact_shaders_keep_their_results_through_optimisation(file: Path) -> No
         assert before.same_as(interpret(shader)) == "", case.title
 
 
-def test_where_late_rules_have_the_last_word_nothing_is_left_to_simplify() -> None:
-    settled = 0
-    for case in [case for file in FILES for case in shaders(file)]:
-        shader = case.shader()
-        canonicalize(shader)
-        fused = run_pass(shader, "algebraic_late")
-        if not fused or any(map(is_unsettled, shader.impls())):
-            continue
-        settled += 1
-        for impl in shader.impls():
-            assert impl.settled_for is None  # the main rules have not seen what was made
-            for instr in instrs_of(impl):
-                instr.settled = CHANGED
-        assert not run_pass(shader, "simplify", {"arithmetic": False}), case.title
-    assert settled > 3
+def test_a_pass_that_is_left_out_by_mistake_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    b = Builder.shader_main(Stage.FRAGMENT)
+    canonicalize(b.shader)
+    b.imm_int(1)  # dead code
+    assert canonicalize(b.shader)
+    b.impl.last.append(LoadConst((1,), 32))  # the function's version stays what it was
+    monkeypatch.setenv("GALLETTE_DEBUG", "")
+    assert not canonicalize(b.shader)
+    monkeypatch.setenv("GALLETTE_DEBUG", "nir:validate")  # which the other tests here run with
+    with pytest.raises(ValidationError, match="simplify was left out and finds something to do"):
+        canonicalize(b.shader)

@@ -1,4 +1,4 @@
-"""What passes say of themselves: their options, what they keep and look for; and other things that
+"""What passes say of themselves: their options and what they keep; and other things that
 are as they are because somebody said so: limits, flags."""
 
 from __future__ import annotations
@@ -63,29 +63,7 @@ CHANGES_CONTROL_FLOW = {
 }  # fmt: skip
 KEEPS_ALL = {"gather_info", "lower_global_vars_to_local", "move_inputs", "propagate_invariant"}
 INEXACT = {"algebraic", "algebraic_late", "lower_special_functions", "simplify"}
-LOOKS_FOR = {
-    "inline_functions": {"calls"},
-    "lower_64bit_io": {"64 bits"},
-    "lower_array_deref_of_vec": {"vector components"},
-    "lower_buffer_derefs": {"shared", "ubo", "ssbo"},
-    "lower_global_vars_to_local": {"shader_temp"},
-    "lower_io": {"shader_in", "shader_out"},
-    "lower_outputs_to_temporaries": {"shader_out"},
-    "lower_returns": {"returns"},
-    "lower_samplers": {"opaque"},
-    "lower_system_values": {"system_value"},
-    "lower_uniforms_to_ubo": {"uniform"},
-    "lower_var_copies": {"copies"},
-    "lower_variable_initializers": {"initial values"},
-    "lower_vars_to_ssa": {"function_temp"},
-    "opt_copy_prop_vars": {"memory"},
-    "opt_dead_write_vars": {"memory"},
-    "opt_deref": {"casts"},
-    "propagate_invariant": {"invariant"},
-    "remove_dead_variables": {"shader_temp", "function_temp"},
-    "split_struct_vars": {"struct"},
-}
-"""words of the census without which the pass has nothing to do; of others it is not known"""
+IDEMPOTENT = {"simplify"}
 
 
 def test_options_are_by_default_what_is_written_here() -> None:
@@ -93,15 +71,13 @@ def test_options_are_by_default_what_is_written_here() -> None:
     assert {name: options for name, options in found.items() if options} == OPTIONS
 
 
-def test_what_passes_keep_and_look_for() -> None:
+def test_what_passes_keep() -> None:
     for name in own_passes():
         info = get_pass(name)
         kept = Metadata.NONE if name in CHANGES_CONTROL_FLOW else Metadata.CONTROL_FLOW
         assert info.preserves == (Metadata.ALL if name in KEEPS_ALL else kept), name
         assert info.exact == (name not in INEXACT), name
-        assert info.looks_for == LOOKS_FOR.get(name, set()), name
-        packed = {"packed": {"packed varyings"}} if name == "lower_indirect_derefs" else {}
-        assert info.looks_for_with == packed, name
+        assert info.idempotent == (name in IDEMPOTENT), name
 
 
 LIMITS = """

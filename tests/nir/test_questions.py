@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir import Mode, Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.cf import Loop
-from gallette.compiler.nir.ir.instrs import Alu, Deref, Intrinsic, LoadConst, Phi
+from gallette.compiler.nir.ir.instrs import Alu, Deref, Intrinsic, LoadConst, Phi, Tex
 from gallette.compiler.nir.ir.questions import (
+    accesses_of,
     always_jumps,
     can_speculate,
     const_int,
@@ -19,13 +20,12 @@ from gallette.compiler.nir.ir.questions import (
     has_side_effects,
     in_bounds,
     instrs_of,
+    instrs_of_kind,
     intrinsics_of,
     is_multiple,
     is_phi_of_same,
-    is_unsettled,
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl
-from gallette.compiler.nir.ir.values import SETTLED
 from gallette.compiler.nir.text.parser import parse
 
 HEAD = """
@@ -196,18 +196,20 @@ def test_what_never_runs_off_its_end(text: str) -> None:
         assert contains_own_break(loops[0]) == own
 
 
-def test_one_instruction_that_was_not_seen_is_enough() -> None:
-    impl = code("if %c {\n32 %y = ineg %x\n} else {\n}\n32 %z = ineg %x")
-    found = list(instrs_of(impl))
-    for instr in found:
-        instr.settled = SETTLED
-    assert not is_unsettled(impl)
-    for instr in found:
-        instr.settled = 0
-        assert is_unsettled(impl)
-        instr.settled = SETTLED
-    assert not is_unsettled(impl)
-    assert not is_unsettled(Builder.shader_main(Stage.VERTEX, "empty").impl)
+def test_instructions_are_listed_by_kind_as_the_code_is_now() -> None:
+    b = Builder.shader_main(Stage.VERTEX, "s")
+    var = b.shader.add_variable("u", t.FLOAT, Mode.UNIFORM)
+    value = b.load_var(var)
+    (load,) = intrinsics_of(b.impl, "load_deref")
+    assert load.result is value
+    assert accesses_of(b.impl, Mode.UNIFORM, "load_deref") == [(load, load.deref)]
+    assert accesses_of(b.impl, Mode.SSBO, "load_deref") == []
+    again = b.load_var(var)
+    assert intrinsics_of(b.impl, "load_deref") == [load, again.instr]
+    assert len(instrs_of_kind(b.impl, Deref)) == 2
+    load.remove()
+    assert intrinsics_of(b.impl, "load_deref") == [again.instr]
+    assert instrs_of_kind(b.impl, Tex) == []
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from gallette.compiler.glsl.lower.stage import lower_stage
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
-from gallette.compiler.nir.run.pass_runner import Found, is_recorded
+from gallette.compiler.nir.run.pass_runner import is_recorded
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 
 __all__ = ["link"]
@@ -165,20 +165,16 @@ class _Linker:
     def lower(self) -> None:
         program = self.program
         direct = self.options.optimize and not is_recorded()
-        found: dict[Stage, Found] = {}
         for stage, unit in self.units.items():
-            found[stage] = Found()
-            program.shaders[stage] = lower_stage(
-                unit, self.variables[stage], program, direct, found[stage]
-            )
+            program.shaders[stage] = lower_stage(unit, self.variables[stage], program, direct)
         dump = debug.is_set("glsl:dump")
-        for stage, shader in program.shaders.items():
+        for shader in program.shaders.values():
             if dump:
                 from gallette.compiler.nir.text.printer import print_shader
 
                 tell(print_shader(shader))
             if self.options.optimize:
-                to_driver_form(shader, self.optimize_options, found=found[stage])
+                to_driver_form(shader, self.optimize_options)
         shaders = program.shaders
         if self.options.optimize:
             keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()

@@ -10,11 +10,9 @@ from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageFacts, StageVariables
 from gallette.compiler.glsl.lower.statements import StatementLowering
 from gallette.compiler.glsl.lower.values import constant_bits, store
-from gallette.compiler.nir.analysis.census import census
 from gallette.compiler.nir.ir import Mode, Shader, Stage, Variable
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.types import stored_type
-from gallette.compiler.nir.run.pass_runner import Found
 
 __all__ = ["lower_stage"]
 
@@ -24,12 +22,10 @@ def lower_stage(
     variables: StageVariables,
     program: LinkedProgram,
     direct: bool = False,
-    found: Found | None = None,
 ) -> Shader:
     """Lower the joined shaders of a stage; the caller owns the one reference.
 
     `direct`: the way of variables from derefs to slots may be taken at once (see `direct`).
-    `found` is told what there is in the shader where that is known without a look at the code.
     """
     shader = Shader(unit.stage, unit.stage.value)
     _fill_info(unit, shader, program)
@@ -51,9 +47,6 @@ def lower_stage(
     lowering.statements(unit.main.body or [])
     if lowering.direct is not None:
         lowering.direct.finish()
-        alone = len(shader.functions) == 1
-        if found and alone and not lowering.direct.returns and not lowering.b.has_derefs:
-            found.words = census(shader, code=False)
     lowering.b.impl.invalidate()
     return shader
 

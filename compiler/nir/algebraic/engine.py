@@ -25,10 +25,9 @@ from gallette.compiler.nir.ir.cf import list_blocks
 from gallette.compiler.nir.ir.fold import evaluated
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, LoadConst
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
-from gallette.compiler.nir.ir.questions import is_unsettled
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.surgery import remove_unused
-from gallette.compiler.nir.ir.values import SETTLED, Def, Src
+from gallette.compiler.nir.ir.values import Def, Src
 
 __all__ = ["Protection", "RuleSet", "rewrite", "rewrite_impl"]
 
@@ -101,8 +100,6 @@ class _Worklist:
         self.reach = rules.depth - 1
         self.queue = deque(instrs)
         self.waiting = set(self.queue)
-        self.leaves_work = False
-        """may what rules made be simplified further?"""
 
     def __iter__(self) -> Iterator[Alu]:
         while self.queue:
@@ -167,6 +164,11 @@ class Protection:
             self.values = self._find()
         return value in self.values
 
+    def forget(self) -> bool:
+        """Let the values be found again when they are asked for. Were they known?"""
+        known, self.values = self.values is not None, None
+        return known
+
     def inherit(self, old: Def, new: Iterable[Def]) -> None:
         """What replaces a protected value is protected."""
         if self.values is not None and old in self.values:
@@ -174,10 +176,7 @@ class Protection:
 
 
 def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: Protection | None = None) -> int:
-    """Apply `rules` until none matches; returns the number of rewrites.
-
-    Code that was settled stays so where nothing comes of what the rules made.
-    """
+    """Apply `rules` until none matches; returns the number of rewrites."""
     index = rules.index
     instrs: list[Alu] = []
     for block in list_blocks(impl.body):
@@ -188,7 +187,6 @@ def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: Protection | Non
             at = at.next
     if not any(map(rules.candidates, instrs)):
         return 0
-    settled = not is_unsettled(impl)
     budget = _BUDGET * (len(instrs) + 16)
     work = _Worklist(instrs, rules)
     count = 0
@@ -199,14 +197,6 @@ def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: Protection | Non
             count += alu.block is None
         if count >= budget:
             break
-    if count:
-        impl.settled_for = None  # what was made here, other rules have not seen
-        if settled and not work.leaves_work:
-            for block in list_blocks(impl.body):
-                at = block.first
-                while at is not None:
-                    at.settled = SETTLED
-                    at = at.next
     return count
 
 
@@ -241,7 +231,6 @@ def _apply(
         protected.inherit(alu.dest, [instr.result for instr in builder.new])
     lost = remove_unused(alu)
     if work is not None:
-        work.leaves_work = work.leaves_work or not rule.is_last_word
         for instr in builder.new:
             work.add(instr)
         work.add_users(users)

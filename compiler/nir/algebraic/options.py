@@ -10,6 +10,7 @@ same position computation beside different other outputs may then disagree about
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 __all__ = ["AlgebraicOptions", "RuleText", "UsedOnce"]
@@ -18,7 +19,7 @@ RuleText: TypeAlias = tuple[Any, ...]
 UsedOnce: TypeAlias = Literal["always", "never", "not_position"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AlgebraicOptions:
     """Switches of the algebraic passes, hashable so that rule sets can be kept per choice."""
 
@@ -73,6 +74,14 @@ class AlgebraicOptions:
     lower_pack_half: bool = False
     lower_pack_split: bool = False
     lower_pack_norm: bool = False
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Rule sets are looked up for every shader, and there are some forty switches."""
+        return hash(tuple([getattr(self, field.name) for field in fields(self)]))
 
     @staticmethod
     def names() -> frozenset[str]:

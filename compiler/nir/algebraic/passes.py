@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from gallette.compiler.errors import InputError
-from gallette.compiler.nir.algebraic.engine import Protection, RuleSet, rewrite_impl
+from gallette.compiler.nir.algebraic.engine import Protection, rewrite_impl
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
 from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.algebraic.rules import rule_set
@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-__all__ = ["algebraic", "algebraic_late", "is_careful", "rules_of"]
+__all__ = ["algebraic", "algebraic_late", "is_careful"]
 
 _MAKES_POSITIONS = (Stage.VERTEX, Stage.TESS_EVAL, Stage.GEOMETRY)
 _CHOICES = ("always", "never", "not_position")
@@ -41,28 +41,13 @@ def _options(
     return replace(options, **changes) if changes else options  # type: ignore[arg-type]
 
 
-_rules: dict[tuple[int, str], tuple[AlgebraicOptions, RuleSet]] = {}
-"""Rule sets by the identity of options (which are kept, so that it stays theirs): comparing some
-forty switches takes longer than finding that a short shader has nothing to rewrite."""
-
-
-def rules_of(options: AlgebraicOptions, phase: str) -> RuleSet:
-    """The rule set of a phase under some options."""
-    found = _rules.get((id(options), phase))
-    if found is None:
-        if len(_rules) >= 256:
-            _rules.clear()
-        found = _rules[id(options), phase] = options, rule_set(options, phase)
-    return found[1]
-
-
 def is_careful(shader: Shader, options: AlgebraicOptions) -> bool:
     """Must rules that count uses stay away from positions?"""
     return options.inexact_used_once == "not_position" and shader.stage in _MAKES_POSITIONS
 
 
 def _run(shader: Shader, options: AlgebraicOptions, phase: str) -> bool:
-    rules = rules_of(options, phase)
+    rules = rule_set(options, phase)
     careful = is_careful(shader, options)
     count = 0
     for impl in shader.impls():

@@ -126,21 +126,8 @@ class Rule:
         """Does it ask how often something is used?"""
         return any(_predicates_of(word) & USE_COUNT_PREDICATES for word in _words(self.text[0]))
 
-    @cached_property
-    def is_last_word(self) -> bool:
-        """Does it make one operation, of a kind nothing else makes, of whole operands?
-
-        Where it was applied nothing has become constant, a copy or equal to something else.
-        """
-        made = self.text[1]
-        return isinstance(made, tuple) and made[0] in _SUBTRACTIONS and made[1:] == ("a", "b")
-
     def __str__(self) -> str:
         return rule_text(self.text)
-
-
-_SUBTRACTIONS = ("fsub", "isub")
-"""what the main table never leaves"""
 
 
 def _words(item: Any) -> Iterator[str]:

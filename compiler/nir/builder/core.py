@@ -66,7 +66,6 @@ class Builder:
         "constants",
         "exact",
         "forward",
-        "has_derefs",
         "impl",
         "loc",
         "shader",
@@ -81,7 +80,6 @@ class Builder:
             None  # see `sharing_constants`
         )
         self.forward = False  # see `sharing_constants`
-        self.has_derefs = False  # has it built any?
         self.loc = 0  # the line of the source that instructions are made for
         self.stack: list[If | Loop] = []
         last: Block = impl.body[-1]  # type: ignore[assignment]
@@ -154,6 +152,7 @@ class Builder:
             instr.loc = self.loc
         self.block.insert_after(self.after, instr)
         self.after = instr
+        self.impl.version += 1
 
     def sees(self, value: Def) -> bool:
         """Has a value that was built before the cursor surely been computed there?"""
@@ -190,9 +189,7 @@ class Builder:
                         if copy.__class__ is Alu and copy.op is _MOV and _is_lasting(copy.srcs[0]):
                             read.swizzle = copy.srcs[0].swizzle
                             read.rewrite(copy.srcs[0].value)
-                made.loc = self.loc
-                self.block.insert_after(self.after, made)
-                self.after = made
+                self.insert(made)
                 return made.dest
         width = op.output_size
         if not width:
@@ -212,9 +209,7 @@ class Builder:
             if not bits and not type.bits:
                 bits = src.bit_size
         instr = Alu(op, pairs, width, bits, self.exact)
-        instr.loc = self.loc
-        self.block.insert_after(self.after, instr)
-        self.after = instr
+        self.insert(instr)
         return instr.dest
 
     def alu_swizzled(
@@ -243,9 +238,7 @@ class Builder:
             values = source.values
             return self._constant(tuple([values[c] for c in chosen]), value.bit_size)
         instr = Alu(_MOV, [(value, chosen)], len(chosen), value.bit_size)
-        instr.loc = self.loc
-        self.block.insert_after(self.after, instr)
-        self.after = instr
+        self.insert(instr)
         return instr.dest
 
     def channel(self, value: Def, index: int) -> Def:
@@ -279,9 +272,7 @@ class Builder:
             return self.swizzle(value, [c for _, c in components])
         n = len(components)
         instr = Alu(_VECS[n], [(v, (c,)) for v, c in components], n, value.bit_size)
-        instr.loc = self.loc
-        self.block.insert_after(self.after, instr)
-        self.after = instr
+        self.insert(instr)
         return instr.dest
 
     def concat(self, *values: Def) -> Def:
@@ -334,9 +325,7 @@ class Builder:
             if known is not None and self.sees(known):
                 return known
         instr = LoadConst(bits, bit_size)
-        instr.loc = self.loc
-        self.block.insert_after(self.after, instr)
-        self.after = instr
+        self.insert(instr)
         if self.constants is not None:
             self.constants[bits, bit_size] = instr.dest
         return instr.dest
@@ -431,12 +420,9 @@ class Builder:
     # Variables.
 
     def deref_var(self, var: Variable) -> Deref:
-        self.has_derefs = True
         deref = Deref("var", var.mode, var.type)
         deref.var = var
-        deref.loc = self.loc
-        self.block.insert_after(self.after, deref)
-        self.after = deref
+        self.insert(deref)
         return deref
 
     def deref_array(self, parent: Deref, index: Def) -> Deref:
@@ -465,7 +451,6 @@ class Builder:
 
     def deref_cast(self, value: Def, modes: Mode, type: Type, stride: int = 0) -> Deref:
         """Treat a value as a pointer to `type`."""
-        self.has_derefs = True
         deref = Deref("cast", modes, type, value.bit_size)
         deref.stride = stride
         deref.add_src(value)
@@ -478,9 +463,7 @@ class Builder:
         instr = Intrinsic(_LOAD_DEREF, [deref.dest], t.components, t.bit_size)
         if access:
             instr.indices["access"] = access
-        instr.loc = self.loc
-        self.block.insert_after(self.after, instr)
-        self.after = instr
+        self.insert(instr)
         return instr.result
 
     def store_deref(self, deref: Deref, value: Def, mask: int = -1, access: int = 0) -> None:
@@ -488,9 +471,7 @@ class Builder:
         mask = mask & ((1 << value.num_components) - 1)
         indices: dict[str, Any] = {"write_mask": mask, "access": access}
         instr = Intrinsic(_STORE_DEREF, [deref.dest, value], indices=indices)
-        instr.loc = self.loc
-        self.block.insert_after(self.after, instr)
-        self.after = instr
+        self.insert(instr)
 
     def copy_deref(self, dst: Deref, src: Deref) -> None:
         self.insert(Intrinsic("copy_deref", [dst.result, src.result]))

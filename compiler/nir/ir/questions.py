@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from gallette.compiler.nir.ir.cf import (
     Block,
@@ -16,20 +17,23 @@ from gallette.compiler.nir.ir.cf import (
 )
 from gallette.compiler.nir.ir.instrs import (
     Alu,
+    Call,
     Deref,
     Instr,
     Intrinsic,
     Jump,
     LoadConst,
     Phi,
+    Tex,
     Undef,
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type
-from gallette.compiler.nir.ir.values import SETTLED, Def, Src
+from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
 DerefKey = tuple[object, ...]
+K = TypeVar("K", Deref, Intrinsic, Tex, Call)
 
 
 def const_int(value: Def) -> int | None:
@@ -132,32 +136,54 @@ def instrs_of(impl: FunctionImpl) -> Iterator[Instr]:
             at = following
 
 
-def derefs_of(shader: Shader) -> Iterator[Deref]:
-    for impl in shader.impls():
-        for instr in instrs_of(impl):
-            if isinstance(instr, Deref):
-                yield instr
+def impls_with_branches(shader: Shader) -> list[FunctionImpl]:
+    """The functions whose code is more than one straight block."""
+    return [impl for impl in shader.impls() if len(impl.body) > 1]
+
+
+def instrs_of_kind(impl: FunctionImpl, kind: type[K]) -> list[K]:
+    """The derefs, intrinsics, texture operations or calls, in source order, as a list that
+    survives edits.
+
+    Most passes are about one of these kinds, and most shaders have few of them. All passes that run
+    at one version of the code share one walk through it.
+    """
+    if impl.kinds_version != impl.version:
+        kinds: dict[type, list[Any]] = {Deref: [], Intrinsic: [], Tex: [], Call: []}
+        impl.kinds = kinds
+        impl.kinds_version = impl.version
+        for block in list_blocks(impl.body):
+            at = block.first
+            while at is not None:
+                listed = kinds.get(at.__class__)
+                if listed is not None:
+                    listed.append(at)
+                at = at.next
+    return [instr for instr in impl.kinds[kind] if instr.block is not None]
+
+
+def derefs_of(shader: Shader) -> list[Deref]:
+    return [deref for impl in shader.impls() for deref in instrs_of_kind(impl, Deref)]
 
 
 def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
-    """The intrinsics of those names, as a list that survives edits."""
-    found: list[Intrinsic] = []
-    wanted = names if len(names) < 3 else frozenset(names)
-    for block in list_blocks(impl.body):
-        at = block.first
-        while at is not None:
-            if at.__class__ is Intrinsic and at.info.name in wanted:
-                found.append(at)
-            at = at.next
-    return found
+    """The intrinsics of those names, in source order, as a list that survives edits."""
+    return [i for i in instrs_of_kind(impl, Intrinsic) if i.info.name in names]
+
+
+def accesses_of(impl: FunctionImpl, modes: int, *names: str) -> list[tuple[Intrinsic, Deref]]:
+    """The intrinsics of those names that may touch memory of those modes, each with its deref."""
+    if not instrs_of_kind(impl, Deref):
+        return []
+    found = [(access, access.deref) for access in intrinsics_of(impl, *names)]
+    return [(a, deref) for a, deref in found if deref is not None and deref.modes & modes]
 
 
 def contains_jump(body: Body, wanted: Callable[[Jump], bool]) -> bool:
-    for node in walk(body):
-        if isinstance(node, Block):
-            jump = node.jump
-            if jump is not None and wanted(jump):
-                return True
+    for block in list_blocks(body):
+        jump = block.last
+        if jump.__class__ is Jump and wanted(jump):
+            return True
     return False
 
 
@@ -185,17 +211,6 @@ def contains_own_break(loop: Loop) -> bool:
             jump = node.jump
             if jump is not None and jump.type == "break" and enclosing_loop(node) is loop:
                 return True
-    return False
-
-
-def is_unsettled(impl: FunctionImpl) -> bool:
-    """Is there an instruction that the simplifier has not seen as it is now?"""
-    for block in list_blocks(impl.body):
-        at = block.first
-        while at is not None:
-            if at.settled != SETTLED:
-                return True
-            at = at.next
     return False
 
 

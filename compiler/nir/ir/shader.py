@@ -37,14 +37,16 @@ class FunctionImpl:
     """The code of a function: a body, local variables, and cached metadata."""
 
     __slots__ = (
-        "at_rest",
         "body",
         "divergent_locals",
         "function",
+        "idle",
+        "kinds",
+        "kinds_version",
         "locals",
-        "settled_for",
         "shader",
         "valid",
+        "version",
     )
 
     def __init__(self, shader: Shader, function: Function):
@@ -55,8 +57,13 @@ class FunctionImpl:
         self.body: Body = []
         self.body.append(Block(self, self.body))
         self.valid = 0
-        self.settled_for: object = None  # for which rules `Instr.settled` was said
-        self.at_rest: object = None  # which sequence of passes has found nothing more to do
+        self.version = 0
+        """counts changes: what was found out about the code at a version holds at that version"""
+        self.idle: dict[object, int] = {}
+        """by pass and options (`pass_runner.Step`), the version at which it found nothing to do"""
+        self.kinds: dict[type, list[Any]] = {}
+        """instructions by their kind at version `kinds_version` (see `questions.instrs_of_kind`)"""
+        self.kinds_version = -1
         function.impl = self
 
     @property
@@ -74,12 +81,12 @@ class FunctionImpl:
     def invalidate(self) -> None:
         """Control flow changed: nothing that was computed holds any more."""
         self.valid = 0
-        self.at_rest = None
+        self.version += 1
 
     def preserve(self, kept: Metadata) -> None:
         """Code changed: only `kept` still holds."""
         self.valid &= int(kept)
-        self.at_rest = None
+        self.version += 1
 
     def require(self, wanted: Metadata) -> None:
         """Compute whatever of `wanted` does not hold."""
@@ -109,6 +116,7 @@ class FunctionImpl:
                 at.srcs = []
                 at = following
         self.body = []
+        self.kinds = {}
         self.function.impl = None
 
     def count_instrs(self) -> int:

@@ -14,16 +14,15 @@ import importlib
 import inspect
 import pkgutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from gallette.compiler import debug
-from gallette.compiler.errors import InputError, tell
-from gallette.compiler.nir.analysis.census import census
+from gallette.compiler.errors import InputError, ValidationError, tell
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.shader import Shader
 
@@ -41,9 +40,7 @@ class PassInfo:
     exact: bool
     options: dict[str, Any]
     doc: str
-    looks_for: frozenset[str]
-    looks_for_with: dict[str, frozenset[str]]
-    brings: Callable[[Shader], frozenset[str] | None]
+    idempotent: bool
 
 
 PASSES: dict[str, PassInfo] = {}
@@ -56,23 +53,14 @@ def nir_pass(
     *,
     preserves: Metadata = Metadata.NONE,
     exact: bool = True,
-    looks_for: Iterable[str] = (),
-    looks_for_with: Mapping[str, Iterable[str]] | None = None,
-    brings: Iterable[str] | Callable[[Shader], frozenset[str] | None] | None = None,
+    idempotent: bool = False,
 ) -> Callable[[PassFunction], PassFunction]:
     """Register a pass. `preserves` is the metadata that still holds after it made progress.
 
     Structural edits drop metadata by themselves, so a pass that only sometimes edits control flow
     can declare `Metadata.CONTROL_FLOW`. `exact=False` says that rounding may change.
-    `looks_for` names what the pass, called without options, does something about (words of
-    `analysis.census`); a sequence of passes leaves it out for shaders that have none of it.
-    `looks_for_with` says the same of the pass with one of its options, which is a switch.
-    `brings` names what there may be behind it that was not there, or is a function that tells (by
-    default, and where it answers None: anything, and less).
+    `idempotent` says that the pass goes on until it finds nothing more to do.
     """
-
-    if brings is not None and not callable(brings):
-        brings = frozenset(brings)
     kept = int(preserves)
 
     def register(function: PassFunction) -> PassFunction:
@@ -81,7 +69,7 @@ def nir_pass(
             if progress:
                 for impl in shader.impls():
                     impl.valid &= kept
-                    impl.at_rest = None
+                    impl.version += 1
             return progress
 
         run.__name__ = name
@@ -97,17 +85,11 @@ def nir_pass(
             exact,
             options,
             doc,
-            frozenset(looks_for),
-            {name: frozenset(words) for name, words in (looks_for_with or {}).items()},
-            brings if callable(brings) else partial(_always, brings),
+            idempotent,
         )
         return run  # type: ignore[return-value]
 
     return register
-
-
-def _always(brought: frozenset[str] | None, shader: Shader) -> frozenset[str] | None:
-    return brought
 
 
 @cache
@@ -201,22 +183,27 @@ def is_recorded() -> bool:
     return bool(_recorders)
 
 
+def is_watched(log: PassLog | None) -> bool:
+    """Do a log, a recorder or debug flags want to know what passes do?"""
+    return log is not None or bool(_recorders or debug.flags())
+
+
 def run_pass(
     shader: Shader, name: str, options: dict[str, Any] | None = None, log: PassLog | None = None
 ) -> bool:
     """Run one pass with everything the debug flags and the log ask for."""
-    info = get_pass(name)
     if log is None and _recorders:
         log = _recorders[-1]
-    active = debug.flags()
-    if log is None and not active:
-        return info.function(shader, **(options or {}))
-    return _run_recorded(shader, info, options or {}, log, active)
+    flags = debug.flags()
+    if log is None and not flags:
+        return _run_unwatched(shader, name, options or {})
+    return _run_recorded(shader, get_pass(name), options or {}, log, flags)
 
 
-def unwatched(log: PassLog | None) -> bool:
-    """Does nobody look at what passes do? Sequences of many ask once."""
-    return log is None and not _recorders and not debug.flags()
+def _run_unwatched(
+    shader: Shader, name: str, options: dict[str, Any], log: PassLog | None = None
+) -> bool:
+    return get_pass(name).function(shader, **options)
 
 
 def _run_recorded(
@@ -259,98 +246,60 @@ def _run_recorded(
     return progress
 
 
-class PassSequence(tuple[PassSpec, ...]):
-    """Passes that run in this order for shader after shader.
-
-    Which of them is the next for a shader that has certain things is worked out once.
-    """
-
-    def __init__(self, specs: Iterable[PassSpec]):
-        del specs  # the tuple has them
-        self._next: dict[tuple[int, frozenset[str]], int] = {}
-
-    def next_for(self, position: int, words: frozenset[str]) -> int:
-        """The first place from a position on whose pass looks for something of `words`."""
-        found = self._next.get((position, words))
-        if found is None:
-            found = position
-            while found < len(self) and _is_for_nothing(*self.step(found), words):
-                found += 1
-            self._next[position, words] = found
-        return found
-
-    def step(self, position: int) -> tuple[PassInfo, dict[str, Any]]:
-        return self._steps[position]
-
-    @cached_property
-    def _steps(self) -> list[tuple[PassInfo, dict[str, Any]]]:
-        named = [(spec, {}) if isinstance(spec, str) else spec for spec in self]
-        return [(get_pass(name), options) for name, options in named]
+_NO_OPTIONS: dict[str, Any] = {}
 
 
-def _wanted(info: PassInfo, options: dict[str, Any]) -> frozenset[str]:
-    """What a pass looks for when it is called like this; nothing, if it does not say."""
-    if not options:
-        return info.looks_for
-    if len(options) == 1:
-        for name, value in options.items():
-            if value is True:
-                return info.looks_for_with.get(name, frozenset())
-    return frozenset()
-
-
-def _is_for_nothing(info: PassInfo, options: dict[str, Any], words: frozenset[str]) -> bool:
-    wanted = _wanted(info, options)
-    return bool(wanted) and wanted.isdisjoint(words)
-
-
-class Found:
-    """What is known about what a shader has (words of `analysis.census`; None: nothing)."""
-
-    __slots__ = ("words",)
-
-    def __init__(self) -> None:
-        self.words: frozenset[str] | None = None
-
-
-def run_passes(
-    shader: Shader,
-    passes: Iterable[PassSpec] | Sequence[PassSpec],
-    log: PassLog | None = None,
-    found: Found | None = None,
-) -> bool:
-    """Run passes in order; each is a name or `(name, options)`. True if any made progress.
-
-    Who runs several sequences one after the other hands `found` from one to the next.
-    """
-    sequence = passes if passes.__class__ is PassSequence else PassSequence(passes)
-    assert isinstance(sequence, PassSequence)
-    progress = False
-    plain = unwatched(log)
-    words = found.words if found is not None else None
-    at, end = 0, len(sequence)
-    while at < end:
-        if words is None:
-            info, options = sequence.step(at)
-            if _wanted(info, options):
-                words = census(shader)
-        if words is not None:
-            at = sequence.next_for(at, words)
-            if at == end:
-                break
-            info, options = sequence.step(at)
-        at += 1
-        if plain:
-            made = info.function(shader, **options)
-        else:
-            made = run_pass(shader, info.name, options, log)
-        if made:
+def run_passes(shader: Shader, passes: Iterable[PassSpec], log: PassLog | None = None) -> bool:
+    """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
+    progress, run = False, run_pass if is_watched(log) else _run_unwatched
+    for spec in passes:
+        name, options = (spec, _NO_OPTIONS) if isinstance(spec, str) else spec
+        if run(shader, name, options, log):
             progress = True
-            brought = info.brings(shader)
-            if brought is None:
-                words = None
-            elif words is not None and brought:
-                words |= brought
-    if found is not None:
-        found.words = words
+    return progress
+
+
+class Step:
+    """A pass with its options, as one of those that run again until none of them makes progress.
+
+    A pass that made no progress at a version of the code (`FunctionImpl.version`) is not run again
+    at that version.
+    """
+
+    __slots__ = ("idempotent", "name", "options")
+
+    def __init__(self, name: str, options: dict[str, Any] | None = None):
+        self.name = name
+        self.options = options or {}
+        self.idempotent = get_pass(name).idempotent
+
+
+def run_until_idle(
+    shader: Shader, steps: Sequence[Step], rounds: int, log: PassLog | None = None
+) -> bool:
+    """Run passes in order, again and again, until none makes progress. Did any?
+
+    With the debug flag `nir:validate` those that are left out run as well, and must find nothing.
+    """
+    progress, run = False, run_pass if is_watched(log) else _run_unwatched
+    checked = debug.is_set("nir:validate")
+    impls = shader.impls()
+    for _ in range(rounds):
+        idle = True
+        for step in steps:
+            for impl in impls:
+                if impl.idle.get(step) != impl.version:
+                    break
+            else:
+                if checked and get_pass(step.name).function(shader, **step.options):
+                    raise ValidationError(f"{step.name} was left out and finds something to do")
+                continue
+            made = run(shader, step.name, step.options, log)
+            if made:
+                progress, idle = True, False
+            if step.idempotent or not made:
+                for impl in impls:
+                    impl.idle[step] = impl.version
+        if idle:
+            break
     return progress

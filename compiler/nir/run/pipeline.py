@@ -4,76 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gallette.compiler.nir.analysis.census import DYNAMIC
-from gallette.compiler.nir.ir.instrs import Deref
-from gallette.compiler.nir.ir.questions import const_int, instrs_of
+from gallette.compiler.nir.ir.questions import const_int, derefs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
-from gallette.compiler.nir.run.pass_runner import Found, PassLog, PassSequence, run_pass, run_passes
+from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, run_pass, run_passes
 
-FRONT_END = PassSequence(
-    (
-        "lower_variable_initializers",
-        "lower_returns",
-        "inline_functions",
-        "opt_deref",
-        "propagate_invariant",
-        "lower_outputs_to_temporaries",
-        "lower_global_vars_to_local",
-        "lower_var_copies",
-        "split_struct_vars",
-        "lower_array_deref_of_vec",
-        "lower_vars_to_ssa",
-        "opt_copy_prop_vars",
-        "opt_dead_write_vars",
-        "remove_dead_variables",
-    )
+FRONT_END: tuple[PassSpec, ...] = (
+    "lower_variable_initializers",
+    "lower_returns",
+    "inline_functions",
+    "opt_deref",
+    "propagate_invariant",
+    "lower_outputs_to_temporaries",
+    "lower_global_vars_to_local",
+    "lower_var_copies",
+    "split_struct_vars",
+    "lower_array_deref_of_vec",
+    "lower_vars_to_ssa",
+    "opt_copy_prop_vars",
+    "opt_dead_write_vars",
+    "remove_dead_variables",
 )
 """From derefs and calls to one function in SSA form."""
 
-LOWER_IO = PassSequence(
-    (
-        "lower_array_deref_of_vec",
-        "lower_system_values",
-        ("lower_indirect_derefs", {"packed": True}),
-        "lower_io",
-        "lower_64bit_io",
-        "lower_uniforms_to_ubo",
-        "lower_buffer_derefs",
-        "lower_samplers",
-    )
+LOWER_IO: tuple[PassSpec, ...] = (
+    "lower_array_deref_of_vec",
+    "lower_system_values",
+    ("lower_indirect_derefs", {"packed": True}),
+    "lower_io",
+    "lower_64bit_io",
+    "lower_uniforms_to_ubo",
+    "lower_buffer_derefs",
+    "lower_samplers",
 )
 """From interface variables to slots, block offsets and units."""
 
 
-def needs_folding(shader: Shader, found: Found) -> bool:
+def needs_folding(shader: Shader) -> bool:
     """May optimising show lowering something it would not see: an index that becomes constant?"""
-    if found.words is not None and DYNAMIC not in found.words:
-        return False
-    for impl in shader.impls():
-        for instr in instrs_of(impl):
-            if instr.__class__ is Deref and instr.form == "array":
-                if const_int(instr.array_index.value) is None:
-                    return True
-    return False
+    return any(
+        deref.form == "array" and const_int(deref.array_index.value) is None
+        for deref in derefs_of(shader)
+    )
 
 
 def to_driver_form(
-    shader: Shader,
-    options: OptimizeOptions = DEFAULT,
-    log: PassLog | None = None,
-    found: Found | None = None,
+    shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
 ) -> None:
-    """Everything a front end runs on one stage before linking it with the others.
-
-    `found`: what the front end knows it has made.
-    """
-    found = found or Found()
-    run_passes(shader, FRONT_END, log, found)
-    if needs_folding(shader, found):
+    """Everything a front end runs on one stage before linking it with the others."""
+    run_passes(shader, FRONT_END, log)
+    if needs_folding(shader):
         canonicalize(shader, options, log)
-    run_passes(shader, LOWER_IO, log, found)
+    run_passes(shader, LOWER_IO, log)
     canonicalize(shader, options, log)
 
 

@@ -6,14 +6,14 @@ from gallette.compiler.nir.ir.cf import Block, If, Loop
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.questions import const_int, instrs_of
+from gallette.compiler.nir.ir.questions import const_int, instrs_of_kind, intrinsics_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("propagate_invariant", preserves=Metadata.ALL, looks_for=("invariant",), brings=())
+@nir_pass("propagate_invariant", preserves=Metadata.ALL)
 def propagate_invariant(shader: Shader, *, position: bool = False) -> bool:
     """Mark every ALU instruction that contributes to an invariant or precise output `exact`.
 
@@ -24,8 +24,16 @@ def propagate_invariant(shader: Shader, *, position: bool = False) -> bool:
     progress = False
     position = position and shader.stage is not Stage.FRAGMENT
     for impl in shader.impls():
+        if not position and not _has_invariant(impl):
+            continue
         progress |= _Marker(impl, position).run()
     return progress
+
+
+def _has_invariant(impl: FunctionImpl) -> bool:
+    return any(v.invariant or v.precise for v in (*impl.shader.variables, *impl.locals)) or any(
+        store["invariant"] for store in intrinsics_of(impl, "store_output")
+    )
 
 
 class _Marker:
@@ -38,9 +46,7 @@ class _Marker:
         self.variables: set[Variable] = set()
 
     def run(self) -> bool:
-        for instr in instrs_of(self.impl):
-            if not isinstance(instr, Intrinsic):
-                continue
+        for instr in instrs_of_kind(self.impl, Intrinsic):
             if instr.info.name == "store_output":
                 location = int(instr["location"])
                 is_position = location == VaryingSlot.POS and const_int(instr.srcs[1].value) == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.errors import CompileError, GalletteError
 from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.questions import instrs_of_kind
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import drop_body, insert_run, splice, split_block
 from gallette.compiler.nir.ir.variables import Variable
@@ -13,7 +13,7 @@ from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes, simplif
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("inline_functions", looks_for=("calls",), brings=("function_temp", "memory"))
+@nir_pass("inline_functions")
 def inline_functions(shader: Shader, *, max_instrs: int = 250_000) -> bool:
     """Leave one function, `main`, with everything inlined.
 
@@ -21,7 +21,7 @@ def inline_functions(shader: Shader, *, max_instrs: int = 250_000) -> bool:
     recursion, which GLSL forbids, and if the result would exceed `max_instrs` (functions that call
     each other twice, sixty deep, cannot be written out).
     """
-    if len(shader.functions) == 1 and shader.functions[0].is_entry and not _calls(shader):
+    if len(shader.functions) == 1 and not instrs_of_kind(shader.entry, Call):
         return False
     order = _callees_first(shader)
     _check_size(order, max_instrs)
@@ -33,14 +33,11 @@ def inline_functions(shader: Shader, *, max_instrs: int = 250_000) -> bool:
     for function in dropped:
         if function.impl is not None:
             drop_body(function.impl.body)
+            function.impl.dissolve()
     if dropped:
         shader.functions = [f for f in shader.functions if f.is_entry]
         progress = True
     return progress
-
-
-def _calls(shader: Shader) -> bool:
-    return any(isinstance(instr, Call) for instr in instrs_of(shader.entry))
 
 
 def _callees_first(shader: Shader) -> list[Function]:
@@ -62,11 +59,11 @@ def _callees_first(shader: Shader) -> list[Function]:
             raise GalletteError(f"function {function.name!r} is called but not defined")
         state[function] = 1
         stack.append((function, True))
-        for instr in instrs_of(function.impl):
-            if isinstance(instr, Call) and state.get(instr.callee) != 2:
-                if state.get(instr.callee) == 1:
-                    raise GalletteError(f"function {instr.callee.name!r} calls itself")
-                stack.append((instr.callee, False))
+        for call in instrs_of_kind(function.impl, Call):
+            if state.get(call.callee) != 2:
+                if state.get(call.callee) == 1:
+                    raise GalletteError(f"function {call.callee.name!r} calls itself")
+                stack.append((call.callee, False))
     return order
 
 
@@ -75,9 +72,8 @@ def _check_size(order: list[Function], limit: int) -> None:
     sizes: dict[Function, int] = {}
     for function in order:
         assert function.impl is not None
-        size = 0
-        for instr in instrs_of(function.impl):
-            size += sizes[instr.callee] if isinstance(instr, Call) else 1
+        calls = instrs_of_kind(function.impl, Call)
+        size = function.impl.count_instrs() + sum(sizes[call.callee] - 1 for call in calls)
         sizes[function] = size
         if size > limit:
             raise CompileError(
@@ -87,7 +83,7 @@ def _check_size(order: list[Function], limit: int) -> None:
 
 
 def _inline_into(impl: FunctionImpl) -> bool:
-    calls = [i for i in instrs_of(impl) if isinstance(i, Call)]
+    calls = instrs_of_kind(impl, Call)
     # From the last to the first: what is behind a call, and moves, then ends at the next one.
     added = [_inline_call(call) for call in reversed(calls)]
     for variables in reversed(added):

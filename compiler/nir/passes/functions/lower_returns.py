@@ -26,7 +26,7 @@ def _returns(jump: Jump) -> bool:
     return jump.type == "return"
 
 
-@nir_pass("lower_returns", looks_for=("returns",), brings=("function_temp", "memory"))
+@nir_pass("lower_returns")
 def lower_returns(shader: Shader) -> bool:
     """Leave functions only at their end, so that they can be inlined and flattened.
 

@@ -8,7 +8,7 @@ from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.layout import SCALAR, STD140, STD430, align, explicit_size
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import const_int, derefs_of, intrinsics_of
+from gallette.compiler.nir.ir.questions import accesses_of, const_int, derefs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
@@ -28,12 +28,7 @@ _ACCESSES = (
 _PREFIX = {Mode.UBO: "ubo", Mode.SSBO: "ssbo", Mode.SHARED: "shared"}
 
 
-@nir_pass(
-    "lower_buffer_derefs",
-    preserves=Metadata.CONTROL_FLOW,
-    looks_for=("ubo", "ssbo", "shared"),
-    brings=(),
-)
+@nir_pass("lower_buffer_derefs", preserves=Metadata.CONTROL_FLOW)
 def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """`load_deref(&block.member[i])` becomes `load_ubo(block, offset)`; likewise ssbo and shared.
 
@@ -46,10 +41,7 @@ def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
         progress = True
     for impl in shader.impls():
         b = Builder(impl).sharing_constants(forward=True)
-        for access in intrinsics_of(impl, *_ACCESSES):
-            deref = access.deref
-            if deref is None or not deref.modes & modes:
-                continue
+        for access, deref in accesses_of(impl, modes, *_ACCESSES):
             var = deref.root_var
             if var is None:
                 continue
@@ -66,8 +58,10 @@ def _place_shared(shader: Shader) -> bool:
     A variable gets a type with offsets. Derefs that are used are lowered next; unused ones, which
     earlier passes may leave, still have the old type and are removed.
     """
-    offset = shader.info.shared_bytes
     variables = shader.variables_of(Mode.SHARED)
+    if not variables:
+        return False
+    offset = shader.info.shared_bytes
     for var in variables:
         if var.offset < 0:
             var.type = explicit_root(var.type, SCALAR)
@@ -76,7 +70,7 @@ def _place_shared(shader: Shader) -> bool:
             offset += explicit_size(var.type)
     shader.info.shared_bytes = align(offset, 16)
     unused = False
-    for deref in list(derefs_of(shader)) if variables else ():
+    for deref in derefs_of(shader):
         if deref.modes & Mode.SHARED and deref.block is not None and not deref.dest.uses:
             remove_dead_deref(deref)
             unused = True

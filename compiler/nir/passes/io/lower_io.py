@@ -11,7 +11,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.questions import accesses_of, const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
@@ -53,12 +53,7 @@ class _Place:
     """a constant index is out of range"""
 
 
-@nir_pass(
-    "lower_io",
-    preserves=Metadata.CONTROL_FLOW,
-    looks_for=("shader_in", "shader_out"),
-    brings=(),
-)
+@nir_pass("lower_io", preserves=Metadata.CONTROL_FLOW)
 def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OUT)) -> bool:
     """`load_deref` and `store_deref` of inputs and outputs name slots instead of variables.
 
@@ -72,10 +67,7 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
     progress = False
     for impl in shader.impls():
         b = Builder(impl).sharing_constants(forward=True)
-        for access in intrinsics_of(impl, *ACCESSES):
-            deref = access.deref
-            if deref is None or not deref.modes & modes:
-                continue
+        for access, deref in accesses_of(impl, modes, *ACCESSES):
             var = deref.root_var
             if var is None or var.location < 0:
                 continue

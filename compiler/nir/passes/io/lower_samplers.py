@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import const_int, instrs_of
+from gallette.compiler.nir.ir.questions import const_int, instrs_of_kind
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
@@ -13,7 +13,7 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("lower_samplers", preserves=Metadata.CONTROL_FLOW, looks_for=("opaque",), brings=())
+@nir_pass("lower_samplers", preserves=Metadata.CONTROL_FLOW)
 def lower_samplers(shader: Shader) -> bool:
     """`tex (texture_deref=&s[i], ...)` becomes `tex (texture_offset=i) (texture=unit)`.
 
@@ -25,14 +25,14 @@ def lower_samplers(shader: Shader) -> bool:
     progress = False
     for impl in shader.impls():
         b = Builder(impl)
-        for instr in list(instrs_of(impl)):
-            if isinstance(instr, Tex):
-                for kind in ("texture", "sampler"):
-                    progress |= _lower_tex(b, instr, kind)
-            elif isinstance(instr, Intrinsic) and instr.info.name.startswith("image_deref_"):
+        for tex in instrs_of_kind(impl, Tex):
+            for kind in ("texture", "sampler"):
+                progress |= _lower_tex(b, tex, kind)
+        for instr in instrs_of_kind(impl, Intrinsic):
+            if instr.info.name.startswith("image_deref_"):
                 _lower_image(b, instr)
                 progress = True
-            elif isinstance(instr, Intrinsic) and instr.info.name.startswith("deref_counter"):
+            elif instr.info.name.startswith("deref_counter"):
                 _lower_counter(b, instr)
                 progress = True
     return progress

@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.questions import accesses_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import SystemValue
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
@@ -15,9 +15,7 @@ from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_co
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass(
-    "lower_system_values", preserves=Metadata.CONTROL_FLOW, looks_for=("system_value",), brings=()
-)
+@nir_pass("lower_system_values", preserves=Metadata.CONTROL_FLOW)
 def lower_system_values(shader: Shader) -> bool:
     """`load_deref(&gl_VertexID)` becomes `load_vertex_id`.
 
@@ -25,10 +23,7 @@ def lower_system_values(shader: Shader) -> bool:
     """
     progress = False
     for impl in shader.impls():
-        for access in intrinsics_of(impl, "load_deref"):
-            deref = access.deref
-            if deref is None or deref.modes != Mode.SYSTEM_VALUE:
-                continue
+        for access, deref in accesses_of(impl, Mode.SYSTEM_VALUE, "load_deref"):
             var = deref.root_var
             assert var is not None
             assert access.dest is not None

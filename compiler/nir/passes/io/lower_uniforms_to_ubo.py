@@ -10,7 +10,7 @@ from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.layout import STD140, component_bytes, explicit_size
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.questions import accesses_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
@@ -21,9 +21,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _UNIFORM = int(Mode.UNIFORM)
 
 
-@nir_pass(
-    "lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW, looks_for=("uniform",), brings=()
-)
+@nir_pass("lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW)
 def lower_uniforms_to_ubo(shader: Shader) -> bool:
     """`load_deref` of a uniform becomes `load_ubo(0, offset)`.
 
@@ -34,12 +32,9 @@ def lower_uniforms_to_ubo(shader: Shader) -> bool:
     progress = False
     for impl in shader.impls():
         b = Builder(impl).sharing_constants(forward=True)
-        for access in intrinsics_of(impl, "load_deref"):
-            deref = access.deref
-            if deref is None or deref.modes != _UNIFORM or deref.type.is_opaque:
-                continue
-            var = deref.root_var
-            if var is None or var.offset < 0:
+        for access, deref in accesses_of(impl, _UNIFORM, "load_deref"):
+            var = deref.root_var if deref.modes == _UNIFORM else None
+            if var is None or var.offset < 0 or deref.type.is_opaque:
                 continue
             b.at_before(access)
             address = Address(b, uniform_layout(var.type)[0], var.offset)

@@ -21,6 +21,7 @@ from gallette.compiler.nir.ir.questions import (
     contains_jump,
     contains_own_break,
     has_side_effects,
+    impls_with_branches,
     is_phi_of_same,
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
@@ -37,7 +38,7 @@ def dead_cf(shader: Shader) -> bool:
     vanish.
     """
     progress = False
-    for impl in shader.impls():
+    for impl in impls_with_branches(shader):
         while _once(impl):
             progress = True
     return progress

@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir.cf import (
 from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Deref, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.questions import const_int, impls_with_branches
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import drop_body, splice
 from gallette.compiler.nir.ir.values import Def
@@ -33,7 +33,7 @@ def loop_unroll(
     `max_trips` iterations, and it has one exit and no `continue`. Runs on SSA code.
     """
     progress = False
-    for impl in shader.impls():
+    for impl in impls_with_branches(shader):
         loops = [n for n in walk(impl.body) if isinstance(n, Loop)]
         for loop in reversed(loops):
             info = analyse_loop(loop, max_trips)

@@ -9,7 +9,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block, If, Node, blocks_in, impl_of, next_block, places
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import always_jumps
+from gallette.compiler.nir.ir.questions import always_jumps, impls_with_branches
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import drop_phi_preds, merge_blocks, retarget_phis, splice
 from gallette.compiler.nir.ir.values import Src
@@ -25,7 +25,7 @@ def opt_if(shader: Shader) -> bool:
     (or its complement). Two ifs on the same condition with nothing between them become one.
     """
     progress = False
-    for impl in shader.impls():
+    for impl in impls_with_branches(shader):
         impl.require(Metadata.DOMINANCE)
         found = places(impl.body)
         before = {node: body[at - 1] for node, body, at in found if isinstance(node, If)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.ir.cf import Block, Loop, blocks_in, prev_block, walk
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, LoadConst, Phi, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import can_speculate
+from gallette.compiler.nir.ir.questions import can_speculate, impls_with_branches
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -19,7 +19,7 @@ def opt_licm(shader: Shader) -> bool:
     leaves. Inner loops first, so that values climb all the way out.
     """
     progress = False
-    for impl in shader.impls():
+    for impl in impls_with_branches(shader):
         loops = [n for n in walk(impl.body) if isinstance(n, Loop)]
         for loop in reversed(loops):
             progress |= _hoist(loop)

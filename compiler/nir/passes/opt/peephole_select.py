@@ -6,7 +6,7 @@ from gallette.compiler.nir.ir.cf import If, inner_first, next_block, prev_block
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.questions import can_speculate
+from gallette.compiler.nir.ir.questions import can_speculate, impls_with_branches
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import merge_blocks, pour
 from gallette.compiler.nir.ir.values import Def
@@ -27,7 +27,7 @@ def peephole_select(
     lookups with explicit level.
     """
     progress = False
-    for impl in shader.impls():
+    for impl in impls_with_branches(shader):
         for node in inner_first(impl.body):
             if isinstance(node, If) and _worthwhile(node, limit, expensive_ok, tex_ok):
                 _flatten(node)

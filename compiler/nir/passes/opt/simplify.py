@@ -7,12 +7,13 @@ from functools import partial
 
 from gallette.compiler.nir.algebraic.engine import Protection, RuleSet, rewrite
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
-from gallette.compiler.nir.algebraic.passes import is_careful, rules_of
+from gallette.compiler.nir.algebraic.passes import is_careful
 from gallette.compiler.nir.algebraic.position import position_values
+from gallette.compiler.nir.algebraic.rules import rule_set
 from gallette.compiler.nir.ir.cf import list_blocks
 from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, LoadConst, Phi, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import has_side_effects, is_phi_of_same, is_unsettled
+from gallette.compiler.nir.ir.questions import has_side_effects, is_phi_of_same
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_unused
 from gallette.compiler.nir.ir.values import CHANGED, NEAR_CHANGE, SETTLED
@@ -29,7 +30,7 @@ _DEFAULT = AlgebraicOptions()
 _DOMINANCE = Metadata.DOMINANCE
 
 
-@nir_pass("simplify", preserves=Metadata.CONTROL_FLOW, exact=False)
+@nir_pass("simplify", preserves=Metadata.CONTROL_FLOW, exact=False, idempotent=True)
 def simplify(
     shader: Shader, *, options: AlgebraicOptions | None = None, arithmetic: bool = True
 ) -> bool:
@@ -43,11 +44,10 @@ def simplify(
 
     What an instruction reads has its simplest form when its turn comes, so one walk in source order
     does nearly everything. An instruction that was looked at is settled; changing what it reads
-    unsettles it, and walks go on until all are. The marks outlive the pass: run again behind passes
-    that changed little, it looks at little. `arithmetic=False` leaves the algebraic rules out.
+    unsettles it, and walks go on until all are. `arithmetic=False` leaves the algebraic rules out.
     """
     options = options or _DEFAULT
-    rules = rules_of(options, "main") if arithmetic else None
+    rules = rule_set(options, "main") if arithmetic else None
     progress = False
     for impl in shader.impls():
         protected = None
@@ -81,28 +81,25 @@ class _Simplifier:
         return self.budget <= 0
 
     def run(self) -> bool:
-        impl, rules = self.impl, self.rules
-        fresh = rules is not None and impl.settled_for is not rules
-        if not fresh and not is_unsettled(impl):
-            return False
+        impl, first = self.impl, True
         self.progress = remove_dead_code(impl)
         loops = has_loops(impl)
         if len(impl.body) > 1:  # in one block what comes first dominates
             impl.require(_DOMINANCE)
-        progress = self.progress
-        while True:
+        progress = changed = self.progress
+        while not self.is_spent():
             self.progress = False
-            self.walk(fresh)
-            fresh = False
+            self.walk(first)
             if loops:  # cycles of phis
                 self.progress |= remove_dead_code(impl)
-            if not self.progress:  # all was looked at as it is
+            progress |= self.progress
+            changed |= self.progress
+            if self.progress and _is_unsettled(impl):
+                first = False
+            elif changed and self.protected is not None and self.protected.forget():
+                first, changed = True, False  # fewer values may lead to the position now
+            else:
                 break
-            progress = True
-            if not is_unsettled(impl) or self.is_spent():
-                break
-        if rules is not None:
-            impl.settled_for = rules
         return progress
 
     def walk(self, everything: bool) -> None:
@@ -242,6 +239,17 @@ class _Simplifier:
             self.protected.inherit(instr.result, [known.result])
         instr.replace_by(known.result)
         self.progress = True
+
+
+def _is_unsettled(impl: FunctionImpl) -> bool:
+    """Is there an instruction that has changed since it was looked at?"""
+    for block in list_blocks(impl.body):
+        at = block.first
+        while at is not None:
+            if at.settled != SETTLED:
+                return True
+            at = at.next
+    return False
 
 
 def _comes_before(one: Instr, other: Instr) -> bool:

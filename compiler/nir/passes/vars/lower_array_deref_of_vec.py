@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.questions import accesses_of, const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
@@ -15,12 +15,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_IN | Mode.SHADER_OUT | Mode.UNIFORM
 
 
-@nir_pass(
-    "lower_array_deref_of_vec",
-    preserves=Metadata.CONTROL_FLOW,
-    looks_for=("vector components",),
-    brings=(),
-)
+@nir_pass("lower_array_deref_of_vec", preserves=Metadata.CONTROL_FLOW)
 def lower_array_deref_of_vec(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool:
     """`v[i]` loads the whole vector and selects; `v[i] = x` stores under a mask.
 
@@ -29,11 +24,8 @@ def lower_array_deref_of_vec(shader: Shader, *, modes: int = int(_DEFAULT)) -> b
     """
     progress = False
     for impl in shader.impls():
-        for access in intrinsics_of(impl, "load_deref", "store_deref"):
-            deref = access.deref
-            if deref is None or deref.form != "array" or not deref.modes & modes:
-                continue
-            parent = deref.parent
+        for access, deref in accesses_of(impl, modes, "load_deref", "store_deref"):
+            parent = deref.parent if deref.form == "array" else None
             if parent is None or not parent.type.is_vector:
                 continue
             b = Builder(impl).at_before(access)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from gallette.compiler.nir.analysis.census import PACKED
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.questions import accesses_of, const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
@@ -21,11 +20,7 @@ _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_IN | Mode.SHADER_OUT
 _READ_MODIFY = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP  # nobody else writes it meanwhile
 
 
-@nir_pass(
-    "lower_indirect_derefs",
-    preserves=Metadata.NONE,
-    looks_for_with={"packed": (PACKED,)},
-)
+@nir_pass("lower_indirect_derefs", preserves=Metadata.NONE)
 def lower_indirect_derefs(
     shader: Shader, *, modes: int = int(_DEFAULT), max_length: int = 16, packed: bool = False
 ) -> bool:
@@ -42,9 +37,8 @@ def lower_indirect_derefs(
         return False
     progress = False
     for impl in shader.impls():
-        for access in intrinsics_of(impl, *ACCESSES):
-            deref = access.deref
-            if deref is None or not deref.modes & modes or deref.modes & ~modes:
+        for access, deref in accesses_of(impl, modes, *ACCESSES):
+            if deref.modes & ~modes:
                 continue
             path, var = deref.path(), deref.root_var
             if path[0].form != "var" or (packed and (var is None or not var.packed)):

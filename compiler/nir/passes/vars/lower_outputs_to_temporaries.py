@@ -15,17 +15,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _OUTPUT = int(Mode.SHADER_OUT)
 
 
-def _brought(shader: Shader) -> frozenset[str] | None:
-    """Nothing, if all outputs were written by one statement each."""
-    return None if shader.entry.locals else frozenset()
-
-
-@nir_pass(
-    "lower_outputs_to_temporaries",
-    preserves=Metadata.CONTROL_FLOW,
-    looks_for=("shader_out",),
-    brings=_brought,
-)
+@nir_pass("lower_outputs_to_temporaries", preserves=Metadata.CONTROL_FLOW)
 def lower_outputs_to_temporaries(shader: Shader) -> bool:
     """Give every output a local copy that the code works on; copy it out at the end of main.
 

@@ -12,12 +12,7 @@ from gallette.compiler.nir.ir.types import INT
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass(
-    "lower_var_copies",
-    preserves=Metadata.CONTROL_FLOW,
-    looks_for=("copies",),
-    brings=("function_temp", "memory"),
-)
+@nir_pass("lower_var_copies", preserves=Metadata.CONTROL_FLOW)
 def lower_var_copies(shader: Shader, *, max_elements: int = 64) -> bool:
     """`copy_deref` of a struct, array or matrix becomes one load and store per scalar or vector.
 

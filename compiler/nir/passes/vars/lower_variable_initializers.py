@@ -15,12 +15,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _WRITABLE = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT
 
 
-@nir_pass(
-    "lower_variable_initializers",
-    preserves=Metadata.CONTROL_FLOW,
-    looks_for=("initial values",),
-    brings=(),
-)
+@nir_pass("lower_variable_initializers", preserves=Metadata.CONTROL_FLOW)
 def lower_variable_initializers(shader: Shader, *, modes: int = int(_WRITABLE)) -> bool:
     """Variables start with code instead of data.
 
@@ -33,9 +28,11 @@ def lower_variable_initializers(shader: Shader, *, modes: int = int(_WRITABLE)) 
         variables: list[Variable] = list(impl.locals)
         if impl.function.is_entry:
             variables = shader.variables + variables
-        b = Builder(impl).at_start(impl.first)
-        for var in variables:
-            if var.constant_initializer is not None and var.mode & modes:
+        wanted = [v for v in variables if v.constant_initializer is not None and v.mode & modes]
+        if wanted:
+            b = Builder(impl).at_start(impl.first)
+            for var in wanted:
+                assert var.constant_initializer is not None
                 store_constant(b, b.deref_var(var), var.constant_initializer)
                 var.constant_initializer = None
                 progress = True

@@ -10,7 +10,7 @@ from gallette.compiler.nir.ir.cf import Block, If, Loop, events, next_block
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, Jump, Phi, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import deref_key, in_bounds, instrs_of, is_phi_of_same
+from gallette.compiler.nir.ir.questions import deref_key, in_bounds, instrs_of_kind, is_phi_of_same
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
@@ -83,7 +83,7 @@ class _LoopFrame:
     continues: list[tuple[Block, State]]
 
 
-@nir_pass("lower_vars_to_ssa", preserves=Metadata.CONTROL_FLOW, looks_for=("function_temp",))
+@nir_pass("lower_vars_to_ssa", preserves=Metadata.CONTROL_FLOW)
 def lower_vars_to_ssa(shader: Shader) -> bool:
     """Replace loads and stores of locals by the values themselves, with phis where ways join.
 
@@ -126,7 +126,8 @@ class _SsaBuilder:
             if isinstance(deref, Deref):
                 remove_dead_deref(deref)
         self._clean_phis()
-        used = {i.var for i in instrs_of(self.impl) if i.__class__ is Deref}
+        self.impl.version += 1
+        used = {deref.var for deref in instrs_of_kind(self.impl, Deref)}
         self.impl.locals = [v for v in self.impl.locals if v in used]
         return True
 
@@ -134,8 +135,8 @@ class _SsaBuilder:
         """Find the accesses that can be replaced: no other use may touch the same memory."""
         accesses: list[tuple[Intrinsic, Leaf]] = []
         blocked: dict[Variable, list[tuple[int, ...]]] = {}
-        for instr in instrs_of(self.impl):
-            if instr.__class__ is not Deref or not instr.modes & _LOCAL:
+        for instr in instrs_of_kind(self.impl, Deref):
+            if not instr.modes & _LOCAL:
                 continue
             key = deref_key(instr)
             for src in instr.result.uses:

@@ -9,7 +9,7 @@ from gallette.compiler.nir.ir.cf import Block
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Access, Mode
-from gallette.compiler.nir.ir.questions import deref_key
+from gallette.compiler.nir.ir.questions import accesses_of, deref_key
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -19,7 +19,7 @@ _MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | _OBSERVED
 _MOST_OTHERS = 32
 
 
-@nir_pass("opt_dead_write_vars", preserves=Metadata.CONTROL_FLOW, looks_for=("memory",), brings=())
+@nir_pass("opt_dead_write_vars", preserves=Metadata.CONTROL_FLOW)
 def opt_dead_write_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """Within a block, drop the components of a store that a later store overwrites unread.
 
@@ -27,6 +27,8 @@ def opt_dead_write_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """
     progress = False
     for impl in shader.impls():
+        if len(accesses_of(impl, modes, "store_deref")) < 2:
+            continue
         for block in impl.blocks():
             progress |= _block(block, modes)
     return progress

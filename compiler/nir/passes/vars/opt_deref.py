@@ -5,12 +5,12 @@ from __future__ import annotations
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import bare_type
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.questions import instrs_of_kind
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("opt_deref", preserves=Metadata.CONTROL_FLOW, looks_for=("casts",), brings=())
+@nir_pass("opt_deref", preserves=Metadata.CONTROL_FLOW)
 def opt_deref(shader: Shader) -> bool:
     """Simplify deref chains.
 
@@ -19,9 +19,9 @@ def opt_deref(shader: Shader) -> bool:
     """
     progress = False
     for impl in shader.impls():
-        for instr in instrs_of(impl):
-            if isinstance(instr, Deref) and instr.form == "cast":
-                replaced = simplify_cast(instr)
+        for deref in instrs_of_kind(impl, Deref):
+            if deref.form == "cast":
+                replaced = simplify_cast(deref)
                 if replaced is not None:
                     propagate_modes(replaced)
                     progress = True

@@ -14,16 +14,14 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP
 
 
-@nir_pass(
-    "remove_dead_variables",
-    preserves=Metadata.CONTROL_FLOW,
-    looks_for=("function_temp", "shader_temp"),
-)
+@nir_pass("remove_dead_variables", preserves=Metadata.CONTROL_FLOW)
 def remove_dead_variables(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool:
     """Delete variables of `modes` that no code mentions, or (temporaries) that are only written.
 
     Stores and copies into write-only temporaries are deleted with them.
     """
+    if not shader.variables_of(modes) and not any(impl.locals for impl in shader.impls()):
+        return False
     mentioned: dict[Variable, list[Deref]] = {}
     for deref in derefs_of(shader):
         var = deref.root_var

@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.questions import instrs_of_kind
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type, array
@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("split_struct_vars", preserves=Metadata.CONTROL_FLOW, looks_for=("struct",), brings=())
+@nir_pass("split_struct_vars", preserves=Metadata.CONTROL_FLOW)
 def split_struct_vars(
     shader: Shader, *, modes: int = int(Mode.FUNCTION_TEMP | Mode.SHADER_TEMP)
 ) -> bool:
@@ -29,20 +29,18 @@ def split_struct_vars(
     blocked: set[Variable] = set()
     home: dict[Variable, FunctionImpl] = {}
     for impl in shader.impls():
-        for instr in instrs_of(impl):
-            if not isinstance(instr, Deref) or not instr.modes & modes:
-                continue
-            root = instr.root_var
+        for deref in instrs_of_kind(impl, Deref):
+            root = deref.root_var if deref.modes & modes else None
             if root is None or not root.mode & modes or not _has_struct(root.type):
                 continue
             home[root] = impl
-            chains.setdefault(root, []).append(instr)
-            if not _simple_uses(instr):
+            chains.setdefault(root, []).append(deref)
+            if not _simple_uses(deref):
                 blocked.add(root)
-            elif not instr.type.is_struct and not _has_struct(instr.type):
-                parent = instr.parent
+            elif not deref.type.is_struct and not _has_struct(deref.type):
+                parent = deref.parent
                 if parent is not None and _has_struct(parent.type):
-                    derefs.setdefault(root, []).append(instr)
+                    derefs.setdefault(root, []).append(deref)
     progress = False
     for var, leaves in derefs.items():
         if var in blocked or var.constant_initializer is not None:
