@@ -182,11 +182,11 @@ def test_what_is_recorded(texts: bool) -> None:
 
 
 def test_the_innermost_who_watches_gets_the_records() -> None:
-    assert not pass_runner.is_recorded()
+    assert not pass_runner._recorders
     with recording() as outer:
         run_passes(parse(TEXT), ["dce"])
         with recording(texts=False) as inner:
-            assert pass_runner.is_recorded()
+            assert pass_runner._recorders
             run_passes(parse(TEXT), ["copy_prop"])
             own = PassLog()
             run_passes(parse(TEXT), ["opt_if"], own)
@@ -195,7 +195,7 @@ def test_the_innermost_who_watches_gets_the_records() -> None:
     assert [r.name for r in inner.records] == ["copy_prop"]
     assert [r.name for r in own.records] == ["opt_if"]
     assert outer.records[0].before and not inner.records[0].before
-    assert not pass_runner.is_recorded()
+    assert not pass_runner._recorders
 
 
 BUSY = {

@@ -20,7 +20,7 @@ from gallette.compiler.nir.ir.questions import deref_key
 from gallette.compiler.nir.ir.surgery import split_block
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.lower.machine import Machine
-from gallette.compiler.nir.passes.io.lower_samplers import constant_unit
+from gallette.compiler.nir.passes.io.lower_samplers import unit_of
 from gallette.compiler.nir.text.parser import parse
 
 LOOP = """shader fragment "looping"
@@ -136,7 +136,12 @@ def test_units_of_elements_of_samplers(
     """Two rows of three; an index beside the array is the nearest in it."""
     type_ = t.array(t.array(t.sampler(t.Dim.D2, t.Base.FLOAT), 3), 2)
     var = Variable("s", type_, Mode.UNIFORM, driver_location=location, binding=binding)
-    assert constant_unit(var, indices) == unit
+    b = Builder.shader_main(Stage.FRAGMENT)
+    deref = b.deref_var(var)
+    for index in indices:
+        deref = b.deref_array_imm(deref, index)
+    assert unit_of(b, deref) == (unit, None)
+    b.shader.unref()
 
 
 def test_floats_too_large_for_their_size_are_infinite() -> None:

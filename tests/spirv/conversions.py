@@ -62,7 +62,7 @@ def run_tool(name: str, *arguments: str | Path, data: bytes = b"") -> str:
 @contextmanager
 def through(convert: Convert, optimized: bool = True) -> Iterator[None]:
     """Every stage linked inside becomes what `convert` makes of it (a new shader)."""
-    lower, is_recorded = linker.to_driver_form, linker.is_recorded
+    lower = linker.to_driver_form
 
     def replaced(shader: Shader, *arguments: Any, **options: Any) -> None:
         if optimized:
@@ -78,11 +78,10 @@ def through(convert: Convert, optimized: bool = True) -> Iterator[None]:
         lower(shader, *arguments, **options)
 
     linker.to_driver_form = replaced
-    linker.is_recorded = lambda: True  # variables are needed, so nothing is lowered without derefs
     try:
         yield
     finally:
-        linker.to_driver_form, linker.is_recorded = lower, is_recorded
+        linker.to_driver_form = lower
 
 
 def render(path: Path, driver: str = "numpipe") -> tuple[str, str, Any]:

@@ -26,7 +26,6 @@ from gallette.compiler.glsl.lower.stage import lower_stage
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
-from gallette.compiler.nir.run.pass_runner import is_recorded
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 
 __all__ = ["link"]
@@ -164,9 +163,8 @@ class _Linker:
 
     def lower(self) -> None:
         program = self.program
-        direct = self.options.optimize and not is_recorded()
         for stage, unit in self.units.items():
-            program.shaders[stage] = lower_stage(unit, self.variables[stage], program, direct)
+            program.shaders[stage] = lower_stage(unit, self.variables[stage], program)
         dump = debug.is_set("glsl:dump")
         for shader in program.shaders.values():
             if dump:

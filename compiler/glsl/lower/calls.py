@@ -69,8 +69,6 @@ class CallLowering(MemoryLowering):
         self, function: hir.Function, args: Sequence[hir.Expr], type_: t.Type
     ) -> Value:
         b = self.b
-        if self.direct is not None:
-            self.direct.touch_all()
         nir = self.function_for(function)
         params: list[Def] = []
         result: Variable | None = None

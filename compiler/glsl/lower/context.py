@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.layouts import PRIMITIVES
-from gallette.compiler.glsl.lower.direct import DirectAccess, Steps
 from gallette.compiler.glsl.lower.values import Value, constant_bits, store
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Access, Block, Def, Deref, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Variable
 from gallette.compiler.nir.ir import Function as NirFunction
 from gallette.compiler.nir.ir.types import Type, stored_type
 
@@ -63,8 +62,6 @@ class StageFacts:
     fragcoord_flags: frozenset[str]
     has_handles: bool
     """may samplers and images be values (ARB_bindless_texture)?"""
-    direct: bool = False
-    """shall what needs no derefs have none (see `direct`)?"""
 
 
 @dataclass(slots=True)
@@ -89,10 +86,6 @@ class Lowering:
         self.vars = stage_variables
         self.facts = facts
         self.locals: dict[hir.Variable, Deref | Variable] = {}
-        self.latest: dict[hir.Variable, Def] = {}
-        """inputs and uniforms, which never change: the latest reading"""
-        self.stored: dict[Variable, tuple[Def, Block]] = {}
-        """what a local vector or scalar holds, while this block is being lowered"""
         self.derefs: dict[Variable, Deref] = {}
         """the latest deref of a variable"""
         self.values: dict[hir.Variable, Value] = {}
@@ -101,7 +94,6 @@ class Lowering:
         self.constants: dict[tuple[Type, hir.Value], Variable] = {}
         self.frame = Frame(Builder(shader.add_entry()).sharing_constants())
         self.b = self.frame.b
-        self.direct = DirectAccess(self.b) if facts.direct else None
         self.lines: Callable[[int], int] | None = None
 
     @contextmanager
@@ -144,8 +136,6 @@ class Lowering:
 
     def variable(self, var: Variable) -> Deref:
         """A variable as a place; one deref of a block serves all of it."""
-        if self.direct is not None and var.mode is Mode.SHADER_OUT:
-            self.direct.touch(var)
         known = self.derefs.get(var)
         if known is not None and known.block is self.b.block:
             return known
@@ -159,45 +149,6 @@ class Lowering:
         if whole is not None:
             return self.b.deref_struct(self.variable(whole), member)
         return self.variable(self.vars.members[instance, member])
-
-    def port(self, var: hir.Variable) -> Variable | None:
-        """The NIR variable that is an input, output or uniform, if it is one by itself."""
-        var = self.own(var)
-        if var.block is None:
-            return self.vars.variables.get(var)
-        if var.member >= 0 and var.block.instance is not None:
-            return self.vars.members.get((self.own(var.block.instance), var.member))
-        return None
-
-    def way_into(self, e: hir.Expr) -> tuple[Variable, Steps] | None:
-        """The input or uniform that an expression names, and the constant way into it."""
-        steps: list[int] = []
-        while e.__class__ is not hir.VarRef:
-            if isinstance(e, hir.FieldRef):
-                if e.base.__class__ is hir.VarRef and e.base.type.is_interface:
-                    assert isinstance(e.base, hir.VarRef)
-                    member = self.vars.members.get((self.own(e.base.var), e.index))
-                    return None if member is None else (member, tuple(reversed(steps)))
-                steps.append(e.index)
-            elif isinstance(e, hir.IndexRef) and isinstance(e.index, hir.Const):
-                steps.append(e.index.value[0])
-            else:
-                return None
-            e = e.base
-        assert isinstance(e, hir.VarRef)
-        if e.var.quals.storage not in ("uniform", "in"):
-            return None
-        var = self.port(e.var)
-        return None if var is None else (var, tuple(reversed(steps)))
-
-    def read_directly(self, e: hir.Expr) -> Value | None:
-        """A part of an input or uniform, without derefs if that can be."""
-        if self.direct is None or e.type.is_aggregate:
-            return None
-        way = self.way_into(e)
-        if way is None or way[0].mode not in _DIRECT:
-            return None
-        return self.direct.read(self.b, *way)
 
     def interface_member(self, e: hir.FieldRef) -> Deref | None:
         """`block[i].member` of an `in` or `out` block is `member[i]`; also opaque members."""
@@ -358,7 +309,6 @@ class Lowering:
         return var
 
 
-_DIRECT = (Mode.SHADER_IN, Mode.UNIFORM)
 _FRAGMENT_SYSTEM = {
     "var:PRIMITIVE_ID": "primitive_id",
     "var:LAYER": "layer_id",

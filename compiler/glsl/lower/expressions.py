@@ -17,9 +17,6 @@ from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_co
 __all__ = ["ExpressionLowering"]
 
 
-_UNCHANGING = int(Mode.SHADER_IN | Mode.UNIFORM | Mode.UBO)
-
-
 class ExpressionLowering(PlaceLowering):
     """Values, places and operators."""
 
@@ -83,33 +80,17 @@ class ExpressionLowering(PlaceLowering):
         var = e.var
         if var in self.values:
             return self.values[var]
-        known = self.latest.get(var)
-        if known is not None and self.b.sees(known):
-            return known
         if var.builtin:
             special = self.read_special(var)
             if special is not None:
                 return special
-        if self.direct is not None and var not in self.locals:
-            value = self.read_directly(e)
-            if value is not None:
-                if value.__class__ is Def:
-                    if not value.names:
-                        value.names = ((var.name, IDENTITY[value.num_components], 0),)
-                    self.latest[var] = value
-                return value
         deref = self.deref_of(var)
         value = self.read(deref)
         if value.__class__ is Def and not deref.modes & Mode.FUNCTION_TEMP and deref.var:
             value.names = ((var.name, IDENTITY[value.num_components], 0),)
-            if deref.modes & _UNCHANGING:
-                self.latest[var] = value
         return value
 
     def field_ref(self, e: hir.FieldRef) -> Value:
-        direct = self.read_directly(e)
-        if direct is not None:
-            return direct
         place = self.try_place(e)
         if place is not None:
             return self.read_place(place)
@@ -122,9 +103,6 @@ class ExpressionLowering(PlaceLowering):
         special = self.read_special_index(e)
         if special is not None:
             return special
-        direct = self.read_directly(e)
-        if direct is not None:
-            return direct
         place = self.try_place(e)
         if place is not None:
             return self.read_place(place)

@@ -8,7 +8,7 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.context import Lowering
 from gallette.compiler.glsl.lower.values import Value, load, store
-from gallette.compiler.nir.ir import Def, Deref, Mode, Stage
+from gallette.compiler.nir.ir import Def, Deref, Stage
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.passes.io.lower_samplers import unit_of
@@ -72,10 +72,6 @@ class PlaceLowering(Lowering):
         return b.vec([low, b.imm_int(-1)])
 
     def load_vector(self, deref: Deref) -> Def:
-        if deref.form == "var":
-            known = self.stored.get(deref.var)  # type: ignore[arg-type]
-            if known is not None and known[1] is self.b.block:
-                return known[0]
         return self.b.load_deref(deref, self.access_of(deref))
 
     # -- finding -----------------------------------------------------------------------------
@@ -160,13 +156,6 @@ class PlaceLowering(Lowering):
 
     def write_place(self, place: Place, value: Value) -> None:
         b, deref = self.b, place.deref
-        if deref.modes == Mode.FUNCTION_TEMP:
-            # Nothing but this writes to locals that somebody reads by name.
-            var = deref.root_var
-            if deref.form == "var" and place.components is None and isinstance(value, Def):
-                self.stored[var] = value, b.block  # type: ignore[index]
-            elif var is not None:
-                self.stored.pop(var, None)
         if place.element is not None:
             self.write_compact(deref, place.element, value)
             return
@@ -206,27 +195,7 @@ class PlaceLowering(Lowering):
                 return self.assign_place(e)
         return self.assign_place(e)
 
-    def assign_output(self, e: hir.Assign) -> Value | None:
-        """All of an output is written without a deref, if that can be."""
-        direct = self.direct
-        if direct is None or e.op or not isinstance(e.target, hir.VarRef):
-            return None
-        if e.target.var.quals.storage != "out" or e.target.var in self.locals:
-            return None
-        var = self.port(e.target.var)
-        if var is None or not direct.takes(self.b, var):
-            return None
-        value = self.value(e.value)
-        if value.__class__ is Def and self.b.after is not None and direct.takes(self.b, var):
-            direct.write(var, value)
-        else:
-            store(self.b, self.variable(var), value)
-        return value
-
     def assign_place(self, e: hir.Assign) -> Value:
-        written = self.assign_output(e)
-        if written is not None:
-            return written
         place = self.place(e.target)
         value = self.value(e.value)
         if e.op:

@@ -17,16 +17,8 @@ from gallette.compiler.nir.ir.types import stored_type
 __all__ = ["lower_stage"]
 
 
-def lower_stage(
-    unit: StageUnit,
-    variables: StageVariables,
-    program: LinkedProgram,
-    direct: bool = False,
-) -> Shader:
-    """Lower the joined shaders of a stage; the caller owns the one reference.
-
-    `direct`: the way of variables from derefs to slots may be taken at once (see `direct`).
-    """
+def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgram) -> Shader:
+    """Lower the joined shaders of a stage; the caller owns the one reference."""
     shader = Shader(unit.stage, unit.stage.value)
     _fill_info(unit, shader, program)
     _add_variables(unit, shader, variables)
@@ -37,7 +29,6 @@ def lower_stage(
         needs_helpers=_needs_helpers(unit),
         fragcoord_flags=frozenset(coord.quals.flags if coord is not None else ()),
         has_handles=unit.has_handles,
-        direct=direct,
     )
     lowering = StatementLowering(shader, variables, facts)
     _initialize(unit, lowering, variables)
@@ -45,8 +36,6 @@ def lower_stage(
     lowering.functions[unit.main] = shader.entry_function
     lowering.lines = unit.main.lines
     lowering.statements(unit.main.body or [])
-    if lowering.direct is not None:
-        lowering.direct.finish()
     lowering.b.impl.invalidate()
     return shader
 

@@ -185,8 +185,6 @@ class StatementLowering(CallLowering):
 
     def leave(self) -> None:
         """The function ends here."""
-        if self.direct is not None and self.b is self.direct.main:
-            self.direct.returns = True
         self.b.jump("return")
 
     # -- switch ------------------------------------------------------------------------------

@@ -14,10 +14,9 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.lower.expressions import ExpressionLowering
 from gallette.compiler.glsl.lower.values import Value
-from gallette.compiler.nir.ir import Def, Mode
+from gallette.compiler.nir.ir import Def
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Base, Dim, Type
-from gallette.compiler.nir.passes.io.lower_samplers import constant_unit
 
 __all__ = ["TextureLowering"]
 
@@ -86,9 +85,6 @@ class TextureLowering(ExpressionLowering):
 
     def texture_named(self, e: hir.Expr) -> _Call:
         """What a sampler leads to: a texture unit's variable, or a handle."""
-        unit = self.unit_directly(e)
-        if unit is not None:
-            return _Call(None, e.type, [], unit)
         place = self.try_place(e)
         if place is not None and place.type.is_opaque:
             deref = place.deref.result
@@ -96,14 +92,6 @@ class TextureLowering(ExpressionLowering):
         handle = self.scalar(e) if place is None else self.handle(place)
         low = self.b.channel(handle, 0)
         return _Call(("sampler_offset", low), e.type, [("texture_offset", low)], FIRST_HANDLE)
-
-    def unit_directly(self, e: hir.Expr) -> int | None:
-        """The texture unit of a sampler without derefs, if that can be."""
-        way = self.way_into(e) if self.direct is not None else None
-        if way is None or way[0].mode is not Mode.UNIFORM or not e.type.is_opaque:
-            return None
-        var, steps = way
-        return constant_unit(var, steps) if var.type.without_array.is_opaque else None
 
     def emit(
         self,

@@ -15,8 +15,8 @@ class Address:
 
     __slots__ = ("b", "constant", "dynamic", "type")
 
-    def __init__(self, b: Builder | None, type: Type, constant: int = 0):
-        self.b: Builder = b  # type: ignore[assignment]  # None: it will be asked for no value
+    def __init__(self, b: Builder, type: Type, constant: int = 0):
+        self.b = b
         self.type = type
         self.constant = constant
         self.dynamic: Def | None = None
@@ -24,19 +24,11 @@ class Address:
     def step(self, deref: Deref) -> None:
         """Follow one deref of the chain."""
         if deref.form == "struct":
-            self.step_constant(deref.field)
-        else:
-            self.add_index(deref.srcs[1].value, self._stride_inside())
-
-    def step_constant(self, number: int) -> None:
-        """Go to a member, element, column or component."""
-        t = self.type
-        if t.is_struct:
-            member = t.fields[number]
+            member = self.type.fields[deref.field]
             self.constant += member.offset
             self.type = member.type
         else:
-            self.constant += number * self._stride_inside()
+            self.add_index(deref.srcs[1].value, self._stride_inside())
 
     def _stride_inside(self) -> int:
         """What parts of what there is lie apart; they are what is there now."""

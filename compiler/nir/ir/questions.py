@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from gallette.compiler.nir.ir.cf import (
     Block,
@@ -27,13 +27,14 @@ from gallette.compiler.nir.ir.instrs import (
     Tex,
     Undef,
 )
+from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
 DerefKey = tuple[object, ...]
-K = TypeVar("K", Deref, Intrinsic, Tex, Call)
+_ALL_MODES = int(Mode.ALL)
 
 
 def const_int(value: Def) -> int | None:
@@ -141,42 +142,82 @@ def impls_with_branches(shader: Shader) -> list[FunctionImpl]:
     return [impl for impl in shader.impls() if len(impl.body) > 1]
 
 
-def instrs_of_kind(impl: FunctionImpl, kind: type[K]) -> list[K]:
-    """The derefs, intrinsics, texture operations or calls, in source order, as a list that
-    survives edits.
+class ByKind:
+    """The instructions of a function that most passes are about, in source order.
 
-    Most passes are about one of these kinds, and most shaders have few of them. All passes that run
-    at one version of the code share one walk through it.
+    Most shaders have few of them. All passes that run at one version of the code share one walk.
     """
-    if impl.kinds_version != impl.version:
-        kinds: dict[type, list[Any]] = {Deref: [], Intrinsic: [], Tex: [], Call: []}
-        impl.kinds = kinds
-        impl.kinds_version = impl.version
+
+    __slots__ = ("calls", "derefs", "forms", "intrinsics", "modes", "textures", "version")
+
+    def __init__(self, impl: FunctionImpl):
+        self.version = impl.version
+        derefs: list[Deref] = []
+        intrinsics: list[Intrinsic] = []
+        textures: list[Tex] = []
+        calls: list[Call] = []
+        lists: dict[type, list[Any]] = {
+            Deref: derefs,
+            Intrinsic: intrinsics,
+            Tex: textures,
+            Call: calls,
+        }
         for block in list_blocks(impl.body):
             at = block.first
             while at is not None:
-                listed = kinds.get(at.__class__)
+                listed = lists.get(at.__class__)
                 if listed is not None:
                     listed.append(at)
                 at = at.next
-    return [instr for instr in impl.kinds[kind] if instr.block is not None]
+        modes = 0
+        for deref in derefs:
+            modes |= deref.modes + 0  # a number, which is quick to combine
+        self.derefs, self.intrinsics = derefs, intrinsics
+        self.textures, self.calls = textures, calls
+        self.modes = modes
+        """what derefs may point into"""
+        self.forms = {deref.form for deref in derefs}
 
 
-def derefs_of(shader: Shader) -> list[Deref]:
-    return [deref for impl in shader.impls() for deref in instrs_of_kind(impl, Deref)]
+def by_kind(impl: FunctionImpl) -> ByKind:
+    """What there is in the code as it is now."""
+    found: ByKind | None = impl.by_kind
+    if found is None or found.version != impl.version:
+        found = impl.by_kind = ByKind(impl)
+    return found
+
+
+def derefs_of(shader: Shader, modes: int = _ALL_MODES) -> list[Deref]:
+    """The derefs that may point into memory of those modes, as a list that survives edits."""
+    return [deref for impl in shader.impls() for deref in derefs_in(impl, modes)]
+
+
+def derefs_in(impl: FunctionImpl, modes: int = _ALL_MODES) -> list[Deref]:
+    """The same in one function."""
+    found = by_kind(impl)
+    if not found.modes & modes:
+        return []
+    return [d for d in found.derefs if d.modes & modes and d.block is not None]
 
 
 def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
-    """The intrinsics of those names, in source order, as a list that survives edits."""
-    return [i for i in instrs_of_kind(impl, Intrinsic) if i.info.name in names]
+    """The intrinsics of those names, as a list that survives edits."""
+    found = by_kind(impl).intrinsics
+    return [i for i in found if i.info.name in names and i.block is not None]
 
 
 def accesses_of(impl: FunctionImpl, modes: int, *names: str) -> list[tuple[Intrinsic, Deref]]:
     """The intrinsics of those names that may touch memory of those modes, each with its deref."""
-    if not instrs_of_kind(impl, Deref):
+    if not by_kind(impl).modes & modes:
         return []
     found = [(access, access.deref) for access in intrinsics_of(impl, *names)]
     return [(a, deref) for a, deref in found if deref is not None and deref.modes & modes]
+
+
+def meet(accesses: list[tuple[Intrinsic, Deref]]) -> bool:
+    """May two accesses of some be to the same variable?"""
+    roots = [deref.root_var for _, deref in accesses]
+    return len(roots) > 1 and (None in roots or len(set(roots)) < len(roots))
 
 
 def contains_jump(body: Body, wanted: Callable[[Jump], bool]) -> bool:

@@ -38,11 +38,10 @@ class FunctionImpl:
 
     __slots__ = (
         "body",
+        "by_kind",
         "divergent_locals",
         "function",
         "idle",
-        "kinds",
-        "kinds_version",
         "locals",
         "shader",
         "valid",
@@ -61,9 +60,7 @@ class FunctionImpl:
         """counts changes: what was found out about the code at a version holds at that version"""
         self.idle: dict[object, int] = {}
         """by pass and options (`pass_runner.Step`), the version at which it found nothing to do"""
-        self.kinds: dict[type, list[Any]] = {}
-        """instructions by their kind at version `kinds_version` (see `questions.instrs_of_kind`)"""
-        self.kinds_version = -1
+        self.by_kind: Any = None  # belongs to `questions.by_kind`
         function.impl = self
 
     @property
@@ -116,7 +113,7 @@ class FunctionImpl:
                 at.srcs = []
                 at = following
         self.body = []
-        self.kinds = {}
+        self.by_kind = None
         self.function.impl = None
 
     def count_instrs(self) -> int:

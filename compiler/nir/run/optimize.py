@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
+from gallette.compiler.nir.ir.questions import impls_with_branches
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassLog, Step, run_pass, run_until_idle
 
@@ -47,8 +48,9 @@ class OptimizeOptions:
         return {"options": made}
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
-        """The passes of one round, in order; equal options share them."""
+    def steps(self) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+        """The passes of one round, in order: those for straight code, and those for any. Equal
+        options share them."""
         return _steps(self)
 
 
@@ -56,8 +58,7 @@ DEFAULT = OptimizeOptions()
 
 
 @lru_cache(maxsize=256)
-def _steps(options: OptimizeOptions) -> tuple[Step, ...]:
-    """The passes of one round, in order."""
+def _steps(options: OptimizeOptions) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     steps: list[Step] = []
     if options.position_invariant:
         # In every round, because flattening and unrolling make new instructions.
@@ -66,16 +67,12 @@ def _steps(options: OptimizeOptions) -> tuple[Step, ...]:
     if options.scalar:
         steps.append(Step("lower_alu_to_scalar"))
     select = {"limit": options.select_limit, "expensive_ok": options.select_expensive}
-    steps += [
-        Step("simplify", options.algebraic_options),
-        Step("dead_cf"),
-        Step("opt_if"),
-        Step("peephole_select", select),
-    ]
+    steps.append(Step("simplify", options.algebraic_options))
+    branches = [Step("dead_cf"), Step("opt_if"), Step("peephole_select", select)]
     if options.unroll:
-        steps.append(Step("loop_unroll"))
-    steps.append(Step("opt_licm"))
-    return tuple(steps)
+        branches.append(Step("loop_unroll"))
+    branches.append(Step("opt_licm"))
+    return tuple(steps), (*steps, *branches)
 
 
 def optimize(
@@ -93,7 +90,10 @@ def canonicalize(
     shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
 ) -> bool:
     """`optimize` without the late rules, for shaders that will be optimised again."""
-    progress = run_until_idle(shader, options.steps, _MAX_ROUNDS, log)
+    straight, steps = options.steps
+    if not impls_with_branches(shader):
+        steps = straight
+    progress = run_until_idle(shader, steps, _MAX_ROUNDS, log)
     if options.position_invariant:  # selects that were phis contribute too
         progress |= run_pass(shader, "propagate_invariant", {"position": True}, log)
     return progress

@@ -42,6 +42,11 @@ class PassInfo:
     doc: str
     idempotent: bool
 
+    def note_progress(self, shader: Shader) -> None:
+        """The pass has changed the code."""
+        for impl in shader.impls():
+            impl.preserve(self.preserves)
+
 
 PASSES: dict[str, PassInfo] = {}
 # The algebraic passes live beside their rules.
@@ -61,15 +66,12 @@ def nir_pass(
     can declare `Metadata.CONTROL_FLOW`. `exact=False` says that rounding may change.
     `idempotent` says that the pass goes on until it finds nothing more to do.
     """
-    kept = int(preserves)
 
     def register(function: PassFunction) -> PassFunction:
         def run(shader: Shader, **options: Any) -> bool:
             progress = function(shader, **options)
             if progress:
-                for impl in shader.impls():
-                    impl.valid &= kept
-                    impl.version += 1
+                info.note_progress(shader)
             return progress
 
         run.__name__ = name
@@ -78,7 +80,7 @@ def nir_pass(
         parameters = inspect.signature(function).parameters.values()
         options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
         doc = inspect.getdoc(function) or ""
-        PASSES[name] = PassInfo(
+        info = PASSES[name] = PassInfo(
             name,
             run,
             preserves,
@@ -178,11 +180,6 @@ def recording(texts: bool = True, lines: bool = False) -> Iterator[PassLog]:
         _recorders.remove(log)
 
 
-def is_recorded() -> bool:
-    """Does somebody want to see what every pass does?"""
-    return bool(_recorders)
-
-
 def is_watched(log: PassLog | None) -> bool:
     """Do a log, a recorder or debug flags want to know what passes do?"""
     return log is not None or bool(_recorders or debug.flags())
@@ -203,7 +200,11 @@ def run_pass(
 def _run_unwatched(
     shader: Shader, name: str, options: dict[str, Any], log: PassLog | None = None
 ) -> bool:
-    return get_pass(name).function(shader, **options)
+    info = PASSES[name] if name in _whole else get_pass(name)
+    progress: bool = info.function.__wrapped__(shader, **options)  # type: ignore[attr-defined]
+    if progress:
+        info.note_progress(shader)
+    return progress
 
 
 def _run_recorded(

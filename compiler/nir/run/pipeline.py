@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gallette.compiler.nir.ir.questions import const_int, derefs_of
+from gallette.compiler.nir.ir.modes import TEMPORARIES, Mode, Stage
+from gallette.compiler.nir.ir.questions import by_kind, const_int, derefs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, run_pass, run_passes
 
-FRONT_END: tuple[PassSpec, ...] = (
+INLINE: tuple[PassSpec, ...] = (
     "lower_variable_initializers",
     "lower_returns",
     "inline_functions",
     "opt_deref",
     "propagate_invariant",
     "lower_outputs_to_temporaries",
+)
+"""From several functions to one, which writes outputs at its end."""
+
+TO_SSA: tuple[PassSpec, ...] = (
     "lower_global_vars_to_local",
     "lower_var_copies",
     "split_struct_vars",
@@ -26,6 +31,9 @@ FRONT_END: tuple[PassSpec, ...] = (
     "opt_dead_write_vars",
     "remove_dead_variables",
 )
+"""From variables that are written and read to values."""
+
+FRONT_END = INLINE + TO_SSA
 """From derefs and calls to one function in SSA form."""
 
 LOWER_IO: tuple[PassSpec, ...] = (
@@ -41,6 +49,18 @@ LOWER_IO: tuple[PassSpec, ...] = (
 """From interface variables to slots, block offsets and units."""
 
 
+def _has_memory(shader: Shader) -> bool:
+    """Is there anything that is written and read again?"""
+    return (
+        shader.stage is Stage.TESS_CTRL  # outputs are read by other invocations
+        or bool(shader.variables_of(TEMPORARIES))
+        or any(impl.locals or by_kind(impl).modes & _MEMORY for impl in shader.impls())
+    )
+
+
+_MEMORY = int(Mode.SSBO | Mode.SHARED | Mode.GLOBAL)
+
+
 def needs_folding(shader: Shader) -> bool:
     """May optimising show lowering something it would not see: an index that becomes constant?"""
     return any(
@@ -53,7 +73,9 @@ def to_driver_form(
     shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
 ) -> None:
     """Everything a front end runs on one stage before linking it with the others."""
-    run_passes(shader, FRONT_END, log)
+    run_passes(shader, INLINE, log)
+    if _has_memory(shader):
+        run_passes(shader, TO_SSA, log)
     if needs_folding(shader):
         canonicalize(shader, options, log)
     run_passes(shader, LOWER_IO, log)

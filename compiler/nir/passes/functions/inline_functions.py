@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.errors import CompileError, GalletteError
 from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
-from gallette.compiler.nir.ir.questions import instrs_of_kind
+from gallette.compiler.nir.ir.questions import by_kind
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import drop_body, insert_run, splice, split_block
 from gallette.compiler.nir.ir.variables import Variable
@@ -21,7 +21,7 @@ def inline_functions(shader: Shader, *, max_instrs: int = 250_000) -> bool:
     recursion, which GLSL forbids, and if the result would exceed `max_instrs` (functions that call
     each other twice, sixty deep, cannot be written out).
     """
-    if len(shader.functions) == 1 and not instrs_of_kind(shader.entry, Call):
+    if len(shader.functions) == 1 and not by_kind(shader.entry).calls:
         return False
     order = _callees_first(shader)
     _check_size(order, max_instrs)
@@ -59,7 +59,7 @@ def _callees_first(shader: Shader) -> list[Function]:
             raise GalletteError(f"function {function.name!r} is called but not defined")
         state[function] = 1
         stack.append((function, True))
-        for call in instrs_of_kind(function.impl, Call):
+        for call in by_kind(function.impl).calls:
             if state.get(call.callee) != 2:
                 if state.get(call.callee) == 1:
                     raise GalletteError(f"function {call.callee.name!r} calls itself")
@@ -72,7 +72,7 @@ def _check_size(order: list[Function], limit: int) -> None:
     sizes: dict[Function, int] = {}
     for function in order:
         assert function.impl is not None
-        calls = instrs_of_kind(function.impl, Call)
+        calls = by_kind(function.impl).calls
         size = function.impl.count_instrs() + sum(sizes[call.callee] - 1 for call in calls)
         sizes[function] = size
         if size > limit:
@@ -83,7 +83,7 @@ def _check_size(order: list[Function], limit: int) -> None:
 
 
 def _inline_into(impl: FunctionImpl) -> bool:
-    calls = instrs_of_kind(impl, Call)
+    calls = by_kind(impl).calls
     # From the last to the first: what is behind a call, and moves, then ends at the next one.
     added = [_inline_call(call) for call in reversed(calls)]
     for variables in reversed(added):

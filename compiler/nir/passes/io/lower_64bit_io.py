@@ -27,7 +27,7 @@ def lower_64bit_io(shader: Shader) -> bool:
     progress = False
     for impl in shader.impls():
         for instr in intrinsics_of(impl, *_LOADS, *_STORES):
-            is_store = instr.name in _STORES
+            is_store = instr.dest is None
             value = instr.srcs[0].value if is_store else instr.result
             if value.bit_size != 64:
                 continue

@@ -40,8 +40,11 @@ def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     if modes & Mode.SHARED and _place_shared(shader):
         progress = True
     for impl in shader.impls():
+        accesses = accesses_of(impl, modes, *_ACCESSES)
+        if not accesses:
+            continue
         b = Builder(impl).sharing_constants(forward=True)
-        for access, deref in accesses_of(impl, modes, *_ACCESSES):
+        for access, deref in accesses:
             var = deref.root_var
             if var is None:
                 continue

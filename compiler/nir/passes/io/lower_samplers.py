@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import const_int, instrs_of_kind
+from gallette.compiler.nir.ir.questions import by_kind, const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
@@ -25,10 +25,12 @@ def lower_samplers(shader: Shader) -> bool:
     progress = False
     for impl in shader.impls():
         b = Builder(impl)
-        for tex in instrs_of_kind(impl, Tex):
+        if not by_kind(impl).derefs:
+            continue
+        for tex in by_kind(impl).textures:
             for kind in ("texture", "sampler"):
                 progress |= _lower_tex(b, tex, kind)
-        for instr in instrs_of_kind(impl, Intrinsic):
+        for instr in by_kind(impl).intrinsics:
             if instr.info.name.startswith("image_deref_"):
                 _lower_image(b, instr)
                 progress = True
@@ -62,15 +64,6 @@ def unit_of(b: Builder, deref: Deref) -> tuple[int, Def | None]:
         last = max(var.type.array_elements - 1, 0)
         dynamic = b.umin(dynamic, b.imm_int(last, dynamic.bit_size))
     return unit, dynamic
-
-
-def constant_unit(var: Variable, indices: tuple[int, ...]) -> int:
-    """The unit of a variable, or of an element of it that constant indices name."""
-    unit, t = _first_unit(var), var.type
-    for index in indices:
-        limit, t = t.length, t.indexed()
-        unit += _within(index, limit) * t.array_elements
-    return unit
 
 
 def _first_unit(var: Variable) -> int:

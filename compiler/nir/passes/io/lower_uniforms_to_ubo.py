@@ -31,8 +31,11 @@ def lower_uniforms_to_ubo(shader: Shader) -> bool:
     """
     progress = False
     for impl in shader.impls():
+        accesses = accesses_of(impl, _UNIFORM, "load_deref")
+        if not accesses:
+            continue
         b = Builder(impl).sharing_constants(forward=True)
-        for access, deref in accesses_of(impl, _UNIFORM, "load_deref"):
+        for access, deref in accesses:
             var = deref.root_var if deref.modes == _UNIFORM else None
             if var is None or var.offset < 0 or deref.type.is_opaque:
                 continue

@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import accesses_of, const_int
+from gallette.compiler.nir.ir.questions import accesses_of, by_kind, const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
@@ -24,6 +24,8 @@ def lower_array_deref_of_vec(shader: Shader, *, modes: int = int(_DEFAULT)) -> b
     """
     progress = False
     for impl in shader.impls():
+        if "array" not in by_kind(impl).forms:
+            continue
         for access, deref in accesses_of(impl, modes, "load_deref", "store_deref"):
             parent = deref.parent if deref.form == "array" else None
             if parent is None or not parent.type.is_vector:

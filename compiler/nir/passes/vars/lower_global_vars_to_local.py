@@ -10,14 +10,14 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
+_GLOBAL = int(Mode.SHADER_TEMP)
+
 
 @nir_pass("lower_global_vars_to_local", preserves=Metadata.ALL)
 def lower_global_vars_to_local(shader: Shader) -> bool:
     """After inlining, every `shader_temp` variable is a local of main and can become SSA."""
-    if not shader.variables_of(Mode.SHADER_TEMP):
-        return False
     homes: dict[Variable, set[FunctionImpl]] = {}
-    derefs = [d for d in derefs_of(shader) if d.var is not None]
+    derefs = [d for d in derefs_of(shader, _GLOBAL) if d.var is not None]
     for deref in derefs:
         assert deref.var is not None
         assert deref.block is not None

@@ -28,7 +28,7 @@ def lower_outputs_to_temporaries(shader: Shader) -> bool:
         return False
     impl = shader.entry
     touched: dict[Variable, list[Deref]] = {}
-    for deref in derefs_of(shader):
+    for deref in derefs_of(shader, _OUTPUT):
         if deref.modes == _OUTPUT and deref.var is not None:
             touched.setdefault(deref.var, []).append(deref)
     if not touched:

@@ -10,7 +10,7 @@ from gallette.compiler.nir.ir.cf import Block, If, Loop, events, next_block
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, Jump, Phi, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import deref_key, in_bounds, instrs_of_kind, is_phi_of_same
+from gallette.compiler.nir.ir.questions import deref_key, derefs_in, in_bounds, is_phi_of_same
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
@@ -127,7 +127,7 @@ class _SsaBuilder:
                 remove_dead_deref(deref)
         self._clean_phis()
         self.impl.version += 1
-        used = {deref.var for deref in instrs_of_kind(self.impl, Deref)}
+        used = {deref.var for deref in derefs_in(self.impl, _LOCAL)}
         self.impl.locals = [v for v in self.impl.locals if v in used]
         return True
 
@@ -135,9 +135,7 @@ class _SsaBuilder:
         """Find the accesses that can be replaced: no other use may touch the same memory."""
         accesses: list[tuple[Intrinsic, Leaf]] = []
         blocked: dict[Variable, list[tuple[int, ...]]] = {}
-        for instr in instrs_of_kind(self.impl, Deref):
-            if not instr.modes & _LOCAL:
-                continue
+        for instr in derefs_in(self.impl, _LOCAL):
             key = deref_key(instr)
             for src in instr.result.uses:
                 user = src.parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import bare_type
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import instrs_of_kind
+from gallette.compiler.nir.ir.questions import by_kind, derefs_in
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -19,7 +19,9 @@ def opt_deref(shader: Shader) -> bool:
     """
     progress = False
     for impl in shader.impls():
-        for deref in instrs_of_kind(impl, Deref):
+        if "cast" not in by_kind(impl).forms:
+            continue
+        for deref in derefs_in(impl):
             if deref.form == "cast":
                 replaced = simplify_cast(deref)
                 if replaced is not None:

@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import instrs_of_kind
+from gallette.compiler.nir.ir.questions import by_kind, derefs_in
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type, array
@@ -29,8 +29,10 @@ def split_struct_vars(
     blocked: set[Variable] = set()
     home: dict[Variable, FunctionImpl] = {}
     for impl in shader.impls():
-        for deref in instrs_of_kind(impl, Deref):
-            root = deref.root_var if deref.modes & modes else None
+        if "struct" not in by_kind(impl).forms:
+            continue  # nothing names a member
+        for deref in derefs_in(impl, modes):
+            root = deref.root_var
             if root is None or not root.mode & modes or not _has_struct(root.type):
                 continue
             home[root] = impl
