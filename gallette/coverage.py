@@ -52,7 +52,6 @@ _BEYOND: dict[str, dict[str, str]] = {
     "NIR intrinsics": {
         r"(load|store)_global|global_atomic.*": "addresses: kernels'",
         r"(load|store)_scratch|load_push_constant": "SPIR-V's, or a pass that a driver asks for",
-        r"decl_reg|(load|store)_reg.*": "code out of SSA, inside drivers that leave it",
     },
     "pixel formats": {
         r"A\dB.*|A\dR.*|R\dG\d.*B\dA?\d?_UNORM|R3G3B2.*|A2.*": "only a layout of pixel transfers",

@@ -81,11 +81,16 @@ class Log:
         text = self.sources.line_text(loc)
         self.diagnostics.append(Diagnostic(severity, message, span, text, hint))
 
+    @property
+    def is_full(self) -> bool:
+        """Have so many errors been reported that no more are?"""
+        return self.error_count >= MAX_ERRORS
+
     def error(self, message: str, loc: int, end: int = 0, hint: str = "") -> None:
         """Report and go on."""
         self._add("error", message, loc, end, hint)
         self.error_count += 1
-        if self.error_count >= MAX_ERRORS:
+        if self.is_full:
             raise TooManyErrors
 
     def abort(self, message: str, loc: int, end: int = 0, hint: str = "") -> Abort:

@@ -155,6 +155,15 @@ class Language:
             answers[availability] = known
         return known
 
+    def has_group(self, group: str) -> bool:
+        """Does it have what stands under a heading of a table of built-ins: availabilities, with
+        the stages they are for, `150 @vertex,fragment | ARB_shadow`?"""
+        for alternative in group.split("|"):
+            words, _, stages = alternative.partition("@")
+            if self.has(words.strip()) and (not stages or self.stage in stages.strip().split(",")):
+                return True
+        return False
+
     def __reduce__(self) -> tuple[type[Language], tuple[object, ...]]:
         # Answers are no part of it.
         kept = (self.version, self.es, self.compat, self.extensions, self.warned, self.stage)

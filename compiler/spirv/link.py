@@ -29,7 +29,7 @@ from gallette.compiler.glsl.link.program import (
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import align, explicit_size, explicit_type, size_align
-from gallette.compiler.nir.ir.modes import Mode, Stage
+from gallette.compiler.nir.ir.modes import DRAWING, Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import Type
@@ -39,8 +39,6 @@ from gallette.compiler.spirv.module import Module, SpirvError
 from gallette.compiler.spirv.read.translate import read_entry
 
 __all__ = ["SpirvShader", "link_spirv"]
-
-_ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +146,7 @@ class _Linker:
                 program.frag_outputs.append(
                     FragOutput(var.name, var.type.without_array, location, var.index, length)
                 )
-        chain = [program.shaders[s] for s in _ORDER if s in program.shaders]
+        chain = [program.shaders[s] for s in DRAWING if s in program.shaders]
         if chain and chain[0].stage is not Stage.VERTEX:
             program.inputs += self._varyings(chain[0], Mode.SHADER_IN)
         if chain and chain[-1].stage is not Stage.FRAGMENT:
@@ -304,7 +302,7 @@ class _Linker:
     # Transform feedback.
 
     def _feedback(self) -> None:
-        chain = [s for s in _ORDER if s in self.program.shaders and s is not Stage.FRAGMENT]
+        chain = [s for s in DRAWING if s in self.program.shaders and s is not Stage.FRAGMENT]
         if not chain:
             return
         shader = self.program.shaders[chain[-1]]
@@ -340,7 +338,7 @@ class _Linker:
         for shader in program.shaders.values():
             to_driver_form(shader)
         keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
-        chain = [program.shaders[s] for s in _ORDER if s in program.shaders]
+        chain = [program.shaders[s] for s in DRAWING if s in program.shaders]
         link_driver_forms(program.shaders.values(), chain, keep)
 
 

@@ -13,7 +13,6 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
-from gallette.compiler.nir.ir.instrs import ParallelCopy
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.ir.values import Def
 from gallette.drivers.jit.program import compile_program as compiled_for_jit
@@ -70,11 +69,6 @@ def _global(b: Builder) -> Def:
     return b.intrinsic("load_global", [b.imm_int(0, 64)], bit_size=32)
 
 
-def _copied(b: Builder) -> Def:
-    b.insert(ParallelCopy([]))
-    return b.imm_float(1.0)
-
-
 REFUSED: list[tuple[Callable[[Builder], Def], str, str]] = [
     # who makes it, what numpipe and jit say, what the machines say
     (_vector, "", "has no code for the operation 'fdot3'"),
@@ -86,8 +80,6 @@ REFUSED: list[tuple[Callable[[Builder], Def], str, str]] = [
     (_of_two_sizes, "local 'mixed' mixes component sizes",
      "has no code for the local 'mixed' that mixes sizes of components"),
     (_global, "no code for the intrinsic '?load_global", "no code for the intrinsic 'load_global'"),
-    (_copied, "has no code for 'parallel_copy' instructions",
-     "has no code for 'parallel_copy' instructions"),
 ]  # fmt: skip
 
 

@@ -279,17 +279,6 @@ def test_votes_are_of_the_active_lanes(other: int) -> None:
     assert ints(result, 7)[4:] == [1] * 4  # zeros of two signs: equal as floats only
 
 
-def test_registers_keep_a_value_for_each_lane() -> None:
-    result = run(
-        f"""32 %r = @decl_reg () (num_array_elems=2)
-        @store_reg (%lane, %r) (base=1, write_mask=x)
-        32 %i = iand %lane, %one
-        32 %v = @load_reg_indirect (%r, %i)
-        {out("%v")}"""
-    )
-    assert ints(result) == [0, 1, 0, 3, 0, 5, 0, 7]
-
-
 def test_a_function_returns_lane_by_lane() -> None:
     text = """shader compute
 function f (deref int r, 32x1 int x)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from gallette.compiler.nir.check.validate import validate
-from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.link.linking import link_varyings
-from gallette.compiler.nir.link.varying_packing import pack_varyings
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
@@ -100,34 +96,3 @@ def test_only_the_components_that_are_read_are_stored() -> None:
     )
     link_varyings(vs, fs)
     assert ("VAR9", 0, 0b0100) in stored(vs)
-
-
-def test_two_pairs_share_one_slot_and_the_picture_stays() -> None:
-    vs, fs = linked()
-
-    def picture(vs: Shader, fs: Shader) -> np.ndarray:  # type: ignore[type-arg]
-        env = Environment(8, seed=1)
-        outputs = interpret(vs, env).outputs
-        inputs = {k: v.astype(np.uint32).view(np.float32) for k, v in outputs.items()}
-        result = interpret(fs, Environment(8, inputs=inputs))
-        return np.stack([result.floats(FragResult.DATA0, c) for c in range(4)])
-
-    before = picture(vs, fs)
-    assert pack_varyings(vs, fs)
-    for shader in (vs, fs):
-        validate(shader)
-    slots = {name for name, _, _ in stored(vs)}
-    assert slots == {"POS", "VAR0"}
-    assert np.array_equal(before, picture(vs, fs))
-    assert not pack_varyings(vs, fs)
-
-
-def test_flat_and_smooth_varyings_do_not_share_a_slot() -> None:
-    vs = parse(VERTEX)
-    fs = parse(FRAGMENT.replace("load_interpolated_input (%b, %z) (location=VARYING.VAR5)",
-                                "load_input (%z) (location=VARYING.VAR5)"))  # fmt: skip
-    link_varyings(vs, fs)
-    optimize(vs)
-    optimize(fs)
-    pack_varyings(vs, fs)
-    assert {name for name, _, _ in stored(vs)} == {"POS", "VAR0", "VAR1"}

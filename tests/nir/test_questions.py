@@ -8,10 +8,11 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Mode, Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.cf import Loop
-from gallette.compiler.nir.ir.instrs import Alu, Deref, Intrinsic, LoadConst, Phi, Tex
+from gallette.compiler.nir.ir.instrs import Alu, Deref, Intrinsic, LoadConst, Phi
 from gallette.compiler.nir.ir.questions import (
     accesses_of,
     always_jumps,
+    by_kind,
     can_speculate,
     const_int,
     contains_jump,
@@ -20,10 +21,10 @@ from gallette.compiler.nir.ir.questions import (
     has_side_effects,
     in_bounds,
     instrs_of,
-    instrs_of_kind,
     intrinsics_of,
     is_multiple,
     is_phi_of_same,
+    meet,
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.text.parser import parse
@@ -206,10 +207,13 @@ def test_instructions_are_listed_by_kind_as_the_code_is_now() -> None:
     assert accesses_of(b.impl, Mode.SSBO, "load_deref") == []
     again = b.load_var(var)
     assert intrinsics_of(b.impl, "load_deref") == [load, again.instr]
-    assert len(instrs_of_kind(b.impl, Deref)) == 2
+    assert len(by_kind(b.impl).derefs) == 2
     load.remove()
     assert intrinsics_of(b.impl, "load_deref") == [again.instr]
-    assert instrs_of_kind(b.impl, Tex) == []
+    assert meet(accesses_of(b.impl, Mode.ALL, "load_deref")) is False
+    b.load_var(var)
+    assert meet(accesses_of(b.impl, Mode.ALL, "load_deref")) is True
+    assert by_kind(b.impl).textures == by_kind(b.impl).calls == []
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,8 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import IDENTITY, Alu, Mode, Shader, Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import float_bits, floats_bits
-from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.fold import fold_alu, folded_now
-from gallette.compiler.nir.ir.instrs import Intrinsic, ParallelCopy, Phi
+from gallette.compiler.nir.ir.instrs import Intrinsic, Phi
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.opcodes import OPCODES, alu_type
 from gallette.compiler.nir.ir.questions import deref_key
@@ -168,20 +167,6 @@ def test_sums_of_constants_are_known_others_not() -> None:
     assert isinstance(open_.instr, Alu)
     assert fold_alu(open_.instr) is None
     assert IDENTITY[3] == (0, 1, 2)
-    b.shader.unref()
-
-
-def test_parallel_copies_are_copied_with_their_pairs() -> None:
-    b = Builder.shader_main(Stage.FRAGMENT, "copies")
-    given = b.intrinsic("load_input", [b.imm_int(0)], num_components=1)
-    copied = ParallelCopy([(given, b.imm_float(1.0))])
-    b.insert(copied)
-    remap = Remap()
-    body = clone_body(b.impl.body, b.impl, remap)
-    (new,) = [i for i in body[0].instrs() if isinstance(i, ParallelCopy)]  # type: ignore[union-attr]
-    assert new is not copied
-    assert [r.value for r in new.regs] == [remap.value(given)]
-    assert [s.value for s in new.srcs] == [remap.value(copied.srcs[0].value)]
     b.shader.unref()
 
 

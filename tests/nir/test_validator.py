@@ -47,9 +47,6 @@ impl main {
     32 %m = deref_struct &%s.0 (function_temp float)
     @store_deref (%e, %x) (write_mask=x)
     32 %back = @load_deref (%e)
-    32 %r = @decl_reg () (num_components=1, bit_size=32)
-    @store_reg (%x, %r) (write_mask=x)
-    32 %kept = @load_reg (%r)
     32x4 %t = tex 2D float32 (coord=%v)
     call f (%x)
     1 %c = flt %x, %zero
@@ -244,11 +241,6 @@ RULES: list[tuple[str, Break]] = [
     ("source offset must have 1 components", source("load_input", 0, "vec2")),
     ("load_input has no index colour", index("load_input", "colour", 1)),
     ("index location is missing", lambda p: p.load_input.indices.pop("location")),
-    ("the result must have 32 bits", result("decl_reg", bit_size=16)),
-    ("wrong number of components", result("decl_reg", num_components=2)),
-    ("a register access must name a decl_reg", source("load_reg", 0, "load_input")),
-    ("not the size of the register", result("load_reg", num_components=2)),
-    ("not the size of the register", result("load_reg", bit_size=64)),
     ("the first source must be a deref", source("load_deref", 0, "load_input")),
     (
         "only vectors and scalars can be loaded and stored, not float[4]",

@@ -121,14 +121,6 @@ def builtin_names() -> list[str]:
     return list(_lines())
 
 
-def _available(group: str, lang: Language) -> bool:
-    for alternative in group.split("|"):
-        words, _, stages = alternative.partition("@")
-        if lang.has(words.strip()) and (not stages or lang.stage in stages.strip().split(",")):
-            return True
-    return False
-
-
 def _type(word: str, n: int, g: int, m: int) -> Type:
     if word.endswith("]"):
         inner, _, length = word[:-1].partition("[")
@@ -178,7 +170,7 @@ def _overloads(
     bias = stage == "fragment" or (stage == "compute" and lang.has("NV_compute_shader_derivatives"))
     found: dict[tuple[tuple[str, Type], ...], Overload] = {}
     for group, line in _lines().get(name, ()):
-        if _available(group, lang):
+        if lang.has_group(group):
             for overload in _expand(line, bias):
                 found.setdefault(overload.params, overload)
     return tuple(found.values())

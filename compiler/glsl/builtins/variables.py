@@ -95,14 +95,6 @@ def _lines() -> dict[str, list[tuple[str, list[str]]]]:
     return table
 
 
-def _available(group: str, lang: Language) -> bool:
-    for alternative in group.split("|"):
-        words, _, stages = alternative.partition("@")
-        if lang.has(words.strip()) and (not stages or lang.stage in stages.strip().split(",")):
-            return True
-    return False
-
-
 def _type(word: str, limits: Limits) -> Type:
     name, *dims = word.replace("]", "").split("[")
     type_ = STRUCTS[name][0] if name in STRUCTS else TYPE_NAMES[name]
@@ -119,7 +111,7 @@ def _type(word: str, limits: Limits) -> Type:
 def lookup(name: str, lang: Language, limits: Limits) -> BuiltinVariable | None:
     """The built-in variable of that name, if this language and stage has it."""
     for group, (storage, type_, _, slot) in _lines().get(name, ()):
-        if _available(group, lang):
+        if lang.has_group(group):
             precision, _, spelled = type_.rpartition(":")
             patch = storage.startswith("patch_")
             return BuiltinVariable(
@@ -146,7 +138,7 @@ def constant(name: str, lang: Language, limits: Limits) -> tuple[Type, tuple[int
 
 def names(lang: Language) -> list[str]:
     """Built-in variables and constants of this language and stage."""
-    found = [n for n, groups in _lines().items() if any(_available(g, lang) for g, _ in groups)]
+    found = [n for n, groups in _lines().items() if any(lang.has_group(g) for g, _ in groups)]
     return found + [n for n, (_, when) in CONSTANTS.items() if lang.has(when)]
 
 

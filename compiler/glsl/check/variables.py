@@ -67,7 +67,7 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
             code += declare_any(c, d, type_, quals, node)
         except Abort:
             c.poison(d.name)
-            if c.log.error_count >= 20:
+            if c.log.is_full:
                 raise
     if plain is not None and len(c.log.diagnostics) == said:
         c.memory.declared.add(plain)

@@ -25,6 +25,7 @@ from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.glsl.lower.stage import lower_stage
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.modes import DRAWING
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 
@@ -32,7 +33,6 @@ __all__ = ["link"]
 
 _STAGES = tuple(Stage)
 _VERTEX, _GEOMETRY, _FRAGMENT = Stage.VERTEX, Stage.GEOMETRY, Stage.FRAGMENT
-_ORDER = (_VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, _GEOMETRY, _FRAGMENT)
 
 
 class _Linker:
@@ -92,7 +92,7 @@ class _Linker:
                 unit.layout.setdefault(key, value)
 
     def interfaces(self) -> None:
-        chain = [self.units[s] for s in _ORDER if s in self.units]
+        chain = [self.units[s] for s in DRAWING if s in self.units]
         options, log = self.options, self.log
         captured = frozenset(options.xfb_varyings)
         if captured:
@@ -176,7 +176,7 @@ class _Linker:
         shaders = program.shaders
         if self.options.optimize:
             keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
-            chain = [shaders[stage] for stage in _ORDER if stage in shaders]
+            chain = [shaders[stage] for stage in DRAWING if stage in shaders]
             link_driver_forms(shaders.values(), chain, keep, self.optimize_options)
         for shader in shaders.values():
             validate(shader, "linking", trusting=True)

@@ -59,7 +59,6 @@ _OPCODES: dict[str, tuple[str, ...]] = {
     "dFdxCoarse": ("fddx_coarse",),
     "dFdyCoarse": ("fddy_coarse",),
     "not": ("", "", "inot"),
-    "uaddCarry": ("", "", "uadd_carry"),
     "bitCount": ("", "bit_count", "bit_count"),
     "bitfieldReverse": ("", "bitfield_reverse", "bitfield_reverse"),
     "findLSB": ("", "find_lsb", "find_lsb"),

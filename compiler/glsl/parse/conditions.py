@@ -50,7 +50,7 @@ class Conditions:
             try:
                 value = self.holds(name, rest, at, es)
             except Abort:
-                if self.log.error_count >= 20:
+                if self.log.is_full:
                     raise
         self.stack.append(_Condition(at, live and value, value, live))
 
@@ -90,7 +90,7 @@ class Conditions:
         try:
             top.active = top.taken = self.evaluate(rest, at, es)
         except Abort:
-            if self.log.error_count >= 20:
+            if self.log.is_full:
                 raise
             top.active = False
 

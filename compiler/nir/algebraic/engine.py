@@ -29,10 +29,10 @@ from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.surgery import remove_unused
 from gallette.compiler.nir.ir.values import Def, Src
 
-__all__ = ["Protection", "RuleSet", "rewrite", "rewrite_impl"]
+__all__ = ["REWRITES", "Protection", "RuleSet", "rewrite", "rewrite_impl"]
 
-# No sensible table comes near this many rewrites per instruction; a cycle of rules must not hang.
-_BUDGET = 64
+REWRITES = 64
+"""per instruction: no sensible table comes near, but a cycle of rules must not hang"""
 
 
 class _Builder:
@@ -187,7 +187,7 @@ def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: Protection | Non
             at = at.next
     if not any(map(rules.candidates, instrs)):
         return 0
-    budget = _BUDGET * (len(instrs) + 16)
+    budget = REWRITES * (len(instrs) + 16)
     work = _Worklist(instrs, rules)
     count = 0
     for alu in work:

@@ -11,13 +11,12 @@ from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
 from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.algebraic.rules import rule_set
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.modes import MAKES_POSITIONS
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 __all__ = ["algebraic", "algebraic_late", "is_careful"]
 
-_MAKES_POSITIONS = (Stage.VERTEX, Stage.TESS_EVAL, Stage.GEOMETRY)
 _CHOICES = ("always", "never", "not_position")
 
 
@@ -43,7 +42,7 @@ def _options(
 
 def is_careful(shader: Shader, options: AlgebraicOptions) -> bool:
     """Must rules that count uses stay away from positions?"""
-    return options.inexact_used_once == "not_position" and shader.stage in _MAKES_POSITIONS
+    return options.inexact_used_once == "not_position" and shader.stage in MAKES_POSITIONS
 
 
 def _run(shader: Shader, options: AlgebraicOptions, phase: str) -> bool:

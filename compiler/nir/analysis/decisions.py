@@ -11,14 +11,13 @@ from collections.abc import Iterator
 from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.ir.cf import Block, If, walk
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst, Phi
-from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.modes import MAKES_POSITIONS
 from gallette.compiler.nir.ir.questions import const_int
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Def
 
-__all__ = ["MAKES_POSITIONS", "deciding_uniforms"]
+__all__ = ["deciding_uniforms"]
 
-MAKES_POSITIONS = frozenset({Stage.VERTEX, Stage.TESS_EVAL, Stage.GEOMETRY})
 _CONDITIONAL = frozenset(("discard_if", "demote_if"))
 _LONGEST = 64  # instructions a condition may consist of
 

@@ -22,7 +22,6 @@ from gallette.compiler.nir.ir.instrs import (
     Intrinsic,
     Jump,
     LoadConst,
-    ParallelCopy,
     Phi,
     Tex,
     Undef,
@@ -48,7 +47,6 @@ _INPUTS = {
 }
 """of each source of an operation: bits and components, 0 if open, and is it a float"""
 _CONTROL_FLOW = int(Metadata.CONTROL_FLOW)
-_REGISTER_ACCESS = frozenset({"load_reg", "store_reg", "load_reg_indirect", "store_reg_indirect"})
 
 
 class Validator:
@@ -142,8 +140,6 @@ class Validator:
             elif isinstance(node, Block):
                 for instr in node.instrs():
                     yield from instr.srcs
-                    if isinstance(instr, ParallelCopy):
-                        yield from instr.regs
 
     def check_structure(self, impl: FunctionImpl) -> bool:
         """Bodies alternate, owners and parents are right; nothing else can be checked if not."""
@@ -376,8 +372,6 @@ class Validator:
                 self.fail("wrong number of components")
             if info.dest_bits and dest.bit_size != info.dest_bits:
                 self.fail(f"the result must have {info.dest_bits} bits")
-        if "reg" in info.name:
-            self.check_register(instr)
         if info.name in ("load_deref", "store_deref"):
             self.check_access(instr)
 
@@ -387,18 +381,6 @@ class Validator:
         self.expect(not unknown, f"{info.name} has no index {', '.join(sorted(unknown))}")
         missing = info.defaults.keys() - instr.indices.keys()
         self.expect(not missing, f"index {', '.join(sorted(missing))} is missing")
-
-    def check_register(self, instr: Intrinsic) -> None:
-        """A register is named by its declaration, and accessed in its own size."""
-        if instr.name not in _REGISTER_ACCESS:
-            return
-        decl = instr.srcs[instr.info.src_index("reg")].value.instr
-        if not isinstance(decl, Intrinsic) or decl.name != "decl_reg":
-            self.fail("a register access must name a decl_reg")
-            return
-        value = instr.dest if instr.dest is not None else instr.srcs[0].value
-        same = value.num_components == decl["num_components"]
-        self.expect(same and value.bit_size == decl["bit_size"], "not the size of the register")
 
     def check_access(self, instr: Intrinsic) -> None:
         deref = instr.deref
@@ -455,12 +437,6 @@ class Validator:
             self.fail("the callee is not a function of this shader")
         self.expect(len(instr.srcs) == len(callee.params), "wrong number of parameters")
 
-    def check_parallel_copy(self, instr: ParallelCopy) -> None:
-        for src in instr.regs:
-            self.seen += 1
-            if src not in src.value.uses:
-                self.astray = True
-
 
 _CHECKS: dict[type[Instr], Any] = {
     Alu: Validator.check_alu,
@@ -471,7 +447,6 @@ _CHECKS: dict[type[Instr], Any] = {
     Tex: Validator.check_tex,
     Jump: Validator.check_jump,
     Call: Validator.check_call,
-    ParallelCopy: Validator.check_parallel_copy,
 }
 
 

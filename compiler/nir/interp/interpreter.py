@@ -28,7 +28,6 @@ from gallette.compiler.nir.ir.instrs import (
     Intrinsic,
     Jump,
     LoadConst,
-    ParallelCopy,
     Phi,
     Tex,
     Undef,
@@ -83,7 +82,6 @@ class Interpreter:
         self.block_numbers: dict[Block, int] = {}
         self.params: list[Any] = []
         self.frames: list[Frame] = []
-        self.registers: dict[Def, Array] = {}
 
     def run(self) -> Result:
         with np.errstate(all="ignore"):
@@ -407,12 +405,6 @@ class Interpreter:
     def _jump_instr(self, jump: Jump) -> None:
         self._jump(jump.type)
 
-    def _parallel_copy(self, copy: ParallelCopy) -> None:
-        values = [self.read(src) for src in copy.srcs]
-        for reg, value in zip(copy.regs, values, strict=True):
-            stored = self.registers.setdefault(reg.value, value[None].copy())
-            self.registers[reg.value] = np.where(self.active, value[None], stored)
-
 
 _ACTIONS: dict[type[Instr], Callable[[Interpreter, Any], None]] = {
     Alu: Interpreter._alu,
@@ -423,7 +415,6 @@ _ACTIONS: dict[type[Instr], Callable[[Interpreter, Any], None]] = {
     Tex: Interpreter._tex,
     Call: Interpreter._call,
     Jump: Interpreter._jump_instr,
-    ParallelCopy: Interpreter._parallel_copy,
 }
 
 

@@ -459,43 +459,4 @@ def _read_lane(run: Interpreter, instr: Intrinsic) -> Any:
     return value[:, lane]
 
 
-# Registers.
-
-
-@_does("decl_reg")
-def _decl_reg(run: Interpreter, instr: Intrinsic) -> Any:
-    count, bits = max(instr["num_array_elems"], 1), instr["bit_size"]
-    shape = (count, instr["num_components"], run.lanes)
-    if instr.result not in run.registers:
-        run.registers[instr.result] = np.zeros(shape, dtype=numpy_dtype("uint", bits))
-
-
-def _element(run: Interpreter, instr: Intrinsic, count: int) -> tuple[Array, Array]:
-    index = np.full(run.lanes, instr["base"], dtype=np.int64)
-    if instr.name.endswith("_indirect"):
-        index = index + _int(run, instr, "offset")
-    ok = (index >= 0) & (index < count)
-    return np.where(ok, index, 0), ok
-
-
-@_does("load_reg", "load_reg_indirect")
-def _load_reg(run: Interpreter, instr: Intrinsic) -> Any:
-    stored = run.registers[instr.srcs[0].value]
-    index, ok = _element(run, instr, len(stored))
-    value = stored[index, :, np.arange(run.lanes)].T
-    return np.where(ok, value, np.zeros_like(value))
-
-
-@_does("store_reg", "store_reg_indirect")
-def _store_reg(run: Interpreter, instr: Intrinsic) -> Any:
-    reg = instr.srcs[instr.info.src_index("reg")].value
-    stored = run.registers[reg]
-    value = run.read(instr.srcs[0])
-    index, ok = _element(run, instr, len(stored))
-    lanes = np.flatnonzero(ok & run.active)
-    for c in range(len(value)):
-        if instr["write_mask"] >> c & 1:
-            stored[index[lanes], c, lanes] = value[c][lanes]
-
-
 __all__ = ["INTRINSIC_ACTIONS", "Pointer", "combine", "image_places", "memory_place"]

@@ -19,7 +19,6 @@ from gallette.compiler.nir.ir.instrs import (
     Intrinsic,
     Jump,
     LoadConst,
-    ParallelCopy,
     Phi,
     Tex,
     Undef,
@@ -90,13 +89,10 @@ def clone_instr(instr: Instr, remap: Remap) -> Instr:
         new = Undef(instr.result.num_components, instr.result.bit_size)
     elif isinstance(instr, Jump):
         new = Jump(instr.type)
-    elif isinstance(instr, Call):
+    else:
+        assert isinstance(instr, Call)
         callee = remap.functions.get(instr.callee, instr.callee)
         new = Call(callee, [values.get(s.value, s.value) for s in instr.srcs])
-    else:
-        assert isinstance(instr, ParallelCopy)
-        pairs_of = zip(instr.regs, instr.srcs, strict=True)
-        new = ParallelCopy([(remap.value(r.value), remap.value(s.value)) for r, s in pairs_of])
     new.loc = instr.loc
     if instr.dest is not None:
         assert new.dest is not None

@@ -446,24 +446,3 @@ class Call(Instr):
         super().__init__()
         self.callee = callee
         self.srcs = [Src(value, self) for value in params]
-
-
-class ParallelCopy(Instr):
-    """Copies all sources to all destinations at once (only on the way out of SSA).
-
-    Destinations are registers: `regs[i]` is the `decl_reg` value that receives `srcs[i]`.
-    """
-
-    __slots__ = ("regs",)
-    kind = "parallel_copy"
-    may_have_effects = True
-
-    def __init__(self, pairs: Sequence[tuple[Def, Def]]):
-        super().__init__()
-        self.srcs = [Src(value, self) for _, value in pairs]
-        self.regs = [Src(reg, self) for reg, _ in pairs]
-
-    def remove(self) -> None:
-        super().remove()
-        for src in self.regs:
-            src.drop()

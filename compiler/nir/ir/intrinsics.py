@@ -432,7 +432,6 @@ _SYSTEM_VALUES: dict[str, tuple[int, int, str, str]] = {
     "sample_mask_in": (1, 32, "", "Coverage of the fragment."),
     "num_samples": (1, 32, "uniform", "Samples of the framebuffer."),
     "helper_invocation": (1, 1, "", "Is this lane here only for derivatives (at the start)?"),
-    "is_helper_invocation": (1, 1, "", "Is this lane a helper now, demotion included?"),
     "layer_id": (1, 32, "", "Layer of a layered framebuffer."),
     "viewport_index": (1, 32, "", "Index of the viewport."),
     "local_invocation_id": (3, 32, "", "Position within the workgroup."),
@@ -455,15 +454,14 @@ _SYSTEM_VALUES: dict[str, tuple[int, int, str, str]] = {
     "alpha_ref": (1, 32, "uniform float", "Reference value of the alpha test."),
 }
 for _name, (_n, _bits, _traits, _doc) in _SYSTEM_VALUES.items():
-    _full = f"load_{_name}" if not _name.startswith("is_") else _name
-    _row(_full, "", _n, "", f"{_PURE} {_traits}", _doc, _bits)
+    _row(f"load_{_name}", "", _n, "", f"{_PURE} {_traits}", _doc, _bits)
 _row(
     "is_helper_invocation",
     "",
     1,
     "",
     "can_eliminate",  # a discard changes the answer
-    _SYSTEM_VALUES["is_helper_invocation"][3],
+    "Is this lane a helper now, demotion included?",
     1,
 )
 _row(
@@ -547,33 +545,4 @@ _row(
     "",
     "convergent",
     "The value that the invocation of this number has.",
-)
-
-# Registers: the form after SSA.
-_row(
-    "decl_reg",
-    "",
-    1,
-    "num_components bit_size num_array_elems",
-    "can_eliminate uniform",
-    "Declare a register; the result names it.",
-    32,
-)
-_row("load_reg", "reg:1", 0, "base", "can_eliminate", "Read a register.")
-_row("store_reg", "value:0 reg:1", None, "base write_mask", "", "Write a register.")
-_row(
-    "load_reg_indirect",
-    "reg:1 offset:1",
-    0,
-    "base",
-    "can_eliminate",
-    "Read an element of a register array.",
-)
-_row(
-    "store_reg_indirect",
-    "value:0 reg:1 offset:1",
-    None,
-    "base write_mask",
-    "",
-    "Write an element of a register array.",
 )

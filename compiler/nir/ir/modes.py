@@ -20,6 +20,12 @@ class Stage(enum.Enum):
     __hash__ = object.__hash__
 
 
+DRAWING = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
+"""the stages of a draw, in the order in which data goes through them"""
+MAKES_POSITIONS = frozenset((Stage.VERTEX, Stage.TESS_EVAL, Stage.GEOMETRY))
+"""the stages whose position output primitives are made of"""
+
+
 class Mode(enum.IntFlag):
     """Storage class of a variable; a deref may carry several when it may point into any of them."""
 

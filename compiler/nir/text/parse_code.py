@@ -20,7 +20,6 @@ from gallette.compiler.nir.ir.instrs import (
     Intrinsic,
     Jump,
     LoadConst,
-    ParallelCopy,
     Phi,
     Tex,
     Undef,
@@ -236,8 +235,6 @@ class CodeParser:
             return self._call()
         if word in TEX_OPS:
             return self._tex(word, width)
-        if word == "parallel_copy":
-            return self._parallel_copy()
         return t.fail(f"unknown instruction {word!r}", where)
 
     def _alu(self, word: str, bits: int, width: int, where: Token, name: Token | None) -> Alu:
@@ -442,16 +439,6 @@ class CodeParser:
                 if not t.at(")"):
                     t.expect(",")
         return Tex(op, srcs, _DIMS[dim], num_components=width or 4, dest_type=dest_type, **options)
-
-    def _parallel_copy(self) -> ParallelCopy:
-        t = self.t
-        pairs = []
-        while True:
-            reg = self._value()
-            t.expect("<-")
-            pairs.append((reg, self._value()))
-            if not t.accept(","):
-                return ParallelCopy(pairs)
 
 
 _TEX_ATTRIBUTES: dict[str, tuple[str, type]] = {

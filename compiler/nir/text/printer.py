@@ -48,7 +48,6 @@ from gallette.compiler.nir.ir.instrs import (
     Intrinsic,
     Jump,
     LoadConst,
-    ParallelCopy,
     Phi,
     Tex,
     Undef,
@@ -383,11 +382,6 @@ class Printer:
     def _call(self, instr: Call) -> str:
         return f"call {self.function(instr.callee)} ({self._srcs(instr)})"
 
-    def _parallel_copy(self, instr: ParallelCopy) -> str:
-        pairs = zip(instr.regs, instr.srcs, strict=True)
-        text = ", ".join(f"{self.value(r.value)} <- {self.value(s.value)}" for r, s in pairs)
-        return f"parallel_copy {text}"
-
 
 _WRITERS: dict[str, Any] = {
     "alu": Printer._alu,
@@ -399,7 +393,6 @@ _WRITERS: dict[str, Any] = {
     "phi": Printer._phi,
     "jump": Printer._jump,
     "call": Printer._call,
-    "parallel_copy": Printer._parallel_copy,
 }
 
 

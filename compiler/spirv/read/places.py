@@ -8,7 +8,7 @@ things NIR has in another shape: interface blocks, built-ins, atomic counters, t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from gallette.compiler.nir.builder import Builder
@@ -351,13 +351,6 @@ def select_tree(b: Builder, condition: Def, then: Value, other: Value) -> Value:
     if not isinstance(then, Def) or not isinstance(other, Def):
         raise SpirvError("this cannot be chosen at run time")
     return b.bcsel(condition, then, other)
-
-
-@dataclass(slots=True)
-class DefaultBlock:
-    """Uniforms of GL's default block, which travel as members of one struct."""
-
-    members: list[Variable] = field(default_factory=list)
 
 
 class DefaultPlace(Place):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import struct
 
 from gallette.compiler.nir.algebraic.position import position_values
-from gallette.compiler.nir.analysis.decisions import MAKES_POSITIONS
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import If
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.modes import MAKES_POSITIONS, Stage
 from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def, Src

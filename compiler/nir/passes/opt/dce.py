@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.cf import Block, If, Loop, list_blocks, walk
-from gallette.compiler.nir.ir.instrs import Instr, ParallelCopy
+from gallette.compiler.nir.ir.instrs import Instr
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import has_side_effects
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
@@ -69,11 +69,6 @@ def _mark_and_sweep(impl: FunctionImpl) -> bool:
             if needed not in live:
                 live.add(needed)
                 work.append(needed)
-        if isinstance(instr, ParallelCopy):
-            for src in instr.regs:
-                if src.value.instr not in live:
-                    live.add(src.value.instr)
-                    work.append(src.value.instr)
     if len(live) == len(everything):
         return False
     for instr in everything:

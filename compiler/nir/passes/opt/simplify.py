@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from gallette.compiler.nir.algebraic.engine import Protection, RuleSet, rewrite
+from gallette.compiler.nir.algebraic.engine import REWRITES, Protection, RuleSet, rewrite
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.algebraic.passes import is_careful
 from gallette.compiler.nir.algebraic.position import position_values
@@ -24,8 +24,6 @@ from gallette.compiler.nir.passes.opt.dce import has_loops, remove_dead_code
 from gallette.compiler.nir.passes.opt.opt_undef import store_less, use_undefined
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-_BUDGET = 64
-"""rewrites per instruction: no sensible table comes near, but a cycle of rules must not hang"""
 _DEFAULT = AlgebraicOptions()
 _DOMINANCE = Metadata.DOMINANCE
 
@@ -69,7 +67,7 @@ class _Simplifier:
         self.progress = False
         self.seen: dict[Hashable, Instr] = {}
         """by what they compute, the instructions the walk has passed"""
-        self.budget = _BUDGET * 16
+        self.budget = REWRITES * 16
         self.extended = False
 
     def is_spent(self) -> bool:
@@ -77,7 +75,7 @@ class _Simplifier:
         it is not before then that instructions are counted.)"""
         if self.budget <= 0 and not self.extended:
             self.extended = True
-            self.budget = _BUDGET * self.impl.count_instrs()
+            self.budget = REWRITES * self.impl.count_instrs()
         return self.budget <= 0
 
     def run(self) -> bool:

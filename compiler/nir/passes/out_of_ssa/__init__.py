@@ -1,1 +1,0 @@
-"""Passes on the way out of SSA form."""
