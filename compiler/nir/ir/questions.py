@@ -180,7 +180,7 @@ class ByKind:
 
 
 def by_kind(impl: FunctionImpl) -> ByKind:
-    """What there is in the code as it is now."""
+    """The lists of a function, made anew if its code has changed."""
     found: ByKind | None = impl.by_kind
     if found is None or found.version != impl.version:
         found = impl.by_kind = ByKind(impl)
@@ -193,7 +193,7 @@ def derefs_of(shader: Shader, modes: int = _ALL_MODES) -> list[Deref]:
 
 
 def derefs_in(impl: FunctionImpl, modes: int = _ALL_MODES) -> list[Deref]:
-    """The same in one function."""
+    """The derefs of one function that may point into memory of those modes."""
     found = by_kind(impl)
     if not found.modes & modes:
         return []
@@ -215,7 +215,7 @@ def accesses_of(impl: FunctionImpl, modes: int, *names: str) -> list[tuple[Intri
 
 
 def meet(accesses: list[tuple[Intrinsic, Deref]]) -> bool:
-    """May two accesses of some be to the same variable?"""
+    """May two of these accesses be to the same variable?"""
     roots = [deref.root_var for _, deref in accesses]
     return len(roots) > 1 and (None in roots or len(set(roots)) < len(roots))
 

@@ -181,7 +181,7 @@ def recording(texts: bool = True, lines: bool = False) -> Iterator[PassLog]:
 
 
 def is_watched(log: PassLog | None) -> bool:
-    """Do a log, a recorder or debug flags want to know what passes do?"""
+    """Must passes run through `_run_recorded`, for a log, a recorder or debug flags?"""
     return log is not None or bool(_recorders or debug.flags())
 
 
