@@ -131,6 +131,7 @@ def _in(folder: Path) -> Iterator[None]:
     np.save(folder / "three.npy", np.array([1.5, 2.5, -3.0], np.float32))
     set_here = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "GALLETTE_CACHE": "off"}
     with mock.patch.dict(os.environ, set_here), contextlib.chdir(folder):
+        os.environ.pop("GALLETTE_CONFIG", None)  # the settings of all tests
         yield
 
 
