@@ -25,6 +25,7 @@ from gallette.drivers.common.threads import thread_count
 from .background import LATER, SOON, begin, wait_at_exit
 from .making import Tools, explain, linker, machine, optimised, own_tools
 from .stack import LIMIT, call_in_thread, frame_bytes
+from .text import is_cut
 
 __all__ = [
     "Code",
@@ -103,7 +104,7 @@ class Code:
                 self._better.result()  # what went wrong, if it did
             return
         worth = _WORTH_BESIDE if thread_count() > 1 else _WORTH
-        if self._spent < max(_LEAST_USE, worth * self.seconds) or len(self.text) > _LONGEST:
+        if self._spent < max(_LEAST_USE, worth * self.seconds) or not worth_making_well(self.text):
             return
         if thread_count() > 1:
             self._better = begin(LATER, lambda: self._improve(_others_tools()))
@@ -204,8 +205,14 @@ _SECONDS = 4e-7
 """Making code quickly takes for each character of its text, roughly."""
 
 _LEAST_USE = 0.004
-_LONGEST = 4 << 20
-"""Characters of a module that is made well: the passes take more than proportionally longer."""
+_LONGEST, _LONGEST_CUT = 4 << 20, 1 << 20
+"""Characters of a module that is made well, the second if blocks of it were cut: the passes that
+make code good take more than proportionally longer for it, and most of all for long blocks."""
+
+
+def worth_making_well(text: str) -> bool:
+    """Whether the time that the slow passes take for a module has a bound."""
+    return len(text) <= (_LONGEST_CUT if is_cut(text) else _LONGEST)
 
 
 def _first_image(code: weakref.ref[Code]) -> bytes:

@@ -18,6 +18,8 @@ from llvmlite.binding import ffi
 
 from gallette.compiler import debug
 
+from .text import is_cut
+
 __all__ = ["Machine", "Tools", "explain", "linker", "machine", "optimised", "own_tools"]
 
 
@@ -140,7 +142,10 @@ def optimised(text: str, quick: bool = False, target: Any = None, context: Any =
     options.loop_unrolling = False
     builder = llvm.create_pass_builder(target, options)
     manager = llvm.create_new_module_pass_manager()
+    cut = is_cut(text)
     for name in _FEW_PASSES if quick else _PASSES:
+        if cut and name == "simplify_cfg":
+            continue  # which would join the blocks
         getattr(manager, f"add_{name}_pass")()
     _unguarded("LLVMPY_RunNewModulePassManager")(manager, module, builder)
     if verifies:

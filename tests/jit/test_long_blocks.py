@@ -1,0 +1,67 @@
+"""Basic blocks of machine code have a bounded length: LLVM takes the square of it in time."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+
+import numpy as np
+import pytest
+
+from gallette.drivers.jit.llvm import engine, text
+from gallette.drivers.jit.llvm.making import optimised
+
+
+def _sum(terms: int) -> str:
+    """A function that adds numbers of memory, with a variable in the middle."""
+    b = text.Builder()
+    (at,) = b.begin("main", [("ptr", "at")])
+    total = b.load(at, "i32", 16)
+    for term in range(terms):
+        with b.in_entry():
+            constant = b.load(at, "i32", 16) & 1
+            kept = b.var("i32", 16, constant)
+        total = total + kept.get() + term
+    b.store(at, total)
+    b.end()
+    return b.text()
+
+
+def _longest(module: str) -> int:
+    lengths = [0]
+    for line in module.splitlines():
+        lengths.append(0 if re.match(r"\w+:", line) else lengths[-1] + 1)
+    return max(lengths)
+
+
+def _result(module: str) -> list[int]:
+    values = np.arange(32, dtype=np.int32)
+    aligned = values[-values.ctypes.data % 64 // 4 :][:16]
+    code = engine.compile_module(module, ("main",), None)
+    code.function("main", ctypes.c_void_p)(aligned.ctypes.data)
+    return aligned.tolist()
+
+
+def test_long_blocks_are_cut_and_mean_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = _sum(100)
+    assert not text.is_cut(whole)
+    monkeypatch.setattr(text, "_LONGEST_BLOCK", 80)
+    monkeypatch.setattr(text, "_CUT_BLOCK", 30)
+    module = _sum(100)
+    assert text.is_cut(module)
+    entry, _, rest = module.partition("cut0:")
+    assert entry.count("alloca") == 100  # all of them, or they would take stack again and again
+    assert _longest(rest) <= 32
+    assert _longest(str(optimised(module, quick=True))) <= 32
+    assert _result(module) == _result(whole)
+
+
+def test_short_blocks_stay_whole() -> None:
+    assert not text.is_cut(_sum(text._LONGEST_BLOCK // 10))
+
+
+def test_long_blocks_are_made_well_only_where_the_module_is_small() -> None:
+    short, long = "define\ncut0:\n", "x" * engine._LONGEST_CUT
+    assert engine.worth_making_well(short)
+    assert engine.worth_making_well(long)
+    assert not engine.worth_making_well(short + long)
