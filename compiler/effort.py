@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 __all__ = [
     "INCLUDE_COST",
     "MOST_CHARACTERS",
+    "MOST_INSTRUCTIONS",
     "MOST_LEAVES",
     "MOST_LEVELS",
+    "MOST_NESTED",
     "MOST_SCALARS",
     "MOST_TOKENS",
     "too_large",
@@ -40,6 +42,12 @@ MOST_LEAVES: Final = 1 << 16
 
 MOST_SCALARS: Final = 1 << 26
 """numbers in a value of a type"""
+
+MOST_INSTRUCTIONS: Final = 250_000
+"""of a function, with those of the functions it calls as often as it calls them"""
+
+MOST_NESTED: Final = 512
+"""ifs and loops of a function inside each other, with those of the functions it calls"""
 
 
 def too_large(type: Type) -> str:

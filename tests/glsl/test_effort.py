@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gallette.compiler import effort
-from gallette.compiler.glsl import compile_shader
+from gallette.compiler.glsl import compile_shader, link_program
 from gallette.compiler.glsl.parse import preprocessor
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.passes.functions import inline_functions
 
 
 def log_of(body: str) -> str:
@@ -59,3 +60,47 @@ def test_tokens_are_counted_where_macros_multiply_them(monkeypatch: pytest.Monke
 def test_characters_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preprocessor, "MOST_CHARACTERS", 1000)
     assert "have more than 1000 characters" in log_of("//" + "x" * 2000 + "\nvoid main() {}")
+
+
+def linked(body: str) -> str:
+    """The log of a fragment shader's link; empty if it is linked."""
+    compiled = compile_shader(Stage.FRAGMENT, f"#version 330\nout vec4 c;\n{body}")
+    assert compiled.ok, compiled.info_log
+    program = link_program([compiled])
+    for shader in program.shaders.values():
+        shader.unref()
+    return "" if program.ok else program.info_log
+
+
+def in_each_other(ifs: int, inner: str) -> str:
+    return "if (c.x > 0.5) { c.x += 0.1;\n" * ifs + inner + "}" * ifs
+
+
+def test_functions_may_call_each_other_in_long_chains() -> None:
+    chain = "".join(f"float f{n + 1}(float x) {{ return f{n}(x) * 0.5; }}\n" for n in range(1500))
+    assert not linked(
+        f"float f0(float x) {{ return x; }}\n{chain}void main() {{ c = vec4(f1500(1.0)); }}"
+    )
+
+
+def test_code_of_a_function_that_is_called_once_is_not_copied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inline_functions, "clone_body", None)
+    chain = "".join(
+        f"void f{n + 1}() {{ f{n}(); {in_each_other(1, 'c.y = 1.0;')} }}\n" for n in range(5)
+    )
+    assert not linked(f"void f0() {{ c = vec4(0); }}\n{chain}void main() {{ f5(); }}")
+
+
+def test_ifs_of_called_functions_count_as_nested() -> None:
+    chain = "".join(f"void f{n + 1}() {{ {in_each_other(100, f'f{n}();')} }}\n" for n in range(6))
+    log = linked(f"void f0() {{ c = vec4(0); }}\n{chain}void main() {{ f6(); }}")
+    assert "'f6' nests ifs and loops 600 deep when the functions it calls are inlined" in log
+
+
+def test_what_follows_returns_counts_as_nested() -> None:
+    early = "".join(f"if (x > {n}.0) return {n}.5;\n" for n in range(600))
+    log = linked(f"float f(float x) {{ {early} return 0.0; }}\nvoid main() {{ c = vec4(f(0.5)); }}")
+    assert "function 'f' returns early too often" in log
+    assert "at most 512 deep" in log

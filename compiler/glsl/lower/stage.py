@@ -49,6 +49,7 @@ def lower_stage(
     lowering.functions[unit.main] = shader.entry_function
     lowering.lines = unit.main.lines
     lowering.statements(unit.main.body or [])
+    lowering.lower_postponed()
     if lowering.direct is not None:
         lowering.direct.finish()
         alone = len(shader.functions) == 1

@@ -319,6 +319,20 @@ def blocks_in(body: Body) -> Iterable[Block]:
     return _blocks_of_many(body)
 
 
+def nested_blocks(body: Body) -> Iterator[tuple[Block, int]]:
+    """Every block, in no order, and how many ifs and loops are around it."""
+    stack: list[tuple[Body, int]] = [(body, 0)]
+    while stack:
+        nodes, depth = stack.pop()
+        for node in nodes:
+            if isinstance(node, Block):
+                yield node, depth
+            elif isinstance(node, If):
+                stack += (node.then_body, depth + 1), (node.else_body, depth + 1)
+            else:
+                stack.append((node.body, depth + 1))
+
+
 def list_blocks(body: Body) -> list[Block]:
     """Every block in source order, for who only looks at them: what is inserted meanwhile is not
     among them. Quicker than `blocks_in`."""
