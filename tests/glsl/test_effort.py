@@ -96,11 +96,17 @@ def test_code_of_a_function_that_is_called_once_is_not_copied(
 def test_ifs_of_called_functions_count_as_nested() -> None:
     chain = "".join(f"void f{n + 1}() {{ {in_each_other(100, f'f{n}();')} }}\n" for n in range(6))
     log = linked(f"void f0() {{ c = vec4(0); }}\n{chain}void main() {{ f6(); }}")
-    assert "'f6' nests ifs and loops 600 deep when the functions it calls are inlined" in log
+    assert "function 'f4', with the functions it calls, nests ifs and loops 400 deep" in log
 
 
 def test_what_follows_returns_counts_as_nested() -> None:
     early = "".join(f"if (x > {n}.0) return {n}.5;\n" for n in range(600))
     log = linked(f"float f(float x) {{ {early} return 0.0; }}\nvoid main() {{ c = vec4(f(0.5)); }}")
     assert "function 'f' returns early too often" in log
-    assert "at most 512 deep" in log
+    assert f"at most {effort.MOST_NESTED} deep" in log
+
+
+def test_nested_loops_have_a_limit() -> None:
+    loops = "".join(f"for (int i{n} = 0; i{n} < m; i{n}++) {{\n" for n in range(130))
+    log = linked(f"uniform int m;\nvoid main() {{ c = vec4(0); {loops} c.x++; {'}' * 130} }}")
+    assert "function 'main', with the functions it calls, nests loops 130 deep" in log

@@ -319,18 +319,19 @@ def blocks_in(body: Body) -> Iterable[Block]:
     return _blocks_of_many(body)
 
 
-def nested_blocks(body: Body) -> Iterator[tuple[Block, int]]:
-    """Every block, in no order, and how many ifs and loops are around it."""
-    stack: list[tuple[Body, int]] = [(body, 0)]
+def nested_blocks(body: Body) -> Iterator[tuple[Block, int, int]]:
+    """Every block, in no order, how many ifs and loops are around it, and how many loops."""
+    stack: list[tuple[Body, int, int]] = [(body, 0, 0)]
     while stack:
-        nodes, depth = stack.pop()
+        nodes, depth, loops = stack.pop()
         for node in nodes:
             if isinstance(node, Block):
-                yield node, depth
+                yield node, depth, loops
             elif isinstance(node, If):
-                stack += (node.then_body, depth + 1), (node.else_body, depth + 1)
+                stack.append((node.then_body, depth + 1, loops))
+                stack.append((node.else_body, depth + 1, loops))
             else:
-                stack.append((node.body, depth + 1))
+                stack.append((node.body, depth + 1, loops + 1))
 
 
 def list_blocks(body: Body) -> list[Block]:

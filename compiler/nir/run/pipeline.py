@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gallette.compiler.effort import check_nesting
 from gallette.compiler.nir.analysis.census import DYNAMIC
+from gallette.compiler.nir.ir.cf import nested_blocks
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.questions import const_int, instrs_of
-from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
 from gallette.compiler.nir.run.pass_runner import Found, PassLog, PassSequence, run_pass, run_passes
@@ -59,6 +61,12 @@ def needs_folding(shader: Shader, found: Found) -> bool:
     return False
 
 
+def _check_nesting(impl: FunctionImpl) -> None:
+    if len(impl.body) > 1:
+        depths = [(depth, loops) for _, depth, loops in nested_blocks(impl.body)]
+        check_nesting(impl.function.name, max(d for d, _ in depths), max(n for _, n in depths))
+
+
 def to_driver_form(
     shader: Shader,
     options: OptimizeOptions = DEFAULT,
@@ -70,6 +78,8 @@ def to_driver_form(
     `found`: what the front end knows it has made.
     """
     found = found or Found()
+    for impl in shader.impls():
+        _check_nesting(impl)
     run_passes(shader, FRONT_END, log, found)
     if needs_folding(shader, found):
         canonicalize(shader, options, log)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gallette.compiler.effort import MOST_INSTRUCTIONS, MOST_NESTED
+from gallette.compiler.effort import MOST_INSTRUCTIONS, check_nesting
 from gallette.compiler.errors import CompileError, GalletteError
 from gallette.compiler.nir.ir.cf import Block, Body, Parent, blocks_in, nested_blocks
 from gallette.compiler.nir.ir.copying import Remap, clone_body
@@ -81,31 +81,29 @@ def _check_size(order: list[Function], limit: int) -> Counter[Function]:
     """Work out how long and how deep each function gets, before it does; answers how often each is
     called."""
     sizes: dict[Function, int] = {}
-    depths: dict[Function, int] = {}
+    depths: dict[Function, tuple[int, int]] = {}
     uses: Counter[Function] = Counter()
     for function in order:
         assert function.impl is not None
-        size = deepest = 0
-        for block, depth in nested_blocks(function.impl.body):
-            deepest = max(deepest, depth)
+        size = most = most_loops = 0
+        for block, depth, loops in nested_blocks(function.impl.body):
+            most, most_loops = max(most, depth), max(most_loops, loops)
             for instr in block.instrs():
                 if isinstance(instr, Call):
                     size += sizes[instr.callee]
-                    deepest = max(deepest, depth + depths[instr.callee])
+                    inner, inner_loops = depths[instr.callee]
+                    most = max(most, depth + inner)
+                    most_loops = max(most_loops, loops + inner_loops)
                     uses[instr.callee] += 1
                 else:
                     size += 1
-        sizes[function], depths[function] = size, deepest
+        sizes[function], depths[function] = size, (most, most_loops)
         if size > limit:
             raise CompileError(
                 f"function {function.name!r} is too long when the functions it calls are "
                 f"inlined: {size} instructions, at most {limit} are supported"
             )
-        if deepest > MOST_NESTED:
-            raise CompileError(
-                f"function {function.name!r} nests ifs and loops {deepest} deep when the functions "
-                f"it calls are inlined, at most {MOST_NESTED} are supported"
-            )
+        check_nesting(function.name, most, most_loops)
     return uses
 
 
