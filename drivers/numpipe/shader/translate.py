@@ -11,6 +11,7 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Block, Body, If, Jump, Loop, Phi, Shader
+from gallette.compiler.nir.ir.cf import place_of
 
 from .lane_ir import BreakOp, ContinueOp, IfOp, LaneProgram, LaneValue, LoopOp, Region
 from .translate_memory import MemoryTranslator
@@ -64,7 +65,7 @@ class _Translator(MemoryTranslator):
         op = IfOp(self.component(node.condition, 0), self.region)
         op.divergent = op.cond.varying
         self.region.items.append(op)
-        after = node.owner[node.owner.index(node) + 1]
+        after = node.owner[place_of(node) + 1]
         assert isinstance(after, Block)
         then_jumps, else_jumps = _jumps(node.then_body), _jumps(node.else_body)
         if then_jumps or else_jumps:
@@ -104,8 +105,8 @@ class _Translator(MemoryTranslator):
     def loop(self, node: Loop) -> None:
         op = LoopOp(self.region)
         op.divergent, op.divergent_continue = node.divergent, node.divergent_continue
-        before = node.owner[node.owner.index(node) - 1]
-        after = node.owner[node.owner.index(node) + 1]
+        before = node.owner[place_of(node) - 1]
+        after = node.owner[place_of(node) + 1]
         assert isinstance(before, Block) and isinstance(after, Block)
         self.region.items.append(op)
         phis = list(node.first.phis())
