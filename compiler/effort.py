@@ -22,6 +22,7 @@ __all__ = [
     "MOST_INSTRUCTIONS",
     "MOST_LEAVES",
     "MOST_LEVELS",
+    "MOST_LOCALS",
     "MOST_NESTED",
     "MOST_NESTED_LOOPS",
     "MOST_SCALARS",
@@ -48,6 +49,9 @@ MOST_LEAVES: Final = 1 << 16
 
 MOST_SCALARS: Final = 1 << 26
 """numbers in a value of a type"""
+
+MOST_LOCALS: Final = 1 << 18
+"""numbers in the arrays of an invocation that have to lie in memory"""
 
 MOST_INSTRUCTIONS: Final = 250_000
 """of a function, with those of the functions it calls as often as it calls them"""

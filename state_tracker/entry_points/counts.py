@@ -11,8 +11,8 @@ __all__ = ["MOST_DRAWS", "MOST_NAMES", "MOST_OBJECTS", "check_count"]
 MOST_NAMES: Final = 1 << 22
 """Names, lists or strings: nobody wants more, and a table of billions would fill all memory."""
 
-MOST_OBJECTS: Final = 1 << 16
-"""Objects that a call makes: each has some KiB, and takes some microseconds."""
+MOST_OBJECTS: Final = 1 << 14
+"""Objects that a call makes: a vertex array has 11 KiB."""
 
 MOST_DRAWS: Final = 1 << 20
 """Draws of one call, each of which takes some microseconds even if it draws nothing."""

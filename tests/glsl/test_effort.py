@@ -110,3 +110,31 @@ def test_nested_loops_have_a_limit() -> None:
     loops = "".join(f"for (int i{n} = 0; i{n} < m; i{n}++) {{\n" for n in range(130))
     log = linked(f"uniform int m;\nvoid main() {{ c = vec4(0); {loops} c.x++; {'}' * 130} }}")
     assert "function 'main', with the functions it calls, nests loops 130 deep" in log
+
+
+def test_local_arrays_have_a_limit() -> None:
+    large = "float a[200000]; a[int(c.x)] = 1.0; c = vec4(a[int(c.y)]);"
+    assert not linked(f"void main() {{ c = vec4(0); {large} }}")
+    larger = "float a[200000]; float b[70000]; a[int(c.x)] = b[int(c.z)] = 1.0; c.x = a[1] + b[int(c.y)];"
+    log = linked(f"void main() {{ c = vec4(0); {larger} }}")
+    assert "of the fragment shader that lie in memory have 270000 components" in log
+
+
+def shared(declared: str, body: str) -> str:
+    source = f"""#version 430
+layout(local_size_x = 1) in; buffer B {{ float x[]; }};
+{declared}
+void main() {{ {body} }}"""
+    compiled = compile_shader(Stage.COMPUTE, source)
+    assert compiled.ok, compiled.info_log
+    program = link_program([compiled])
+    for shader in program.shaders.values():
+        shader.unref()
+    return "" if program.ok else program.info_log
+
+
+def test_shared_memory_has_the_limit_that_is_told() -> None:
+    assert not shared("shared float a[8191]; shared float b;", "a[int(x[0])] = b = x[1];")
+    log = shared("shared float a[8191]; shared vec2 b;", "a[int(x[0])] = b.y = x[1];")
+    assert "uses 32772 bytes of shared memory, GL_MAX_COMPUTE_SHARED_MEMORY_SIZE is 32768" in log
+    assert not shared("shared float a[9000];", "x[0] = 1.0;")  # it is not used

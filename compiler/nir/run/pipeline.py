@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gallette.compiler.effort import check_nesting
+from gallette.compiler.effort import MOST_LOCALS, check_nesting
+from gallette.compiler.errors import CompileError
 from gallette.compiler.nir.analysis.census import DYNAMIC
 from gallette.compiler.nir.ir.cf import nested_blocks
 from gallette.compiler.nir.ir.instrs import Deref
@@ -67,6 +68,15 @@ def _check_nesting(impl: FunctionImpl) -> None:
         check_nesting(impl.function.name, max(d for d, _ in depths), max(n for _, n in depths))
 
 
+def _check_locals(shader: Shader) -> None:
+    count = sum(var.type.scalar_count for var in shader.entry.locals)
+    if count > MOST_LOCALS:
+        raise CompileError(
+            f"the local variables of the {shader.stage.value} shader that lie in memory have "
+            f"{count} components, at most {MOST_LOCALS} are supported"
+        )
+
+
 def to_driver_form(
     shader: Shader,
     options: OptimizeOptions = DEFAULT,
@@ -81,6 +91,7 @@ def to_driver_form(
     for impl in shader.impls():
         _check_nesting(impl)
     run_passes(shader, FRONT_END, log, found)
+    _check_locals(shader)
     if needs_folding(shader, found):
         canonicalize(shader, options, log)
     run_passes(shader, LOWER_IO, log, found)
