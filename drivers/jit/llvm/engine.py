@@ -7,6 +7,7 @@ and as object files on disk (`compiler.disk_cache`) for the next one. A thread i
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -20,6 +21,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from gallette.compiler.disk_cache import DiskCache
+from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.common.threads import thread_count
 
 from .background import LATER, SOON, begin, wait_at_exit
@@ -93,7 +95,12 @@ class Code:
             coming = self._coming
             if coming is not None:
                 own = coming.cancel()
-                self._load(self._image(True, own_tools()) if own else coming.result(), True)
+                try:
+                    image = self._image(True, own_tools()) if own else coming.result()
+                    self._load(image, True)
+                except OutOfMemoryError:
+                    self._coming = Future()  # whoever calls next tries again
+                    raise
                 self._coming = None  # now: other threads look without the lock
 
     def used(self, seconds: float) -> None:
@@ -113,9 +120,10 @@ class Code:
                 self._improve(own_tools())
 
     def _improve(self, tools: Tools) -> None:
-        image = self._image(False, tools)
-        with _lock:
-            self._load(image, False)
+        with contextlib.suppress(OutOfMemoryError):  # what there is, is good enough
+            image = self._image(False, tools)
+            with _lock:
+                self._load(image, False)
 
     def _kept(self, key: str) -> bytes | None:
         image = self._cache.get(key) if self._cache is not None else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import mmap
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 
 from gallette.compiler import debug
+from gallette.compiler.errors import OutOfMemoryError
 
 from .text import is_cut
 
@@ -93,12 +95,25 @@ class Tools:
         self._images += 1
         if self._images % _MOST_IMAGES == 0:
             self._context = llvm.create_context()
+        _require_memory(len(text) * _MEMORY + _LEAST_MEMORY)
         target = self._targets[quick]
         module = optimised(text, quick, target, self._context)
         try:
             return _emitted(target, module)
         finally:
             module.close()
+
+
+_MEMORY, _LEAST_MEMORY = 64, 32 << 20
+"""Bytes that LLVM takes for each character of a module, at most, and for the smallest one."""
+
+
+def _require_memory(size: int) -> None:
+    """Raise an error if there is no room for so many bytes: LLVM itself would end the process."""
+    try:
+        mmap.mmap(-1, size).close()
+    except OSError as error:
+        raise OutOfMemoryError(f"out of memory: {size >> 20} MiB to compile a shader") from error
 
 
 _SMALL_LOOP = """
