@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 
+from gallette.drivers.common.work import ShaderBudgetError, Work
 from gallette.drivers.jit.llvm import engine, text
 from gallette.drivers.jit.llvm.making import optimised
 
@@ -65,3 +66,16 @@ def test_long_blocks_are_made_well_only_where_the_module_is_small() -> None:
     assert engine.worth_making_well(short)
     assert engine.worth_making_well(long)
     assert not engine.worth_making_well(short + long)
+
+
+def test_waiting_for_code_is_no_work_of_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    work = Work(1000, time_limit=10.0)
+    work.spend(1)
+    now[0] += 30.0
+    work.exclude(25.0)
+    work.spend(1)
+    now[0] += 6.0
+    with pytest.raises(ShaderBudgetError, match="longer than its time limit of 10 s"):
+        work.spend(1)

@@ -23,6 +23,7 @@ import llvmlite.binding as llvm
 from gallette.compiler.disk_cache import DiskCache
 from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.common.threads import thread_count
+from gallette.drivers.common.work import Work
 
 from .background import LATER, SOON, begin, wait_at_exit
 from .making import Tools, explain, linker, machine, optimised, own_tools
@@ -94,6 +95,7 @@ class Code:
         with _lock:
             coming = self._coming
             if coming is not None:
+                start = time.monotonic()
                 own = coming.cancel()
                 try:
                     image = self._image(True, own_tools()) if own else coming.result()
@@ -101,6 +103,8 @@ class Code:
                 except OutOfMemoryError:
                     self._coming = Future()  # whoever calls next tries again
                     raise
+                finally:
+                    Work.exclude(time.monotonic() - start)
                 self._coming = None  # now: other threads look without the lock
 
     def used(self, seconds: float) -> None:
