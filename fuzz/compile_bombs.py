@@ -122,7 +122,7 @@ class Runner:
         gl.make_current()
         target = GL.FRAGMENT_PROGRAM_ARB
         gl.bind_program_arb(target, gl.gen_programs_arb(1)[0])
-        gl.program_string_arb(target, GL.PROGRAM_FORMAT_ASCII_ARB, len(source), source)
+        gl.program_string_arb(target, GL.PROGRAM_FORMAT_ASCII_ARB, len(source), source.encode())
         if gl.get_error():
             return "refused", str(gl.get_string(GL.PROGRAM_ERROR_STRING_ARB))
         gl.enable(target)

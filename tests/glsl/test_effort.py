@@ -138,3 +138,8 @@ def test_shared_memory_has_the_limit_that_is_told() -> None:
     log = shared("shared float a[8191]; shared vec2 b;", "a[int(x[0])] = b.y = x[1];")
     assert "uses 32772 bytes of shared memory, GL_MAX_COMPUTE_SHARED_MEMORY_SIZE is 32768" in log
     assert not shared("shared float a[9000];", "x[0] = 1.0;")  # it is not used
+
+
+def test_discards_have_no_limit() -> None:
+    many = "".join(f"if (c.x > {n}.0) discard; c.x += 0.5;\n" for n in range(600))
+    assert not linked(f"void main() {{ c = vec4(0); {many} }}")

@@ -109,6 +109,7 @@ class Lowering:
         """locals that need no memory, because they are never more than their initializer"""
         self.functions: dict[hir.Function, NirFunction] = {}
         self.calls_around = 0
+        self.discards = 0
         self.postponed: list[tuple[hir.Function, FunctionImpl]] = []
         self.constants: dict[tuple[Type, hir.Value], Variable] = {}
         self.frame = Frame(Builder(shader.add_entry()).sharing_constants())
