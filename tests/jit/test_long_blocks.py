@@ -79,3 +79,14 @@ def test_waiting_for_code_is_no_work_of_a_draw(monkeypatch: pytest.MonkeyPatch) 
     now[0] += 6.0
     with pytest.raises(ShaderBudgetError, match="longer than its time limit of 10 s"):
         work.spend(1)
+
+
+def test_many_variables_in_many_blocks_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = _sum(100)
+    assert not text.has_too_many_variables(module)
+    assert str(optimised(module, quick=True)).count("alloca") == 0
+    monkeypatch.setattr(text, "_MOST_PLACES", 150)
+    assert text.has_too_many_variables(module)
+    assert not engine.worth_making_well(module)
+    assert str(optimised(module, quick=True)).count("alloca") == 100
+    assert _result(module) == _result(_sum(100))

@@ -28,7 +28,7 @@ from gallette.drivers.common.work import Work
 from .background import LATER, SOON, begin, wait_at_exit
 from .making import Tools, explain, linker, machine, optimised, own_tools
 from .stack import LIMIT, call_in_thread, frame_bytes
-from .text import is_cut
+from .text import has_too_many_variables, is_cut
 
 __all__ = [
     "Code",
@@ -224,7 +224,8 @@ make code good take more than proportionally longer for it, and most of all for 
 
 def worth_making_well(text: str) -> bool:
     """Whether the time that the slow passes take for a module has a bound."""
-    return len(text) <= (_LONGEST_CUT if is_cut(text) else _LONGEST)
+    most = _LONGEST_CUT if is_cut(text) else _LONGEST
+    return len(text) <= most and not has_too_many_variables(text)
 
 
 def _first_image(code: weakref.ref[Code]) -> bytes:

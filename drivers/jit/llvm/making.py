@@ -20,7 +20,7 @@ from llvmlite.binding import ffi
 from gallette.compiler import debug
 from gallette.compiler.errors import OutOfMemoryError
 
-from .text import is_cut
+from .text import has_too_many_variables, is_cut
 
 __all__ = ["Machine", "Tools", "explain", "linker", "machine", "optimised", "own_tools"]
 
@@ -157,10 +157,14 @@ def optimised(text: str, quick: bool = False, target: Any = None, context: Any =
     options.loop_unrolling = False
     builder = llvm.create_pass_builder(target, options)
     manager = llvm.create_new_module_pass_manager()
-    cut = is_cut(text)
+    left_out = set()
+    if is_cut(text):
+        left_out.add("simplify_cfg")  # which would join the blocks
+    if has_too_many_variables(text):
+        left_out.add("sroa")
     for name in _FEW_PASSES if quick else _PASSES:
-        if cut and name == "simplify_cfg":
-            continue  # which would join the blocks
+        if name in left_out:
+            continue
         getattr(manager, f"add_{name}_pass")()
     _unguarded("LLVMPY_RunNewModulePassManager")(manager, module, builder)
     if verifies:

@@ -13,7 +13,7 @@ from typing import Any
 
 from .values import Operand, V, bits_of, constant_text, type_text
 
-__all__ = ["PIECE", "Builder", "Var", "is_cut"]
+__all__ = ["PIECE", "Builder", "Var", "has_too_many_variables", "is_cut"]
 
 PIECE = 16
 """Lanes that gather or scatter at once: those of the widest registers."""
@@ -504,6 +504,15 @@ def _flat(lines: list[Any]) -> Iterator[str]:
 def is_cut(text: str) -> bool:
     """Whether basic blocks of a module were so long that the builder cut them."""
     return "\ncut0:" in text
+
+
+_MOST_PLACES = 1 << 24
+
+
+def has_too_many_variables(text: str) -> bool:
+    """Whether variables had better stay in memory: making values of them looks at many a block for
+    each of them."""
+    return text.count(" = alloca ") * text.count(":\n") > _MOST_PLACES
 
 
 def _with_short_blocks(lines: list[str]) -> list[str]:
