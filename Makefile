@@ -94,6 +94,7 @@ fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, programs, captures and na
 	$(BIN)/python fuzz/captures.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/program_binaries.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/spirv_names.py --seconds $(SECONDS)
+	$(BIN)/python fuzz/compile_bombs.py --seconds $(SECONDS) --seed 1
 
 COUNT ?= 400
 SEED  ?= 1

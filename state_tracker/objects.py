@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Generic, Self, TypeVar
 
+from gallette.compiler.collector import collector_paused
+from gallette.state_tracker.entry_points.counts import MOST_NAMES, MOST_OBJECTS, check_count
 from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
@@ -59,10 +61,6 @@ def swap(old: T | None, new: T | None) -> T | None:
     return new
 
 
-MOST_NAMES = 1 << 22
-"""Names in one call: nobody wants more, and a table of billions would fill all memory."""
-
-
 class NameTable(Generic[T]):
     """Names of one kind of object. A generated name has no object until it is first bound."""
 
@@ -76,7 +74,7 @@ class NameTable(Generic[T]):
         """`count` unused names, reserved from now on."""
         if count < 0:
             raise invalid_value(f"a negative number of {self.kind} names")
-        self._check_room(count)
+        check_count(count, MOST_NAMES, f"{self.kind} names")
         names = []
         for _ in range(count):
             while self._next in self._objects:
@@ -86,9 +84,18 @@ class NameTable(Generic[T]):
             self._next += 1
         return names
 
+    @collector_paused
+    def create(self, count: int, create: Callable[[int], T]) -> list[int]:
+        """`count` new objects; answers their names."""
+        check_count(count, MOST_OBJECTS, f"{self.kind} objects")
+        names = self.generate(count)
+        for name in names:
+            self.bind(name, create, True)
+        return names
+
     def reserve_block(self, count: int) -> int:
         """The first of `count` consecutive unused names, reserved from now on."""
-        self._check_room(count)
+        check_count(count, MOST_NAMES, f"{self.kind} names")
         first = max(self._objects, default=0) + 1
         if first + count > 1 << 32:  # somebody took a name near the end: the first gap, then
             taken = [0, *sorted(self._objects)]
@@ -99,10 +106,6 @@ class NameTable(Generic[T]):
         for name in range(first, first + count):
             self._objects[name] = None
         return first
-
-    def _check_room(self, count: int) -> None:
-        if count > MOST_NAMES:
-            raise out_of_memory(f"{count} {self.kind} names at once; at most {MOST_NAMES}")
 
     def get(self, name: int) -> T | None:
         """The object of that name, None if the name is unused or was never bound."""

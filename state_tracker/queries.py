@@ -20,7 +20,11 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
-from gallette.state_tracker.entry_points.memory import Pointer, read_array, write_bytes
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_names,
+    write_bytes,
+)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable
@@ -216,9 +220,9 @@ def gen_queries(ctx: Context, n: int) -> list[int]:
 @entry
 def create_queries(ctx: Context, target: int, n: int) -> list[int]:
     _check_known(ctx, target)
-    names = ctx.queries.names.generate(n)
+    names = ctx.queries.names.create(n, lambda k: QueryObject(k, ctx))
     for name in names:
-        ctx.queries.names.bind(name, lambda k: QueryObject(k, ctx), True).target = target
+        ctx.queries.names.require(name).target = target
     return names
 
 
@@ -232,7 +236,7 @@ def delete_queries(ctx: Context, n: int, ids: Pointer) -> None:
     if n < 0:
         raise invalid_value("a negative number of queries")
     state = ctx.queries
-    for name in read_array(ids, "uint", n):
+    for name in read_names(ids, n):
         found = state.names.pop(int(name))
         if found is None:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gallette.state_tracker.entry_points.counts import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -191,6 +192,7 @@ def _modes(mode: Pointer, count: int, stride: int) -> list[int]:
 def multi_mode_draw_arrays_ibm(
     ctx: Context, mode: Pointer, first: Pointer, count: Pointer, primcount: int, modestride: int
 ) -> None:
+    check_count(primcount, MOST_DRAWS, "draws")
     modes = _modes(mode, primcount, modestride)
     firsts, counts = read_array(first, "int", primcount), read_array(count, "int", primcount)
     for each, start, length in zip(modes, firsts.tolist(), counts.tolist(), strict=True):
@@ -203,6 +205,7 @@ def multi_mode_draw_elements_ibm(
     ctx: Context, mode: Pointer, count: Pointer, type: int, indices: Pointer,
     primcount: int, modestride: int,
 ) -> None:  # fmt: skip
+    check_count(primcount, MOST_DRAWS, "draws")
     modes = _modes(mode, primcount, modestride)
     counts, places = read_array(count, "int", primcount), read_pointers(indices, primcount)
     for each, length, place in zip(modes, counts.tolist(), places, strict=True):

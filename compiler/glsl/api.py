@@ -3,13 +3,13 @@ wrong."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from gallette.compiler import debug
 from gallette.compiler.collector import collector_paused
+from gallette.compiler.effort import allow_nesting
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.checker import check
@@ -48,12 +48,6 @@ class CompiledShader:
     diagnostics: list[Diagnostic]
     language: Language
     tree: hir.Shader | None = None
-
-
-def _ensure_stack() -> None:
-    """Nesting is bounded by the parser, but its bound needs more frames than Python's default."""
-    if sys.getrecursionlimit() < 12000:
-        sys.setrecursionlimit(12000)
 
 
 def _make_invariant(tree: hir.Shader) -> None:
@@ -108,7 +102,7 @@ def compile_shader(
 def _compile(
     stage: Stage, text: str, options: CompileOptions, file_names: Sequence[str] = ()
 ) -> CompiledShader:
-    _ensure_stack()
+    allow_nesting()
     name = file_names[0] if file_names else f"<{_WORDS[stage].replace('_', ' ')} shader>"
     log = Log(SourceMap(tuple(file_names)))
     language: Language | None = None
@@ -141,7 +135,7 @@ def link_program(
     optimize_options: OptimizeOptions | None = None,
 ) -> LinkedProgram:
     """Link compiled shaders into a program; the NIR shaders in it belong to the caller."""
-    _ensure_stack()
+    allow_nesting()
     held = debug.hold()
     try:
         return _link(shaders, options, optimize_options)

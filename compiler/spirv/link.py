@@ -34,6 +34,7 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.variables import Variable
+from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 from gallette.compiler.spirv.module import Module, SpirvError
 from gallette.compiler.spirv.read.translate import read_entry
@@ -336,6 +337,7 @@ class _Linker:
     def _lower(self) -> None:
         program = self.program
         for shader in program.shaders.values():
+            check_shared_memory(shader, self.options.limits.max_compute_shared_memory_size)
             to_driver_form(shader)
         keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
         chain = [program.shaders[s] for s in DRAWING if s in program.shaders]

@@ -54,6 +54,7 @@ __all__ = [
     "ProgramFacts",
     "ShaderBudgetError",
     "as_lanes",
+    "lanes_with_room",
     "textures_from",
 ]
 
@@ -95,6 +96,17 @@ HELD = frozenset({"output"}) | HELD_TESTED
 """System values that are what the framebuffer holds: they change with each fragment of a pixel."""
 PER_SAMPLE = frozenset({"sample_id", "sample_pos"}) | HELD
 """System values that a fragment shader has for each sample: it is run for each, then."""
+
+
+MOST_LOCALS = 1 << 26
+"""Numbers in the local arrays of all lanes of a chunk: 256 MiB."""
+
+_LEAST_LANES = 64
+
+
+def lanes_with_room(lanes: int, numbers: int) -> int:
+    """The lanes of a chunk, at most so many, each of which has that many numbers in arrays."""
+    return max(_LEAST_LANES, min(lanes, MOST_LOCALS // max(1, numbers) & ~3))
 
 
 def textures_from(first: int) -> range:

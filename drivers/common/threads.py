@@ -5,6 +5,7 @@ What they do is put together in order, so that nobody can tell how many there we
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
@@ -30,9 +31,18 @@ def thread_count(unless_told: int = 0) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+class _Pool(ThreadPoolExecutor):
+    """A pool that may have fewer threads than it wants: without memory for the stack of another
+    one, jobs wait for those there are. Whoever submits takes back what nobody has begun."""
+
+    def _adjust_thread_count(self) -> None:
+        with contextlib.suppress(RuntimeError):
+            super()._adjust_thread_count()
+
+
 @functools.cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max(1, threads - 1), "gallette")
+    return _Pool(max(1, threads - 1), "gallette")
 
 
 def run_all(jobs: Sequence[Callable[[], None]], stop: Callable[[BaseException], None]) -> None:

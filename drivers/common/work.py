@@ -15,7 +15,7 @@ made it is lost.
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 from gallette.compiler.errors import ResetError
 
@@ -56,6 +56,8 @@ class Work:
     """What the draw that runs may still do."""
 
     __slots__ = ("_deadline", "_seconds", "callback", "left", "limit", "time_limit")
+    _excluded: ClassVar[float] = 0.0
+    """Seconds of this process that count for no draw."""
 
     def __init__(self, limit: int = DEFAULT_BUDGET, time_limit: float = DEFAULT_TIME_LIMIT) -> None:
         self.limit, self.time_limit = limit, time_limit
@@ -78,7 +80,7 @@ class Work:
                 f"(about {self.limit / 1e9:.1f} s): it has an endless loop, or too many vertices, "
                 "patches or invocations; the context is to be reset"
             )
-        now = time.monotonic()
+        now = time.monotonic() - Work._excluded
         if not self._deadline:
             self._deadline = now + self._seconds
         elif now > self._deadline:
@@ -86,6 +88,11 @@ class Work:
                 f"a draw or dispatch ran for longer than its time limit of {self.time_limit:g} s "
                 "(the driver's option time_limit); the context is to be reset"
             )
+
+    @staticmethod
+    def exclude(seconds: float) -> None:
+        """So long a draw waited for its code, which is no work of the draw's."""
+        Work._excluded += seconds
 
     def round(self, lanes: int) -> None:
         """Another round of a loop of a shader, for so many lanes."""

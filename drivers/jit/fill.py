@@ -39,6 +39,7 @@ from .blocks import (
 )
 from .calls import CallArea, answering, clock, raise_failure
 from .llvm.engine import Function, compile_module
+from .llvm.stack import LIMIT, frame_bytes
 from .shader.layout import Record, TileWords, Words
 from .shader.tile_emit import TileCode, emit_tiles
 from .shader.tile_keys import ColorKey, DepthKey, Shape, TileKey, can_store
@@ -103,8 +104,6 @@ def tile_function_for(
         if _is_plain(bound, engine, context, shape):
             key = _tile_key(bound, engine, context, vertices, shape)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
-        if function is not None and function.call.deep:
-            function = None  # the shared parts call the program's chunk function, and that can be
         if len(engine.derived) >= _MOST_DERIVED:
             engine.derived.clear()
         found = engine.derived[what] = function, context  # which so keeps its number
@@ -235,15 +234,20 @@ def _depth_key(engine: FragmentEngine) -> DepthKey | None:
     )
 
 
-def tile_function(program: JitProgram, key: TileKey, shades: bool) -> TileFunction:
-    """The tile function of a program for a key, compiled when it is first asked for."""
-    found = program.tiles.get((key, shades))
-    if found is None:
-        code = emit_tiles(program.shader if shades else None, key)
-        compiled = compile_module(code.text, ("tiles",), program.cache)
-        call = compiled.function("tiles", ctypes.c_void_p)
-        found = program.tiles[key, shades] = TileFunction(key, code, call, code.text)
-    return found
+def tile_function(program: JitProgram, key: TileKey, shades: bool) -> TileFunction | None:
+    """The tile function of a program for a key, compiled when it is first asked for.
+
+    None if it would take too much stack: the shared parts call the program's chunk function then,
+    and that may run in a thread with more of it.
+    """
+    if (key, shades) not in program.tiles:
+        code, found = emit_tiles(program.shader if shades else None, key), None
+        if frame_bytes(code.text) <= LIMIT:
+            compiled = compile_module(code.text, ("tiles",), program.cache)
+            call = compiled.function("tiles", ctypes.c_void_p)
+            found = TileFunction(key, code, call, code.text)
+        program.tiles[key, shades] = found
+    return program.tiles[key, shades]
 
 
 # -- running -------------------------------------------------------------------------------------

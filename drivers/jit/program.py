@@ -96,7 +96,7 @@ class JitProgram:
         self.code = chunk.text
         self.cache = cache
         self.shader = shader
-        self.tiles: dict[Any, TileFunction] = {}
+        self.tiles: dict[Any, TileFunction | None] = {}
         self._together = lanes_together(shader)
         self._chunks: dict[tuple[UnitKeys, int], tuple[ChunkCode, Function]] = {}
 

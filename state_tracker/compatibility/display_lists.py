@@ -23,6 +23,7 @@ from gallette.state_tracker.compatibility.list_functions import (
     is_vertex_data,
     pointer_bytes,
 )
+from gallette.state_tracker.entry_points.counts import MOST_NAMES, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -305,6 +306,7 @@ def call_lists(ctx: Context, n: int, type: int, lists: Pointer) -> None:
         raise invalid_value("a negative number of lists")
     if n == 0 or lists is None:
         return
+    check_count(n, MOST_NAMES, "lists")
     if isinstance(lists, list | tuple):
         names = [int(v) for v in lists[:n]]
     else:

@@ -11,7 +11,11 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_array,
+    read_names,
+)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import to_int
 
@@ -122,7 +126,7 @@ def prioritize_textures(ctx: Context, n: int, textures: Pointer, priorities: Poi
 def are_textures_resident(ctx: Context, n: int, textures: Pointer) -> tuple[int, list[int]]:
     if n < 0:
         raise invalid_value("a negative number of textures")
-    for name in read_array(textures, "uint", n).tolist():
+    for name in read_names(textures, n):
         if ctx.textures.names.get(name) is None:
             raise invalid_value(f"{name} is not the name of a texture")
     return 1, [1] * n

@@ -17,6 +17,7 @@ import numpy as np
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.compatibility.client_arrays import restarts_at
 from gallette.state_tracker.drawing.draw import INDEX_TYPES, index_range, restart_index
+from gallette.state_tracker.entry_points.counts import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import read_array, read_pointers
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray
@@ -85,6 +86,7 @@ def _vertices(
 
 def _several(ctx: Context, named: dict[str, Any], kept: dict[str, Any]) -> tuple[int, int]:
     number = int(named.get("drawcount", named.get("primcount", 0)))
+    check_count(number, MOST_DRAWS, "draws")
     counts = read_array(named["count"], "sizei", number)
     kept["count"] = counts
     if "first" in named:

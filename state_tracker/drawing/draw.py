@@ -17,6 +17,7 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.blending import check_advanced_blending
 from gallette.state_tracker.drawing.repeats import REPEATED
 from gallette.state_tracker.drawing.validate import validate
+from gallette.state_tracker.entry_points.counts import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     GLError,
@@ -413,6 +414,7 @@ def multi_draw_arrays(
 ) -> None:
     if drawcount < 0:
         raise invalid_value("negative draw count")
+    check_count(drawcount, MOST_DRAWS, "draws")
     firsts, counts = read_array(first, "int", drawcount), read_array(count, "int", drawcount)
     if (counts < 0).any():
         raise invalid_value("negative count")
@@ -487,6 +489,7 @@ def multi_draw_elements_base_vertex(
 ) -> None:  # fmt: skip
     if drawcount < 0:
         raise invalid_value("negative draw count")
+    check_count(drawcount, MOST_DRAWS, "draws")
     if type not in INDEX_TYPES:
         raise invalid_enum(type, "index type")
     counts = read_array(count, "int", drawcount).tolist()

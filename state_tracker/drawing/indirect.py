@@ -13,6 +13,7 @@ from gallette.state_tracker.drawing.draw import (
     draw_captured,
     draw_indexed,
 )
+from gallette.state_tracker.entry_points.counts import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -34,6 +35,7 @@ def _indirect(ctx: Context, pointer: Pointer, words: int, count: int, stride: in
     offset = pointer or 0
     if stride % 4 or stride < 0 or count < 0:
         raise invalid_value("bad stride or count of indirect draws")
+    check_count(count, MOST_DRAWS, "draws")
     stride = stride or words * 4
     if buffer is None:
         raise invalid_operation("no indirect buffer is bound")

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
+from gallette.state_tracker.entry_points.counts import MOST_NAMES, check_count
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "read_array",
     "read_bytes",
     "read_kept",
+    "read_names",
     "read_pointers",
     "read_string",
     "shared_memory",
@@ -245,8 +247,15 @@ def wrote_in_place(pointer: int, data: npt.NDArray[np.uint8]) -> None:
         listener.wrote(pointer, data)
 
 
+def read_names(pointer: Pointer, count: int) -> list[int]:
+    """The names of objects that a call lists."""
+    check_count(count, MOST_NAMES, "names")
+    return read_array(pointer, "uint", count).tolist()  # type: ignore[no-any-return]
+
+
 def read_pointers(pointer: Pointer, count: int) -> list[Pointer]:
     """`const void* const*`: `count` pointers, from a list of them or from an address."""
+    check_count(count, MOST_NAMES, "pointers")
     if isinstance(pointer, list | tuple):
         if len(pointer) < count:
             raise GalletteError(f"GL reads {count} pointers, but only {len(pointer)} were passed")
@@ -274,6 +283,7 @@ def read_string(pointer: Pointer, length: int | None = None) -> str:
 
 def read_strings(pointer: Pointer, count: int, lengths: Pointer = None) -> list[str]:
     """`const char* const*`: a list of `str`, or an address of addresses with optional lengths."""
+    check_count(count, MOST_NAMES, "strings")
     if isinstance(pointer, str | bytes):
         return [read_string(pointer)]
     if isinstance(pointer, Sequence):

@@ -24,7 +24,13 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_string, write_bytes
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_array,
+    read_names,
+    read_string,
+    write_bytes,
+)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable, swap
@@ -182,7 +188,7 @@ def delete_programs_arb(ctx: Context, n: int, programs: Pointer) -> None:
     if n < 0:
         raise invalid_value("a negative number of programs")
     state = ctx.assembly
-    for name in read_array(programs, "uint", n).tolist():
+    for name in read_names(programs, n):
         found = state.names.pop(name)
         if found is None:
             continue

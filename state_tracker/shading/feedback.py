@@ -14,7 +14,10 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.gl_types import gl_type
-from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_names,
+)
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable
@@ -127,10 +130,7 @@ def gen_transform_feedbacks(ctx: Context, n: int) -> list[int]:
 
 @entry
 def create_transform_feedbacks(ctx: Context, n: int) -> list[int]:
-    names = ctx.feedback.names.generate(n)
-    for name in names:
-        ctx.feedback.names.bind(name, _create(ctx), True)
-    return names
+    return ctx.feedback.names.create(n, _create(ctx))
 
 
 @entry
@@ -142,7 +142,7 @@ def is_transform_feedback(ctx: Context, id: int) -> int:
 def delete_transform_feedbacks(ctx: Context, n: int, ids: Pointer) -> None:
     if n < 0:
         raise invalid_value("a negative number of transform feedbacks")
-    wanted = [int(i) for i in read_array(ids, "uint", n)]
+    wanted = [int(i) for i in read_names(ids, n)]
     for name in wanted:
         found = ctx.feedback.names.get(name)
         if found is not None and found.active:

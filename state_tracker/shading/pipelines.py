@@ -12,7 +12,10 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_names,
+)
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable, swap
@@ -88,10 +91,7 @@ def gen_program_pipelines(ctx: Context, n: int) -> list[int]:
 
 @entry
 def create_program_pipelines(ctx: Context, n: int) -> list[int]:
-    names = ctx.pipelines.names.generate(n)
-    for name in names:
-        ctx.pipelines.names.bind(name, Pipeline, True)
-    return names
+    return ctx.pipelines.names.create(n, Pipeline)
 
 
 @entry
@@ -103,7 +103,7 @@ def is_program_pipeline(ctx: Context, pipeline: int) -> int:
 def delete_program_pipelines(ctx: Context, n: int, pipelines: Pointer) -> None:
     if n < 0:
         raise invalid_value("a negative number of pipelines")
-    for name in read_array(pipelines, "uint", n):
+    for name in read_names(pipelines, n):
         found = ctx.pipelines.names.pop(int(name))
         if found is not None:
             if ctx.pipelines.current is found:

@@ -13,7 +13,11 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
-from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_array,
+    read_names,
+)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment, Framebuffer
@@ -58,10 +62,7 @@ def _create(ctx: Context) -> Any:
 
 @entry
 def create_framebuffers(ctx: Context, n: int) -> list[int]:
-    names = ctx.framebuffers.names.generate(n)
-    for name in names:
-        ctx.framebuffers.names.bind(name, _create(ctx), True)
-    return names
+    return ctx.framebuffers.names.create(n, _create(ctx))
 
 
 @entry
@@ -85,7 +86,7 @@ def delete_framebuffers(ctx: Context, n: int, framebuffers: Pointer) -> None:
     if n < 0:
         raise invalid_value("a negative number of framebuffers")
     state = ctx.framebuffers
-    for name in read_array(framebuffers, "uint", n):
+    for name in read_names(framebuffers, n):
         found = state.names.pop(int(name))
         if found is not None:
             state.bind(state.window, found is state.draw, found is state.read)

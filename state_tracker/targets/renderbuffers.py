@@ -13,7 +13,10 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_names,
+)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable, swap
@@ -73,10 +76,7 @@ def gen_renderbuffers(ctx: Context, n: int) -> list[int]:
 
 @entry
 def create_renderbuffers(ctx: Context, n: int) -> list[int]:
-    names = ctx.renderbuffers.names.generate(n)
-    for name in names:
-        ctx.renderbuffers.names.bind(name, Renderbuffer, True)
-    return names
+    return ctx.renderbuffers.names.create(n, Renderbuffer)
 
 
 @entry
@@ -89,7 +89,7 @@ def delete_renderbuffers(ctx: Context, n: int, renderbuffers: Pointer) -> None:
     if n < 0:
         raise invalid_value("a negative number of renderbuffers")
     state = ctx.renderbuffers
-    for name in read_array(renderbuffers, "uint", n):
+    for name in read_names(renderbuffers, n):
         found = state.names.pop(int(name))
         if found is None:
             continue

@@ -14,7 +14,11 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
-from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    read_array,
+    read_names,
+)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed, to_int
 from gallette.state_tracker.objects import GLObject
@@ -67,10 +71,7 @@ def create_textures(ctx: Context, target: int, n: int) -> list[int]:
     info = DESKTOP_TARGETS.get(target)
     if info is None:
         raise invalid_enum(target, "texture target")
-    names = ctx.textures.names.generate(n)
-    for name in names:
-        ctx.textures.names.bind(name, lambda k: TextureObject(k, info, ctx), True)
-    return names
+    return ctx.textures.names.create(n, lambda k: TextureObject(k, info, ctx))
 
 
 @entry
@@ -83,7 +84,7 @@ def delete_textures(ctx: Context, n: int, textures: Pointer) -> None:
     if n < 0:
         raise invalid_value("a negative number of textures")
     state = ctx.textures
-    for name in read_array(textures, "uint", n):
+    for name in read_names(textures, n):
         texture = state.names.pop(int(name))
         if texture is None:
             continue
@@ -342,10 +343,7 @@ _register_texture_parameters()
 
 @entry
 def gen_samplers(ctx: Context, count: int) -> list[int]:
-    names = ctx.samplers.generate(count)
-    for name in names:
-        ctx.samplers.bind(name, lambda n: SamplerObject(n, ctx.group.handles.forget), True)
-    return names
+    return ctx.samplers.create(count, lambda n: SamplerObject(n, ctx.group.handles.forget))
 
 
 register("create_samplers", gen_samplers)
@@ -360,7 +358,7 @@ def is_sampler(ctx: Context, sampler: int) -> int:
 def delete_samplers(ctx: Context, count: int, samplers: Pointer) -> None:
     if count < 0:
         raise invalid_value("a negative number of samplers")
-    for name in read_array(samplers, "uint", count):
+    for name in read_names(samplers, count):
         sampler = ctx.samplers.pop(int(name))
         if sampler is None:
             continue

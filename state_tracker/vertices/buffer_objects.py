@@ -17,8 +17,8 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
     bytes_at,
-    read_array,
     read_bytes,
+    read_names,
     shared_memory,
     write_bytes,
 )
@@ -53,10 +53,7 @@ def gen_buffers(ctx: Context, n: int) -> list[int]:
 
 @entry
 def create_buffers(ctx: Context, n: int) -> list[int]:
-    names = ctx.buffers.names.generate(n)
-    for name in names:
-        lookup(ctx, name)
-    return names
+    return ctx.buffers.names.create(n, lambda name: BufferObject(name, ctx))
 
 
 @entry
@@ -68,7 +65,7 @@ def is_buffer(ctx: Context, buffer: int) -> int:
 def delete_buffers(ctx: Context, n: int, buffers: Pointer) -> None:
     if n < 0:
         raise invalid_value("a negative number of buffers")
-    for name in read_array(buffers, "uint", n):
+    for name in read_names(buffers, n):
         buffer = ctx.buffers.names.pop(int(name))
         if buffer is None:
             continue

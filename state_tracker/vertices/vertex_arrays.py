@@ -23,7 +23,12 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
-from gallette.state_tracker.entry_points.memory import Pointer, address_of, read_array, read_kept
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    address_of,
+    read_kept,
+    read_names,
+)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed, to_int
 from gallette.state_tracker.objects import GLObject, NameTable, swap
@@ -182,10 +187,7 @@ def gen_vertex_arrays(ctx: Context, n: int) -> list[int]:
 
 @entry
 def create_vertex_arrays(ctx: Context, n: int) -> list[int]:
-    names = ctx.arrays.names.generate(n)
-    for name in names:
-        ctx.arrays.names.bind(name, VertexArray, True)
-    return names
+    return ctx.arrays.names.create(n, VertexArray)
 
 
 @entry
@@ -197,7 +199,7 @@ def is_vertex_array(ctx: Context, array: int) -> int:
 def delete_vertex_arrays(ctx: Context, n: int, arrays: Pointer) -> None:
     if n < 0:
         raise invalid_value("a negative number of vertex arrays")
-    for name in read_array(arrays, "uint", n):
+    for name in read_names(arrays, n):
         found = ctx.arrays.names.pop(int(name))
         if found is None:
             continue

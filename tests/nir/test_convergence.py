@@ -134,7 +134,7 @@ def test_simplifying_ends_when_all_is_simple_however_much_there_is(
         compile_rule(((one, "a", "b"), (next, "a", "b"))) for one, next in pairwise(steps)
     )
     monkeypatch.setattr(simplify, "rule_set", lambda options, phase: rules)
-    monkeypatch.setattr(simplify, "_BUDGET", 4)
+    monkeypatch.setattr(simplify, "REWRITES", 4)
     b = Builder.shader_main(Stage.FRAGMENT, "products")
     zero = b.imm_int(0)
     read = b.intrinsic("load_input", [zero], num_components=1)

@@ -26,6 +26,7 @@ from gallette.compiler.glsl.lower.stage import lower_stage
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.modes import DRAWING
+from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 
@@ -171,6 +172,7 @@ class _Linker:
                 from gallette.compiler.nir.text.printer import print_shader
 
                 tell(print_shader(shader))
+            check_shared_memory(shader, self.options.limits.max_compute_shared_memory_size)
             if self.options.optimize:
                 to_driver_form(shader, self.optimize_options)
         shaders = program.shaders

@@ -24,6 +24,10 @@ from gallette.compiler.nir.ir import types as t
 __all__ = ["CallLowering"]
 
 
+_MOST_CALLS_AROUND = 32
+"""Functions that are lowered inside each other: each takes some frames of Python's stack."""
+
+
 class CallLowering(MemoryLowering):
     """Calls; `function_for` lowers a function the first time it is called."""
 
@@ -151,8 +155,18 @@ class CallLowering(MemoryLowering):
             type_ = param.type if self.by_reference(param) else t.stored_type(param.type)
             nir.params.append(Parameter(param.name, type_, True))
         impl = FunctionImpl(self.shader, nir)
-        self.lower_body(function, impl)
+        if self.calls_around < _MOST_CALLS_AROUND:
+            self.calls_around += 1
+            self.lower_body(function, impl)
+            self.calls_around -= 1
+        else:
+            self.postponed.append((function, impl))
         return nir
+
+    def lower_postponed(self) -> None:
+        """Lower the functions at the far end of long chains of calls."""
+        while self.postponed:
+            self.lower_body(*self.postponed.pop())
 
     def lower_body(self, function: hir.Function, impl: FunctionImpl) -> None:
         """Lower one function."""

@@ -10,7 +10,16 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.layouts import PRIMITIVES
 from gallette.compiler.glsl.lower.values import Value, constant_bits, store
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir import (
+    Access,
+    Def,
+    Deref,
+    FunctionImpl,
+    Mode,
+    Shader,
+    Stage,
+    Variable,
+)
 from gallette.compiler.nir.ir import Function as NirFunction
 from gallette.compiler.nir.ir.types import Type, stored_type
 
@@ -91,6 +100,9 @@ class Lowering:
         self.values: dict[hir.Variable, Value] = {}
         """locals that need no memory, because they are never more than their initializer"""
         self.functions: dict[hir.Function, NirFunction] = {}
+        self.calls_around = 0
+        self.discards = 0
+        self.postponed: list[tuple[hir.Function, FunctionImpl]] = []
         self.constants: dict[tuple[Type, hir.Value], Variable] = {}
         self.frame = Frame(Builder(shader.add_entry()).sharing_constants())
         self.b = self.frame.b

@@ -13,6 +13,11 @@ from gallette.compiler.nir.ir import types as t
 __all__ = ["StatementLowering"]
 
 
+_MOST_LEFT = 64
+"""Discards that leave the shader: what follows each is nested in an else. After the others, what
+follows runs for nobody."""
+
+
 class StatementLowering(CallLowering):
     """Statements of all kinds."""
 
@@ -147,7 +152,8 @@ class StatementLowering(CallLowering):
         b = self.b
         if kind == "discard":
             b.intrinsic("discard")
-            if self.facts.needs_helpers:
+            self.discards += 1
+            if self.facts.needs_helpers or self.discards > _MOST_LEFT:
                 return False
             # Nothing later needs this invocation, not even a neighbour's derivative.
             self.leave()

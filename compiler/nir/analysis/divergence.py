@@ -24,7 +24,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gallette.compiler.nir.ir.cf import Block, If, Loop, Node, events, walk
+from gallette.compiler.nir.ir.cf import (
+    Block,
+    If,
+    Loop,
+    Node,
+    events,
+    place_of,
+    walk,
+)
 from gallette.compiler.nir.ir.instrs import (
     Alu,
     Call,
@@ -281,7 +289,7 @@ def _same(srcs: Sequence[Src], component: int) -> bool:
 
 
 def _node_before(block: Block) -> Node | None:
-    i = block.owner.index(block)
+    i = place_of(block)
     return block.owner[i - 1] if i else None
 
 

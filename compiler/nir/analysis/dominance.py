@@ -28,7 +28,9 @@ def compute_dominance(impl: FunctionImpl) -> None:
     entry.idom = entry
     for block in blocks[1:]:
         new: Block | None = None
-        for pred in block.predecessors:
+        # From the last one on: what they share then moves up the tree from there, and no way is
+        # gone twice, however many ways lead here.
+        for pred in sorted(block.predecessors, key=_index, reverse=True):
             if pred.idom is None:
                 continue
             if new is None:
@@ -48,6 +50,10 @@ def compute_dominance(impl: FunctionImpl) -> None:
             new.children.append(block)
     entry.idom = None
     _number_tree(entry)
+
+
+def _index(block: Block) -> int:
+    return block.index
 
 
 def _number_tree(entry: Block) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import Block, If
+from gallette.compiler.nir.ir.cf import (
+    Block,
+    If,
+    place_of,
+)
 from gallette.compiler.nir.ir.instrs import Phi
 from gallette.compiler.nir.ir.metadata import Analysis, Metadata, register
 from gallette.compiler.nir.ir.shader import FunctionImpl
@@ -18,7 +22,7 @@ def compute_liveness(impl: FunctionImpl) -> None:
     blocks = list(impl.blocks())
     condition_of: dict[Block, Def] = {}
     for block in blocks:
-        i = block.owner.index(block) + 1
+        i = place_of(block) + 1
         node = block.owner[i] if i < len(block.owner) else None
         if isinstance(node, If):
             condition_of[block] = node.condition.value

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import Block, If
+from gallette.compiler.nir.ir.cf import (
+    Block,
+    If,
+    place_of,
+)
 from gallette.compiler.nir.ir.instrs import LoadConst, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
@@ -25,7 +29,7 @@ def _impl_pressure(impl: FunctionImpl) -> int:
 
 def _block_pressure(block: Block) -> int:
     live = set(block.live_out)
-    at = block.owner.index(block) + 1
+    at = place_of(block) + 1
     node = block.owner[at] if at < len(block.owner) else None
     if isinstance(node, If):
         live.add(node.condition.value)

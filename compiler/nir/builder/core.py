@@ -12,7 +12,13 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir.bits import float_bits
-from gallette.compiler.nir.ir.cf import Block, If, Loop, next_block
+from gallette.compiler.nir.ir.cf import (
+    Block,
+    If,
+    Loop,
+    next_block,
+    place_of,
+)
 from gallette.compiler.nir.ir.fold import folded_now
 from gallette.compiler.nir.ir.instrs import (
     IDENTITY,
@@ -413,7 +419,7 @@ class Builder:
     def if_phi(self, then_value: Def, else_value: Def) -> Def:
         """Join two values behind the if that was just popped."""
         owner = self.block.owner
-        node = owner[owner.index(self.block) - 1]
+        node = owner[place_of(self.block) - 1]
         assert isinstance(node, If)
         return self.phi([(node.then_last, then_value), (node.else_last, else_value)])
 

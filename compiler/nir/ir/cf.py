@@ -36,6 +36,7 @@ class Block:
         "live_out",
         "owner",
         "parent",
+        "place",
         "predecessors",
         "successors",
     )
@@ -43,6 +44,7 @@ class Block:
     def __init__(self, parent: Parent, owner: Body):
         self.parent = parent
         self.owner = owner
+        self.place = len(owner)  # where it was when `place_of` was last asked
         self.first: Instr | None = None
         self.last: Instr | None = None
         self.index = -1
@@ -129,12 +131,22 @@ class Block:
 class If:
     """Runs one of two bodies."""
 
-    __slots__ = ("condition", "divergent", "else_body", "owner", "parent", "settled", "then_body")
+    __slots__ = (
+        "condition",
+        "divergent",
+        "else_body",
+        "owner",
+        "parent",
+        "place",
+        "settled",
+        "then_body",
+    )
     is_phi = False
 
     def __init__(self, parent: Parent, owner: Body, condition: Def):
         self.parent = parent
         self.owner = owner
+        self.place = len(owner)
         self.settled: int  # as instructions have it; nobody asks
         self.condition = Src(condition, self)
         self.then_body: Body = []
@@ -168,11 +180,12 @@ class If:
 class Loop:
     """Runs its body again and again until a break, return or halt."""
 
-    __slots__ = ("body", "divergent", "divergent_continue", "owner", "parent")
+    __slots__ = ("body", "divergent", "divergent_continue", "owner", "parent", "place")
 
     def __init__(self, parent: Parent, owner: Body):
         self.parent = parent
         self.owner = owner
+        self.place = len(owner)
         self.body: Body = []
         self.body.append(Block(self, self.body))
         self.divergent = self.divergent_continue = True
@@ -193,19 +206,38 @@ def impl_of(node: Node) -> FunctionImpl:
     return at  # type: ignore[no-any-return]
 
 
+_NEAR = 64
+
+
+def place_of(node: Node) -> int:
+    """Where a node stands in its body, which may be long: quick for a node that was asked for
+    before and has hardly moved since. Raises ValueError for a node that has been taken out."""
+    owner, at = node.owner, node.place
+    if at < len(owner) and owner[at] is node:
+        return at
+    try:
+        found = owner.index(node, max(0, at - _NEAR), at + _NEAR)
+    except ValueError:
+        found = owner.index(node)
+        for at in range(found + 1, len(owner)):  # which are likely to be asked for next
+            owner[at].place = at
+    node.place = found
+    return found
+
+
 def next_block(node: If | Loop) -> Block:
     """The block that follows an if or loop."""
-    return node.owner[node.owner.index(node) + 1]  # type: ignore[return-value]
+    return node.owner[place_of(node) + 1]  # type: ignore[return-value]
 
 
 def prev_block(node: If | Loop) -> Block:
     """The block in front of an if or loop."""
-    return node.owner[node.owner.index(node) - 1]  # type: ignore[return-value]
+    return node.owner[place_of(node) - 1]  # type: ignore[return-value]
 
 
 def next_node(block: Block) -> If | Loop | None:
     """The if or loop that follows a block in its body."""
-    i = block.owner.index(block) + 1
+    i = place_of(block) + 1
     return block.owner[i] if i < len(block.owner) else None  # type: ignore[return-value]
 
 
@@ -317,6 +349,21 @@ def blocks_in(body: Body) -> Iterable[Block]:
     if len(body) == 1:  # most bodies are
         return (body[0],)  # type: ignore[return-value]
     return _blocks_of_many(body)
+
+
+def nested_blocks(body: Body) -> Iterator[tuple[Block, int, int]]:
+    """Every block, in no order, how many ifs and loops are around it, and how many loops."""
+    stack: list[tuple[Body, int, int]] = [(body, 0, 0)]
+    while stack:
+        nodes, depth, loops = stack.pop()
+        for node in nodes:
+            if isinstance(node, Block):
+                yield node, depth, loops
+            elif isinstance(node, If):
+                stack.append((node.then_body, depth + 1, loops))
+                stack.append((node.else_body, depth + 1, loops))
+            else:
+                stack.append((node.body, depth + 1, loops + 1))
 
 
 def list_blocks(body: Body) -> list[Block]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, successors_of, walk
+from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, place_of, successors_of, walk
 from gallette.compiler.nir.ir.instrs import Deref, Instr
 from gallette.compiler.nir.ir.questions import has_side_effects
 from gallette.compiler.nir.ir.values import Def
@@ -38,7 +38,9 @@ def split_block(block: Block, after: Instr | None) -> Block:
         while at is not None:
             at.block = tail
             at = at.next
-    block.owner.insert(block.owner.index(block) + 1, tail)
+    place = place_of(block) + 1
+    block.owner.insert(place, tail)
+    tail.place = place
     return tail
 
 
@@ -48,7 +50,7 @@ def insert_node_at(
     """Split `block` behind `after` and put a new node between the halves."""
     tail = split_block(block, after)
     node = make(block.parent, block.owner, *args)
-    block.owner.insert(block.owner.index(tail), node)
+    block.owner.insert(place_of(tail), node)
     block.impl.invalidate()
     return node
 
@@ -56,7 +58,7 @@ def insert_node_at(
 def merge_blocks(first: Block, second: Block) -> None:
     """Append `second` to its direct neighbour `first`; `second` must have no phis left."""
     retarget_phis(second, first)
-    second.owner.remove(second)
+    del second.owner[place_of(second)]
     pour(second, first)
     first.impl.invalidate()
 
@@ -156,8 +158,10 @@ def splice(before: Block, nodes: Body, after: Block | None) -> None:
     inner = nodes[1:]
     for node in inner:
         node.parent, node.owner = before.parent, owner
-    at = owner.index(before) + 1
+    at = place_of(before) + 1
     owner[at:at] = inner
+    for place, node in enumerate(inner, at):
+        node.place = place
     retarget_phis(first, before, at=before)
     if after is not None:
         merge_blocks(before if first is last else last, after)

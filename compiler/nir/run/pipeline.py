@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gallette.compiler.effort import MOST_LOCALS, check_nesting
+from gallette.compiler.errors import CompileError
+from gallette.compiler.nir.ir.cf import nested_blocks
 from gallette.compiler.nir.ir.modes import TEMPORARIES, Mode, Stage
 from gallette.compiler.nir.ir.questions import by_kind, const_int, derefs_of
-from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, run_pass, run_passes
@@ -69,13 +72,31 @@ def needs_folding(shader: Shader) -> bool:
     )
 
 
+def _check_nesting(impl: FunctionImpl) -> None:
+    if len(impl.body) > 1:
+        depths = [(depth, loops) for _, depth, loops in nested_blocks(impl.body)]
+        check_nesting(impl.function.name, max(d for d, _ in depths), max(n for _, n in depths))
+
+
+def _check_locals(shader: Shader) -> None:
+    count = sum(var.type.scalar_count for var in shader.entry.locals)
+    if count > MOST_LOCALS:
+        raise CompileError(
+            f"the local variables of the {shader.stage.value} shader that lie in memory have "
+            f"{count} components, at most {MOST_LOCALS} are supported"
+        )
+
+
 def to_driver_form(
     shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
 ) -> None:
     """Everything a front end runs on one stage before linking it with the others."""
+    for impl in shader.impls():
+        _check_nesting(impl)
     run_passes(shader, INLINE, log)
     if _has_memory(shader):
         run_passes(shader, TO_SSA, log)
+    _check_locals(shader)
     if needs_folding(shader):
         canonicalize(shader, options, log)
     run_passes(shader, LOWER_IO, log)

@@ -16,6 +16,7 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, get_type_hints
 
+from gallette.compiler.effort import allow_nesting
 from gallette.compiler.errors import InputError
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.info import ShaderInfo
@@ -332,6 +333,7 @@ def _fits(value: Any, type: t.Type) -> bool:
 
 def parse(text: str, file: str = "<nir>", *, check: bool = True) -> Shader:
     """Read one shader. With `check` it is validated too (a `ValidationError` if that fails)."""
+    allow_nesting()
     parser = ShaderParser(text, file)
     shader = parser.shader()
     if check:

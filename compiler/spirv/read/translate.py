@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gallette.compiler.collector import collector_paused
+from gallette.compiler.effort import allow_nesting
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir.modes import Stage
@@ -231,6 +232,7 @@ def read_entry(
     specialize: Mapping[int, int] | None = None,
 ) -> tuple[Shader, list[tuple[str, Type, int, int]]]:
     """The shader, and the atomic counters it uses: name, type, binding, offset."""
+    allow_nesting()
     try:
         shader, counters = _translate(module, stage, entry, specialize)
     except RecursionError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gallette.compiler.effort import too_large
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Dim, Field, Type
 from gallette.compiler.spirv.grammar import name_of
@@ -81,6 +82,7 @@ def _array(d: Declarations, i: Instruction) -> None:
         raise i.error(f"an array of {element.kind}")
     stride = d.decorations.get(i.words[0], {}).get("ArrayStride", (0,))[0]
     nir = t.array(element.nir, length, stride)
+    _check_size(nir, i)
     kind = "array" if length else "runtime_array"
     d.types[i.words[0]] = SpvType(kind, nir, element, count=length, id=i.words[0])
 
@@ -102,7 +104,15 @@ def _struct(d: Declarations, i: Instruction) -> None:
     block = "Block" in facts or "BufferBlock" in facts
     laid_out = block and bool(fields) and all(f.offset >= 0 for f in fields)
     nir = t.interface(name, fields, "std430") if laid_out else t.struct(name, fields)
+    _check_size(nir, i)
     d.types[id] = SpvType("struct", nir, members=tuple(kinds), id=id, block=block)
+
+
+def _check_size(nir: Type, i: Instruction) -> None:
+    """Refuse a type that could not be worked with."""
+    reason = too_large(nir)
+    if reason:
+        raise i.error(reason)
 
 
 def _forward_pointer(d: Declarations, id: int, i: Instruction) -> SpvType:

@@ -29,6 +29,7 @@ from gallette.drivers.common.program import (
     InputUse,
     Outputs,
     ProgramFacts,
+    lanes_with_room,
 )
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 
@@ -72,7 +73,8 @@ class MachineProgram(Generic[Made]):
         self.constants = compiled.code.constants
         self.counters = counters
         self.name = shader.name
-        self.facts = _facts(shader, compiled.selector)
+        lanes = lanes_with_room(CHUNK, executable.private // 4)
+        self.facts = _facts(shader, compiled.selector, lanes)
         self.places = tuple(place for place, _ in executable.places)
         self._cycles = np.array(compiled.block_cycles, np.int64)
         self._sizes = np.array([stop - start for start, stop in executable.blocks], np.int64)
@@ -95,7 +97,7 @@ class MachineProgram(Generic[Made]):
         counters.instructions += int(launch.visits @ self._sizes)
 
 
-def _facts(shader: Shader, found: MessageSelector) -> ProgramFacts:
+def _facts(shader: Shader, found: MessageSelector, lanes: int) -> ProgramFacts:
     fragment = shader.stage.value == "fragment"
     outputs: dict[int, int] = {}
     for slot, component, _ in found.results if fragment else found.places:
@@ -117,7 +119,7 @@ def _facts(shader: Shader, found: MessageSelector) -> ProgramFacts:
         early_fragment_tests=shader.info.early_fragment_tests,
         uses_sample_shading=bool(system & PER_SAMPLE)
         or any(u[3] == "sample" for u in found.inputs),
-        chunk_lanes=CHUNK,
+        chunk_lanes=lanes,
         in_order=shader.info.interlocks or bool(system & HELD),
         post_depth_coverage=shader.info.post_depth_coverage,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from gallette.compiler import debug
+from gallette.compiler.effort import allow_nesting
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
@@ -108,6 +109,7 @@ class VariantCompiler(ABC, Generic[Key, Code]):
     home = ""  # the driver's folder under `gallette`; code is kept on disk for those who say it
 
     def __init__(self, options: LoweringOptions | None = None) -> None:
+        allow_nesting()
         self.options = options or LoweringOptions()
 
     @abstractmethod

@@ -106,9 +106,12 @@ _background: list[_Background] = []
 
 
 def begin(rank: int, job: Callable[[], Made]) -> Future[Made]:
-    """Have a job done; the future can be cancelled until somebody has begun."""
+    """Have a job done; the future can be cancelled until somebody has begun.
+
+    Nobody begins if there is no memory for a thread.
+    """
     future: Future[Made] = Future()
-    with _lock:
+    with _lock, contextlib.suppress(RuntimeError):
         if not _background:
             _background.append(_Background())
         _background[0].put(rank, future, job)
@@ -123,7 +126,9 @@ def wait_at_exit() -> None:
 
 def settle() -> None:
     """Wait until everything begun so far is done."""
-    begin(LATER, lambda: None).result()
+    done = begin(LATER, lambda: None)
+    if _background:
+        done.result()
 
 
 def _close() -> None:

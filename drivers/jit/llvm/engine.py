@@ -7,6 +7,7 @@ and as object files on disk (`compiler.disk_cache`) for the next one. A thread i
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
@@ -20,11 +21,14 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from gallette.compiler.disk_cache import DiskCache
+from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.common.threads import thread_count
+from gallette.drivers.common.work import Work
 
 from .background import LATER, SOON, begin, wait_at_exit
 from .making import Tools, explain, linker, machine, optimised, own_tools
 from .stack import LIMIT, call_in_thread, frame_bytes
+from .text import has_too_many_variables, is_cut
 
 __all__ = [
     "Code",
@@ -91,8 +95,16 @@ class Code:
         with _lock:
             coming = self._coming
             if coming is not None:
+                start = time.monotonic()
                 own = coming.cancel()
-                self._load(self._image(True, own_tools()) if own else coming.result(), True)
+                try:
+                    image = self._image(True, own_tools()) if own else coming.result()
+                    self._load(image, True)
+                except OutOfMemoryError:
+                    self._coming = Future()  # whoever calls next tries again
+                    raise
+                finally:
+                    Work.exclude(time.monotonic() - start)
                 self._coming = None  # now: other threads look without the lock
 
     def used(self, seconds: float) -> None:
@@ -103,7 +115,7 @@ class Code:
                 self._better.result()  # what went wrong, if it did
             return
         worth = _WORTH_BESIDE if thread_count() > 1 else _WORTH
-        if self._spent < max(_LEAST_USE, worth * self.seconds) or len(self.text) > _LONGEST:
+        if self._spent < max(_LEAST_USE, worth * self.seconds) or not worth_making_well(self.text):
             return
         if thread_count() > 1:
             self._better = begin(LATER, lambda: self._improve(_others_tools()))
@@ -112,9 +124,10 @@ class Code:
                 self._improve(own_tools())
 
     def _improve(self, tools: Tools) -> None:
-        image = self._image(False, tools)
-        with _lock:
-            self._load(image, False)
+        with contextlib.suppress(OutOfMemoryError):  # what there is, is good enough
+            image = self._image(False, tools)
+            with _lock:
+                self._load(image, False)
 
     def _kept(self, key: str) -> bytes | None:
         image = self._cache.get(key) if self._cache is not None else None
@@ -204,8 +217,15 @@ _SECONDS = 4e-7
 """Making code quickly takes for each character of its text, roughly."""
 
 _LEAST_USE = 0.004
-_LONGEST = 4 << 20
-"""Characters of a module that is made well: the passes take more than proportionally longer."""
+_LONGEST, _LONGEST_CUT = 4 << 20, 1 << 20
+"""Characters of a module that is made well, the second if blocks of it were cut: the passes that
+make code good take more than proportionally longer for it, and most of all for long blocks."""
+
+
+def worth_making_well(text: str) -> bool:
+    """Whether the time that the slow passes take for a module has a bound."""
+    most = _LONGEST_CUT if is_cut(text) else _LONGEST
+    return len(text) <= most and not has_too_many_variables(text)
 
 
 def _first_image(code: weakref.ref[Code]) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import mmap
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,9 @@ import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 
 from gallette.compiler import debug
+from gallette.compiler.errors import OutOfMemoryError
+
+from .text import has_too_many_variables, is_cut
 
 __all__ = ["Machine", "Tools", "explain", "linker", "machine", "optimised", "own_tools"]
 
@@ -91,12 +95,25 @@ class Tools:
         self._images += 1
         if self._images % _MOST_IMAGES == 0:
             self._context = llvm.create_context()
+        _require_memory(len(text) * _MEMORY + _LEAST_MEMORY)
         target = self._targets[quick]
         module = optimised(text, quick, target, self._context)
         try:
             return _emitted(target, module)
         finally:
             module.close()
+
+
+_MEMORY, _LEAST_MEMORY = 64, 32 << 20
+"""Bytes that LLVM takes for each character of a module, at most, and for the smallest one."""
+
+
+def _require_memory(size: int) -> None:
+    """Raise an error if there is no room for so many bytes: LLVM itself would end the process."""
+    try:
+        mmap.mmap(-1, size).close()
+    except OSError as error:
+        raise OutOfMemoryError(f"out of memory: {size >> 20} MiB to compile a shader") from error
 
 
 _SMALL_LOOP = """
@@ -140,7 +157,14 @@ def optimised(text: str, quick: bool = False, target: Any = None, context: Any =
     options.loop_unrolling = False
     builder = llvm.create_pass_builder(target, options)
     manager = llvm.create_new_module_pass_manager()
+    left_out = set()
+    if is_cut(text):
+        left_out.add("simplify_cfg")  # which would join the blocks
+    if has_too_many_variables(text):
+        left_out.add("sroa")
     for name in _FEW_PASSES if quick else _PASSES:
+        if name in left_out:
+            continue
         getattr(manager, f"add_{name}_pass")()
     _unguarded("LLVMPY_RunNewModulePassManager")(manager, module, builder)
     if verifies:

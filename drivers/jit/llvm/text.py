@@ -13,10 +13,16 @@ from typing import Any
 
 from .values import Operand, V, bits_of, constant_text, type_text
 
-__all__ = ["PIECE", "Builder", "Var"]
+__all__ = ["PIECE", "Builder", "Var", "has_too_many_variables", "is_cut"]
 
 PIECE = 16
 """Lanes that gather or scatter at once: those of the widest registers."""
+
+_LONGEST_BLOCK = 8192
+"""Instructions. The time LLVM takes grows with the square of a block's length; below that, it does
+not show."""
+
+_CUT_BLOCK = 2048
 
 
 class Var:
@@ -82,8 +88,11 @@ class Builder:
         """Finish the function."""
         if self.open:
             self.line("ret void")
-        lines = [self._head, *self._entry, "br label %start\nstart:", *self._lines, "}"]
-        self._finished.append("\n".join(_flat(lines)))
+        lines = [*self._entry, "br label %start", "start:", *self._lines]
+        body = list(_flat(lines))
+        if len(body) > _LONGEST_BLOCK:
+            body = _with_short_blocks(body)
+        self._finished.append("\n".join((self._head, *body, "}")))
 
     def text(self) -> str:
         """The module."""
@@ -490,6 +499,52 @@ def _flat(lines: list[Any]) -> Iterator[str]:
             yield line
         else:
             yield from _flat(line)
+
+
+def is_cut(text: str) -> bool:
+    """Whether basic blocks of a module were so long that the builder cut them."""
+    return "\ncut0:" in text
+
+
+_MOST_PLACES = 1 << 24
+
+
+def has_too_many_variables(text: str) -> bool:
+    """Whether variables had better stay in memory: making values of them looks at many a block for
+    each of them."""
+    return text.count(" = alloca ") * text.count(":\n") > _MOST_PLACES
+
+
+def _with_short_blocks(lines: list[str]) -> list[str]:
+    """The body of a function, with its long basic blocks cut into blocks that follow each other."""
+    found: list[str] = []
+    cuts = 0
+    for block in _blocks(lines):
+        if len(block) <= _LONGEST_BLOCK:
+            found += block
+            continue
+        # In any other block than the first one, an alloca would take stack whenever it runs.
+        block.sort(key=lambda line: " = alloca " not in line)
+        rooms = sum(" = alloca " in line for line in block)
+        for at in range(0, len(block), _CUT_BLOCK):
+            if at > rooms and not block[at].startswith(_TERMINATORS):
+                found += f"br label %cut{cuts}", f"cut{cuts}:"
+                cuts += 1
+            found += block[at : at + _CUT_BLOCK]
+    return found
+
+
+_TERMINATORS = "br ", "ret "
+
+
+def _blocks(lines: list[str]) -> Iterator[list[str]]:
+    """Its basic blocks, each beginning with its label, except for the first one."""
+    start = 0
+    for at, line in enumerate(lines):
+        if line.endswith(":") and at > start:
+            yield lines[start:at]
+            start = at
+    yield lines[start:]
 
 
 def _suffix(t: str, w: int) -> str:

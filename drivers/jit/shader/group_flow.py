@@ -23,7 +23,13 @@ from typing import TypeAlias
 
 from gallette.compiler.nir.analysis.divergence import analyse_divergence
 from gallette.compiler.nir.ir import Block, Body, Def, If, Intrinsic, Jump, Loop, Phi, Src
-from gallette.compiler.nir.ir.cf import Node, next_block, prev_block, walk
+from gallette.compiler.nir.ir.cf import (
+    Node,
+    next_block,
+    place_of,
+    prev_block,
+    walk,
+)
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, LoadConst, Undef
 
 from ..llvm.text import Var
@@ -216,7 +222,7 @@ class GroupFlow(Flow):
         """Does it get its values between segments?"""
         block = phi.block
         assert block is not None
-        place = block.owner.index(block)
+        place = place_of(block)
         return (block.owner[place - 1] if place else block.parent) in self.outside
 
     def _is_open(self, src: Src) -> bool:

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.slots import FragResult
-from gallette.drivers.common.program import HELD, PER_SAMPLE, InputUse, ProgramFacts, textures_from
+from gallette.drivers.common.program import (
+    HELD,
+    PER_SAMPLE,
+    InputUse,
+    ProgramFacts,
+    lanes_with_room,
+    textures_from,
+)
 
 from .lane_ir import LaneProgram, LoopOp, Op
 from .walking import walk
@@ -77,6 +84,8 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
             discard = True
         elif item.what == "storage_write":
             effects = True
+    numbers = sum(array.rows for array in program.arrays.values() if array.varying)
+    lanes = lanes_with_room(chunk_lanes(arrays, shrinks), numbers)
     fragment = program.stage == "fragment"
     return ProgramFacts(
         stage=program.stage,
@@ -93,7 +102,7 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
         has_side_effects=effects,
         early_fragment_tests=program.early_fragment_tests,
         uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
-        chunk_lanes=chunk_lanes(arrays, shrinks),
+        chunk_lanes=lanes,
         in_order=program.interlocks or bool(system & HELD),
         post_depth_coverage=program.post_depth_coverage,
     )

@@ -31,6 +31,7 @@ from gallette.drivers.common.program import Emission, FragmentOutputs, Outputs, 
 
 from . import runtime, runtime_shared, runtime_storage
 from .analyse import analyse
+from .deep_code import compile_text
 from .emit import Emitter
 from .emit_base import KINDS, OPERATION, dtype_of
 from .facts import gather_facts
@@ -60,7 +61,7 @@ _KINDS = {kind: dtype_of(kind) for kind in KINDS}
 @functools.lru_cache(maxsize=1024)
 def _code_object(source: str, stage: str) -> Any:
     """The code of a text in which nothing is called what the application calls it."""
-    return compile(source, f"<numpipe {stage}>", "exec")
+    return compile_text(source, f"<numpipe {stage}>")
 
 
 def compile_program(shader: Shader, *, flat_colors: bool = False) -> CompiledShader:

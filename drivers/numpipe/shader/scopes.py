@@ -95,8 +95,11 @@ class RegisterFile:
         self.place(scope, value, register)
 
     def leave(self, scope: Scope, region: Region) -> None:
-        """A conditional region ends: names first bound in it are not to be relied on."""
-        scope.free = [r for r in scope.free if _encloses(r.region, region.parent)]
+        """A conditional region ends: names first bound in it are not to be relied on.
+
+        (Names that were first bound in a region inside of it went when that one ended.)
+        """
+        scope.free = [r for r in scope.free if r.region is not region]
 
 
 def _encloses(outer: Region, inner: Region | None) -> bool:

@@ -11,18 +11,12 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Block, Body, If, Jump, Loop, Phi, Shader
+from gallette.compiler.nir.ir.cf import place_of
 
 from .lane_ir import BreakOp, ContinueOp, IfOp, LaneProgram, LaneValue, LoopOp, Region
 from .translate_memory import MemoryTranslator
 
-__all__ = ["MAX_NESTING", "translate"]
-
-MAX_NESTING = 80
-"""Python's own limit is 100 levels of indentation; some of ours need two."""
-
-
-MAX_LOOPS = 18
-"""Python allows 20 blocks within each other."""
+__all__ = ["translate"]
 
 
 def translate(shader: Shader, *, flat_colors: bool = False) -> LaneProgram:
@@ -64,10 +58,6 @@ class _Translator(MemoryTranslator):
             self.instruction(instr)
 
     def nested(self, region: Region) -> Region:
-        if region.depth > MAX_NESTING:
-            raise GalletteError(
-                f"shader {self.shader.name!r} nests control flow more than {MAX_NESTING} deep"
-            )
         outer, self.region = self.region, region
         return outer
 
@@ -75,7 +65,7 @@ class _Translator(MemoryTranslator):
         op = IfOp(self.component(node.condition, 0), self.region)
         op.divergent = op.cond.varying
         self.region.items.append(op)
-        after = node.owner[node.owner.index(node) + 1]
+        after = node.owner[place_of(node) + 1]
         assert isinstance(after, Block)
         then_jumps, else_jumps = _jumps(node.then_body), _jumps(node.else_body)
         if then_jumps or else_jumps:
@@ -115,12 +105,8 @@ class _Translator(MemoryTranslator):
     def loop(self, node: Loop) -> None:
         op = LoopOp(self.region)
         op.divergent, op.divergent_continue = node.divergent, node.divergent_continue
-        if _loops_around(op.body) > MAX_LOOPS:
-            raise GalletteError(
-                f"shader {self.shader.name!r} nests loops more than {MAX_LOOPS} deep"
-            )
-        before = node.owner[node.owner.index(node) - 1]
-        after = node.owner[node.owner.index(node) + 1]
+        before = node.owner[place_of(node) - 1]
+        after = node.owner[place_of(node) + 1]
         assert isinstance(before, Block) and isinstance(after, Block)
         self.region.items.append(op)
         phis = list(node.first.phis())
@@ -180,14 +166,6 @@ class _Translator(MemoryTranslator):
 
 def _differs(phi: Phi, component: int) -> bool:
     return bool(phi.result.divergent_components >> component & 1)
-
-
-def _loops_around(region: Region | None) -> int:
-    count = 0
-    while region is not None:
-        count += isinstance(region.owner, LoopOp)
-        region = region.parent
-    return count
 
 
 def _jumps(body: Body) -> bool:

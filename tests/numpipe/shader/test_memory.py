@@ -200,31 +200,6 @@ def test_an_endless_loop_exhausts_its_budget() -> None:
         program.bind(given).fragment(Lanes(env))
 
 
-def test_nesting_beyond_the_limit_is_a_clear_error() -> None:
-    b = Builder.shader_main(Stage.FRAGMENT, "deep")
-    condition = b.flt(varying(b, 0), b.imm_float(0.5))
-    for _ in range(200):
-        b.push_if(condition)
-    b.intrinsic("store_output", [b.imm_float(1.0), b.imm_int(0)], location=4, write_mask=1)
-    for _ in range(200):
-        b.pop_if()
-    with pytest.raises(GalletteError, match="nests control flow more than"):
-        compile_program(b.shader)
-
-
-def test_loops_nested_beyond_the_limit_are_a_clear_error() -> None:
-    b = Builder.shader_main(Stage.FRAGMENT, "loops")
-    for _ in range(25):
-        b.push_loop()
-        b.break_if(b.flt(varying(b, 0), b.imm_float(0.5)))
-    for _ in range(25):
-        b.jump("break")
-        b.pop_loop()
-    b.intrinsic("store_output", [b.imm_float(1.0), b.imm_int(0)], location=4, write_mask=1)
-    with pytest.raises(GalletteError, match="nests loops more than"):
-        compile_program(b.shader)
-
-
 def test_an_intrinsic_without_code_is_a_clear_error() -> None:
     shader = fragment("subgroup", lambda b: b.intrinsic("load_subgroup_eq_mask"))
     with pytest.raises(GalletteError, match="no code for the intrinsic 'load_subgroup_eq_mask'"):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from gallette.compiler.effort import MOST_INSTRUCTIONS, check_nesting
 from gallette.compiler.errors import CompileError, GalletteError
+from gallette.compiler.nir.ir.cf import Block, Body, Parent, blocks_in, nested_blocks
 from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
 from gallette.compiler.nir.ir.questions import by_kind
@@ -14,21 +18,24 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
 @nir_pass("inline_functions")
-def inline_functions(shader: Shader, *, max_instrs: int = 250_000) -> bool:
+def inline_functions(shader: Shader, *, max_instrs: int = MOST_INSTRUCTIONS) -> bool:
     """Leave one function, `main`, with everything inlined.
 
     Deref parameters turn into the derefs the caller passed. Needs `lower_returns`; fails on
-    recursion, which GLSL forbids, and if the result would exceed `max_instrs` (functions that call
-    each other twice, sixty deep, cannot be written out).
+    recursion, which GLSL forbids, if the result would exceed `max_instrs` (functions that call
+    each other twice, sixty deep, cannot be written out), and if it would be nested too deeply.
+
+    The code of a function that is called once moves to where it is called, so that a long chain of
+    functions, each of which calls the next, takes time in proportion to its length.
     """
     if len(shader.functions) == 1 and not by_kind(shader.entry).calls:
         return False
     order = _callees_first(shader)
-    _check_size(order, max_instrs)
+    uses = _check_size(order, max_instrs)
     progress = False
     for function in order:
-        if function.impl is not None:
-            progress |= _inline_into(function.impl)
+        if function.impl is not None and (function.is_entry or uses[function] > 1):
+            progress |= _inline_into(function.impl, uses)
     dropped = [f for f in shader.functions if not f.is_entry]
     for function in dropped:
         if function.impl is not None:
@@ -67,45 +74,83 @@ def _callees_first(shader: Shader) -> list[Function]:
     return order
 
 
-def _check_size(order: list[Function], limit: int) -> None:
-    """Work out how long each function gets, before it does."""
+def _check_size(order: list[Function], limit: int) -> Counter[Function]:
+    """Work out how long and how deep each function gets, before it does; answers how often each is
+    called."""
     sizes: dict[Function, int] = {}
+    depths: dict[Function, tuple[int, int]] = {}
+    uses: Counter[Function] = Counter()
     for function in order:
         assert function.impl is not None
-        calls = by_kind(function.impl).calls
-        size = function.impl.count_instrs() + sum(sizes[call.callee] - 1 for call in calls)
-        sizes[function] = size
+        size = most = most_loops = 0
+        for block, depth, loops in nested_blocks(function.impl.body):
+            most, most_loops = max(most, depth), max(most_loops, loops)
+            for instr in block.instrs():
+                if isinstance(instr, Call):
+                    size += sizes[instr.callee]
+                    inner, inner_loops = depths[instr.callee]
+                    most = max(most, depth + inner)
+                    most_loops = max(most_loops, loops + inner_loops)
+                    uses[instr.callee] += 1
+                else:
+                    size += 1
+        sizes[function], depths[function] = size, (most, most_loops)
         if size > limit:
             raise CompileError(
                 f"function {function.name!r} is too long when the functions it calls are "
                 f"inlined: {size} instructions, at most {limit} are supported"
             )
+        check_nesting(function.name, most, most_loops)
+    return uses
 
 
-def _inline_into(impl: FunctionImpl) -> bool:
-    calls = by_kind(impl).calls
+def _calls_in(body: Body) -> list[Call]:
+    return [i for block in blocks_in(body) for i in block.instrs() if isinstance(i, Call)]
+
+
+def _inline_into(impl: FunctionImpl, uses: Counter[Function]) -> bool:
+    """Inline all calls of a function; those that are called once bring calls of their own."""
+    calls = _calls_in(impl.body)
+    if not calls:
+        return False
+    locals_of: dict[Call, list[Variable]] = {}
+    calls_of: dict[Call, list[Call]] = {}
     # From the last to the first: what is behind a call, and moves, then ends at the next one.
-    added = [_inline_call(call) for call in reversed(calls)]
-    for variables in reversed(added):
-        impl.locals += variables
-    if calls:
-        impl.invalidate()
-    return bool(calls)
+    waiting = list(calls)
+    while waiting:
+        call = waiting.pop()
+        once = uses[call.callee] == 1
+        calls_of[call] = _calls_in(call.callee.impl.body) if once and call.callee.impl else []
+        locals_of[call] = _inline_call(call, once)
+        waiting += calls_of[call]
+    waiting = calls[::-1]
+    while waiting:
+        call = waiting.pop()
+        impl.locals += locals_of[call]
+        waiting += reversed(calls_of[call])
+    impl.invalidate()
+    return True
 
 
-def _inline_call(call: Call) -> list[Variable]:
-    """Put a call's code in its place; answers the locals that come with it."""
+def _inline_call(call: Call, once: bool) -> list[Variable]:
+    """Put a call's code in its place; answers the locals that come with it.
+
+    `once`: this is the only call, and may take the code itself instead of a copy.
+    """
     callee = call.callee.impl
     assert callee is not None
     block = call.block
     assert block is not None
-    remap = Remap()
-    variables = [remap.variable(var) for var in callee.locals]
-    body = clone_body(callee.body, block.parent, remap)
-    remap.finish_phis()
+    if once:
+        variables, body = callee.locals, _taken(callee, block.parent)
+    else:
+        remap = Remap()
+        variables = [remap.variable(var) for var in callee.locals]
+        body = clone_body(callee.body, block.parent, remap)
+        remap.finish_phis()
     params = [src.value for src in call.srcs]
     casts: list[Deref] = []
-    for copied in remap.blocks.values():
+    for copied in list(blocks_in(body)):
         for instr in copied.instrs():
             if isinstance(instr, Intrinsic) and instr.info.name == "load_param":
                 instr.replace_by(params[instr["param"]])
@@ -123,3 +168,13 @@ def _inline_call(call: Call) -> list[Variable]:
         if replaced is not None:
             propagate_modes(replaced)
     return variables
+
+
+def _taken(impl: FunctionImpl, parent: Parent) -> Body:
+    """The code of a function, for another place; nothing is left of it there."""
+    body, impl.body = impl.body, []
+    impl.body.append(Block(impl, impl.body))
+    for node in body:
+        node.parent = parent
+    impl.locals = []
+    return body

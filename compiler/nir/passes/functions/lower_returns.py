@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gallette.compiler.effort import MOST_NESTED
+from gallette.compiler.errors import CompileError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block, Body, If, Loop
 from gallette.compiler.nir.ir.instrs import Jump
@@ -54,14 +56,21 @@ def _lower(impl: FunctionImpl) -> None:
     b = Builder(impl).at_start(impl.first)
     b.store_var(flag, b.imm_bool(False))
     state = _State(impl, flag)
-    work: list[tuple[Body, bool]] = [(impl.body, False)]
+    work = [(impl.body, False, 0)]
     while work:
-        body, in_loop = work.pop()
-        _lower_body(body, in_loop, state, work)
+        body, in_loop, depth = work.pop()
+        if depth > MOST_NESTED:
+            raise CompileError(
+                f"function {impl.function.name!r} returns early too often: what follows a return "
+                f"is nested in an else, at most {MOST_NESTED} deep"
+            )
+        inner = _lower_body(body, in_loop, state)
+        work += [(body, in_loop, depth + 1) for body, in_loop in inner]
 
 
-def _lower_body(body: Body, in_loop: bool, state: _State, work: list[tuple[Body, bool]]) -> None:
-    """Handle one body; bodies inside it (and what was moved) go on the work list."""
+def _lower_body(body: Body, in_loop: bool, state: _State) -> list[tuple[Body, bool]]:
+    """Handle one body; answers those inside it, among them what was moved, which come next."""
+    work = []
     i = 0
     while i < len(body):
         node = body[i]
@@ -79,6 +88,7 @@ def _lower_body(body: Body, in_loop: bool, state: _State, work: list[tuple[Body,
                 _after_if(body, i, node, state)
             work.append((node.then_body, in_loop))
             work.append((node.else_body, in_loop))
+    return work
 
 
 def _return_here(block: Block, jump: Jump, in_loop: bool, state: _State) -> None:

@@ -10,6 +10,7 @@ from gallette.compiler.nir.ir.cf import (
     Parent,
     inner_first,
     next_block,
+    place_of,
     prev_block,
     successors_of,
     walk,
@@ -64,7 +65,9 @@ def _once(impl: FunctionImpl) -> bool:
 def _is_attached(node: Parent) -> bool:
     """Is a node still part of its function, with everything around it?"""
     while not isinstance(node, FunctionImpl):
-        if node not in node.owner:
+        try:
+            place_of(node)
+        except ValueError:
             return False
         node = node.parent
     return True
@@ -78,7 +81,7 @@ def _unreachable_behind(node: If | Loop) -> bool:
     elif contains_own_break(node):
         return False
     owner = node.owner
-    at = owner.index(node) + 1
+    at = place_of(node) + 1
     follower = owner[at]
     assert isinstance(follower, Block)
     if len(owner) == at + 1 and follower.first is None:
@@ -132,7 +135,7 @@ def _remove_node(node: If | Loop) -> None:
         node.condition.drop()  # both branches are empty
     else:
         drop_body(node.body)
-    node.owner.remove(node)
+    del node.owner[place_of(node)]
     merge_blocks(before, after)
 
 
@@ -145,7 +148,7 @@ def _take_branch(node: If, value: bool) -> None:
     drop_body(dead)
     node.condition.drop()
     owner = node.owner
-    at = owner.index(node)
+    at = place_of(node)
     last = taken[-1]
     assert isinstance(last, Block)
     if always_jumps(taken):
@@ -215,5 +218,5 @@ def _unwrap(loop: Loop) -> None:
     for phi in list(block.phis()):
         phi.replace_by(phi.src_for(before).value)
     jump.remove()
-    loop.owner.remove(loop)
+    del loop.owner[place_of(loop)]
     splice(before, [block], after)

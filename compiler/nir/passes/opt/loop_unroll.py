@@ -9,6 +9,7 @@ from gallette.compiler.nir.ir.cf import (
     Loop,
     blocks_in,
     next_block,
+    place_of,
     prev_block,
     walk,
 )
@@ -146,5 +147,5 @@ def _put(
     drop_body(loop.body)
     for phi in phis:
         phi.remove()
-    loop.owner.remove(loop)
+    del loop.owner[place_of(loop)]
     splice(before, out, after)

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.cf import Block, If, Node, blocks_in, impl_of, next_block, places
+from gallette.compiler.nir.ir.cf import (
+    Block,
+    If,
+    Node,
+    blocks_in,
+    impl_of,
+    next_block,
+    place_of,
+    places,
+)
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import always_jumps, impls_with_branches
@@ -95,7 +104,7 @@ def _merge(first: If, between: Block, second: If) -> None:
         if leaves:  # nothing comes out of this branch any more
             drop_phi_preds(between, end if alone else last)
     second.condition.drop()
-    second.owner.remove(second)
+    del second.owner[place_of(second)]
     # Phis of both blocks now stand together behind the merged if.
     merge_blocks(between, after)
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import If, inner_first, next_block, prev_block
+from gallette.compiler.nir.ir.cf import (
+    If,
+    inner_first,
+    next_block,
+    place_of,
+    prev_block,
+)
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.opcodes import OPCODES
@@ -86,5 +92,5 @@ def _flatten(node: If) -> None:
         before.append(select)
         phi.replace_by(select.result)
     node.condition.drop()
-    node.owner.remove(node)
+    del node.owner[place_of(node)]
     merge_blocks(before, after)

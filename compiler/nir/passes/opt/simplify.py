@@ -13,6 +13,7 @@ from gallette.compiler.nir.algebraic.rules import rule_set
 from gallette.compiler.nir.ir.cf import list_blocks
 from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, LoadConst, Phi, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.order import BlockOrder
 from gallette.compiler.nir.ir.questions import has_side_effects, is_phi_of_same
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_unused
@@ -58,7 +59,7 @@ def simplify(
 class _Simplifier:
     """One run over one function."""
 
-    __slots__ = ("budget", "extended", "impl", "progress", "protected", "rules", "seen")
+    __slots__ = ("budget", "extended", "impl", "order", "progress", "protected", "rules", "seen")
 
     def __init__(self, impl: FunctionImpl, rules: RuleSet | None, protected: Protection | None):
         self.impl = impl
@@ -67,6 +68,7 @@ class _Simplifier:
         self.progress = False
         self.seen: dict[Hashable, Instr] = {}
         """by what they compute, the instructions the walk has passed"""
+        self.order = BlockOrder()
         self.budget = REWRITES * 16
         self.extended = False
 
@@ -102,7 +104,7 @@ class _Simplifier:
 
     def walk(self, everything: bool) -> None:
         """Look at what is not settled, or at all there is, in source order."""
-        self.seen = {}
+        self.seen, self.order = {}, BlockOrder()
         remember, step = self.seen.setdefault, self.step
         levels = self.rules.depth - 1 if self.rules is not None else 0
         for block in list_blocks(self.impl.body):
@@ -228,7 +230,7 @@ class _Simplifier:
         ):
             self.seen[key] = instr
             return
-        if there is here and _comes_before(instr, known):  # made out of order by a rule
+        if there is here and self.order.comes_before(instr, known):  # made out of order by a rule
             self.seen[key] = instr
             known, instr = instr, known
         if isinstance(instr, Alu) and isinstance(known, Alu):
@@ -248,18 +250,6 @@ def _is_unsettled(impl: FunctionImpl) -> bool:
                 return True
             at = at.next
     return False
-
-
-def _comes_before(one: Instr, other: Instr) -> bool:
-    """Of two instructions of a block: is `one` the first? Quick if they are near each other."""
-    behind_one, behind_other = one.next, other.next
-    while behind_one is not None and behind_other is not None:
-        if behind_one is other:
-            return True
-        if behind_other is one:
-            return False
-        behind_one, behind_other = behind_one.next, behind_other.next
-    return behind_other is None  # `other` is nearer to the end
 
 
 def _unsettle_above(instr: Alu, levels: int) -> None:

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.cf import Block, If, Loop, events, next_block
+from gallette.compiler.nir.ir.cf import (
+    Block,
+    If,
+    Loop,
+    events,
+    next_block,
+    place_of,
+)
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, Jump, Phi, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
@@ -299,7 +306,7 @@ class _SsaBuilder:
         return bool(ends)
 
     def _enter_loop(self, loop: Loop, reached: bool) -> _LoopFrame:
-        before = loop.owner[loop.owner.index(loop) - 1]
+        before = loop.owner[place_of(loop) - 1]
         assert isinstance(before, Block)
         states = self.states
         phis: dict[Leaf, Phi] = {}

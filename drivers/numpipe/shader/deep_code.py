@@ -1,0 +1,141 @@
+"""Compiles generated text that is nested more deeply than Python's own compiler accepts.
+
+Python refuses text that is indented a hundred times, and twenty loops inside each other. A shader
+may do both. So the text is parsed in pieces, none of which is indented much, and the trees are put
+together; and a loop inside of many others becomes a function, which the loop around it calls.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import CodeType
+
+__all__ = ["compile_text"]
+
+_INDENT = 4
+_MOST_LEVELS = 64
+"""of a piece that is parsed at once"""
+
+_MOST_LOOPS = 16
+"""inside each other in one function"""
+
+_PIECE = "piece_"
+"""Begins the name that stands for a piece of text that is parsed elsewhere."""
+
+
+def compile_text(text: str, name: str) -> CodeType:
+    """The code of a text that defines one function, `run`."""
+    many_levels = "\n" + " " * (_INDENT * _MOST_LEVELS) in text
+    if not many_levels and text.count("while ") <= _MOST_LOOPS:
+        return compile(text, name, "exec")
+    tree = _Pieces(text.splitlines()).tree()
+    (run,) = tree.body
+    assert isinstance(run, ast.FunctionDef)
+    _make_functions_of_loops(run)
+    return compile(ast.fix_missing_locations(tree), name, "exec")
+
+
+class _Pieces:
+    """The text in pieces: what is indented further than one may be is a piece of its own."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self.levels = [(len(line) - len(line.lstrip(" "))) // _INDENT for line in lines]
+        self.found: list[tuple[int, int]] = []  # the lines of those to be parsed yet
+
+    def tree(self) -> ast.Module:
+        whole = self._parse(0, len(self.lines))
+        waiting = list(_bodies(whole))
+        while waiting:
+            body = waiting.pop()
+            for at, statement in enumerate(body):
+                if _name_of(statement).startswith(_PIECE):
+                    start, stop = self.found[int(_name_of(statement).removeprefix(_PIECE))]
+                    # It is all there is in that body: text is indented further by blocks alone.
+                    piece = self._parse(start, stop)
+                    body[at : at + 1] = piece.body
+                    waiting += _bodies(piece)
+                    break
+        return whole
+
+    def _parse(self, start: int, stop: int) -> ast.Module:
+        """The tree of some lines, with names in place of what is to be parsed by itself."""
+        first = self.levels[start]
+        chosen: list[str] = []
+        at = start
+        while at < stop:
+            level = self.levels[at] - first
+            if level < _MOST_LEVELS:
+                chosen.append(self.lines[at][first * _INDENT :])
+                at += 1
+                continue
+            begin = at
+            while at < stop and self.levels[at] - first >= _MOST_LEVELS:
+                at += 1
+            chosen.append(" " * (_INDENT * level) + f"{_PIECE}{len(self.found)}")
+            chosen += [""] * (at - begin - 1)
+            self.found.append((begin, at))
+        tree = ast.parse("\n".join(chosen))
+        return ast.increment_lineno(tree, start) if start else tree
+
+
+def _bodies(tree: ast.AST) -> list[list[ast.stmt]]:
+    """The lists of statements in a tree."""
+    found = []
+    for node in ast.walk(tree):
+        for name in ("body", "orelse"):
+            statements = getattr(node, name, None)
+            if isinstance(statements, list):
+                found.append(statements)
+    return found
+
+
+def _name_of(statement: ast.stmt) -> str:
+    """The name that a statement consists of; empty if it is more than a name."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Name):
+        return statement.value.id
+    return ""
+
+
+def _make_functions_of_loops(run: ast.FunctionDef) -> None:
+    """Have loops inside of too many others be functions, whose variables are those of `run`."""
+    shared: set[str] = set()
+    number = 0
+    waiting: list[tuple[list[ast.stmt], int]] = [(run.body, 0)]
+    while waiting:
+        body, loops = waiting.pop()
+        for at, statement in enumerate(body):
+            inner = loops
+            if isinstance(statement, ast.While):
+                inner += 1
+                if inner > _MOST_LOOPS:
+                    inner, number = 1, number + 1
+                    names = _stored(statement)
+                    shared |= names
+                    made, call = _as_function(f"loop_{number}", statement, names)
+                    body[at] = ast.If(ast.Constant(True), [made, call], [])
+            for name in ("body", "orelse"):
+                nested = getattr(statement, name, None)
+                if nested:
+                    waiting.append((nested, inner))
+    if shared:
+        bound = {argument.arg for argument in run.args.args}
+        targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in sorted(shared - bound)]
+        run.body.insert(0, ast.Assign(targets, ast.Constant(None)))
+
+
+def _as_function(name: str, loop: ast.While, names: set[str]) -> tuple[ast.stmt, ast.stmt]:
+    """A function of that name that runs the loop, and its call."""
+    body: list[ast.stmt] = [ast.Nonlocal(sorted(names)), loop] if names else [loop]
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    made = ast.FunctionDef(name, nothing, body, [], lineno=loop.lineno, col_offset=0)
+    return made, ast.Expr(ast.Call(ast.Name(name, ast.Load()), [], []))
+
+
+def _stored(tree: ast.AST) -> set[str]:
+    """The names that code binds."""
+    return {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
+    }

@@ -1,0 +1,109 @@
+"""Counts of names, objects and draws that nobody means: GL_OUT_OF_MEMORY before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gallette.state_tracker import GL, create_context
+from gallette.state_tracker.entry_points.counts import MOST_DRAWS, MOST_NAMES, MOST_OBJECTS
+from gallette.state_tracker.entry_points.errors import GLError
+from gallette.state_tracker.entry_points.memory import read_strings
+
+MANY = (1 << 31) - 1
+NOWHERE = 16
+"""An address that cannot be read: the count is looked at before."""
+
+CREATED = {
+    "create_buffers": (),
+    "create_framebuffers": (),
+    "create_program_pipelines": (),
+    "create_queries": (GL.SAMPLES_PASSED,),
+    "create_renderbuffers": (),
+    "create_samplers": (),
+    "create_textures": (GL.TEXTURE_2D,),
+    "create_transform_feedbacks": (),
+    "create_vertex_arrays": (),
+    "gen_samplers": (),
+}
+GENERATED = (
+    "gen_buffers",
+    "gen_framebuffers",
+    "gen_program_pipelines",
+    "gen_queries",
+    "gen_renderbuffers",
+    "gen_textures",
+    "gen_transform_feedbacks",
+    "gen_vertex_arrays",
+)
+DELETED = (
+    "delete_buffers",
+    "delete_framebuffers",
+    "delete_program_pipelines",
+    "delete_queries",
+    "delete_renderbuffers",
+    "delete_samplers",
+    "delete_textures",
+    "delete_transform_feedbacks",
+    "delete_vertex_arrays",
+)
+
+
+@pytest.fixture(scope="module")
+def gl() -> Iterator[Any]:
+    made = create_context("numpipe", version=(4, 6))
+    yield made
+    made.release()
+
+
+@pytest.fixture(scope="module")
+def old() -> Iterator[Any]:
+    made = create_context("numpipe", profile="compat", version=(2, 1))
+    yield made
+    made.release()
+
+
+@pytest.mark.parametrize("name", CREATED)
+def test_objects_have_a_limit_in_one_call(gl: Any, name: str) -> None:
+    for count in (MOST_OBJECTS + 1, MANY):
+        getattr(gl, name)(*CREATED[name], count)
+        assert gl.get_error() == GL.OUT_OF_MEMORY
+    assert len(getattr(gl, name)(*CREATED[name], 3)) == 3
+    assert gl.get_error() == GL.NO_ERROR
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_names_have_a_limit_in_one_call(gl: Any, name: str) -> None:
+    for count in (MOST_NAMES + 1, MANY):
+        getattr(gl, name)(count)
+        assert gl.get_error() == GL.OUT_OF_MEMORY
+
+
+@pytest.mark.parametrize("name", DELETED)
+def test_names_to_be_deleted_have_a_limit_in_one_call(gl: Any, name: str) -> None:
+    getattr(gl, name)(MANY, NOWHERE)
+    assert gl.get_error() == GL.OUT_OF_MEMORY
+
+
+def test_draws_have_a_limit_in_one_call(gl: Any) -> None:
+    for count in (MOST_DRAWS + 1, MANY):
+        gl.multi_draw_arrays(GL.POINTS, NOWHERE, NOWHERE, count)
+        assert gl.get_error() == GL.OUT_OF_MEMORY
+        gl.multi_draw_elements(GL.POINTS, NOWHERE, GL.UNSIGNED_INT, NOWHERE, count)
+        assert gl.get_error() == GL.OUT_OF_MEMORY
+
+
+def test_strings_have_a_limit_in_one_call() -> None:
+    with pytest.raises(GLError, match=f"{MANY} strings at once; at most {MOST_NAMES}"):
+        read_strings(NOWHERE, MANY)
+
+
+def test_lists_have_a_limit_in_one_call(old: Any) -> None:
+    old.call_lists(MANY, GL.UNSIGNED_BYTE, NOWHERE)
+    assert old.get_error() == GL.OUT_OF_MEMORY
+    old.gen_lists(MANY)
+    assert old.get_error() == GL.OUT_OF_MEMORY
+    old.delete_lists(1, MANY)
+    assert old.get_error() == GL.NO_ERROR
