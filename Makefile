@@ -57,7 +57,7 @@ unit: $(READY)  ## pytest, one worker per core
 
 clients: $(READY)  ## other people's OpenGL programs on gallette, compared with llvmpipe's pictures
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
-	GALLETTE_REQUIRE_CLIENTS=1 $(BIN)/python -m pytest -q tests/clients
+	GALLETTE_REQUIRE_CLIENTS=1 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/clients
 
 gallery: $(READY)  ## a page of what those programs draw on gallette and on llvmpipe
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
@@ -65,7 +65,7 @@ gallery: $(READY)  ## a page of what those programs draw on gallette and on llvm
 
 browser: $(READY)  ## the pages of `gallette inspect` and `explore` in Chromium
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,browser]'
-	GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q tests/inspector
+	GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n auto --dist worksteal tests/inspector
 
 docs: $(READY)  ## the documentation as a site, with live pages: build/docs/index.html
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,docs,browser]'

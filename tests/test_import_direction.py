@@ -24,7 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Narrower rules inside `compiler`: what a layer may see of it.
 COMPILER_PARTS: dict[str, tuple[str, ...]] = {
     "pipe": ("nir", "errors", "debug"),
-    "drivers": ("nir", "errors", "debug", "disk_cache", "output_files", "collector"),
+    "drivers": ("nir", "effort", "errors", "debug", "disk_cache", "output_files", "collector"),
 }
 
 

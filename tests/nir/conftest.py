@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,12 @@ import pytest
 from nir_cases import CheckError, NirCase, read_cases
 
 from gallette.compiler.errors import GalletteError
+
+
+@pytest.fixture(autouse=True)
+def idle_passes_are_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes that the runner leaves out run all the same, and must find nothing to do."""
+    monkeypatch.setenv("GALLETTE_DEBUG", f"{os.environ.get('GALLETTE_DEBUG', '')},nir:idle")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -280,10 +280,10 @@ def run_until_idle(
 ) -> bool:
     """Run passes in order, again and again, until none makes progress. Did any?
 
-    With the debug flag `nir:validate` those that are left out run as well, and must find nothing.
+    With the debug flag `nir:idle` those that are left out run as well, and must find nothing.
     """
     progress, run = False, run_pass if is_watched(log) else _run_unwatched
-    checked = debug.is_set("nir:validate")
+    checked = debug.is_set("nir:idle")
     impls = shader.impls()
     for _ in range(rounds):
         idle = True
