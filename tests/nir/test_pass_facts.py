@@ -137,6 +137,7 @@ def test_limits_are_by_default_what_is_written_here() -> None:
 FLAG_VALUES: dict[str, tuple[str, ...]] = {
     "nir:print": (),
     "nir:validate": (),
+    "nir:idle": (),
     "nir:metadata": (),
     "glsl:dump": (),
     "gl:calls": (),
