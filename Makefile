@@ -15,7 +15,7 @@ export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance piglit test lint types unit clients gallery browser docs fuzz mutants dist lock installed format bench clean
+.PHONY: help conformance piglit test lint types unit clients gallery browser docs fuzz bombs mutants dist lock installed format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -94,6 +94,8 @@ fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, programs, captures and na
 	$(BIN)/python fuzz/captures.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/program_binaries.py --seconds $(SECONDS)
 	$(BIN)/python fuzz/spirv_names.py --seconds $(SECONDS)
+
+bombs: $(READY)  ## SECONDS=30 of constructs that grow: what takes a compiler or a draw too long or too much memory?
 	$(BIN)/python fuzz/compile_bombs.py --seconds $(SECONDS) --seed 1
 
 COUNT ?= 400
