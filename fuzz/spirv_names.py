@@ -79,7 +79,7 @@ _PIECES = (
 )
 _BYTES = (b"\xff", b"\xfe\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\x80", b"\0")
 _MOST_WORDS = 1 << 14  # of a name: an instruction has fewer than 2^16
-_LONGEST_LABEL = 200  # bytes: GL_MAX_LABEL_LENGTH promises 256
+_LONGEST_LABEL = 80  # a byte may become a character of three in UTF-8
 
 _DROPPED = frozenset(
     map(opcode, ("OpName", "OpMemberName", "OpString", "OpSource", "OpLine", "OpModuleProcessed"))
@@ -237,13 +237,19 @@ def _with_more_names(raw: bytes, name: Namer) -> bytes:
     """The program binary with names of attributes, outputs and more that no shader has."""
     start = raw.index(b"x", raw.index(b" ", raw.index(b" ") + 1))
     described = json.loads(zlib.decompress(raw[start:]))
-    described["attributes"] = {name().decode("utf-8", "replace"): 3}
-    described["outputs"] = {name().decode("utf-8", "replace"): (2, 0)}
+    described["attributes"] = {_bindable(name()): 3}
+    described["outputs"] = {_bindable(name()): (2, 0)}
     for shader in described["shaders"]:
         assert base64.b64decode(shader["code"])
         shader["source"] = name().decode("utf-8", "replace")
         shader["included"] = [[name().decode("utf-8", "replace"), None]]
     return raw[:start] + zlib.compress(json.dumps(described).encode())
+
+
+def _bindable(name: bytes) -> str:
+    """A name that a location may be bound to: built-in ones have none."""
+    text = name.decode("utf-8", "replace")
+    return f"x{text}" if text.startswith("gl_") else text
 
 
 def _texts(handle: Any) -> Sequence[str]:
