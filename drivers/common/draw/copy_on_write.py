@@ -3,7 +3,7 @@
 The application may write a resource that pending draws read. Before it does, the resource is
 copied: the draws so far are executed with the copy, later ones read what is written now. So the
 application can update a vertex buffer, a uniform buffer or a part of a texture before every draw,
-and the draws still become one batch.
+and the draws still stay in one batch.
 
 Some resources cannot have a copy take their place: render targets, images, storage buffers, and
 memory that the application keeps mapped. Others are too large to be copied. Before these are

@@ -19,7 +19,6 @@ from .state import DrawState
 __all__ = ["Covered", "Group", "Kept", "rows_covered"]
 
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class Kept:
 
 @dataclass(slots=True)
 class Group:
-    """Draws of one state: which of those that wait they are, and their primitives."""
+    """Merged draws: their numbers in the batch, and their primitives."""
 
     draw: DrawState
     mode: Primitive

@@ -239,7 +239,7 @@ class DrawQueue:
         return self._more_that_wait(like, series, first) if like.waits else 0
 
     def _more_that_wait(self, like: Repeatable, series: Series, first: int) -> int:
-        """The same for pending draws.
+        """Repeat draws that become pending.
 
         Nobody looks at what is bound in between, so how many queries count samples is told before
         draws, and that it is another number in the end: where one query ends and the next begins,

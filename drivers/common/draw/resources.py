@@ -16,7 +16,7 @@ __all__ = [
 ]
 
 MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
-"""The stages whose constant block 0 may differ between draws that wait."""
+"""The stages whose constant block 0 may differ between merged draws."""
 
 
 def resources_of(bound: Bound) -> Iterator[Resource]:

@@ -131,9 +131,9 @@ class Snapshot:
         kin: Snapshot | None = None,
     ) -> None:
         """`reads`: what fragments read, `buffers`: where vertices are, `scissors`, `viewports`:
-        numbers that stand for them, `blocks`: constant blocks but the first, `family`: all else.
+        numbers that stand for them, `blocks`: constant blocks but the first, `state_key`: all else.
 
-        `kin` was given the same but for where vertices are and what textures fragments read.
+        `kin` is a snapshot that differs in vertex buffers and sampled textures alone.
         """
         self.state_key, self.reads, self.buffers = state_key, reads, buffers
         self.scissors, self.viewports, self.blocks = scissors, viewports, blocks
@@ -172,7 +172,7 @@ class Snapshot:
 
     @property
     def like(self) -> Snapshot:
-        """The snapshot without copies in place of resources (see `given_copies`)."""
+        """The snapshot without copies in place of resources (see `snapshot_copies`)."""
         return self
 
     @property
@@ -317,7 +317,7 @@ class Snapshot:
         return True
 
     def hold(self) -> None:
-        """Draws wait: what they were given must stay."""
+        """A draw is pending: the resources must stay."""
         if not self.held:
             self.held = True
             for resource in self._resources:
