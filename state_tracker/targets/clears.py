@@ -83,6 +83,8 @@ def _clear_color_buffer(ctx: Context, index: int, color: Any, scissor: ScissorSt
     surface = buffers[index] if index < len(buffers) else None
     mask = ctx.fragment.blend[index].mask
     if surface is not None and any(mask):
+        if surface.format.is_pure_integer:
+            color = _as_integers(color)
         flags = ClearFlags(ClearFlags.COLOR0 << index)
         ctx.pipe.clear(flags, color, 0.0, 0, scissor, color_mask=mask)
 
@@ -105,9 +107,9 @@ def _clear_depth_stencil(
 
 
 def _as_integers(color: tuple[Any, ...]) -> list[int]:
-    """The clear colour for an integer buffer: what GL_EXT_texture_integer set.
+    """The clear colour for an integer buffer.
 
-    A colour of floats is undefined there; like others, its bits.
+    OpenGL leaves undefined what a colour of floats does there; other drivers store its bits.
     """
     if all(isinstance(channel, int) for channel in color):
         return [int(channel) for channel in color]
@@ -159,10 +161,7 @@ def clear(ctx: Context, mask: int) -> None:
         clear_accumulation(ctx)
     flags, by_itself, some_bits = _attachments(ctx, mask)
     for index in by_itself:
-        surface = ctx.pipe_framebuffer.cbufs[index]
-        integer = surface is not None and surface.format.is_pure_integer
-        color = _as_integers(state.clear_color) if integer else state.clear_color
-        _clear_color_buffer(ctx, index, color, area)
+        _clear_color_buffer(ctx, index, state.clear_color, area)
     if some_bits:
         _clear_depth_stencil(ctx, None, state.clear_stencil, area)
     if flags:

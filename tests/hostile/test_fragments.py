@@ -69,3 +69,44 @@ def test_the_least_stencil_value_of_several_probes(gl: GLInterface) -> None:
     seen = np.frombuffer(gl.read_pixels(0, 0, 32, 32, GL.RGBA, GL.UNSIGNED_BYTE), np.uint8)
     assert set(seen.reshape(-1, 4)[:, 0].tolist()) <= {7, 8, 9}
     assert gl.get_error() == GL.NO_ERROR
+
+
+def test_a_load_at_one_place_in_a_loop_that_pixels_leave_at_different_times(
+    gl: GLInterface,
+) -> None:
+    """Each pixel gets a value of its own, although they all load the same one."""
+    fragment = """
+        uniform vec4 at;
+        uniform dvec2 numbers[3];
+        out vec4 color;
+        void main() {
+            float f = 1.0 + at.y;
+            switch ((int(gl_FragCoord.x) & 1) * 3 + int(at.w)) {
+            case 0: { float a[1]; a[int(f) - 1] = 0.5; f += a[int(f) - 1]; }
+            case 1: ;
+            case 2: break;
+            default: f += float(numbers[int(f)].y);
+            }
+            color = vec4(f / 4.0, 0.0, 0.0, 1.0);
+        }"""
+    program = linked(gl, VERTEX=EVERYWHERE, FRAGMENT=fragment)
+    gl.uniform2dv(gl.get_uniform_location(program, "numbers"), 3, [0, 0, 0, 2, 0, 0])
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    seen = np.frombuffer(gl.read_pixels(0, 0, 4, 1, GL.RGBA, GL.FLOAT), np.float32)
+    assert gl.get_error() == GL.NO_ERROR
+    assert np.allclose(seen.reshape(4, 4)[:, 0], [0.375, 0.75, 0.375, 0.75], atol=1 / 254)
+
+
+def test_floats_that_clear_an_integer_image(gl: GLInterface) -> None:
+    """What they leave there is undefined; NaN and huge ones are no error."""
+    (fbo,), (buffer,) = gl.gen_framebuffers(1), gl.gen_renderbuffers(1)
+    gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+    gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA8I, 4, 4)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
+    gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
+    for color in ([float("nan")] * 4, [1e38, -1e38, float("inf"), 0.5]):
+        gl.clear_bufferfv(GL.COLOR, 0, np.array(color, np.float32))
+    assert gl.get_error() == GL.NO_ERROR
+    gl.clear_bufferiv(GL.COLOR, 0, np.array([1, -2, 3, 4], np.int32))
+    seen = np.frombuffer(gl.read_pixels(0, 0, 1, 1, GL.RGBA_INTEGER, GL.INT), np.int32)
+    assert seen.tolist() == [1, -2, 3, 4]

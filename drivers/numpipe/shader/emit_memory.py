@@ -207,7 +207,10 @@ class MemoryEmitter(AluEmitter):
             self.view(-1, kind, 0)
             where = f"pick_block({view_name(-1, kind)}, {self.read(block, 'i4', lanes=False)})"
         at_text = self.read(offset, "i4", lanes=False)
-        if dst.varying:
+        if dst.varying and not offset.varying:  # lanes leave the loop around it at their own times
+            text = f"full(ubo_scalar({where}, {at_text}, {extra}), {self.scope.count})"
+            self.fresh(op, dst, text)
+        elif dst.varying:
             begins, ends = self.beside(op)
             if begins and ends:
                 self.fresh(op, dst, f"ubo_lanes({where}, {at_text}, {extra})")
