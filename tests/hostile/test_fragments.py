@@ -76,25 +76,28 @@ def test_a_load_at_one_place_in_a_loop_that_pixels_leave_at_different_times(
 ) -> None:
     """Each pixel gets a value of its own, although they all load the same one."""
     fragment = """
-        uniform vec4 at;
-        uniform dvec2 numbers[3];
+        uniform vec4 floats[3];
+        uniform ivec4 numbers;
+        uniform dvec2 doubles[3];
         out vec4 color;
         void main() {
-            float f = 1.0 + at.y, unused = 0.0;
-            switch ((int(gl_FragCoord.x) & 1) * 3 + int(at.w)) {
-            case 0: { float a[1]; a[int(f) - 1] = 0.5; unused += a[int(f) - 1]; }
+            vec4 f = vec4(0.5, 0.0, 3.0, 1.0) + floats[1];
+            switch (findMSB(bitfieldExtract(int(gl_FragCoord.x) & 1, numbers.w, 1))) {
+            case 0: { float a[1]; a[int(f.y)] = 0.5; f.x += a[int(f.y)]; }
             case 1: ;
             case 2: break;
-            default: f += float(numbers[int(f)].y);
+            default: f.y += float(doubles[int(f.y)].y);
             }
-            color = vec4(f / 4.0, 0.0, 0.0, 1.0);
+            double a[4];
+            for (int q = 0; q < 4; q++) a[q] = -double(f.y);
+            color = vec4(-float(a[numbers.x]), 0.0, 0.0, 1.0);
         }"""
     program = linked(gl, VERTEX=EVERYWHERE, FRAGMENT=fragment)
-    gl.uniform2dv(gl.get_uniform_location(program, "numbers"), 3, [0, 0, 0, 2, 0, 0])
+    gl.uniform2dv(gl.get_uniform_location(program, "doubles"), 3, [0, 0.75, 0, 2, 0, 0])
     gl.draw_arrays(GL.TRIANGLES, 0, 3)
     seen = np.frombuffer(gl.read_pixels(0, 0, 4, 1, GL.RGBA, GL.FLOAT), np.float32)
     assert gl.get_error() == GL.NO_ERROR
-    assert np.allclose(seen.reshape(4, 4)[:, 0], [0.25, 0.75, 0.25, 0.75], atol=1 / 254)
+    assert np.allclose(seen.reshape(4, 4)[:, 0], 0.75, atol=1 / 254)
 
 
 def test_floats_that_clear_an_integer_image(gl: GLInterface) -> None:
