@@ -1,8 +1,7 @@
 """Families of tests, written by small programs.
 
-Each module here has `tests()`, which yields `Generated` tests: a place under
-`piglit_subset/spec`, the one purpose, and the body. `python -m gallette.piglit_subset.generators`
-writes them all; a test of the project generates them again and wants no difference.
+Each module here has `tests()`, which yields tests: a place in the bundled suite, the one purpose,
+and the body. They may import what `generated.py` lists as `SOURCES`, and nothing else of gallette.
 """
 
 from gallette.piglit_subset.generators.common import Generated, all_tests
