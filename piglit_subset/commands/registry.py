@@ -5,19 +5,24 @@ registered head, so `probe rect rgba` wins over `probe`. A head nobody registere
 one with bad arguments, is *malformed*, which fails the test before anything is drawn; heads that
 `unsupported` names are known and cannot be done here, which skips it. The first line of a handler's
 docstring is its usage line, printed by `gallette piglit commands`.
+
+Most commands only read numbers and enums and hand them to one function of OpenGL: `calls` registers
+these from rows.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.requirements import Skip
-from gallette.piglit_subset.session import Session
+from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words
 
-__all__ = ["COMMANDS", "Handler", "command", "lookup", "unsupported"]
+__all__ = ["COMMANDS", "Handler", "Row", "calls", "command", "lookup", "unsupported"]
 
 Handler = Callable[[Session, Line, Words], None]
 COMMANDS: dict[tuple[str, ...], Handler] = {}
@@ -39,6 +44,51 @@ def _add(head: str, handler: Handler) -> None:
     words = tuple(head.split())
     COMMANDS[words] = handler
     _LONGEST[words[0]] = max(_LONGEST.get(words[0], 0), len(words))
+
+
+Row = tuple[str, str, str | Callable[..., Any], str]
+"""The command's words (and others that mean the same, after a comma), the rest of its usage line,
+a function, its arguments.
+
+The function is a method of OpenGL's, or one of ours, which gets the session first. Arguments are
+separated by commas: a kind (`enum`, `integer`, `number` or `double`, `3 integer` for several), then
+what an error says was expected.
+"""
+
+_ARGUMENT = re.compile(r"(?:(\d) )?(\w+) (.+)")
+_READ: dict[str, Callable[[Line, Words, str], Any]] = {
+    "enum": lambda line, words, what: enum(line, words.word(what)),
+    "integer": lambda line, words, what: words.integer(what),
+    "number": lambda line, words, what: words.number(what),
+    "double": lambda line, words, what: words.double(what),
+}
+
+
+def calls(rows: Iterable[Row]) -> None:
+    """Register commands that call one function with what they read."""
+    for heads, usage, function, arguments in rows:
+        first, *others = heads.split(", ")
+        usage = f"{first}{'' if usage[:1] == ':' else ' '}{usage}".strip()
+        command(first, *others)(_call(usage, function, arguments))
+
+
+def _call(usage: str, function: str | Callable[..., Any], arguments: str) -> Handler:
+    readers = []
+    for text in filter(None, arguments.split(", ")):
+        match = _ARGUMENT.fullmatch(text)
+        assert match is not None, text
+        readers += [(_READ[match[2]], match[3])] * int(match[1] or 1)
+
+    def run(session: Session, line: Line, words: Words) -> None:
+        values = [read(line, words, what) for read, what in readers]
+        words.end()
+        if isinstance(function, str):
+            getattr(session.gl, function)(*values)
+        else:
+            function(session, *values)
+
+    run.__doc__ = usage
+    return run
 
 
 def unsupported(reason: str, *heads: str) -> None:

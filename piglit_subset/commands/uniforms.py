@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.commands.registry import calls, command
 from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
 from gallette.state_tracker.entry_points.enums import GL
@@ -244,53 +245,25 @@ def write_member(
             gl.buffer_sub_data(GL.UNIFORM_BUFFER, offset, packed.nbytes, packed)
 
 
-@command("ubo array index")
-def ubo_array_index(session: Session, line: Line, words: Words) -> None:
-    """ubo array index N: later block members mean block N of the instance array"""
-    session.block.array_index = words.integer("an index")
-    words.end()
+def _set_block(field: str) -> Callable[..., None]:
+    return lambda session, value: setattr(session.block, field, value)
 
 
-@command("block array index")
-def block_array_index(session: Session, line: Line, words: Words) -> None:
-    """block array index N: as `ubo array index`, for blocks named by binding"""
-    session.block.array_index = words.integer("an index")
-    words.end()
-
-
-@command("block binding")
-def block_binding(session: Session, line: Line, words: Words) -> None:
-    """block binding N: later members are in the block bound there"""
-    session.block.binding = words.integer("a binding")
-    words.end()
-
-
-@command("block offset")
-def block_offset(session: Session, line: Line, words: Words) -> None:
-    """block offset N: byte offset of the next member"""
-    session.block.offset = words.integer("an offset")
-    words.end()
-
-
-@command("block row major")
-def block_row_major(session: Session, line: Line, words: Words) -> None:
-    """block row major 0|1"""
-    session.block.row_major = words.integer("0 or 1")
-    words.end()
-
-
-@command("block matrix stride")
-def block_matrix_stride(session: Session, line: Line, words: Words) -> None:
-    """block matrix stride N"""
-    session.block.matrix_stride = words.integer("a stride")
-    words.end()
-
-
-@command("block array stride")
-def block_array_stride(session: Session, line: Line, words: Words) -> None:
-    """block array stride N"""
-    session.block.array_stride = words.integer("a stride")
-    words.end()
+calls(
+    (
+        ("ubo array index", "N: later block members mean block N of the instance array",
+         _set_block("array_index"), "integer an index"),
+        ("block array index", "N: as `ubo array index`, for blocks named by binding",
+         _set_block("array_index"), "integer an index"),
+        ("block binding", "N: later members are in the block bound there",
+         _set_block("binding"), "integer a binding"),
+        ("block offset", "N: byte offset of the next member", _set_block("offset"),
+         "integer an offset"),
+        ("block row major", "0|1", _set_block("row_major"), "integer 0 or 1"),
+        ("block matrix stride", "N", _set_block("matrix_stride"), "integer a stride"),
+        ("block array stride", "N", _set_block("array_stride"), "integer a stride"),
+    )
+)  # fmt: skip
 
 
 @command("subuniform")
