@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from gallette.piglit_subset.generators.common import Test, drawn, main, slug
+
 Array = npt.NDArray[np.float64]
 
 _PAIRS = (
@@ -17,28 +19,7 @@ _PAIRS = (
 )
 """Source and destination, multiplied by their alpha."""
 
-_HEAD = """[require]
-GL >= 3.3
-GLSL >= 3.30
-GL_KHR_blend_equation_advanced
-SIZE 8 8
-
-[vertex shader passthrough]
-
-[fragment shader]
-#version 330
-#extension GL_KHR_blend_equation_advanced: require
-layout(blend_support_all_equations) out;
-uniform vec4 c;
-out vec4 color;
-
-void main()
-{
-	color = c;
-}
-
-[test]
-"""
+_EXTENSION = "GL_KHR_blend_equation_advanced"
 
 
 def _dodge(s: float, d: float) -> float:
@@ -108,23 +89,20 @@ _WHOLE: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[Test]:
+    fragment = [f"#extension {_EXTENSION}: require", "layout(blend_support_all_equations) out;"]
+    fragment += ["uniform vec4 c;", "out vec4 color;", *main("color = c;")]
     for name in (*_CHANNELS, *_WHOLE):
         lines = ["enable GL_BLEND", f"call glBlendEquation GL_{name}_KHR"]
         for source, target in _PAIRS:
             result = _blended(name, np.array(source), np.array(target))
-            lines += [
-                "",
-                f"clear color {_words(np.array(target))}",
-                "clear",
-                f"uniform vec4 c {_words(np.array(source))}",
-                "draw rect -1 -1 2 2",
-                f"probe all rgba {_words(result)}",
-            ]
+            lines += ["", f"clear color {_words(np.array(target))}", "clear"]
+            lines += [f"uniform vec4 c {_words(np.array(source))}", "draw rect -1 -1 2 2"]
+            lines += [f"probe all rgba {_words(result)}"]
         yield (
-            f"khr_blend_equation_advanced/equations/{name.lower().replace('_', '-')}",
+            f"khr_blend_equation_advanced/equations/{slug(name)}",
             f"{name} mixes the colours where both are, and keeps both elsewhere.",
-            _HEAD + "\n".join(lines),
+            drawn(330, fragment, lines, require=[_EXTENSION], gl="GL >= 3.3"),
         )
 
 

@@ -9,13 +9,14 @@ constants, because folding is another implementation of the same function.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import evaluation, number, vector
+from gallette.piglit_subset.generators.common import Case, Test, evaluation, glsl, vector
 
 Oracle = Callable[..., Any]
 _TINY = 1e-6
@@ -31,7 +32,15 @@ class Function:
     absolute: float = 0.0
     relative: float = 0.0
     version: int = 130
-    scalar_from: int = -1  # this argument (and the following) is scalar in every size
+
+    @property
+    def exact(self) -> bool:
+        return not (self.absolute or self.relative)
+
+    @property
+    def classifies(self) -> bool:
+        """Is the result a bool?"""
+        return self.name in ("isnan", "isinf")
 
 
 _ANGLES = ((0.0,), (0.5,), (1.25,), (-2.0,), (3.0,))
@@ -115,7 +124,7 @@ FUNCTIONS = (
 )
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[Test]:
     for function in FUNCTIONS:
         for size in (1, 2, 3, 4):
             yield _with_uniforms(function, size)
@@ -126,9 +135,8 @@ def tests() -> Iterator[tuple[str, str, str]]:
 
 
 def _place(function: Function, kind: str, size: int) -> str:
-    folder = f"glsl-{function.version // 100}.{function.version % 100:02}"
-    arguments = "-".join(["float" if size == 1 else f"vec{size}"] * len(function.cases[0]))
-    return f"{folder}/builtin-functions/{kind}{function.name}-{arguments}"
+    arguments = "-".join([vector("float", size)] * len(function.cases[0]))
+    return f"glsl-{glsl(function.version)}/builtin-functions/{kind}{function.name}-{arguments}"
 
 
 def _rotated(function: Function, size: int) -> list[list[list[float]]]:
@@ -150,47 +158,32 @@ def _bounds(function: Function, expected: list[Any]) -> list[float]:
 
 
 def _condition(function: Function, call: str, size: int, expected: str, bound: str) -> str:
-    if function.name in ("isnan", "isinf"):
-        return f"{call} == {expected}" if size == 1 else f"all(equal({call}, {expected}))"
-    exact = not (function.absolute or function.relative)
-    if exact:
+    if function.classifies and size > 1:
+        return f"all(equal({call}, {expected}))"
+    if function.exact:
         return f"{call} == {expected}"
-    if size == 1:
-        return f"abs({call} - {expected}) <= {bound}"
-    return f"all(lessThanEqual(abs({call} - {expected}), {bound}))"
+    return _near(f"abs({call} - {expected})", size, bound)
 
 
-def _with_uniforms(function: Function, size: int) -> tuple[str, str, str]:
+def _near(difference: str, size: int, bound: str) -> str:
+    return f"{difference} <= {bound}" if size == 1 else f"all(lessThanEqual({difference}, {bound}))"
+
+
+def _with_uniforms(function: Function, size: int) -> Test:
     kind = vector("float", size)
-    count = len(function.cases[0])
-    names = "abc"[:count]
-    result = vector("bool", size) if function.name in ("isnan", "isinf") else kind
-    declared = [f"uniform {kind} {name};" for name in names]
-    declared.append(f"uniform {result} expected;")
-    exact = not (function.absolute or function.relative)
-    if not exact:
-        declared.append(f"uniform {kind} bound;")
+    names = "abc"[: len(function.cases[0])]
     cases = []
     for arguments in _rotated(function, size):
+        case = {name: (kind, values) for name, values in zip(names, arguments, strict=True)}
         expected = _expected(function, arguments)
-        lines = [
-            f"uniform {kind} {name} {' '.join(map(number, values))}"
-            for name, values in zip(names, arguments, strict=True)
-        ]
-        lines.append(f"uniform {result} expected {' '.join(map(number, expected))}")
-        if not exact:
-            bounds = _bounds(function, expected)
-            lines.append(f"uniform {kind} bound {' '.join(map(number, bounds))}")
-        cases.append(lines)
+        case["expected"] = (vector("bool", size) if function.classifies else kind, expected)
+        if not function.exact:
+            case["bound"] = (kind, _bounds(function, expected))
+        cases.append(case)
     call = f"{function.name}({', '.join(names)})"
-    body = evaluation(
-        function.version,
-        "\n".join(declared),
-        _condition(function, call, size, "expected", "bound"),
-        cases,
-    )
+    condition = _condition(function, call, size, "expected", "bound")
     purpose = f"{function.name} of {kind} arguments gives what the specification defines."
-    return _place(function, "", size), purpose, body
+    return _place(function, "", size), purpose, evaluation(function.version, condition, cases)
 
 
 def _literal(values: list[Any], kind: str) -> str:
@@ -198,7 +191,7 @@ def _literal(values: list[Any], kind: str) -> str:
     return numbers if kind == "float" else f"{kind}({numbers})"
 
 
-def _with_constants(function: Function, size: int) -> tuple[str, str, str]:
+def _with_constants(function: Function, size: int) -> Test:
     kind = vector("float", size)
     terms = []
     for arguments in _rotated(function, size):
@@ -207,109 +200,77 @@ def _with_constants(function: Function, size: int) -> tuple[str, str, str]:
         want, bound = _literal(expected, kind), _literal(_bounds(function, expected), kind)
         call = f"{function.name}({literals})"
         terms.append(f"({_condition(function, call, size, want, bound)})")
-    body = evaluation(function.version, "", "\n\t\t&& ".join(terms), [[]])
     purpose = f"{function.name} of constant {kind} arguments is folded to the right value."
+    body = evaluation(function.version, "\n\t\t&& ".join(terms), [{}])
     return _place(function, "constant-", size), purpose, body
 
 
-# -- functions that mix components
-# -------------------------------------------------------------------
+# -- functions that mix components -----------------------------------------------------------------
 
 _VECTORS = (
     ((1.0, 2.0, 3.0, 4.0), (0.5, -1.0, 2.0, 0.25)),
     ((-3.0, 0.0, 4.0, 1.0), (1.0, 1.0, 1.0, 1.0)),
     ((0.125, 8.0, -0.5, 2.0), (-2.0, 0.5, 4.0, -1.0)),
 )
-
-
-def _reflect(i: Any, n: Any) -> Any:
-    return i - 2 * np.dot(n, i) * n
-
-
-def _faceforward(n: Any, i: Any) -> Any:
-    return n if np.dot(n, i) < 0 else -n
-
-
-_GEOMETRIC: tuple[tuple[str, str, Callable[[Any, Any], Any], bool, float], ...] = (
-    ("length", "length(a)", lambda a, b: np.linalg.norm(a), True, 1e-5),
-    ("distance", "distance(a, b)", lambda a, b: np.linalg.norm(a - b), True, 1e-5),
-    ("dot", "dot(a, b)", np.dot, True, 1e-5),
-    ("normalize", "normalize(a)", lambda a, b: a / np.linalg.norm(a), False, 1e-5),
-    ("reflect", "reflect(a, b)", _reflect, False, 1e-5),
-    ("faceforward", "faceforward(a, b, a)", _faceforward, False, 0.0),
+# How it is called, the oracle, whether the result is a scalar, and how far it may be off.
+_GEOMETRIC: tuple[tuple[str, Callable[[Any, Any], Any], bool, float], ...] = (
+    ("length(a)", lambda a, b: np.linalg.norm(a), True, 1e-5),
+    ("distance(a, b)", lambda a, b: np.linalg.norm(a - b), True, 1e-5),
+    ("dot(a, b)", np.dot, True, 1e-5),
+    ("normalize(a)", lambda a, b: a / np.linalg.norm(a), False, 1e-5),
+    ("reflect(a, b)", lambda i, n: i - 2 * np.dot(n, i) * n, False, 1e-5),
+    ("faceforward(a, b, a)", lambda n, i: n if np.dot(n, i) < 0 else -n, False, 0.0),
 )
 
 
-def _geometric() -> Iterator[tuple[str, str, str]]:
-    for name, call, oracle, is_scalar, relative in _GEOMETRIC:
+def _geometric() -> Iterator[Test]:
+    for call, oracle, is_scalar, relative in _GEOMETRIC:
+        name = call.partition("(")[0]
         for size in (1, 2, 3, 4):
-            kind = vector("float", size)
-            result = "float" if is_scalar else kind
-            takes_two = "b" in call.partition("(")[2]
+            kind, result_size = vector("float", size), 1 if is_scalar else size
+            result = vector("float", result_size)
             cases = []
             for left, right in _VECTORS:
                 a, b = np.array(left[:size]), np.array(right[:size])
                 expected = np.atleast_1d(oracle(a, b))
                 bound = 1e-5 + relative * float(np.abs(expected).max() + np.abs(a).max())
-                lines = [f"uniform {kind} a {' '.join(map(number, a.tolist()))}"]
-                if takes_two:
-                    lines.append(f"uniform {kind} b {' '.join(map(number, b.tolist()))}")
-                lines.append(
-                    f"uniform {result} expected {' '.join(map(number, expected.tolist()))}"
-                )
-                lines.append(f"uniform float bound {number(bound)}")
-                cases.append(lines)
-            difference = f"abs({call} - expected)"
-            condition = (
-                f"{difference} <= bound"
-                if result == "float"
-                else f"all(lessThanEqual({difference}, {result}(bound)))"
-            )
-            declared = (
-                f"uniform {kind} a;\n"
-                + (f"uniform {kind} b;\n" if takes_two else "")
-                + f"uniform {result} expected;\nuniform float bound;"
-            )
-            body = evaluation(130, declared, condition, cases)
+                case = {"a": (kind, a), "b": (kind, b), "expected": (result, expected)}
+                if "b" not in call.partition("(")[2]:
+                    del case["b"]
+                cases.append(case | {"bound": ("float", [bound])})
+            bound_of_all = "bound" if result_size == 1 else f"{result}(bound)"
             yield (
                 f"glsl-1.30/builtin-functions/{name}-{kind}",
                 f"{name} of {kind} vectors gives what the specification defines.",
-                body,
+                evaluation(130, _near(f"abs({call} - expected)", result_size, bound_of_all), cases),
             )
 
 
-_COMPARISONS = {
-    "lessThan": np.less,
-    "lessThanEqual": np.less_equal,
-    "greaterThan": np.greater,
-    "greaterThanEqual": np.greater_equal,
-    "equal": np.equal,
-    "notEqual": np.not_equal,
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "lessThan": operator.lt,
+    "lessThanEqual": operator.le,
+    "greaterThan": operator.gt,
+    "greaterThanEqual": operator.ge,
+    "equal": operator.eq,
+    "notEqual": operator.ne,
 }
 _LEFT, _RIGHT = (1, 2, 3, 4), (2, 2, 1, 4)
 
 
-def _relational() -> Iterator[tuple[str, str, str]]:
+def _relational() -> Iterator[Test]:
     for name, oracle in _COMPARISONS.items():
         for scalar in ("float", "int", "uint"):
             for size in (2, 3, 4):
                 kind = vector(scalar, size)
-                cases = []
+                cases: list[Case] = []
                 for turn in range(4):
                     left = [_LEFT[(i + turn) % 4] for i in range(size)]
                     right = [_RIGHT[(i + turn) % 4] for i in range(size)]
-                    expected = [bool(oracle(a, b)) for a, b in zip(left, right, strict=True)]
-                    cases.append(
-                        [
-                            f"uniform {kind} a {' '.join(map(str, left))}",
-                            f"uniform {kind} b {' '.join(map(str, right))}",
-                            f"uniform bvec{size} expected {' '.join(map(number, expected))}",
-                        ]
-                    )
-                declared = f"uniform {kind} a;\nuniform {kind} b;\nuniform bvec{size} expected;"
-                body = evaluation(130, declared, f"{name}(a, b) == expected", cases)
+                    expected = list(map(oracle, left, right))
+                    case = {"a": (kind, left), "b": (kind, right)}
+                    cases.append({**case, "expected": (f"bvec{size}", expected)})
                 yield (
                     f"glsl-1.30/builtin-functions/{name}-{kind}",
                     f"{name} compares {kind} vectors component by component.",
-                    body,
+                    evaluation(130, f"{name}(a, b) == expected", cases),
                 )

@@ -1,47 +1,29 @@
-"""What the generators share: a test as data, and how values are written."""
+"""What the generators share: a test as data, its usual form, and how values are written."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from textwrap import dedent
 
-__all__ = [
-    "FAMILIES",
-    "SCALARS",
-    "Generated",
-    "all_tests",
-    "evaluation",
-    "number",
-    "vector",
-]
+import numpy as np
 
-FAMILIES = (
-    "advanced_blending",
-    "atomics",
-    "builtin_functions",
-    "conversions",
-    "current_values",
-    "doubles",
-    "errors",
-    "extension_texture_functions",
-    "interfaces",
-    "interpolation",
-    "layouts",
-    "logic_operations",
-    "operators",
-    "output_state",
-    "packing",
-    "texture_formats",
-    "texture_functions",
-    "texture_uploads",
-    "uniform_calls",
-    "vertex_formats",
-)
+__all__ = [
+    "GREEN", "Case", "Generated", "Test", "drawn", "evaluation", "glsl", "green_if", "main",
+    "number", "slug", "vector", "words",
+]  # fmt: skip
+
+Test = tuple[str, str, str]
+"""A place in the bundled suite without suffix, what the test proves, and all below its head."""
+
+GREEN = ("draw rect -1 -1 2 2", "probe all rgba 0.0 1.0 0.0 1.0")
+"""Commands: what is drawn is green everywhere."""
+
 # Scalar type -> the prefix of its vectors.
 SCALARS = {"float": "vec", "int": "ivec", "uint": "uvec", "bool": "bvec", "double": "dvec"}
+Case = Mapping[str, tuple[str, Iterable[float]]]
+"""The uniforms of one evaluation: name -> type and values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,64 +41,92 @@ class Generated:
         return f"# {self.purpose}\n# {made_by}\n\n{dedent(self.body).strip()}\n"
 
 
-def all_tests() -> Iterator[Generated]:
-    """Every generated test, in the order of the families."""
-    for family in FAMILIES:
-        module = import_module(f"gallette.piglit_subset.generators.{family}")
-        found: Iterable[tuple[str, str, str]] = module.tests()
-        for place, purpose, body in found:
-            yield Generated(f"{place}.shader_test", family, purpose, body)
-
-
 def vector(scalar: str, size: int) -> str:
     """The GLSL type of `size` scalars."""
     return scalar if size == 1 else f"{SCALARS[scalar]}{size}"
 
 
+def glsl(version: int) -> str:
+    """`3.30` of 330."""
+    return f"{version // 100}.{version % 100:02}"
+
+
+def slug(name: str) -> str:
+    """An enum's name as a part of a test's."""
+    return name.lower().replace("_", "-")
+
+
 def number(value: float | int | bool) -> str:
     """A number as the `uniform` command reads it, exactly."""
-    if isinstance(value, bool | int):
+    if isinstance(value, bool | int | np.integer):
         return str(int(value))
     if math.isnan(value) or math.isinf(value):
         return str(value)
     return repr(float(value))
 
 
+def words(values: Iterable[float]) -> str:
+    return " ".join(map(number, values))
+
+
+def main(*statements: str) -> list[str]:
+    return ["", "void main()", "{", *(f"\t{statement}" for statement in statements), "}"]
+
+
+def green_if(condition: str) -> str:
+    """Green where the condition holds, red elsewhere."""
+    return f"{condition} ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0)"
+
+
+def drawn(
+    version: int,
+    fragment: Iterable[str],
+    commands: Iterable[str],
+    *,
+    require: Iterable[str] = (),
+    vertex: Iterable[str] = (),
+    data: Iterable[str] = (),
+    gl: str = "",
+    size: str = "8 8",
+) -> str:
+    """A test of a fragment shader, behind a vertex shader that hands on the position."""
+    shader = ["[vertex shader]", f"#version {version}", *vertex]
+    return "\n".join(
+        [
+            *("[require]", *filter(None, [gl]), f"GLSL >= {glsl(version)}", *require),
+            *(f"SIZE {size}", ""),
+            *(shader if vertex else ["[vertex shader passthrough]"]),
+            *("", "[fragment shader]", f"#version {version}", *fragment, ""),
+            *(["[vertex data]", *data, ""] if data else []),
+            *("[test]", *commands),
+        ]
+    )
+
+
 def evaluation(
     version: int,
-    uniforms: str,
     condition: str,
-    cases: Iterable[list[str]],
+    cases: Sequence[Case],
     *,
-    require: str = "",
     helpers: str = "",
     extension: str = "",
 ) -> str:
-    """A test that draws green where `condition` holds, once per case of uniform commands."""
-    lines = [
-        "[require]",
-        f"GLSL >= {version // 100}.{version % 100:02}",
-        *filter(None, require.splitlines()),
-        "SIZE 8 8",
-        "",
-        "[vertex shader passthrough]",
-        "",
-        "[fragment shader]",
-        f"#version {version}",
-        *filter(None, extension.splitlines()),
-        *filter(None, uniforms.splitlines()),
+    """A test that draws green where `condition` holds, once per case of uniforms."""
+    fragment = [
+        *filter(None, [extension]),
+        *(f"uniform {kind} {name};" for name, (kind, _) in cases[0].items()),
         "out vec4 color;",
-        "",
-        *([*helpers.splitlines(), ""] if helpers else []),
-        "void main()",
-        "{",
-        f"\tbool right = {condition};",
-        "\tcolor = right ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);",
-        "}",
-        "",
-        "[test]",
-        "clear color 0.0 0.0 1.0 1.0",
+        *(["", *helpers.splitlines()] if helpers else []),
+        *main(f"bool right = {condition};", f"color = {green_if('right')};"),
     ]
+    commands = ["clear color 0.0 0.0 1.0 1.0"]
     for case in cases:
-        lines += ["", "clear", *case, "draw rect -1 -1 2 2", "probe all rgba 0.0 1.0 0.0 1.0"]
-    return "\n".join(lines)
+        uniforms = (f"uniform {kind} {name} {words(v)}" for name, (kind, v) in case.items())
+        commands += [
+            "",
+            "clear",
+            *uniforms,
+            "draw rect -1 -1 2 2",
+            "probe all rgba 0.0 1.0 0.0 1.0",
+        ]
+    return drawn(version, fragment, commands)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gallette.piglit_subset.generators.common import evaluation, number, vector
+from gallette.piglit_subset.generators.common import Test, evaluation, glsl, vector
 
 _VALUES: dict[str, tuple[float, ...]] = {
     "float": (0.0, 1.0, 2.75, 7.5, 100.0),
@@ -20,43 +20,30 @@ _VALUES: dict[str, tuple[float, ...]] = {
 _SIGNED = {"float": (-1.0, -2.75), "int": (-1, -77), "double": (-1.0, -2.75)}
 
 
-def _converted(value: float, to: str) -> float:
-    if to == "bool":
-        return int(value != 0)
-    if to in ("int", "uint"):
-        return int(value)
-    return float(value)
-
-
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[Test]:
     for source in _VALUES:
         for target in _VALUES:
             for size in (1, 2, 3, 4):
                 yield _test(source, target, size)
 
 
-def _test(source: str, target: str, size: int) -> tuple[str, str, str]:
-    needs_doubles = "double" in (source, target)
-    version = 400 if needs_doubles else 130
-    values = list(_VALUES[source])
-    if target != "uint":
-        values += _SIGNED.get(source, ())
+def _converted(value: float, to: str) -> float:
+    if to == "bool":
+        return int(value != 0)
+    return int(value) if to in ("int", "uint") else float(value)
+
+
+def _test(source: str, target: str, size: int) -> Test:
+    version = 400 if "double" in (source, target) else 130
+    values = [*_VALUES[source], *(_SIGNED.get(source, ()) if target != "uint" else ())]
     kind, result = vector(source, size), vector(target, size)
     cases = []
     for turn in range(len(values)):
         given = [values[(turn + c) % len(values)] for c in range(size)]
         expected = [_converted(v, target) for v in given]
-        cases.append(
-            [
-                f"uniform {kind} a {' '.join(map(number, given))}",
-                f"uniform {result} expected {' '.join(map(number, expected))}",
-            ]
-        )
-    same = f"{result}(a) == expected"
-    folder = f"glsl-{version // 100}.{version % 100:02}"
-    body = evaluation(version, f"uniform {kind} a;\nuniform {result} expected;", same, cases)
+        cases.append({"a": (kind, given), "expected": (result, expected)})
     return (
-        f"{folder}/conversions/{kind}-to-{result}",
+        f"glsl-{glsl(version)}/conversions/{kind}-to-{result}",
         f"{result}(x) of a {kind} converts each component.",
-        body,
+        evaluation(version, f"{result}(a) == expected", cases),
     )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gallette.piglit_subset.generators.common import Test
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
 _CALL = re.compile(r"(\d)(N?)(ub|us|ui|[bsifd])(v?)$")
@@ -49,10 +50,9 @@ _VALUES = (
     Value("WindowPos", "CURRENT_RASTER_POSITION", "window-position",
           "current raster position as it is", (2, 3)),
 )  # fmt: skip
-_HEAD = "[require]\nGL COMPAT >= {}\nSIZE 16 16\n\n[test]\n"
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[Test]:
     for value in _VALUES:
         for size in value.sizes:
             yield _current(value, size)
@@ -105,7 +105,11 @@ def _line(function: Function, first: str, numbers: list[str], pointer: bool) -> 
     return " ".join(part for part in parts if part)
 
 
-def _current(value: Value, size: int) -> tuple[str, str, str]:
+def _test(place: str, purpose: str, lines: list[str], need: str = "GL COMPAT >= 2.1") -> Test:
+    return place, purpose, "\n".join(["[require]", need, "SIZE 16 16", "", "[test]", *lines])
+
+
+def _current(value: Value, size: int) -> Test:
     lines = [value.before] if value.before else []
     # Another value first, so that a call that does nothing is noticed.
     away = _line(FUNCTIONS[f"{value.setter}{size}f"], value.first, ["0.125"] * size, False)
@@ -113,14 +117,11 @@ def _current(value: Value, size: int) -> tuple[str, str, str]:
         numbers, values = _arguments(letters, size, value.normalized)
         lines += [away, _line(function, value.first, numbers, pointer)]
         lines.append(f"check glGetFloatv GL_{value.query} ~ {_expected(value, values)}")
-    return (
-        f"gl-1.4/current-values/{value.place}-{size}",
-        f"Every gl{value.setter}{size} sets the {value.what}.",
-        _HEAD.format("2.1") + "\n".join(lines),
-    )
+    purpose = f"Every gl{value.setter}{size} sets the {value.what}."
+    return _test(f"gl-1.4/current-values/{value.place}-{size}", purpose, lines)
 
 
-def _packed(value: Value) -> tuple[str, str, str]:
+def _packed(value: Value) -> Test:
     lines = [value.before] if value.before else []
     word = 1 | 2 << 10 | 3 << 20 | 1 << 30
     if value.normalized:
@@ -129,117 +130,91 @@ def _packed(value: Value) -> tuple[str, str, str]:
     for size in value.sizes:
         for pointer in (False, True):
             function = FUNCTIONS[f"{value.setter}P{size}ui{'v' * pointer}"]
-            first = f"{value.first} {_PACKED}".strip()
-            lines.append(_line(function, first, [str(word)], pointer))
+            lines.append(_line(function, f"{value.first} {_PACKED}".strip(), [str(word)], pointer))
             expected = _expected(value, plain[:size])
             lines.append(f"check glGetFloatv GL_{value.query} ~ {expected}")
-    return (
-        f"gl-3.3/current-values/{value.place}-packed",
-        f"The {value.what}, packed into one word.",
-        _HEAD.format("3.3") + "\n".join(lines),
-    )
+    place, purpose = f"gl-3.3/current-values/{value.place}-packed", f"The {value.what}, packed"
+    return _test(place, f"{purpose} into one word.", lines, "GL COMPAT >= 3.3")
 
 
-def _scalars() -> Iterator[tuple[str, str, str]]:
+def _scalars() -> Iterator[Test]:
     """Fog coordinate, colour index, edge flag."""
-    for setter, query in (("FogCoord", "CURRENT_FOG_COORD"), ("Index", "CURRENT_INDEX")):
+    for setter, query, name in (
+        ("FogCoord", "CURRENT_FOG_COORD", "fog-coordinate"),
+        ("Index", "CURRENT_INDEX", "index"),
+    ):
+        found = [n for n in FUNCTIONS if re.fullmatch(rf"{setter}(ub|[sifd])v?", n)]
         lines = []
-        for number, name in enumerate(
-            n for n in FUNCTIONS if re.fullmatch(rf"{setter}(ub|[sifd])v?", n)
-        ):
-            shown = str(number + 2)
-            lines.append(_line(FUNCTIONS[name], "", [shown], name.endswith("v")))
-            lines.append(f"check glGetFloatv GL_{query} = {shown}")
-        yield (
-            f"gl-1.4/current-values/{'fog-coordinate' if setter == 'FogCoord' else 'index'}",
-            f"Every gl{setter} sets its current value.",
-            _HEAD.format("2.1") + "\n".join(lines),
-        )
+        for number, function in enumerate(found, 2):
+            lines.append(_line(FUNCTIONS[function], "", [str(number)], function.endswith("v")))
+            lines.append(f"check glGetFloatv GL_{query} = {number}")
+        purpose = f"Every gl{setter} sets its current value."
+        yield _test(f"gl-1.4/current-values/{name}", purpose, lines)
     lines = []
     for flag in (0, 1):
         for name, shown in (("EdgeFlag", f"{flag}"), ("EdgeFlagv", f"({1 - flag})")):
             lines.append(f"call gl{name} {shown}")
             lines.append(f"check glGetBooleanv GL_EDGE_FLAG = {shown.strip('()')}")
-    yield (
-        "gl-1.4/current-values/edge-flag",
-        "The edge flag is what the last call said.",
-        _HEAD.format("2.1") + "\n".join(lines),
-    )
+    purpose = "The edge flag is what the last call said."
+    yield _test("gl-1.4/current-values/edge-flag", purpose, lines)
 
 
 _CORNERS = ((0, 0), (16, 0), (16, 16), (0, 16))
+_ON_RED = ["ortho", "clear color 1 0 0 1", "color 0 1 0 1"]
+_GREEN = "probe all rgba 0 1 0 1"
 
 
-def _vertices(size: int) -> tuple[str, str, str]:
-    lines = ["ortho", "clear color 1 0 0 1", "color 0 1 0 1"]
-    calls = [(f, "", p) for f, _, _, p in _spellings("Vertex", size)]
-    for function, _, pointer in calls:
+def _vertices(size: int) -> Test:
+    lines = list(_ON_RED)
+    for function, _, _, pointer in _spellings("Vertex", size):
         lines += ["", "clear", "call glBegin GL_QUADS"]
         for x, y in _CORNERS:
             lines.append(_line(function, "", [str(v) for v in (x, y, 0, 1)[:size]], pointer))
-        lines += ["call glEnd", "probe all rgba 0 1 0 1"]
-    return (
-        f"gl-1.0/vertices/vertex-{size}",
-        f"Every glVertex{size} gives a vertex between glBegin and glEnd.",
-        _HEAD.format("2.1") + "\n".join(lines),
-    )
+        lines += ["call glEnd", _GREEN]
+    purpose = f"Every glVertex{size} gives a vertex between glBegin and glEnd."
+    return _test(f"gl-1.0/vertices/vertex-{size}", purpose, lines)
 
 
-def _rectangles() -> tuple[str, str, str]:
-    lines = ["ortho", "clear color 1 0 0 1", "color 0 1 0 1"]
+def _rectangles() -> Test:
+    lines = list(_ON_RED)
     for letters in "dfis":
         for arguments in (f"glRect{letters} 0 0 16 16", f"glRect{letters}v (0 0) (16 16)"):
-            lines += ["", "clear", f"call {arguments}", "probe all rgba 0 1 0 1"]
-    return (
-        "gl-1.0/vertices/rectangles",
-        "Every glRect fills the rectangle between two corners.",
-        _HEAD.format("2.1") + "\n".join(lines),
-    )
+            lines += ["", "clear", f"call {arguments}", _GREEN]
+    purpose = "Every glRect fills the rectangle between two corners."
+    return _test("gl-1.0/vertices/rectangles", purpose, lines)
 
 
 # -- generic attributes ----------------------------------------------------------------------------
 
 
-def _attributes() -> Iterator[tuple[str, str, str]]:
-    head = "[require]\nGL >= 4.1\nSIZE 16 16\n\n[test]\n"
-    for kind, query, what in (
-        ("VertexAttrib", "glGetVertexAttribfv", "floats"),
-        ("VertexAttribI", "glGetVertexAttribIiv", "integers"),
-        ("VertexAttribL", "glGetVertexAttribLdv", "doubles"),
-    ):
+def _attributes() -> Iterator[Test]:
+    for letter, what in (("", "floats"), ("I", "integers"), ("L", "doubles")):
         for size in _SMALL:
-            lines = []
-            for function, letters, normalized, pointer in _spellings(kind, size):
-                numbers, values = _arguments(letters, size, normalized)
-                if kind == "VertexAttribL":
-                    numbers, values = _arguments("d", size, False)
-                asked = query
-                if kind == "VertexAttribI" and letters[0] == "u":
-                    asked = "glGetVertexAttribIuiv"
-                default = ["0", "0", "0", "1"][size:] if kind != "VertexAttribL" else []
-                shown = [f"{v:.6g}" for v in values] + default
-                letter = {"VertexAttrib": "f", "VertexAttribI": "i", "VertexAttribL": "d"}[kind]
-                lines.append(f"call gl{kind}{size}{letter} 1{' 9' * size}")
-                lines.append(_line(function, "1", numbers, pointer))
-                lines.append(f"check {asked} 1 GL_CURRENT_VERTEX_ATTRIB ~ {' '.join(shown)}")
-            yield (
-                f"gl-4.1/vertex-attributes/current-{what}-{size}",
-                f"Every gl{kind}{size} sets a generic attribute's current value.",
-                head + "\n".join(lines),
-            )
+            yield _attribute(letter, what, size)
     lines = []
     word = 1023 | 0 << 10 | 1023 << 20 | 3 << 30
     for size in _SMALL:
         for pointer in (False, True):
             function = FUNCTIONS[f"VertexAttribP{size}ui{'v' * pointer}"]
             for unit, whole in ((0, (1023, 0, 1023, 3)), (1, (1, 0, 1, 1))):
-                shown = [str(v) for v in (*whole[:size], *(0, 0, 0, 1)[size:])]
+                shown = " ".join(map(str, (*whole[:size], *(0, 0, 0, 1)[size:])))
                 lines.append(_line(function, f"1 {_PACKED} {unit}", [str(word)], pointer))
-                lines.append(
-                    f"check glGetVertexAttribfv 1 GL_CURRENT_VERTEX_ATTRIB ~ {' '.join(shown)}"
-                )
-    yield (
-        "gl-3.3/vertex-attributes/current-packed",
-        "Every glVertexAttribP unpacks a word into an attribute's current value.",
-        head.replace("4.1", "3.3") + "\n".join(lines),
-    )
+                lines.append(f"check glGetVertexAttribfv 1 GL_CURRENT_VERTEX_ATTRIB ~ {shown}")
+    purpose = "Every glVertexAttribP unpacks a word into an attribute's current value."
+    yield _test("gl-3.3/vertex-attributes/current-packed", purpose, lines, "GL >= 3.3")
+
+
+def _attribute(letter: str, what: str, size: int) -> Test:
+    kind, own = f"VertexAttrib{letter}", {"": "f", "I": "i", "L": "d"}[letter]
+    lines = []
+    for function, letters, normalized, pointer in _spellings(kind, size):
+        numbers, values = _arguments("d" if letter == "L" else letters, size, normalized)
+        got = "ui" if letter == "I" and letters[0] == "u" else own
+        default = [] if letter == "L" else ["0", "0", "0", "1"][size:]
+        shown = " ".join([f"{v:.6g}" for v in values] + default)
+        call = _line(function, "1", numbers, pointer)
+        lines += [f"call gl{kind}{size}{own} 1{' 9' * size}", call]
+        lines += [f"check glGet{kind}{got}v 1 GL_CURRENT_VERTEX_ATTRIB ~ {shown}"]
+    purpose = f"Every gl{kind}{size} sets a generic attribute's current value."
+    place = f"gl-4.1/vertex-attributes/current-{what}-{size}"
+    return _test(place, purpose, lines, "GL >= 4.1")

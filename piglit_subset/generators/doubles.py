@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import evaluation, number, vector
+from gallette.piglit_subset.generators.common import Test, drawn, evaluation, main, vector, words
 
 _VALUES = (1.0 + 2.0**-40, 3.1415926535897931, 1e-300, 123456789.125, 0.1)
 _OPERATORS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -30,7 +30,7 @@ _OPERATORS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
 }
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[Test]:
     for name, (text, oracle) in _OPERATORS.items():
         for size in (1, 2, 3, 4):
             yield _exact(name, text, oracle, size)
@@ -43,55 +43,38 @@ def tests() -> Iterator[tuple[str, str, str]]:
         yield _attribute(size)
 
 
-def _exact(
-    name: str, text: str, oracle: Callable[[Any, Any], Any], size: int
-) -> tuple[str, str, str]:
+def _turned(turn: int, size: int) -> Any:
+    return np.array([_VALUES[(turn + c) % len(_VALUES)] for c in range(size)])
+
+
+def _exact(name: str, text: str, oracle: Callable[[Any, Any], Any], size: int) -> Test:
     kind = vector("double", size)
     cases = []
     for turn in range(len(_VALUES)):
-        a = np.array([_VALUES[(turn + c) % len(_VALUES)] for c in range(size)])
-        b = np.array([_VALUES[(turn + c + 2) % len(_VALUES)] for c in range(size)])
-        cases.append(
-            [
-                f"uniform {kind} a {' '.join(map(number, a.tolist()))}",
-                f"uniform {kind} b {' '.join(map(number, b.tolist()))}",
-                f"uniform {kind} expected {' '.join(map(number, oracle(a, b).tolist()))}",
-            ]
-        )
-    declared = f"uniform {kind} a;\nuniform {kind} b;\nuniform {kind} expected;"
+        a, b = _turned(turn, size), _turned(turn + 2, size)
+        cases.append({"a": (kind, a), "b": (kind, b), "expected": (kind, oracle(a, b))})
     helper = f"{kind} value()\n{{\n\tprecise {kind} x = {text};\n\treturn x;\n}}"
-    body = evaluation(
-        400,
-        declared,
-        "value() == expected",
-        cases,
-        helpers=helper,
-        extension="#extension GL_ARB_gpu_shader5 : require",
-    )
+    extension = "#extension GL_ARB_gpu_shader5 : require"
     return (
         f"glsl-4.00/doubles/{name}-{kind}",
         f"{name} of {kind} values is done in double precision.",
-        body,
+        evaluation(400, "value() == expected", cases, helpers=helper, extension=extension),
     )
 
 
-def _root(size: int) -> tuple[str, str, str]:
+def _root(size: int) -> Test:
     kind = vector("double", size)
-    cases = []
-    for turn in range(3):
-        a = np.array([_VALUES[(turn + c) % len(_VALUES)] for c in range(size)])
-        cases.append([f"uniform {kind} a {' '.join(map(number, a.tolist()))}"])
     near = "abs(sqrt(a) * sqrt(a) - a) <= a * 1.0e-14lf"
     if size > 1:
         near = f"all(lessThanEqual(abs(sqrt(a) * sqrt(a) - a), a * {kind}(1.0e-14lf)))"
     return (
         f"glsl-4.00/doubles/sqrt-{kind}",
         f"sqrt of a {kind} has the accuracy of doubles.",
-        evaluation(400, f"uniform {kind} a;", near, cases),
+        evaluation(400, near, [{"a": (kind, _turned(turn, size))} for turn in range(3)]),
     )
 
 
-def _matrix(columns: int, rows: int) -> tuple[str, str, str]:
+def _matrix(columns: int, rows: int) -> Test:
     kind = f"dmat{columns}x{rows}"
     values = [float(i + 1) + 2.0**-40 for i in range(columns * rows)]
     checks = [
@@ -99,64 +82,27 @@ def _matrix(columns: int, rows: int) -> tuple[str, str, str]:
         for c in range(columns)
         for r in range(rows)
     ]
-    case = [
-        f"uniform {kind} m {' '.join(map(number, values))}",
-        f"uniform double small {number(2.0**-40)}",
-    ]
-    body = evaluation(
-        400, f"uniform {kind} m;\nuniform double small;", "\n\t\t&& ".join(checks), [case]
-    )
+    case = {"m": (kind, values), "small": ("double", [2.0**-40])}
     return (
         f"glsl-4.00/doubles/uniform-{kind}",
         f"A {kind} uniform keeps every element in double precision, column by column.",
-        body,
+        evaluation(400, "\n\t\t&& ".join(checks), [case]),
     )
 
 
-def _attribute(size: int) -> tuple[str, str, str]:
-    kind = vector("double", size)
-    values = [_VALUES[c] for c in range(size)]
-    row = " ".join(map(number, values))
-    corners = ("-1 -1", "1 -1", "-1 1", "1 1")
-    rows = "\n".join(f"{corner}  {row}" for corner in corners)
-    body = f"""[require]
-GLSL >= 4.10
-SIZE 8 8
-
-[vertex shader]
-#version 410
-in vec2 piglit_vertex;
-in {kind} a;
-uniform {kind} expected;
-flat out int right;
-
-void main()
-{{
-	right = int(a == expected);
-	gl_Position = vec4(piglit_vertex, 0.0, 1.0);
-}}
-
-[fragment shader]
-#version 410
-flat in int right;
-out vec4 color;
-
-void main()
-{{
-	color = vec4(1 - right, right, 0.0, 1.0);
-}}
-
-[vertex data]
-piglit_vertex/float/2 a/double/{kind}
-{rows}
-
-[test]
-uniform {kind} expected {row}
-draw arrays GL_TRIANGLE_STRIP 0 4
-probe all rgba 0.0 1.0 0.0 1.0
-"""
+def _attribute(size: int) -> Test:
+    kind, row = vector("double", size), words(_VALUES[:size])
+    vertex = ["in vec2 piglit_vertex;", f"in {kind} a;", f"uniform {kind} expected;"]
+    vertex += ["flat out int right;"]
+    vertex += main("right = int(a == expected);", "gl_Position = vec4(piglit_vertex, 0.0, 1.0);")
+    fragment = ["flat in int right;", "out vec4 color;"]
+    fragment += main("color = vec4(1 - right, right, 0.0, 1.0);")
+    data = [f"piglit_vertex/float/2 a/double/{kind}"]
+    data += [f"{corner}  {row}" for corner in ("-1 -1", "1 -1", "-1 1", "1 1")]
+    commands = [f"uniform {kind} expected {row}", "draw arrays GL_TRIANGLE_STRIP 0 4"]
+    commands += ["probe all rgba 0.0 1.0 0.0 1.0"]
     return (
         f"glsl-4.10/vertex-attributes/{kind}",
         f"A {kind} attribute arrives in double precision.",
-        body,
+        drawn(410, fragment, commands, vertex=vertex, data=data),
     )

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gallette.piglit_subset.generators.common import Test, drawn, main
+
 _SIZES = {"1D": 1, "2D": 2, "3D": 3, "Cube": 3, "1DArray": 2, "2DArray": 3, "2DRect": 2}
 _TARGETS = {
     "1D": "TEXTURE_1D", "2D": "TEXTURE_2D", "3D": "TEXTURE_3D", "Cube": "TEXTURE_CUBE_MAP",
@@ -25,42 +27,41 @@ _GPU_SHADER4, _LOD, _RECTANGLE = (
 )  # fmt: skip
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
-    for name in _gpu_shader4():
-        yield _lookup(name, _GPU_SHADER4)
-    for kind in ("1D", "2D", "3D", "Cube", "1DProj", "2DProj", "3DProj"):
-        yield _lookup(f"texture{kind}GradARB", _LOD)
-    for name in ("shadow1DGradARB", "shadow2DGradARB", "shadow1DProjGradARB", "shadow2DProjGradARB",
-                 "texture2DRectGradARB", "texture2DRectProjGradARB", "shadow2DRectGradARB",
-                 "shadow2DRectProjGradARB"):  # fmt: skip
-        yield _lookup(name, _LOD)
-    for name in ("texture2DRect", "texture2DRectProj", "shadow2DRect", "shadow2DRectProj"):
-        yield _lookup(name, _RECTANGLE)
-    for name in ("textureCube", "textureCubeLod", "shadow1DProjLod"):
-        yield _lookup(name, _LOD if name.endswith("Lod") else "")
+_OFFSETS = ("Offset", "LodOffset", "Grad", "GradOffset")
+# The functions of each extension (or of none), in their order.
+_NAMES = (
+    (_GPU_SHADER4, "texture1DArray texture2DArray shadow1DArray shadow2DArray shadowCube"),
+    *(
+        (_GPU_SHADER4, " ".join(f"texture{kind}{projected}{how}" for how in _OFFSETS))
+        for kind in ("1D", "2D", "3D", "1DArray", "2DArray")
+        for projected in ("", "Proj")[: 1 if "Array" in kind else 2]
+    ),
+    (_GPU_SHADER4, "texture1DArrayLod texture2DArrayLod textureCubeGrad "
+     "shadow1DOffset shadow1DLodOffset shadow1DGrad shadow1DGradOffset shadow1DProjOffset "
+     "shadow1DProjGrad shadow2DOffset shadow2DLodOffset shadow2DGrad shadow2DGradOffset "
+     "shadow2DProjOffset shadow2DProjGrad "
+     "shadow1DArrayGrad shadow2DArrayGrad shadow1DArrayLod"),
+    (_LOD, "texture1DGradARB texture2DGradARB texture3DGradARB textureCubeGradARB "
+     "texture1DProjGradARB texture2DProjGradARB texture3DProjGradARB "
+     "shadow1DGradARB shadow2DGradARB shadow1DProjGradARB shadow2DProjGradARB "
+     "texture2DRectGradARB texture2DRectProjGradARB shadow2DRectGradARB "
+     "shadow2DRectProjGradARB"),
+    (_RECTANGLE, "texture2DRect texture2DRectProj shadow2DRect shadow2DRectProj"),
+    ("", "textureCube"),
+    (_LOD, "textureCubeLod shadow1DProjLod"),
+)  # fmt: skip
+
+
+def tests() -> Iterator[Test]:
+    for extension, names in _NAMES:
+        for name in names.split():
+            yield _lookup(name, extension)
     for kind in (*_SIZES, "Buffer"):
         if kind != "Cube":
             yield _fetch(kind, False)
         yield _size(kind)
     for kind in ("1D", "2D", "3D", "1DArray", "2DArray"):
         yield _fetch(kind, True)
-
-
-def _gpu_shader4() -> Iterator[str]:
-    yield from ("texture1DArray", "texture2DArray", "shadow1DArray", "shadow2DArray", "shadowCube")
-    for kind in ("1D", "2D", "3D", "1DArray", "2DArray"):
-        for how in ("Offset", "LodOffset", "Grad", "GradOffset"):
-            yield f"texture{kind}{how}"
-        if kind in ("1D", "2D", "3D"):
-            for how in ("Offset", "LodOffset", "Grad", "GradOffset"):
-                yield f"texture{kind}Proj{how}"
-    yield from ("texture1DArrayLod", "texture2DArrayLod", "textureCubeGrad")
-    for kind in ("1D", "2D"):
-        for how in ("Offset", "LodOffset", "Grad", "GradOffset"):
-            yield f"shadow{kind}{how}"
-        for how in ("Offset", "Grad"):
-            yield f"shadow{kind}Proj{how}"
-    yield from ("shadow1DArrayGrad", "shadow2DArrayGrad", "shadow1DArrayLod")
 
 
 def _vector(values: list[str], kind: str = "vec") -> str:
@@ -133,36 +134,14 @@ def _texture(kind: str, shadow: bool) -> list[str]:
 
 def _body(extension: str, sampler: str, expression: str, texture: list[str]) -> str:
     extensions = [extension] if extension else []
-    if "Rect" in sampler:
+    if "Rect" in sampler and extension != _RECTANGLE:
         extensions.append(_RECTANGLE)
-    extensions = list(dict.fromkeys(extensions))
-    return "\n".join(
-        [
-            "[require]",
-            "GL COMPAT >= 3.1" if "Rect" in sampler or "Buffer" in sampler else "GL COMPAT >= 3.0",
-            "GLSL >= 1.20",
-            *extensions,
-            "SIZE 4 4",
-            "",
-            "[vertex shader passthrough]",
-            "",
-            "[fragment shader]",
-            "#version 120",
-            *(f"#extension {name}: require" for name in extensions),
-            f"uniform {sampler} image;",
-            "",
-            "void main()",
-            "{",
-            f"\tgl_FragColor = {expression};",
-            "}",
-            "",
-            "[test]",
-            *texture,
-            "uniform int image 0",
-            "draw rect -1 -1 2 2",
-            "probe all rgba 0 1 0 1",
-        ]
-    )
+    fragment = [f"#extension {name}: require" for name in extensions]
+    fragment += [f"uniform {sampler} image;", *main(f"gl_FragColor = {expression};")]
+    commands = [*texture, "uniform int image 0", "draw rect -1 -1 2 2", "probe all rgba 0 1 0 1"]
+    version = "3.1" if "Rect" in sampler or "Buffer" in sampler else "3.0"
+    gl = f"GL COMPAT >= {version}"
+    return drawn(120, fragment, commands, require=extensions, gl=gl, size="4 4")
 
 
 def _place(extension: str, name: str) -> str:
@@ -170,7 +149,7 @@ def _place(extension: str, name: str) -> str:
     return f"{group}/texture-functions/{name.lower()}"
 
 
-def _lookup(name: str, extension: str) -> tuple[str, str, str]:
+def _lookup(name: str, extension: str) -> Test:
     kind, sampler, arguments = _arguments(name)
     shadow = name.startswith("shadow")
     expression = f"{name}(image, {', '.join(arguments)})"
@@ -180,10 +159,9 @@ def _lookup(name: str, extension: str) -> tuple[str, str, str]:
     return _place(extension, name), f"{name} looks a texel up.", body
 
 
-def _fetch(kind: str, offset: bool) -> tuple[str, str, str]:
+def _fetch(kind: str, offset: bool) -> Test:
     size = _SIZES.get(kind, 1)
-    where = ["1"] * size
-    arguments = [_vector(where, "ivec")]
+    arguments = [_vector(["1"] * size, "ivec")]
     if kind not in ("2DRect", "Buffer"):
         arguments.append("0")
     if offset:
@@ -194,7 +172,7 @@ def _fetch(kind: str, offset: bool) -> tuple[str, str, str]:
     return _place(_GPU_SHADER4, name), f"{name} fetches a texel.", body
 
 
-def _size(kind: str) -> tuple[str, str, str]:
+def _size(kind: str) -> Test:
     size = 2 if kind == "Cube" else _SIZES.get(kind, 1)
     name = f"textureSize{kind}"
     arguments = "image" if kind in ("2DRect", "Buffer") else "image, 0"

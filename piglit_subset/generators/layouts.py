@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gallette.piglit_subset.generators.common import Test, drawn, glsl, main
+
 __all__ = ["Placed", "place_member"]
 
-_SCALAR_SIZE = {"float": 4, "int": 4, "uint": 4, "bool": 4, "double": 8}
 _TYPES = (
     "float", "vec2", "vec3", "vec4", "int", "ivec2", "ivec3", "ivec4", "uint", "uvec3", "bool",
     "bvec2", "bvec3", "mat2", "mat3", "mat4", "mat2x3", "mat2x4", "mat3x2", "mat3x4", "mat4x2",
@@ -68,11 +69,10 @@ def place_member(kind: str, count: int, rule: str, row_major: bool) -> Placed:
     return Placed(align, array_stride * count, array_stride, stride)
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
-    for kind in _TYPES:
-        yield _uniform_block(kind)
-    for kind in _TYPES:
-        yield _storage_block(kind)
+def tests() -> Iterator[Test]:
+    for rule in ("std140", "std430"):
+        for kind in _TYPES:
+            yield _test(kind, rule)
 
 
 def _members(kind: str) -> list[tuple[str, int, bool]]:
@@ -116,70 +116,30 @@ def _element(kind: str, name: str) -> str:
     return f"float({name}{'.x' if rows > 1 else ''})"
 
 
-def _body(kind: str, rule: str, block: str, head: str, checks: list[str]) -> str:
-    version = "430" if block == "buffer" else "400" if kind.startswith("d") else "330"
-    lines = [
-        "[require]",
-        f"GLSL >= {version[0]}.{version[1:]}",
-        *([head] if head else []),
-        "SIZE 8 8",
-        "",
-        "[vertex shader passthrough]",
-        "",
-        "[fragment shader]",
-        f"#version {version}",
-        f"layout({rule}) {block} Block",
-        "{",
-        _declared(kind),
-        "};",
-        "out vec4 color;",
-        "",
-        "void main()",
-        "{",
-        f"\tcolor = vec4({_summed(kind, rule)});",
-        "}",
-        "",
-        "[test]",
-        *checks,
-    ]
-    return "\n".join(lines)
+def _checks(kind: str, rule: str) -> Iterator[str]:
+    """Queries of a uniform block's members, or a storage block's, and what they give."""
+    query, prefix = "active uniform", "UNIFORM_"
+    if rule == "std430":
+        query, prefix = "verify program_interface_query GL_BUFFER_VARIABLE", ""
+    for name, offset, count, placed in _offsets(kind, rule):
+        yield f"{query} {name} GL_{prefix}OFFSET {offset}"
+        if count:
+            yield f"{query} {name} GL_{prefix}ARRAY_STRIDE {placed.array_stride}"
+        if placed.matrix_stride:
+            yield f"{query} {name} GL_{prefix}MATRIX_STRIDE {placed.matrix_stride}"
 
 
-def _summed(kind: str, rule: str) -> str:
-    names = []
+def _test(kind: str, rule: str) -> Test:
+    uniform = rule == "std140"
+    version = (400 if kind.startswith("d") else 330) if uniform else 430
+    used = []
     for name, count, _ in _members(kind):
-        names.append(f"before_{name}")
-        names.append(_element(kind, f"{name}[0]" if count else name))
-    return "\n\t\t+ ".join([*names, "last"])
-
-
-def _uniform_block(kind: str) -> tuple[str, str, str]:
-    checks = []
-    for name, offset, count, placed in _offsets(kind, "std140"):
-        checks.append(f"active uniform {name} GL_UNIFORM_OFFSET {offset}")
-        if count:
-            checks.append(f"active uniform {name} GL_UNIFORM_ARRAY_STRIDE {placed.array_stride}")
-        if placed.matrix_stride:
-            checks.append(f"active uniform {name} GL_UNIFORM_MATRIX_STRIDE {placed.matrix_stride}")
-    version = "4.00" if kind.startswith("d") else "3.30"
+        used += [f"before_{name}", _element(kind, f"{name}[0]" if count else name)]
+    block = f"layout({rule}) {'uniform' if uniform else 'buffer'} Block"
+    fragment = [block, "{", _declared(kind), "};", "out vec4 color;"]
+    fragment += main("color = vec4(" + "\n\t\t+ ".join([*used, "last"]) + ");")
     return (
-        f"glsl-{version}/std140/{kind}",
-        f"std140 places {kind} members and arrays of them as its rules say.",
-        _body(kind, "std140", "uniform", "", checks),
-    )
-
-
-def _storage_block(kind: str) -> tuple[str, str, str]:
-    checks = []
-    query = "verify program_interface_query GL_BUFFER_VARIABLE"
-    for name, offset, count, placed in _offsets(kind, "std430"):
-        checks.append(f"{query} {name} GL_OFFSET {offset}")
-        if count:
-            checks.append(f"{query} {name} GL_ARRAY_STRIDE {placed.array_stride}")
-        if placed.matrix_stride:
-            checks.append(f"{query} {name} GL_MATRIX_STRIDE {placed.matrix_stride}")
-    return (
-        f"glsl-4.30/std430/{kind}",
-        f"std430 places {kind} members and arrays of them as its rules say.",
-        _body(kind, "std430", "buffer", "", checks),
+        f"glsl-{glsl(version)}/{rule}/{kind}",
+        f"{rule} places {kind} members and arrays of them as its rules say.",
+        drawn(version, fragment, _checks(kind, rule)),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import evaluation, number, vector
+from gallette.piglit_subset.generators.common import Test, evaluation, vector
 
 _BITS = 0xFFFFFFFF
 _FLOATS = ((1.5, 0.5), (-2.25, 4.0), (8.0, -0.125), (3.0, 3.0))
@@ -18,18 +18,30 @@ _INTS = ((7, 2), (100, 3), (12, 12), (2147483647, 2))
 _NEGATIVE = ((-7, 5), (9, -4))
 _SHIFTS = ((1, 0), (3, 4), (255, 8), (1, 31))
 
-_ARITHMETIC: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+Oracle = Callable[[Any, Any], Any]
+Pairs = tuple[tuple[Any, Any], ...]
+
+
+def _divided(a: Any, b: Any) -> Any:
+    """Integers are divided towards zero."""
+    if isinstance(a, float):
+        return a / b
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+_ARITHMETIC: dict[str, tuple[str, Oracle]] = {
     "add": ("+", operator.add),
     "subtract": ("-", operator.sub),
     "multiply": ("*", operator.mul),
-    "divide": ("/", lambda a, b: a / b if isinstance(a, float) else _toward_zero(a, b)),
+    "divide": ("/", _divided),
 }
-_INTEGER: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+_INTEGER: dict[str, tuple[str, Oracle]] = {
     "and": ("&", operator.and_),
     "or": ("|", operator.or_),
     "exclusive-or": ("^", operator.xor),
 }
-_COMPARE: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+_COMPARE: dict[str, tuple[str, Oracle]] = {
     "less": ("<", operator.lt),
     "less-equal": ("<=", operator.le),
     "greater": (">", operator.gt),
@@ -37,11 +49,6 @@ _COMPARE: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "equal": ("==", operator.eq),
     "not-equal": ("!=", operator.ne),
 }
-
-
-def _toward_zero(a: int, b: int) -> int:
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
 
 
 def _wrapped(value: Any, scalar: str) -> Any:
@@ -52,21 +59,17 @@ def _wrapped(value: Any, scalar: str) -> Any:
     return bits - (1 << 32) if scalar == "int" and bits >> 31 else bits
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
-    for name, (sign, oracle) in _ARITHMETIC.items():
-        for scalar in ("float", "int", "uint"):
-            for size in (1, 2, 3, 4):
-                yield _binary(name, sign, oracle, scalar, size, _pairs(scalar, name))
-    for name, (sign, oracle) in _INTEGER.items():
-        for scalar in ("int", "uint"):
-            for size in (1, 2, 3, 4):
-                yield _binary(name, sign, oracle, scalar, size, _pairs(scalar, name))
+def tests() -> Iterator[Test]:
+    for table, scalars in ((_ARITHMETIC, ("float", "int", "uint")), (_INTEGER, ("int", "uint"))):
+        for name, (sign, oracle) in table.items():
+            for scalar in scalars:
+                for size in (1, 2, 3, 4):
+                    yield _binary(name, sign, oracle, scalar, size, _pairs(scalar))
     for scalar in ("int", "uint"):
         for size in (1, 4):
             yield _binary("shift-left", "<<", operator.lshift, scalar, size, _SHIFTS)
             yield _binary("shift-right", ">>", operator.rshift, scalar, size, _SHIFTS)
-            positive = _INTS
-            yield _binary("remainder", "%", operator.mod, scalar, size, positive)
+            yield _binary("remainder", "%", operator.mod, scalar, size, _INTS)
     for name, (sign, compare) in _COMPARE.items():
         for scalar in ("float", "int", "uint"):
             yield _comparison(name, sign, compare, scalar)
@@ -76,112 +79,78 @@ def tests() -> Iterator[tuple[str, str, str]]:
             yield _assigned(scalar, size)
 
 
-def _pairs(scalar: str, name: str) -> tuple[tuple[Any, Any], ...]:
+def _pairs(scalar: str) -> Pairs:
     if scalar == "float":
         return _FLOATS
     return _INTS if scalar == "uint" else (*_INTS, *_NEGATIVE)
 
 
-def _binary(
-    name: str,
-    sign: str,
-    oracle: Callable[[Any, Any], Any],
-    scalar: str,
-    size: int,
-    pairs: tuple[tuple[Any, Any], ...],
-) -> tuple[str, str, str]:
-    kind = vector(scalar, size)
-    cases = []
+def _turned(pairs: Pairs, size: int) -> Iterator[Pairs]:
+    """A pair per component: the one in turn and those after it, going round."""
     for turn in range(len(pairs)):
-        given = [pairs[(turn + c) % len(pairs)] for c in range(size)]
-        expected = [_wrapped(oracle(a, b), scalar) for a, b in given]
-        cases.append(
-            [
-                f"uniform {kind} a {' '.join(number(a) for a, _ in given)}",
-                f"uniform {kind} b {' '.join(number(b) for _, b in given)}",
-                f"uniform {kind} expected {' '.join(map(number, expected))}",
-            ]
-        )
-    declared = f"uniform {kind} a;\nuniform {kind} b;\nuniform {kind} expected;"
-    body = evaluation(130, declared, f"(a {sign} b) == expected", cases)
+        yield tuple(pairs[(turn + c) % len(pairs)] for c in range(size))
+
+
+def _binary(name: str, sign: str, oracle: Oracle, scalar: str, size: int, pairs: Pairs) -> Test:
+    kind = vector(scalar, size)
+    cases = [
+        {
+            "a": (kind, [a for a, _ in given]),
+            "b": (kind, [b for _, b in given]),
+            "expected": (kind, [_wrapped(oracle(a, b), scalar) for a, b in given]),
+        }
+        for given in _turned(pairs, size)
+    ]
     return (
         f"glsl-1.30/operators/{name}-{kind}",
         f"The operator {sign} of two {kind} operands is exact.",
-        body,
+        evaluation(130, f"(a {sign} b) == expected", cases),
     )
 
 
-def _comparison(
-    name: str, sign: str, oracle: Callable[[Any, Any], bool], scalar: str
-) -> tuple[str, str, str]:
+def _comparison(name: str, sign: str, oracle: Oracle, scalar: str) -> Test:
     cases = [
-        [
-            f"uniform {scalar} a {number(a)}",
-            f"uniform {scalar} b {number(b)}",
-            f"uniform bool expected {int(oracle(a, b))}",
-        ]
-        for a, b in _pairs(scalar, name)
+        {"a": (scalar, [a]), "b": (scalar, [b]), "expected": ("bool", [oracle(a, b)])}
+        for a, b in _pairs(scalar)
     ]
-    declared = f"uniform {scalar} a;\nuniform {scalar} b;\nuniform bool expected;"
     return (
         f"glsl-1.30/operators/{name}-{scalar}",
         f"The operator {sign} compares two {scalar} operands.",
-        evaluation(130, declared, f"(a {sign} b) == expected", cases),
+        evaluation(130, f"(a {sign} b) == expected", cases),
     )
 
 
-def _negation(scalar: str, size: int) -> tuple[str, str, str]:
+def _negation(scalar: str, size: int) -> Test:
     kind = vector(scalar, size)
-    pairs = _pairs(scalar, "negate")
-    cases = []
-    for turn in range(len(pairs)):
-        given = [pairs[(turn + c) % len(pairs)][0] for c in range(size)]
-        expected = [_wrapped(-a, scalar) for a in given]
-        cases.append(
-            [
-                f"uniform {kind} a {' '.join(map(number, given))}",
-                f"uniform {kind} expected {' '.join(map(number, expected))}",
-            ]
-        )
-    declared = f"uniform {kind} a;\nuniform {kind} expected;"
-    body = evaluation(130, declared, "(-a) == expected && +a == a", cases)
+    cases = [
+        {
+            "a": (kind, [a for a, _ in given]),
+            "expected": (kind, [_wrapped(-a, scalar) for a, _ in given]),
+        }
+        for given in _turned(_pairs(scalar), size)
+    ]
+    body = evaluation(130, "(-a) == expected && +a == a", cases)
     return f"glsl-1.30/operators/negate-{kind}", f"Unary minus of a {kind} is exact.", body
 
 
-_SIGNS = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-}
-
-
-def _assigned(scalar: str, size: int) -> tuple[str, str, str]:
+def _assigned(scalar: str, size: int) -> Test:
     kind = vector(scalar, size)
-    signs = [sign for sign in _SIGNS if scalar != "float" or sign in "+-*"]
+    signs = [("+", operator.add), ("-", operator.sub), ("*", operator.mul)]
+    if scalar != "float":
+        signs += _INTEGER.values()
     steps = "".join(
-        f"\tx = a;\n\tx {sign}= b;\n\tright = right && x == e{i};\n" for i, sign in enumerate(signs)
+        f"\tx = a;\n\tx {sign}= b;\n\tright = right && x == e{i};\n"
+        for i, (sign, _) in enumerate(signs)
     )
     helper = f"bool check()\n{{\n\tbool right = true;\n\t{kind} x;\n{steps}\treturn right;\n}}"
-    pairs = _pairs(scalar, "assign")
     cases = []
-    for turn in range(2):
-        given = [pairs[(turn + c) % len(pairs)] for c in range(size)]
-        lines = [
-            f"uniform {kind} a {' '.join(number(a) for a, _ in given)}",
-            f"uniform {kind} b {' '.join(number(b) for _, b in given)}",
-        ]
-        for i, sign in enumerate(signs):
-            expected = [_wrapped(_SIGNS[sign](a, b), scalar) for a, b in given]
-            lines.append(f"uniform {kind} e{i} {' '.join(map(number, expected))}")
-        cases.append(lines)
-    declared = [
-        f"uniform {kind} {name};" for name in ("a", "b", *(f"e{i}" for i in range(len(signs))))
-    ]
+    for given in list(_turned(_pairs(scalar), size))[:2]:
+        case = {"a": (kind, [a for a, _ in given]), "b": (kind, [b for _, b in given])}
+        for i, (_, oracle) in enumerate(signs):
+            case[f"e{i}"] = (kind, [_wrapped(oracle(a, b), scalar) for a, b in given])
+        cases.append(case)
     return (
         f"glsl-1.30/operators/compound-assignment-{kind}",
         f"Compound assignment to a {kind} is the operator and an assignment.",
-        evaluation(130, "\n".join(declared), "check()", cases, helpers=helper),
+        evaluation(130, "check()", cases, helpers=helper),
     )

@@ -6,10 +6,13 @@ The oracles are the specification's tables, in double precision.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
+
+from gallette.piglit_subset.generators.common import Test, drawn, main, slug
 
 Color = npt.NDArray[np.float64]
 
@@ -44,12 +47,12 @@ _EQUATIONS: dict[str, Callable[[Color, Color, Color, Color], Color]] = {
 }
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "NEVER": lambda a, b: False,
-    "LESS": lambda a, b: a < b,
-    "EQUAL": lambda a, b: a == b,
-    "LEQUAL": lambda a, b: a <= b,
-    "GREATER": lambda a, b: a > b,
-    "NOTEQUAL": lambda a, b: a != b,
-    "GEQUAL": lambda a, b: a >= b,
+    "LESS": operator.lt,
+    "EQUAL": operator.eq,
+    "LEQUAL": operator.le,
+    "GREATER": operator.gt,
+    "NOTEQUAL": operator.ne,
+    "GEQUAL": operator.ge,
     "ALWAYS": lambda a, b: True,
 }
 _STENCIL_OPS: dict[str, Callable[[int, int], int]] = {
@@ -62,35 +65,13 @@ _STENCIL_OPS: dict[str, Callable[[int, int], int]] = {
     "INCR_WRAP": lambda old, ref: (old + 1) & 255,
     "DECR_WRAP": lambda old, ref: (old - 1) & 255,
 }
-_HEAD = """[require]
-GLSL >= 3.30
-SIZE 8 8
-
-[vertex shader]
-#version 330
-in vec4 piglit_vertex;
-uniform float z = 0.0;
-
-void main()
-{
-	gl_Position = vec4(piglit_vertex.xy, z, 1.0);
-}
-
-[fragment shader]
-#version 330
-uniform vec4 c;
-out vec4 color;
-
-void main()
-{
-	color = c;
-}
-
-[test]
-"""
+_VERTEX = ["in vec4 piglit_vertex;", "uniform float z = 0.0;"]
+_VERTEX += main("gl_Position = vec4(piglit_vertex.xy, z, 1.0);")
+_FRAGMENT = ["uniform vec4 c;", "out vec4 color;", *main("color = c;")]
+_GREEN, _BLUE, _RED = "0 1 0 1", "0 0 1 1", "1 0 0 1"
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[Test]:
     for source in _FACTORS:
         yield _blend_factors(source)
     for equation in _EQUATIONS:
@@ -105,23 +86,16 @@ def tests() -> Iterator[tuple[str, str, str]]:
         yield _color_mask(mask)
 
 
+def _test(place: str, purpose: str, commands: list[str]) -> Test:
+    return f"gl-3.3/{place}", purpose, drawn(330, _FRAGMENT, commands, vertex=_VERTEX)
+
+
 def _words(color: Color) -> str:
     return " ".join(f"{v:.6f}" for v in color)
 
 
-def _blended(source: str, target: str, equation: str) -> list[str]:
-    fs, fd = _FACTORS[source](_SOURCE, _UNDER), _FACTORS[target](_SOURCE, _UNDER)
-    result = np.clip(_EQUATIONS[equation](_SOURCE, _UNDER, fs, fd), 0, 1)
-    return [
-        "clear",
-        f"blend func GL_{source} GL_{target}",
-        f"blend equation GL_{equation}",
-        "draw rect -1 -1 2 2",
-        f"probe all rgba {_words(result)}",
-    ]
-
-
-def _blend(pairs: list[tuple[str, str, str]]) -> str:
+def _blended(pairs: list[tuple[str, str, str]]) -> list[str]:
+    """Blending with each source factor, destination factor and equation."""
     lines = [
         f"clear color {_words(_UNDER)}",
         f"uniform vec4 c {_words(_SOURCE)}",
@@ -129,29 +103,29 @@ def _blend(pairs: list[tuple[str, str, str]]) -> str:
         "enable GL_BLEND",
     ]
     for source, target, equation in pairs:
-        lines += ["", *_blended(source, target, equation)]
-    return _HEAD + "\n".join(lines)
+        fs, fd = _FACTORS[source](_SOURCE, _UNDER), _FACTORS[target](_SOURCE, _UNDER)
+        result = np.clip(_EQUATIONS[equation](_SOURCE, _UNDER, fs, fd), 0, 1)
+        lines += ["", "clear", f"blend func GL_{source} GL_{target}"]
+        lines += [f"blend equation GL_{equation}", "draw rect -1 -1 2 2"]
+        lines += [f"probe all rgba {_words(result)}"]
+    return lines
 
 
-def _blend_factors(source: str) -> tuple[str, str, str]:
+def _blend_factors(source: str) -> Test:
     targets = [t for t in _FACTORS if t != "SRC_ALPHA_SATURATE"]
-    return (
-        f"gl-3.3/blending/factor-{source.lower().replace('_', '-')}",
-        f"Blending with the source factor {source} and every destination factor.",
-        _blend([(source, target, "FUNC_ADD") for target in targets]),
-    )
+    purpose = f"Blending with the source factor {source} and every destination factor."
+    lines = _blended([(source, target, "FUNC_ADD") for target in targets])
+    return _test(f"blending/factor-{slug(source)}", purpose, lines)
 
 
-def _blend_equation(equation: str) -> tuple[str, str, str]:
+def _blend_equation(equation: str) -> Test:
     pairs = [("ONE", "ONE"), ("SRC_ALPHA", "ONE_MINUS_SRC_ALPHA"), ("DST_COLOR", "SRC_COLOR")]
-    return (
-        f"gl-3.3/blending/equation-{equation.lower().replace('_', '-')}",
-        f"The blend equation {equation} combines source and destination as its table says.",
-        _blend([(s, t, equation) for s, t in pairs]),
-    )
+    purpose = f"The blend equation {equation} combines source and destination as its table says."
+    lines = _blended([(s, t, equation) for s, t in pairs])
+    return _test(f"blending/equation-{slug(equation)}", purpose, lines)
 
 
-def _depth(function: str) -> tuple[str, str, str]:
+def _depth(function: str) -> Test:
     lines = ["clear color 0 0 1 1", "enable GL_DEPTH_TEST", f"depth func GL_{function}"]
     for z in (-0.5, 0.0, 0.5):
         passes = _COMPARISONS[function](z, 0.0)
@@ -159,40 +133,28 @@ def _depth(function: str) -> tuple[str, str, str]:
             "",
             "clear depth 0.5",
             "clear",
-            "uniform vec4 c 0 1 0 1",
+            f"uniform vec4 c {_GREEN}",
             f"uniform float z {z}",
-            "draw rect -1 -1 2 2",
-            f"probe all rgba {'0 1 0 1' if passes else '0 0 1 1'}",
-            f"probe depth 4 4 {(z + 1) / 2 if passes else 0.5}",
         ]
-    return (
-        f"gl-3.3/depth/function-{function.lower()}",
-        f"The depth test {function} compares with what is nearer, equal and farther.",
-        _HEAD + "\n".join(lines),
-    )
+        lines += ["draw rect -1 -1 2 2", f"probe all rgba {_GREEN if passes else _BLUE}"]
+        lines += [f"probe depth 4 4 {(z + 1) / 2 if passes else 0.5}"]
+    purpose = f"The depth test {function} compares with what is nearer, equal and farther."
+    return _test(f"depth/function-{slug(function)}", purpose, lines)
 
 
-def _stencil_function(function: str) -> tuple[str, str, str]:
-    lines = ["clear color 0 0 1 1", "uniform vec4 c 0 1 0 1", "enable GL_STENCIL_TEST"]
+def _stencil_function(function: str) -> Test:
+    lines = ["clear color 0 0 1 1", f"uniform vec4 c {_GREEN}", "enable GL_STENCIL_TEST"]
     lines += ["stencil op GL_KEEP GL_KEEP GL_KEEP"]
     for stored, reference, mask in ((4, 3, 255), (4, 4, 255), (4, 5, 255), (6, 3, 2), (8, 1, 7)):
         passes = _COMPARISONS[function](reference & mask, stored & mask)
-        lines += [
-            "",
-            f"clear stencil {stored}",
-            "clear",
-            f"stencil func GL_{function} {reference} {mask}",
-            "draw rect -1 -1 2 2",
-            f"probe all rgba {'0 1 0 1' if passes else '0 0 1 1'}",
-        ]
-    return (
-        f"gl-3.3/stencil/function-{function.lower()}",
-        f"The stencil test {function} compares the masked reference with the masked value.",
-        _HEAD + "\n".join(lines),
-    )
+        lines += ["", f"clear stencil {stored}", "clear"]
+        lines += [f"stencil func GL_{function} {reference} {mask}", "draw rect -1 -1 2 2"]
+        lines += [f"probe all rgba {_GREEN if passes else _BLUE}"]
+    purpose = f"The stencil test {function} compares the masked reference with the masked value."
+    return _test(f"stencil/function-{slug(function)}", purpose, lines)
 
 
-def _stencil_operation(operation: str, place: str) -> tuple[str, str, str]:
+def _stencil_operation(operation: str, place: str) -> Test:
     """The value is found by drawing where it is EQUAL to the expected one."""
     ops = ["KEEP", "KEEP", "KEEP"]
     ops[("stencil-fails", "depth-fails", "passes").index(place)] = operation
@@ -200,7 +162,6 @@ def _stencil_operation(operation: str, place: str) -> tuple[str, str, str]:
     depth = "GL_NEVER" if place == "depth-fails" else "GL_ALWAYS"
     lines = ["clear color 0 0 1 1", "enable GL_STENCIL_TEST", "enable GL_DEPTH_TEST"]
     for old, reference in ((5, 9), (0, 1), (255, 3)):
-        new = _STENCIL_OPS[operation](old, reference)
         lines += [
             "",
             f"clear stencil {old}",
@@ -208,37 +169,25 @@ def _stencil_operation(operation: str, place: str) -> tuple[str, str, str]:
             f"depth func {depth}",
             f"stencil func GL_{test} {reference} 255",
             "stencil op " + " ".join(f"GL_{op}" for op in ops),
-            "uniform vec4 c 1 0 0 1",
+            f"uniform vec4 c {_RED}",
             "draw rect -1 -1 2 2",
             "depth func GL_ALWAYS",
-            f"stencil func GL_EQUAL {new} 255",
+            f"stencil func GL_EQUAL {_STENCIL_OPS[operation](old, reference)} 255",
             "stencil op GL_KEEP GL_KEEP GL_KEEP",
-            "uniform vec4 c 0 1 0 1",
+            f"uniform vec4 c {_GREEN}",
             "draw rect -1 -1 2 2",
-            "probe all rgba 0 1 0 1",
+            f"probe all rgba {_GREEN}",
         ]
-    return (
-        f"gl-3.3/stencil/operation-{operation.lower().replace('_', '-')}-{place}",
-        f"The stencil operation {operation}, when the fragment {place.replace('-', ' ')}.",
-        _HEAD + "\n".join(lines),
-    )
+    purpose = f"The stencil operation {operation}, when the fragment {place.replace('-', ' ')}."
+    return _test(f"stencil/operation-{slug(operation)}-{place}", purpose, lines)
 
 
-def _color_mask(mask: int) -> tuple[str, str, str]:
+def _color_mask(mask: int) -> Test:
     bits = [mask >> i & 1 for i in range(4)]
     under, over = np.array([0.2, 0.4, 0.6, 0.8]), np.array([1.0, 0.0, 1.0, 0.0])
-    result = np.where(bits, over, under)
-    lines = [
-        f"clear color {_words(under)}",
-        "clear",
-        f"uniform vec4 c {_words(over)}",
-        f"color mask {' '.join(map(str, bits))}",
-        "draw rect -1 -1 2 2",
-        f"probe all rgba {_words(result)}",
-    ]
+    lines = [f"clear color {_words(under)}", "clear", f"uniform vec4 c {_words(over)}"]
+    lines += [f"color mask {' '.join(map(str, bits))}", "draw rect -1 -1 2 2"]
+    lines += [f"probe all rgba {_words(np.where(bits, over, under))}"]
     name = "".join(letter for letter, bit in zip("rgba", bits, strict=True) if bit) or "none"
-    return (
-        f"gl-3.3/color-mask/{name}",
-        f"The colour mask lets exactly these channels be written: {name}.",
-        _HEAD + "\n".join(lines),
-    )
+    purpose = f"The colour mask lets exactly these channels be written: {name}."
+    return _test(f"color-mask/{name}", purpose, lines)

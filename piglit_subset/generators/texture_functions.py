@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gallette.piglit_subset.generators.common import GREEN, Test, drawn, green_if, main
+
 _QUADRANTS = (
     ("0.25", "0.25", "r"),
     ("0.75", "0.25", "g"),
@@ -65,164 +67,103 @@ _TEXELS = {  # the texel an offset away from one of the n-th colour
     _1DA: ("ivec2(3, {n})", "-2"),
     _2DA: ("ivec3(5, -1, {n})", "ivec2(-3, 2)"),
 }
+_LOD = "GL_ARB_shader_texture_lod"
 _NAMES = {_1D: "1D", _2D: "2D", _3D: "3D", _1DA: "1DArray", _2DA: "2DArray"}
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[Test]:
     for kind, name in _NAMES.items():
         yield from _old(kind, name)
         yield from _new(kind, name)
     yield from _shadow()
 
 
-def _old(kind: _Kind, name: str) -> Iterator[tuple[str, str, str]]:
+def _old(kind: _Kind, name: str) -> Iterator[Test]:
     """What GLSL 1.20 calls them, with ARB_shader_texture_lod and EXT_texture_array."""
-    at, zero = _AT[kind], _ZERO[kind]
     array = "GL_EXT_texture_array" if kind in (_1DA, _2DA) else ""
-    lod = "GL_ARB_shader_texture_lod"
-    calls = [(f"texture{name}", f"texture{name}(tex, {at})", array)]
-    if not array:
-        calls.append((f"texture{name}Lod", f"texture{name}Lod(tex, {at}, 0.0)", lod))
-        call = f"texture{name}GradARB(tex, {at}, {zero}, {zero})"
-        calls.append((f"texture{name}GradARB", call, lod))
+    ways = (("", "", array), ("Lod", ", 0.0", _LOD), ("GradARB", ", {zero}, {zero}", _LOD))
+    places = [("", "", _AT[kind])]
     for number, place in enumerate(_PROJECTED.get(kind, ())):
-        tail = f"-{'vec' + place[3]}" if number else ""
-        calls.append((f"texture{name}Proj{tail}", f"texture{name}Proj(tex, {place})", ""))
-        calls.append(
-            (f"texture{name}ProjLod{tail}", f"texture{name}ProjLod(tex, {place}, 0.0)", lod)
-        )
-        call = f"texture{name}ProjGradARB(tex, {place}, {zero}, {zero})"
-        calls.append((f"texture{name}ProjGradARB{tail}", call, lod))
-    for title, call, extension in calls:
-        yield _test(f"glsl-1.20/texture-functions/{title}", kind, 120, call, extension)
+        places.append(("Proj", f"-vec{place[3]}" if number else "", place))
+    for projected, tail, place in places:
+        for how, more, extension in ways[: 1 if array else 3]:
+            function = f"texture{name}{projected}{how}"
+            call = f"{function}(tex, {place}{more.format(zero=_ZERO[kind])})"
+            yield _test(f"glsl-1.20/texture-functions/{function}{tail}", kind, 120, call, extension)
 
 
-def _new(kind: _Kind, name: str) -> Iterator[tuple[str, str, str]]:
+def _new(kind: _Kind, name: str) -> Iterator[Test]:
     """What they have been called since GLSL 1.30."""
-    at, zero = _AT[kind], _ZERO[kind]
-    offset, _ = _OFFSET[kind]
-    calls = [
-        ("textureGrad", f"textureGrad(tex, {at}, {zero}, {zero})"),
-        ("textureGradOffset", f"textureGradOffset(tex, {at}, {zero}, {zero}, {offset})"),
-        ("textureLod", f"textureLod(tex, {at}, 0.0)"),
-        ("textureLodOffset", f"textureLodOffset(tex, {at}, 0.0, {offset})"),
-        ("textureOffset", f"textureOffset(tex, {at}, {offset})"),
-    ]
+    zero, (offset, _) = _ZERO[kind], _OFFSET[kind]
+    ways = (
+        ("Grad", f", {zero}, {zero}"),
+        ("GradOffset", f", {zero}, {zero}, {offset}"),
+        ("Lod", ", 0.0"),
+        ("LodOffset", f", 0.0, {offset}"),
+        ("Offset", f", {offset}"),
+    )
+    calls = [(f"texture{how}", "", f"{_AT[kind]}{more}") for how, more in ways]
     for number, place in enumerate(_PROJECTED.get(kind, ())):
         tail = "-vec4" if number else ""
-        calls += [
-            (f"textureProj{tail}", f"textureProj(tex, {place})"),
-            (f"textureProjGrad{tail}", f"textureProjGrad(tex, {place}, {zero}, {zero})"),
-            (
-                f"textureProjGradOffset{tail}",
-                f"textureProjGradOffset(tex, {place}, {zero}, {zero}, {offset})",
-            ),
-            (f"textureProjLod{tail}", f"textureProjLod(tex, {place}, 0.0)"),
-            (f"textureProjLodOffset{tail}", f"textureProjLodOffset(tex, {place}, 0.0, {offset})"),
-            (f"textureProjOffset{tail}", f"textureProjOffset(tex, {place}, {offset})"),
-        ]
-    for title, call in calls:
-        yield _test(f"glsl-1.30/texture-functions/{title}-{name}", kind, 130, call, "")
+        for how, more in (("", ""), *ways):
+            calls.append((f"textureProj{how}", tail, f"{place}{more}"))
     place, offset = _TEXELS[kind]
-    call = f"texelFetchOffset(tex, {place}, 0, {offset})"
-    yield _test(f"glsl-1.30/texture-functions/texelFetchOffset-{name}", kind, 130, call, "")
+    calls.append(("texelFetchOffset", "", f"{place}, 0, {offset}"))
+    for function, tail, arguments in calls:
+        title = f"{function}{tail}-{name}"
+        call = f"{function}(tex, {arguments})"
+        yield _test(f"glsl-1.30/texture-functions/{title}", kind, 130, call, "")
 
 
-def _test(place: str, kind: _Kind, version: int, call: str, extension: str) -> tuple[str, str, str]:
+def _test(place: str, kind: _Kind, version: int, call: str, extension: str) -> Test:
     offset = "Offset(" in call and "Fetch" not in call
     moved = {way[0]: way[1] for way in _OFFSET[kind][1].split()} if offset else {}
     checks = [
         f"{call.format(s=s, t=t, n=n)} == {_COLORS[moved.get(color, color)]}"
         for n, (s, t, color) in enumerate(kind.places)
     ]
-    out = "gl_FragColor" if version < 130 else "color"
-    lines = [
-        "[require]",
-        f"GLSL >= {version // 100}.{version % 100:02}",
-        *filter(None, [extension]),
-        "SIZE 8 8",
-        "",
-        "[vertex shader passthrough]",
-        "",
-        "[fragment shader]",
-        f"#version {version}",
+    target = _NAMES[kind]
+    setup = [kind.setup, f"texparameter {target} min nearest", f"texparameter {target} mag nearest"]
+    body = _looked_up(version, kind.sampler, checks, extension, setup)
+    return place, f"{place.rpartition('/')[2]} finds the texel of each colour.", body
+
+
+def _looked_up(
+    version: int, sampler: str, checks: list[str], extension: str, setup: list[str]
+) -> str:
+    old = version < 130
+    fragment = [
         *([f"#extension {extension} : require"] if extension else []),
-        f"uniform {kind.sampler} tex;",
-        *([] if version < 130 else ["out vec4 color;"]),
-        "",
-        "void main()",
-        "{",
-        "\tbool right = " + "\n\t\t&& ".join(checks) + ";",
-        f"\t{out} = right ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);",
-        "}",
-        "",
-        "[test]",
-        "uniform int tex 0",
-        kind.setup,
-        "texparameter " + _target(kind) + " min nearest",
-        "texparameter " + _target(kind) + " mag nearest",
-        "draw rect -1 -1 2 2",
-        "probe all rgba 0.0 1.0 0.0 1.0",
+        f"uniform {sampler} tex;",
+        *([] if old else ["out vec4 color;"]),
+        *main(
+            "bool right = " + "\n\t\t&& ".join(checks) + ";",
+            f"{'gl_FragColor' if old else 'color'} = {green_if('right')};",
+        ),
     ]
-    return place, f"{place.rpartition('/')[2]} finds the texel of each colour.", "\n".join(lines)
+    commands = ["uniform int tex 0", *setup, *GREEN]
+    return drawn(version, fragment, commands, require=filter(None, [extension]))
 
 
-def _target(kind: _Kind) -> str:
-    return _NAMES[kind]
-
-
-def _shadow() -> Iterator[tuple[str, str, str]]:
+def _shadow() -> Iterator[Test]:
     """Comparisons with depths that rise from 0 to 1 along the texture."""
-    calls = [
-        ("1D", "shadow1D", "shadow1D(tex, vec3({s}, 0.0, 0.5))", ""),
-        ("1D", "shadow1DProj", "shadow1DProj(tex, vec4({s}, 0.0, 0.5, 1.0) * 2.0)", ""),
-        ("2D", "shadow2D", "shadow2D(tex, vec3({s}, 0.5, 0.5))", ""),
-        ("2D", "shadow2DProj", "shadow2DProj(tex, vec4({s}, 0.5, 0.5, 1.0) * 2.0)", ""),
-        ("1D", "shadow1DLod", "shadow1DLod(tex, vec3({s}, 0.0, 0.5), 0.0)", "lod"),
-        ("2D", "shadow2DLod", "shadow2DLod(tex, vec3({s}, 0.5, 0.5), 0.0)", "lod"),
-        (
-            "2D",
-            "shadow2DProjLod",
-            "shadow2DProjLod(tex, vec4({s}, 0.5, 0.5, 1.0) * 2.0, 0.0)",
-            "lod",
-        ),
-        (
-            "2D",
-            "shadow2DGradARB",
-            "shadow2DGradARB(tex, vec3({s}, 0.5, 0.5), vec2(0.0), vec2(0.0))",
-            "lod",
-        ),
-    ]
-    for kind, name, call, needs in calls:
-        extension = "GL_ARB_shader_texture_lod" if needs else ""
-        checks = [
-            f"{call.format(s=s)}.r == {value}" for s, value in (("0.1", "0.0"), ("0.9", "1.0"))
-        ]
-        lines = [
-            "[require]",
-            "GLSL >= 1.20",
-            *filter(None, [extension]),
-            "SIZE 8 8",
-            "",
-            "[vertex shader passthrough]",
-            "",
-            "[fragment shader]",
-            "#version 120",
-            *([f"#extension {extension} : require"] if extension else []),
-            f"uniform sampler{kind}Shadow tex;",
-            "",
-            "void main()",
-            "{",
-            "\tbool right = " + "\n\t\t&& ".join(checks) + ";",
-            "\tgl_FragColor = right ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);",
-            "}",
-            "",
-            "[test]",
-            "uniform int tex 0",
+    for kind, name, arguments in (
+        ("1D", "shadow1D", "vec3({s}, 0.0, 0.5)"),
+        ("1D", "shadow1DProj", "vec4({s}, 0.0, 0.5, 1.0) * 2.0"),
+        ("2D", "shadow2D", "vec3({s}, 0.5, 0.5)"),
+        ("2D", "shadow2DProj", "vec4({s}, 0.5, 0.5, 1.0) * 2.0"),
+        ("1D", "shadow1DLod", "vec3({s}, 0.0, 0.5), 0.0"),
+        ("2D", "shadow2DLod", "vec3({s}, 0.5, 0.5), 0.0"),
+        ("2D", "shadow2DProjLod", "vec4({s}, 0.5, 0.5, 1.0) * 2.0, 0.0"),
+        ("2D", "shadow2DGradARB", "vec3({s}, 0.5, 0.5), vec2(0.0), vec2(0.0)"),
+    ):
+        extension = _LOD if name.endswith(("Lod", "ARB")) else ""
+        found = (("0.1", "0.0"), ("0.9", "1.0"))
+        checks = [f"{name}(tex, {arguments.format(s=s)}).r == {value}" for s, value in found]
+        setup = [
             f"texture shadow{kind} 0 ({'16' if kind == '1D' else '16, 16'})",
             f"texparameter {kind} compare_func lequal",
-            "draw rect -1 -1 2 2",
-            "probe all rgba 0.0 1.0 0.0 1.0",
         ]
+        body = _looked_up(120, f"sampler{kind}Shadow", checks, extension, setup)
         place = f"glsl-1.20/texture-functions/{name}"
-        yield place, f"{name} compares with the depth that is there.", "\n".join(lines)
+        yield place, f"{name} compares with the depth that is there.", body

@@ -6,46 +6,23 @@ of its narrowest channel.
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from gallette.piglit_subset.generators.common import Test, drawn, green_if, main, slug
+
 _TEXEL = (1.0, 0.0, 1.0, 0.0)
-_CORE = """[require]
-GL >= 3.3
-GLSL >= 3.30
-{extensions}SIZE 4 4
-"""
-_COMPAT = """[require]
-GL COMPAT >= 3.0
-GLSL >= 1.30
-{extensions}SIZE 4 4
-"""
-_SHADERS = """
-[vertex shader passthrough]
-
-[fragment shader]
-#version {version}
-uniform {prefix}sampler2D image;
-uniform {prefix}vec4 expected;
-uniform float near;
-out vec4 color;
-
-void main()
-{{
-	{prefix}vec4 found = texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0);
-	color = {right} ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);
-}}
-
-[test]
-uniform int image 0
-call glGenTextures 1 -> texture
-call glBindTexture GL_TEXTURE_2D $texture
-call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MIN_FILTER GL_NEAREST
-call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MAG_FILTER GL_NEAREST
-call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MAX_LEVEL 0
-"""
-_NEAR = "all(lessThanEqual(abs(found - expected), vec4(near)))"
+_SETUP = (
+    "uniform int image 0",
+    "call glGenTextures 1 -> texture",
+    "call glBindTexture GL_TEXTURE_2D $texture",
+    "call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MIN_FILTER GL_NEAREST",
+    "call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MAG_FILTER GL_NEAREST",
+    "call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MAX_LEVEL 0",
+)
+_FETCH = "texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0)"
 # Sized formats: the channels that are kept, and half a step of the narrowest.
 _PLAIN = {
     "R8": "R", "RG8": "RG", "RGB8": "RGB", "RGBA8": "RGBA", "R16": "R", "RG16": "RG",
@@ -60,45 +37,64 @@ _PLAIN = {
 _OLD = {"ALPHA": "A", "LUMINANCE": "L", "LUMINANCE_ALPHA": "LA", "INTENSITY": "I"}
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[Test]:
     for name, channels in _PLAIN.items():
         yield _upload(name, channels)
-    yield from _integers()
+    for signed in (True, False):
+        yield _integers(signed)
     for base, channels in _OLD.items():
         yield _old(base, channels)
         for signed in (True, False):
             yield _old_integers(base, channels, signed)
-    yield from _depth()
+    yield _depth()
     for block in _blocks():
         yield _compressed(block)
 
 
-def _floats(version: int, right: str = _NEAR) -> str:
-    return _SHADERS.format(version=version, prefix="", right=right)
+def _test(
+    lines: list[str], prefix: str = "", *, old: bool = False, require: Iterable[str] = (),
+    found: str = _FETCH,
+) -> str:  # fmt: skip
+    """A test that holds what is fetched against a uniform: near to it, or integers equal to it."""
+    right, near = "found == expected", list[str]()
+    if not prefix:
+        right = "all(lessThanEqual(abs(found - expected), vec4(near)))"
+        near = ["uniform float near;"]
+    fragment = [
+        *(f"uniform {prefix}sampler2D image;", f"uniform {prefix}vec4 expected;", *near),
+        "out vec4 color;",
+        *main(f"{prefix}vec4 found = {found};", f"color = {green_if(right)};"),
+    ]
+    version, gl = (130, "GL COMPAT >= 3.0") if old else (330, "GL >= 3.3")
+    commands = [*_SETUP, *lines[1:]]  # no empty line before the first case
+    return drawn(version, fragment, commands, require=require, gl=gl, size="4 4")
+
+
+def _case(upload: str, uniforms: list[str]) -> list[str]:
+    return ["", upload, *uniforms, "draw rect -1 -1 2 2", "probe all rgba 0 1 0 1"]
 
 
 def _check(internal: str, form: str, kind: str, data: str, expected: str, near: float) -> list[str]:
-    return [
-        "",
-        f"call glTexImage2D GL_TEXTURE_2D 0 GL_{internal} 2 2 0 GL_{form} GL_{kind} {data}",
-        f"uniform vec4 expected {expected}",
-        f"uniform float near {near}",
-        "draw rect -1 -1 2 2",
-        "probe all rgba 0 1 0 1",
-    ]
+    upload = f"call glTexImage2D GL_TEXTURE_2D 0 GL_{internal} 2 2 0 GL_{form} GL_{kind} {data}"
+    return _case(upload, [f"uniform vec4 expected {expected}", f"uniform float near {near}"])
 
 
-def _repeat(texel: tuple[float, ...] | tuple[int, ...]) -> str:
-    return " ".join(f"{v:g}" for v in texel * 4)
+def _check_floats(name: str, channels: str) -> list[str]:
+    """Two texels that every format holds exactly."""
+    lines = []
+    for texel in (_TEXEL, (0.0, 1.0, 0.0, 1.0)):
+        data, expected = f"float({_words(texel * 4)})", _words(_kept(channels, texel))
+        lines += _check(name, "RGBA", "FLOAT", data, expected, 0.00001)
+    return lines
 
 
-def _kept(channels: str, texel: tuple[float, ...]) -> tuple[float, ...]:
+def _kept(channels: str, texel: tuple[float, ...], one: float = 1.0) -> tuple[float, ...]:
     """What a lookup gives of a texel."""
     r, _, _, a = texel
-    special = {"A": (0.0, 0.0, 0.0, a), "L": (r, r, r, 1.0), "LA": (r, r, r, a), "I": (r,) * 4}
+    special = {"A": (0, 0, 0, a), "L": (r, r, r, one), "LA": (r, r, r, a), "I": (r,) * 4}
     if channels in special:
         return special[channels]
-    pairs = zip("RGBA", texel, (0.0, 0.0, 0.0, 1.0), strict=True)
+    pairs = zip("RGBA", texel, (0, 0, 0, one), strict=True)
     return tuple(v if c in channels else default for c, v, default in pairs)
 
 
@@ -106,136 +102,94 @@ def _words(values: tuple[float, ...]) -> str:
     return " ".join(f"{v:g}" for v in values)
 
 
-def _upload(name: str, channels: str) -> tuple[str, str, str]:
-    lines = []
-    for texel in (_TEXEL, (0.0, 1.0, 0.0, 1.0)):
-        data = f"float({_repeat(texel)})"
-        lines += _check(name, "RGBA", "FLOAT", data, _words(_kept(channels, texel)), 0.00001)
+def _upload(name: str, channels: str) -> Test:
+    lines = _check_floats(name, channels)
     # A value between: off by at most half a step of the narrowest channel.
     steps = {"R3_G3_B2": 3, "RGBA2": 3, "RGB10_A2": 3, "RGB4": 15, "RGBA4": 15, "RGB5": 31,
              "RGB5_A1": 31}  # fmt: skip
-    if name == "RGB5_A1":
-        texel = (0.25, 0.5, 0.75, 1.0)
-    else:
-        texel = (0.25, 0.5, 0.75, 0.25)
-    near = 0.55 / steps.get(name, 127)
+    texel = (0.25, 0.5, 0.75, 1.0 if name == "RGB5_A1" else 0.25)
     expected = _kept(channels, texel)
     if name.startswith("SRGB"):
         expected = (*(((v + 0.055) / 1.055) ** 2.4 for v in expected[:3]), expected[3])
-    data = f"float({_repeat(texel)})"
+    data, near = f"float({_words(texel * 4)})", 0.55 / steps.get(name, 127)
     lines += _check(name, "RGBA", "FLOAT", data, _words(expected), near)
-    return (
-        f"gl-3.3/texture-uploads/{name.lower().replace('_', '-')}",
-        f"Texels of {name} are what was uploaded.",
-        _CORE.format(extensions="") + _floats(330) + "\n".join(lines).lstrip(),
+    place = f"gl-3.3/texture-uploads/{slug(name)}"
+    return place, f"Texels of {name} are what was uploaded.", _test(lines)
+
+
+def _integer_case(internal: str, signed: bool, channels: str) -> list[str]:
+    texel = (-5, 7, -3, 100) if signed else (5, 7, 3, 200)
+    name, kind = ("int", "INT") if signed else ("uint", "UNSIGNED_INT")
+    return _case(
+        f"call glTexImage2D GL_TEXTURE_2D 0 GL_{internal} 2 2 0 GL_RGBA_INTEGER GL_{kind} "
+        f"{name}({_words(texel * 4)})",
+        [f"uniform {'iu'[not signed]}vec4 expected {_words(_kept(channels, texel, 1))}"],
     )
 
 
-def _integer_case(internal: str, form: str, signed: bool, channels: str) -> list[str]:
-    texel = (-5, 7, -3, 100) if signed else (5, 7, 3, 200)
-    r, _, _, a = texel
-    special = {"A": (0, 0, 0, a), "L": (r, r, r, 1), "LA": (r, r, r, a), "I": (r,) * 4}
-    pairs = zip("RGBA", texel, (0, 0, 0, 1), strict=True)
-    expected = special.get(channels) or tuple(v if c in channels else d for c, v, d in pairs)
-    name, kind = ("int", "INT") if signed else ("uint", "UNSIGNED_INT")
-    return [
-        "",
-        f"call glTexImage2D GL_TEXTURE_2D 0 GL_{internal} 2 2 0 GL_{form} GL_{kind} "
-        f"{name}({_repeat(texel)})",
-        f"uniform {'ivec4' if signed else 'uvec4'} expected {' '.join(map(str, expected))}",
-        "draw rect -1 -1 2 2",
-        "probe all rgba 0 1 0 1",
-    ]
+def _integers(signed: bool) -> Test:
+    what, suffix = ("signed", "I") if signed else ("unsigned", "UI")
+    lines = []
+    for channels in ("R", "RG", "RGB", "RGBA"):
+        for bits in (8, 16, 32):
+            lines += _integer_case(f"{channels}{bits}{suffix}", signed, channels)
+    if not signed:
+        case = _integer_case("RGB10_A2UI", signed, "RGBA")
+        lines += [line.replace("200", "3") for line in case]
+    place = f"gl-3.3/texture-uploads/{what}-integers"
+    purpose = f"Texels of {what} integer formats are what was uploaded."
+    require = () if signed else ("GL_ARB_texture_rgb10_a2ui",)
+    return place, purpose, _test(lines, "iu"[not signed], require=require)
 
 
-def _integer_shaders(version: int, signed: bool) -> str:
-    text = _SHADERS.format(version=version, prefix="iu"[not signed], right="found == expected")
-    return text.replace("uniform float near;\n", "")
-
-
-def _integers() -> Iterator[tuple[str, str, str]]:
-    for signed in (True, False):
-        what = "signed" if signed else "unsigned"
-        lines = []
-        for channels in ("R", "RG", "RGB", "RGBA"):
-            for bits in (8, 16, 32):
-                internal = f"{channels}{bits}{'I' if signed else 'UI'}"
-                lines += _integer_case(internal, "RGBA_INTEGER", signed, channels)
-        extensions = "" if signed else "GL_ARB_texture_rgb10_a2ui\n"
-        if not signed:
-            case = _integer_case("RGB10_A2UI", "RGBA_INTEGER", signed, "RGBA")
-            lines += [line.replace("200", "3") for line in case]
-        yield (
-            f"gl-3.3/texture-uploads/{what}-integers",
-            f"Texels of {what} integer formats are what was uploaded.",
-            _CORE.format(extensions=extensions)
-            + _integer_shaders(330, signed)
-            + "\n".join(lines).lstrip(),
-        )
-
-
-def _old_name(base: str, bits: str) -> str:
-    return f"LUMINANCE{bits}_ALPHA{bits}" if base == "LUMINANCE_ALPHA" else f"{base}{bits}"
-
-
-def _old(base: str, channels: str) -> tuple[str, str, str]:
+def _old(base: str, channels: str) -> Test:
     """GL_ALPHA8 and its kin: unsigned, signed, float, sRGB."""
-    names = [_old_name(base, bits) for bits in ("4", "8", "12", "16")]
-    names += [f"{_old_name(base, bits)}_SNORM" for bits in ("8", "16")]
-    names += [f"{base}{suffix}" for suffix in ("16F_ARB", "32F_ARB")]
+    bits = ("4", "8", "12", "16", "8_SNORM", "16_SNORM")
+    names = [f"{base}{b}" for b in bits]
+    if base == "LUMINANCE_ALPHA":
+        names = [f"LUMINANCE{b.partition('_')[0]}_ALPHA{b}" for b in bits]
+    names += [f"{base}16F_ARB", f"{base}32F_ARB"]
     if base.startswith("LUMINANCE"):
         names.append("SLUMINANCE8_ALPHA8" if channels == "LA" else "SLUMINANCE8")
-    lines = []
-    for name in names:
-        for texel in (_TEXEL, (0.0, 1.0, 0.0, 1.0)):
-            data = f"float({_repeat(texel)})"
-            lines += _check(name, "RGBA", "FLOAT", data, _words(_kept(channels, texel)), 0.00001)
-    extensions = "GL_ARB_texture_float\nGL_EXT_texture_snorm\nGL_EXT_texture_sRGB\n"
+    lines = [line for name in names for line in _check_floats(name, channels)]
+    require = ("GL_ARB_texture_float", "GL_EXT_texture_snorm", "GL_EXT_texture_sRGB")
     return (
-        f"gl-1.1/texture-uploads/{base.lower().replace('_', '-')}",
+        f"gl-1.1/texture-uploads/{slug(base)}",
         f"Texels of the formats of {base} spread over the channels as they should.",
-        _COMPAT.format(extensions=extensions) + _floats(130) + "\n".join(lines).lstrip(),
+        _test(lines, old=True, require=require),
     )
 
 
-def _old_integers(base: str, channels: str, signed: bool) -> tuple[str, str, str]:
+def _old_integers(base: str, channels: str, signed: bool) -> Test:
     what, suffix = ("signed", "I_EXT") if signed else ("unsigned", "UI_EXT")
     lines = []
     for bits in (8, 16, 32):
-        lines += _integer_case(f"{base}{bits}{suffix}", "RGBA_INTEGER", signed, channels)
+        lines += _integer_case(f"{base}{bits}{suffix}", signed, channels)
     return (
-        f"ext_texture_integer/texture-uploads/{what}-{base.lower().replace('_', '-')}",
+        f"ext_texture_integer/texture-uploads/{what}-{slug(base)}",
         f"Texels of the {what} integer formats of {base} spread over the channels.",
-        _COMPAT.format(extensions="GL_EXT_texture_integer\n")
-        + _integer_shaders(130, signed)
-        + "\n".join(lines).lstrip(),
+        _test(lines, "iu"[not signed], old=True, require=["GL_EXT_texture_integer"]),
     )
 
 
-def _depth() -> Iterator[tuple[str, str, str]]:
+def _depth() -> Test:
+    word, bits = 0x40000000 | 7, struct.unpack("<I", struct.pack("<f", 0.25))[0]
+    plain = ("DEPTH_COMPONENT", "FLOAT", "float(0.25 0.25 0.25 0.25)")
     lines = []
-    for name in ("DEPTH_COMPONENT16", "DEPTH_COMPONENT24", "DEPTH_COMPONENT32",
-                 "DEPTH_COMPONENT32F"):  # fmt: skip
-        data = "float(0.25 0.25 0.25 0.25)"
-        lines += _check(name, "DEPTH_COMPONENT", "FLOAT", data, "0.25 0 0 1", 0.00002)
-    word = 0x40000000 | 7
-    data = f"uint({word} {word} {word} {word})"
-    lines += _check(
-        "DEPTH24_STENCIL8", "DEPTH_STENCIL", "UNSIGNED_INT_24_8", data, "0.25 0 0 1", 0.00002
-    )
-    bits = struct.unpack("<I", struct.pack("<f", 0.25))[0]
-    data = f"uint({' '.join([f'{bits} 7'] * 4)})"
-    kind = "FLOAT_32_UNSIGNED_INT_24_8_REV"
-    lines += _check("DEPTH32F_STENCIL8", "DEPTH_STENCIL", kind, data, "0.25 0 0 1", 0.00002)
-    shaders = _floats(330).replace(
-        "= texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0);",
-        "= vec4(texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0).r, 0.0, 0.0, 1.0);",
-    )
-    yield (
-        "gl-3.3/texture-uploads/depth",
-        "Depths of all depth formats are what was uploaded.",
-        _CORE.format(extensions="") + shaders + "\n".join(lines).lstrip(),
-    )
+    for name, form, kind, data in (
+        ("DEPTH_COMPONENT16", *plain),
+        ("DEPTH_COMPONENT24", *plain),
+        ("DEPTH_COMPONENT32", *plain),
+        ("DEPTH_COMPONENT32F", *plain),
+        ("DEPTH24_STENCIL8", "DEPTH_STENCIL", "UNSIGNED_INT_24_8",
+         f"uint({word} {word} {word} {word})"),
+        ("DEPTH32F_STENCIL8", "DEPTH_STENCIL", "FLOAT_32_UNSIGNED_INT_24_8_REV",
+         f"uint({' '.join([f'{bits} 7'] * 4)})"),
+    ):  # fmt: skip
+        lines += _check(name, form, kind, data, "0.25 0 0 1", 0.00002)
+    purpose = "Depths of all depth formats are what was uploaded."
+    found = f"vec4({_FETCH}.r, 0.0, 0.0, 1.0)"
+    return "gl-3.3/texture-uploads/depth", purpose, _test(lines, found=found)
 
 
 # -- blocks ----------------------------------------------------------------------------------------
@@ -353,31 +307,24 @@ def _linear(value: float) -> float:
     return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
 
 
-def _compressed(block: Block) -> tuple[str, str, str]:
+def _compressed(block: Block) -> Test:
     width, height = block.size
-    data = f"ubyte({' '.join(map(str, block.data))})"
+    data = f"{len(block.data)} ubyte({' '.join(map(str, block.data))})"
     lines = []
     for name in filter(None, (block.internal, block.srgb)):
         color = block.color
         if name == block.srgb:
             color = (*(_linear(v) for v in color[:3]), color[3])
-        lines += [
-            "",
-            f"call glCompressedTexImage2D GL_TEXTURE_2D 0 GL_{name} {width} {height} 0 "
-            f"{len(block.data)} {data}",
-            f"uniform vec4 expected {_words(color)}",
-            f"uniform float near {block.near:.6g}",
-            "draw rect -1 -1 2 2",
-            "probe all rgba 0 1 0 1",
-        ]
-    extensions = f"{block.extension}\n" if block.extension else ""
+        upload = f"call glCompressedTexImage2D GL_TEXTURE_2D 0 GL_{name} {width} {height} 0 {data}"
+        near = f"uniform float near {block.near:.6g}"
+        lines += _case(upload, [f"uniform vec4 expected {_words(color)}", near])
+    require = [block.extension] if block.extension else []
     if block.srgb and "S3TC" in block.internal:
-        extensions += "GL_EXT_texture_sRGB\n"
-    short = block.internal.removeprefix("COMPRESSED_").removesuffix("_ARB").removesuffix("_KHR")
-    short = short.removesuffix("_EXT")
+        require.append("GL_EXT_texture_sRGB")
+    short = re.sub("^COMPRESSED_|_(ARB|KHR|EXT)$", "", block.internal)
     group = block.extension.removeprefix("GL_").lower() or "gl-3.3"
     return (
-        f"{group}/compressed/{short.lower().replace('_', '-')}",
+        f"{group}/compressed/{slug(short)}",
         f"A block of {block.internal} is decoded, as colours and as sRGB where there is that.",
-        _CORE.format(extensions=extensions) + _floats(330) + "\n".join(lines).lstrip(),
+        _test(lines, require=require),
     )
