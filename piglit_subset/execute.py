@@ -23,10 +23,10 @@ from gallette.piglit_subset.programs import build
 from gallette.piglit_subset.requirements import ContextNeeds, Skip, check, context_needs
 from gallette.piglit_subset.session import Failure, Session
 from gallette.piglit_subset.shader_test import ShaderTest, parse_file
-from gallette.piglit_subset.text import Line, Words
+from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-Step = tuple[commands.Handler, Words, Line]
+Step = tuple[commands.Handler, Words]
 """One command, found in the table and split into words."""
 
 __all__ = ["Outcome", "Unavailable", "run_file", "run_test"]
@@ -113,7 +113,7 @@ def _check_lines(test: ShaderTest) -> list[Step]:
     """Refuse what cannot run before anything is drawn: unknown commands, a bad vertex table."""
     if test.vertex_data:
         test.vertices = vertices.parse_vertex_data(test.vertex_data)
-    return [(*commands.lookup(line), line) for line in test.commands]
+    return [commands.lookup(line) for line in test.commands]
 
 
 def _run(session: Session, steps: list[Step]) -> tuple[str, str]:
@@ -167,11 +167,13 @@ def _commands(session: Session, steps: list[Step]) -> None:
         line.text.split()[:1] == ["link"] for line in session.test.commands
     ):
         raise Failure(f"linking failed:\n{session.link_log.strip()}")
-    for handler, words, line in steps:
+    for handler, words in steps:
+        session.begin(words)
         try:
-            handler(session, line, words)
+            handler(session, words)
         except GalletteError as error:
             if "is not available in this context" in str(error):
+                line = words.line
                 raise Skip(f"line {line.number}: {line.text.strip()}: {error}") from None
             raise
     code = session.gl.get_error()

@@ -17,9 +17,9 @@ from gallette.piglit_subset.shader_test import ShaderTest
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["ContextNeeds", "Skip", "check", "context_needs"]
+__all__ = ["COMPARE", "ContextNeeds", "Skip", "check", "context_needs"]
 
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
     ">": operator.gt,
@@ -64,7 +64,7 @@ def _glsl_version(words: Words) -> tuple[int, int]:
 
 
 def _comparison(words: Words) -> str:
-    return words.choice("a comparison", *_COMPARE)
+    return words.choice("a comparison", *COMPARE)
 
 
 def _gl_for_glsl(glsl: tuple[int, int], es: bool) -> tuple[int, int]:
@@ -121,20 +121,20 @@ def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
         text = " ".join(words.texts)
         if first == "GL" and len(words) >= 2:
             words.optional("ES", "COMPAT", "CORE")
-            met = _COMPARE[_comparison(words)](gl_version(gl), _version(words))
+            met = COMPARE[_comparison(words)](gl_version(gl), _version(words))
         elif first == "GLSL":
             words.optional("ES")
             compare, wanted = _comparison(words), _glsl_version(words)
-            met = _COMPARE[compare](glsl_version(gl), wanted)
+            met = COMPARE[compare](glsl_version(gl), wanted)
         elif first in ("SIZE", "rlimit", "depthbuffer", "SSO", "SEPARABLE"):
             continue
         elif first == "SPIRV":
             words.choice("whether SPIR-V counts", "YES", "NO", "ONLY")
             met = True  # who builds the programs knows whether SPIR-V can be had
-        elif first == "INT" or (first.startswith("GL_") and words.peek() in _COMPARE):
+        elif first == "INT" or (first.startswith("GL_") and words.peek() in COMPARE):
             name = words.word("an enum") if first == "INT" else first
             compare, number = _comparison(words), words.integer()
-            met = _COMPARE[compare](_integer(gl, name), number)
+            met = COMPARE[compare](_integer(gl, name), number)
         elif _EXTENSION.match(first):
             absent = first.startswith("!")
             name = first.lstrip("!")

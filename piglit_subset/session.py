@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gallette.piglit_subset.requirements import ContextNeeds
 from gallette.piglit_subset.shader_test import ShaderTest
-from gallette.piglit_subset.text import Line
+from gallette.piglit_subset.text import Line, Words
 from gallette.piglit_subset.tolerance import Mismatch, Tolerance
 from gallette.state_tracker.entry_points.enums import GL
 
@@ -61,6 +61,9 @@ class Session:
     gl: Any
     test: ShaderTest
     needs: ContextNeeds
+    # The command that runs: its line, and the words by which it was found.
+    line: Line = field(default_factory=lambda: Line(0, "", ""))
+    head: list[str] = field(default_factory=list)
     width: int = 250
     height: int = 250
     program: int = 0
@@ -107,19 +110,30 @@ class Session:
     def is_compat(self) -> bool:
         return self.needs.profile == "compat"
 
-    def say(self, line: Line, message: str) -> None:
-        self.messages.append(f"{line.file}:{line.number}: {message}")
+    def begin(self, words: Words) -> None:
+        """A command begins, whose own words have been read."""
+        self.line, self.head = words.line, words.texts[: words.at]
 
-    def wrong(self, line: Line, message: str, result: str = "fail") -> None:
-        """Record a mismatch; the test goes on."""
+    def wrong(self, message: str, result: str = "fail") -> None:
+        """Record that the command found something wrong; the test goes on."""
+        line = self.line
         if self.result != "fail":
             self.result = result
         if len(self.messages) < 40:
-            self.say(line, f"{line.text.strip()}: {message}")
+            self.messages.append(f"{line.file}:{line.number}: {line.text.strip()}: {message}")
+
+    def expect(self, seen: Any, expected: Any) -> None:
+        if seen != expected:
+            self.wrong(f"observed {seen}")
+
+    def texture(self, unit: int) -> int:
+        """The texture that the test made on a unit."""
+        if unit not in self.textures:
+            raise self.line.error(f"no texture was made on unit {unit}")
+        return self.textures[unit]
 
     def judge(
         self,
-        line: Line,
         mismatch: Mismatch | None,
         result: str = "fail",
         box: tuple[int, int, int, int] = (0, 0, 0, 0),
@@ -130,7 +144,7 @@ class Session:
         if not self.images:
             self.images["observed"] = self.screenshot()
             self.images["expected"] = self._as_expected(mismatch.expected, box)
-        self.wrong(line, str(mismatch), result)
+        self.wrong(str(mismatch), result)
 
     def open_window(self) -> None:
         """Make the RGBA8 + depth24 stencil8 framebuffer that stands in for a window."""
@@ -229,11 +243,12 @@ class Session:
         right_way_up[max(y, 0) : y + height, max(x, 0) : x + width, : len(color)] = wanted
         return image
 
-    def need_program(self, line: Line) -> None:
+    def need_program(self) -> None:
         """Stop unless a linked program is in use, as every drawing command must."""
         if self.link_ok is False:
             log = self.link_log.strip() or "(empty info log)"
-            raise Failure(f"{line.file}:{line.number}: the program did not link:\n{log}")
+            where = f"{self.line.file}:{self.line.number}"
+            raise Failure(f"{where}: the program did not link:\n{log}")
 
     def set_size(self, width: int, height: int) -> None:
         self.width, self.height = width, height

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,48 +10,52 @@ import numpy.typing as npt
 
 from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.commands.uniforms import TYPES
+from gallette.piglit_subset.requirements import COMPARE
 from gallette.piglit_subset.session import Session
-from gallette.piglit_subset.text import Line, Words
+from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 
-_LARGEST = 1 << 24
 
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-def _make(session: Session, target: str, index: int, data: npt.NDArray[Any]) -> None:
+def _make(session: Session, target: int, index: int, data: npt.NDArray[Any]) -> None:
     """A buffer bound at target[index]; made again if it was there."""
-    gl, value = session.gl, int(getattr(GL, target))
-    key = (target, index)
+    gl, key = session.gl, (str(target), index)
     if key not in session.buffers:
         session.buffers[key] = gl.gen_buffers(1)[0]
-    gl.bind_buffer(value, session.buffers[key])
-    gl.buffer_data(value, data.nbytes, data, GL.DYNAMIC_DRAW)
-    gl.bind_buffer_base(value, index, session.buffers[key])
+    gl.bind_buffer(target, session.buffers[key])
+    gl.buffer_data(target, data.nbytes, data, GL.DYNAMIC_DRAW)
+    gl.bind_buffer_base(target, index, session.buffers[key])
 
 
-def _read(session: Session, line: Line, target: str, index: int, offset: int, dtype: Any) -> Any:
-    gl, value = session.gl, int(getattr(GL, target))
-    if (target, index) not in session.buffers:
-        raise line.error(f"no buffer was made at index {index}")
-    gl.bind_buffer(value, session.buffers[target, index])
+def _bind(session: Session, target: int, index: int) -> None:
+    """Bind a buffer that the test has made."""
+    if (str(target), index) not in session.buffers:
+        missing = f"no buffer was made at index {index}"
+        if target == GL.ATOMIC_COUNTER_BUFFER:
+            missing = f"no atomic counter buffer at binding {index}"
+        raise session.line.error(missing)
+    session.gl.bind_buffer(target, session.buffers[str(target), index])
+
+
+def _write(
+    session: Session, target: int, index: int, offset: int, values: npt.NDArray[Any]
+) -> None:
+    _bind(session, target, index)
+    session.gl.buffer_sub_data(target, offset, values.nbytes, values)
+
+
+def _read(session: Session, target: int, index: int, offset: int, dtype: Any) -> Any:
+    gl = session.gl
+    _bind(session, target, index)
     out = np.zeros(1, dtype)
     if session.is_es:
-        address = gl.map_buffer_range(value, offset, out.nbytes, GL.MAP_READ_BIT)
+        address = gl.map_buffer_range(target, offset, out.nbytes, GL.MAP_READ_BIT)
         if address:
             out = np.frombuffer(ctypes.string_at(address, out.nbytes), dtype)
-            gl.unmap_buffer(value)
+            gl.unmap_buffer(target)
     else:
-        gl.get_buffer_sub_data(value, offset, out.nbytes, out)
+        gl.get_buffer_sub_data(target, offset, out.nbytes, out)
     return out[0]
 
 
@@ -73,13 +75,13 @@ def _scalar_type(words: Words) -> Any:
 
 
 @command("ssbo")
-def ssbo(session: Session, line: Line, words: Words) -> None:
+def ssbo(session: Session, words: Words) -> None:
     """ssbo INDEX SIZE: a zeroed storage buffer; or ssbo INDEX subdata TYPE OFFSET VALUES..."""
     index = words.integer("an index")
     if not words.optional("subdata"):
-        (size,) = words.sizes(1, _LARGEST)
+        (size,) = words.sizes(1, 1 << 24)
         words.end()
-        _make(session, "SHADER_STORAGE_BUFFER", index, np.zeros(size, np.uint8))
+        _make(session, GL.SHADER_STORAGE_BUFFER, index, np.zeros(size, np.uint8))
         return
     name = words.word("a type")
     if name not in TYPES:
@@ -87,97 +89,80 @@ def ssbo(session: Session, line: Line, words: Words) -> None:
     offset = words.integer("an offset")
     dtype = TYPES[name].dtype
     values = np.array([_number(words, dtype) for _ in range(len(words))], dtype)
-    key = ("SHADER_STORAGE_BUFFER", index)
-    if key not in session.buffers:
-        raise line.error(f"no buffer was made at index {index}")
-    session.gl.bind_buffer(GL.SHADER_STORAGE_BUFFER, session.buffers[key])
-    session.gl.buffer_sub_data(GL.SHADER_STORAGE_BUFFER, offset, values.nbytes, values)
+    _write(session, GL.SHADER_STORAGE_BUFFER, index, offset, values)
 
 
 @command("probe ssbo")
-def probe_ssbo(session: Session, line: Line, words: Words) -> None:
+def probe_ssbo(session: Session, words: Words) -> None:
     """probe ssbo TYPE INDEX OFFSET OP VALUE"""
     dtype = _scalar_type(words)
     index, offset = words.integer("an index"), words.integer("an offset")
-    symbol = words.choice("a comparison", *_COMPARE)
+    symbol = words.choice("a comparison", *COMPARE)
     expected = _number(words, dtype)
     words.end()
-    seen = _read(session, line, "SHADER_STORAGE_BUFFER", index, offset, dtype)
+    seen = _read(session, GL.SHADER_STORAGE_BUFFER, index, offset, dtype)
     if symbol == "==" and np.issubdtype(dtype, np.floating):
         same = bool(abs(seen - expected) <= 0.01) or bool(np.isnan(seen) and np.isnan(expected))
     else:
-        same = bool(_COMPARE[symbol](seen, expected))
+        same = bool(COMPARE[symbol](seen, expected))
     if not same:
-        session.wrong(line, f"observed {seen}")
+        session.wrong(f"observed {seen}")
 
 
-@command("atomic counters")
-def atomic_counters(session: Session, line: Line, words: Words) -> None:
+@command("atomic counters", reads="bytes a count")
+def atomic_counters(session: Session, count: int) -> None:
     """atomic counters N: a buffer of N zeroed counters at binding 0"""
-    (count,) = words.sizes(1, _LARGEST)
-    words.end()
-    _make(session, "ATOMIC_COUNTER_BUFFER", 0, np.zeros(count, np.uint32))
+    _make(session, GL.ATOMIC_COUNTER_BUFFER, 0, np.zeros(count, np.uint32))
 
 
-@command("atomic counter buffer")
-def atomic_buffer(session: Session, line: Line, words: Words) -> None:
+@command("atomic counter buffer", reads="integer a binding, bytes a count")
+def atomic_buffer(session: Session, binding: int, count: int) -> None:
     """atomic counter buffer BINDING N: a buffer of N zeroed counters"""
-    binding, (count,) = words.integer("a binding"), words.sizes(1, _LARGEST)
-    words.end()
-    _make(session, "ATOMIC_COUNTER_BUFFER", binding, np.zeros(count, np.uint32))
+    _make(session, GL.ATOMIC_COUNTER_BUFFER, binding, np.zeros(count, np.uint32))
 
 
-@command("atomic counter")
-def atomic_counter(session: Session, line: Line, words: Words) -> None:
+@command("atomic counter", reads="3 integer an integer")
+def atomic_counter(session: Session, binding: int, index: int, value: int) -> None:
     """atomic counter BINDING INDEX VALUE: set one counter"""
-    binding, index, value = words.integers(3)
-    words.end()
-    key = ("ATOMIC_COUNTER_BUFFER", binding)
-    if key not in session.buffers:
-        raise line.error(f"no atomic counter buffer at binding {binding}")
-    data = np.array([value], np.uint32)
-    session.gl.bind_buffer(GL.ATOMIC_COUNTER_BUFFER, session.buffers[key])
-    session.gl.buffer_sub_data(GL.ATOMIC_COUNTER_BUFFER, index * 4, 4, data)
+    _write(session, GL.ATOMIC_COUNTER_BUFFER, binding, index * 4, np.array([value], np.uint32))
 
 
-def _probe_counter(session: Session, line: Line, words: Words, binding: int, scale: int) -> None:
+def _probe_counter(session: Session, words: Words, binding: int, scale: int) -> None:
     offset = words.integer("a counter") * scale
-    symbol = words.choice("a comparison", *_COMPARE)
+    symbol = words.choice("a comparison", *COMPARE)
     expected = words.integer("a value") & 0xFFFFFFFF
     words.end()
-    seen = int(_read(session, line, "ATOMIC_COUNTER_BUFFER", binding, offset, np.uint32))
-    if not _COMPARE[symbol](seen, expected):
-        session.wrong(line, f"observed {seen}")
+    seen = int(_read(session, GL.ATOMIC_COUNTER_BUFFER, binding, offset, np.uint32))
+    if not COMPARE[symbol](seen, expected):
+        session.wrong(f"observed {seen}")
 
 
 @command("probe atomic counter")
-def probe_counter(session: Session, line: Line, words: Words) -> None:
+def probe_counter(session: Session, words: Words) -> None:
     """probe atomic counter INDEX OP VALUE"""
-    _probe_counter(session, line, words, 0, 4)
+    _probe_counter(session, words, 0, 4)
 
 
 @command("probe atomic counter buffer")
-def probe_counter_buffer(session: Session, line: Line, words: Words) -> None:
+def probe_counter_buffer(session: Session, words: Words) -> None:
     """probe atomic counter buffer BINDING OFFSET OP VALUE: the offset is in bytes"""
-    _probe_counter(session, line, words, words.integer("a binding"), 1)
+    _probe_counter(session, words, words.integer("a binding"), 1)
 
 
-@command("xfb buffer object")
-def feedback_buffer(session: Session, line: Line, words: Words) -> None:
+@command("xfb buffer object", reads="integer an index, bytes a size")
+def feedback_buffer(session: Session, index: int, size: int) -> None:
     """xfb buffer object INDEX SIZE: where captured vertices go"""
-    index, (size,) = words.integer("an index"), words.sizes(1, _LARGEST)
-    words.end()
-    _make(session, "TRANSFORM_FEEDBACK_BUFFER", index, np.zeros(size, np.uint8))
+    _make(session, GL.TRANSFORM_FEEDBACK_BUFFER, index, np.zeros(size, np.uint8))
 
 
 @command("probe xfb buffer")
-def probe_feedback(session: Session, line: Line, words: Words) -> None:
+def probe_feedback(session: Session, words: Words) -> None:
     """probe xfb buffer TYPE INDEX ELEMENT VALUE"""
     dtype = _scalar_type(words)
     index, element = words.integers(2)
     expected = _number(words, dtype)
     words.end()
     offset = element * np.dtype(dtype).itemsize
-    seen = _read(session, line, "TRANSFORM_FEEDBACK_BUFFER", index, offset, dtype)
+    seen = _read(session, GL.TRANSFORM_FEEDBACK_BUFFER, index, offset, dtype)
     if not abs(float(seen) - float(expected)) <= 0.01:
-        session.wrong(line, f"observed {seen}")
+        session.wrong(f"observed {seen}")

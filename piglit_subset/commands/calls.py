@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import ctypes
 import difflib
-import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.requirements import COMPARE
 from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
 from gallette.state_tracker.entry_points.functions import CTYPES, FUNCTIONS, Function, Kind, Param
@@ -42,11 +42,7 @@ _PARSERS: dict[str, Callable[[str], float]] = {
     "clampd": parse_double,
 }
 _NEAR = {"=": 2e-6, "~": 0.0125}
-_ORDER: dict[str, Callable[[Any, Any], bool]] = {
-    "!=": operator.ne,
-    ">=": operator.ge,
-    "<=": operator.le,
-}
+_ORDER = ("!=", ">=", "<=")
 _STAGES = ("vertex", "fragment", "geometry", "compute")
 
 
@@ -212,44 +208,44 @@ def _start(line: Line) -> int:
 
 
 @command("call")
-def call(session: Session, line: Line, words: Words) -> None:
+def call(session: Session, words: Words) -> None:
     """call glFUNCTION ARGUMENTS [-> NAMES]: any function of OpenGL (not in piglit)"""
-    reader = _Reader(line, _start(line))
+    reader = _Reader(words.line, _start(words.line))
     values = _call(session, reader, ("->",))
     names = [name for name, _ in reader.tokens[reader.at + 1 :]]
     if len(names) > len(values):
-        raise line.error(f"{len(names)} names for {len(values)} values")
+        raise words.line.error(f"{len(names)} names for {len(values)} values")
     _variables(session).update(zip(names, values, strict=False))
 
 
 @command("check")
-def check(session: Session, line: Line, words: Words) -> None:
+def check(session: Session, words: Words) -> None:
     """check glFUNCTION ARGUMENTS =|~|!=|>=|<= VALUES: what a function gives (not in piglit)"""
-    reader = _Reader(line, _start(line))
+    reader = _Reader(words.line, _start(words.line))
     _compare(session, reader, _call(session, reader, (*_NEAR, *_ORDER)))
 
 
 @command("check memory")
-def check_memory(session: Session, line: Line, words: Words) -> None:
+def check_memory(session: Session, words: Words) -> None:
     """check memory $ADDRESS = TYPE(VALUES): mapped memory (not in piglit)"""
-    reader = _Reader(line, line.text.index("memory") + len("memory"))
+    reader = _Reader(words.line, words.line.text.index("memory") + len("memory"))
     address = _number(session, reader, reader.take("an address"), "intptr")
     if not address:
-        raise line.error("there is no memory at a null pointer")
+        raise words.line.error("there is no memory at a null pointer")
     _compare(session, reader, [int(address)], memory=True)
 
 
 @command("store memory")
-def store_memory(session: Session, line: Line, words: Words) -> None:
+def store_memory(session: Session, words: Words) -> None:
     """store memory $ADDRESS TYPE(VALUES): write to mapped memory (not in piglit)"""
-    reader = _Reader(line, line.text.index("memory") + len("memory"))
+    reader = _Reader(words.line, words.line.text.index("memory") + len("memory"))
     address = _number(session, reader, reader.take("an address"), "intptr")
     data = _typed(session, reader, reader.take("a type"))
     if reader.next:
         superfluous = reader.take("nothing")
         raise reader.fail(f"unexpected {superfluous!r} after the command")
     if not address:
-        raise line.error("there is no memory at a null pointer")
+        raise words.line.error("there is no memory at a null pointer")
     ctypes.memmove(int(address), data.ctypes.data, data.nbytes)
 
 
@@ -275,7 +271,7 @@ def _compare(session: Session, reader: _Reader, seen: list[Any], memory: bool = 
         _agree(how, a, b) for a, b in zip(seen, wanted, strict=False)
     ):
         shown = " ".join(_shown(value) for value in seen[: max(len(wanted), 1)])
-        session.wrong(reader.line, f"observed {shown}")
+        session.wrong(f"observed {shown}")
 
 
 def _as_type(seen: list[Any], array: Any, memory: bool) -> list[Any]:
@@ -294,7 +290,7 @@ def _as_type(seen: list[Any], array: Any, memory: bool) -> list[Any]:
 
 def _agree(how: str, seen: Any, wanted: Any) -> bool:
     if how in _ORDER:
-        return _ORDER[how](seen, wanted)
+        return COMPARE[how](seen, wanted)
     if isinstance(seen, float) or isinstance(wanted, float):
         return bool(abs(seen - wanted) <= _NEAR[how] * max(1.0, abs(wanted))) or seen == wanted
     if isinstance(seen, int) and isinstance(wanted, int) and how == "~":

@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gallette.piglit_subset import vertices
 from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.programs import POSITION, TEXCOORD
-from gallette.piglit_subset.session import Session, enum
-from gallette.piglit_subset.text import Line, Words
+from gallette.piglit_subset.session import Session
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 
-Box = tuple[float, float, float, float]
 
-
-def _corners(box: Box) -> list[tuple[float, float]]:
+def _corners(box: Sequence[float]) -> list[tuple[float, float]]:
     x, y, w, h = box
     return [(x, y), (x + w, y), (x, y + h), (x + w, y + h)]
 
 
 def _draw_rectangle(
-    session: Session, box: Box, texture: Box | None = None, patch: bool = False, instances: int = 1
+    session: Session, box: Sequence[float], texture: Sequence[float] = (), instances: int = 1
 ) -> None:
     """Two triangles as a strip (or one patch of four vertices) over a rectangle."""
+    session.need_program()
     gl = session.gl
+    if "ortho" in session.head:
+        x, y, w, h = box
+        x, y = -1 + 2 * x / session.width, -1 + 2 * y / session.height
+        box = (x, y, 2 * w / session.width, 2 * h / session.height)
     data = np.zeros((4, 8), np.float32)
     data[:, 0:2] = _corners(box)
     data[:, 3] = 1
     data[:, 7] = 1
-    if texture is not None:
+    if texture:
         data[:, 4:6] = _corners(texture)
     if not session.rectangle_buffer:
         session.rectangle_buffer = gl.gen_buffers(1)[0]
@@ -40,127 +44,103 @@ def _draw_rectangle(
         gl.bind_vertex_array(session.rectangle_array)
     gl.bind_buffer(GL.ARRAY_BUFFER, session.rectangle_buffer)
     gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STREAM_DRAW)
-    if session.is_compat:
-        # The fixed-function arrays feed gl_Vertex, and alias attribute 0 for everyone else.
-        gl.vertex_pointer(4, GL.FLOAT, 32, 0)
-        gl.enable_client_state(GL.VERTEX_ARRAY)
-        if texture is not None:
-            gl.client_active_texture(GL.TEXTURE0)
-            gl.tex_coord_pointer(4, GL.FLOAT, 32, 16)
-            gl.enable_client_state(GL.TEXTURE_COORD_ARRAY)
-    else:
-        gl.vertex_attrib_pointer(POSITION, 4, GL.FLOAT, 0, 32, 0)
-        gl.enable_vertex_attrib_array(POSITION)
-        if texture is not None:
-            gl.vertex_attrib_pointer(TEXCOORD, 4, GL.FLOAT, 0, 32, 16)
-            gl.enable_vertex_attrib_array(TEXCOORD)
+    attributes = (POSITION, TEXCOORD)[: 2 if texture else 1]
+    for number, attribute in enumerate(attributes):
+        if session.is_compat:
+            # The fixed-function arrays feed gl_Vertex, and alias attribute 0 for everyone else.
+            if attribute == TEXCOORD:
+                gl.client_active_texture(GL.TEXTURE0)
+            pointer = gl.vertex_pointer if attribute == POSITION else gl.tex_coord_pointer
+            pointer(4, GL.FLOAT, 32, 16 * number)
+            gl.enable_client_state(_FIXED[attribute])
+        else:
+            gl.vertex_attrib_pointer(attribute, 4, GL.FLOAT, 0, 32, 16 * number)
+            gl.enable_vertex_attrib_array(attribute)
     mode = GL.TRIANGLE_STRIP
-    if patch:
+    if "patch" in session.head:
         gl.patch_parameteri(GL.PATCH_VERTICES, 4)
         mode = GL.PATCHES
-    if instances > 1:
-        gl.draw_arrays_instanced(mode, 0, 4, instances)
-    else:
-        gl.draw_arrays(mode, 0, 4)
-    if session.is_compat:
-        gl.disable_client_state(GL.VERTEX_ARRAY)
-        if texture is not None:
-            gl.disable_client_state(GL.TEXTURE_COORD_ARRAY)
-    else:
-        gl.disable_vertex_attrib_array(POSITION)
-        if texture is not None:
-            gl.disable_vertex_attrib_array(TEXCOORD)
+    _draw_arrays(session, mode, 0, 4, instances)
+    for attribute in attributes:
+        if session.is_compat:
+            gl.disable_client_state(_FIXED[attribute])
+        else:
+            gl.disable_vertex_attrib_array(attribute)
     if session.rectangle_array:
         gl.bind_vertex_array(session.vertex_array)
 
 
-def _ortho(session: Session, box: Box) -> Box:
-    x, y, w, h = box
-    return (
-        -1 + 2 * x / session.width,
-        -1 + 2 * y / session.height,
-        2 * w / session.width,
-        2 * h / session.height,
-    )
+_FIXED = {POSITION: GL.VERTEX_ARRAY, TEXCOORD: GL.TEXTURE_COORD_ARRAY}
 
 
-def _box(words: Words) -> Box:
-    x, y, w, h = words.numbers(4, "a coordinate")
-    return x, y, w, h
+def _draw_arrays(session: Session, mode: int, first: int, count: int, instances: int) -> None:
+    if instances > 1:
+        session.gl.draw_arrays_instanced(mode, first, count, instances)
+    else:
+        session.gl.draw_arrays(mode, first, count)
 
 
 @command(
-    "draw rect",
-    "draw rect ortho",
-    "draw rect patch",
-    "draw rect ortho patch",
     "draw instanced rect",
     "draw instanced rect ortho",
     "draw instanced rect ortho patch",
+    reads="integer an instance count, 4 number a coordinate",
 )
-def draw_rectangle(session: Session, line: Line, words: Words) -> None:
+def draw_instanced(session: Session, instances: int, *box: float) -> None:
     """draw [instanced] rect [ortho] [patch] [INSTANCES] X Y W H"""
-    head = words.texts[: words.at]
-    instances = words.integer("an instance count") if "instanced" in head else 1
-    box = _box(words)
-    words.end()
-    session.need_program(line)
-    if "ortho" in head:
-        box = _ortho(session, box)
-    _draw_rectangle(session, box, None, "patch" in head, instances)
+    _draw_rectangle(session, box, instances=instances)
 
 
-@command("draw rect tex", "draw rect ortho tex")
-def draw_textured(session: Session, line: Line, words: Words) -> None:
+@command(
+    "draw rect", "draw rect ortho", "draw rect patch", "draw rect ortho patch",
+    reads="4 number a coordinate",
+)  # fmt: skip
+def draw_rectangle(session: Session, *box: float) -> None:
+    """draw [instanced] rect [ortho] [patch] [INSTANCES] X Y W H"""
+    _draw_rectangle(session, box)
+
+
+@command("draw rect tex", "draw rect ortho tex", reads="8 number a coordinate")
+def draw_textured(session: Session, *boxes: float) -> None:
     """draw rect [ortho] tex X Y W H S T SW TH: with texture coordinates"""
-    head = words.texts[: words.at]
-    box, texture = _box(words), _box(words)
-    words.end()
-    session.need_program(line)
-    _draw_rectangle(session, _ortho(session, box) if "ortho" in head else box, texture)
+    _draw_rectangle(session, boxes[:4], boxes[4:])
 
 
-@command("draw arrays", "draw arrays instanced", "xfb draw arrays")
-def draw_arrays(session: Session, line: Line, words: Words) -> None:
+_ARRAYS = "enum a primitive mode, 2 integer a vertex number"
+
+
+@command("draw arrays", "xfb draw arrays", reads=_ARRAYS)
+@command("draw arrays instanced", reads=f"{_ARRAYS}, integer an instance count")
+def draw_arrays(session: Session, mode: int, first: int, count: int, instances: int = 1) -> None:
     """[xfb] draw arrays [instanced] GL_MODE FIRST COUNT [INSTANCES]"""
-    head = words.texts[: words.at]
-    mode = enum(line, words.word("a primitive mode"))
-    first, count = words.integers(2, "a vertex number")
-    instances = words.integer("an instance count") if "instanced" in head else 1
-    words.end()
-    session.need_program(line)
+    session.need_program()
     if first < 0 or count <= 0:
-        raise line.error("the first vertex must be at least 0 and the count at least 1")
-    gl = session.gl
+        raise session.line.error("the first vertex must be at least 0 and the count at least 1")
     if session.test.vertex_data:
         vertices.bind(session)
         if first + count > session.vertex_count:
-            have = session.vertex_count
-            raise line.error(f"draws vertex {first + count - 1}, [vertex data] has {have}")
-    if "xfb" in head:
+            last, have = first + count - 1, session.vertex_count
+            raise session.line.error(f"draws vertex {last}, [vertex data] has {have}")
+    if "xfb" in session.head:
         _begin_feedback(session, mode)
-    if instances > 1:
-        gl.draw_arrays_instanced(mode, first, count, instances)
-    else:
-        gl.draw_arrays(mode, first, count)
-    if "xfb" in head:
-        gl.end_transform_feedback()
-        gl.end_query(GL.PRIMITIVES_GENERATED)
-        gl.end_query(GL.TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN)
+    _draw_arrays(session, mode, first, count, instances)
+    if "xfb" in session.head:
+        session.gl.end_transform_feedback()
+        for name in _COUNTED:
+            session.gl.end_query(int(getattr(GL, name)))
 
 
-@command("draw elements")
-def draw_elements(session: Session, line: Line, words: Words) -> None:
+@command("draw elements", reads="enum a primitive mode, * integer an index")
+def draw_elements(session: Session, mode: int, *numbers: int) -> None:
     """draw elements GL_MODE I0 I1 I2 ...: indexed, the indices on the line (not in piglit)"""
-    mode = enum(line, words.word("a primitive mode"))
-    indices = np.array(words.integers(len(words), "an index"), np.uint32)
-    words.end()
-    session.need_program(line)
+    indices = np.array(numbers, np.uint32)
+    session.need_program()
     if not len(indices):
-        raise line.error("no indices to draw")
+        raise session.line.error("no indices to draw")
     vertices.bind(session)
     if indices.max() >= session.vertex_count:
-        raise line.error(f"index {indices.max()}, [vertex data] has {session.vertex_count} rows")
+        have = session.vertex_count
+        raise session.line.error(f"index {indices.max()}, [vertex data] has {have} rows")
     gl = session.gl
     (buffer,) = gl.gen_buffers(1)
     gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, buffer)
@@ -168,36 +148,31 @@ def draw_elements(session: Session, line: Line, words: Words) -> None:
     gl.draw_elements(mode, len(indices), GL.UNSIGNED_INT, 0)
 
 
+_COUNTED = ("PRIMITIVES_GENERATED", "TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN")
+
+
 def _begin_feedback(session: Session, mode: int) -> None:
     gl = session.gl
-    primitive = {
-        GL.POINTS: GL.POINTS,
-        GL.LINES: GL.LINES,
-        GL.LINE_STRIP: GL.LINES,
-        GL.LINE_LOOP: GL.LINES,
-    }.get(mode, GL.TRIANGLES)
-    for name in ("PRIMITIVES_GENERATED", "TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN"):
+    lines = (GL.LINES, GL.LINE_STRIP, GL.LINE_LOOP)
+    primitive = GL.POINTS if mode == GL.POINTS else GL.LINES if mode in lines else GL.TRIANGLES
+    for name in _COUNTED:
         if name not in session.queries:
             session.queries[name] = gl.gen_queries(1)[0]
         gl.begin_query(int(getattr(GL, name)), session.queries[name])
     gl.begin_transform_feedback(primitive)
 
 
-@command("compute")
-def compute(session: Session, line: Line, words: Words) -> None:
+@command("compute", reads="3 integer a group count")
+def compute(session: Session, *groups: int) -> None:
     """compute X Y Z: dispatch that many work groups"""
-    groups = words.integers(3, "a group count")
-    words.end()
-    session.need_program(line)
+    session.need_program()
     session.gl.dispatch_compute(*groups)
     session.gl.memory_barrier(GL.ALL_BARRIER_BITS)
 
 
-@command("compute group size")
-def compute_sized(session: Session, line: Line, words: Words) -> None:
+@command("compute group size", reads="6 integer a size")
+def compute_sized(session: Session, *numbers: int) -> None:
     """compute group size X Y Z SX SY SZ: groups of a size given here"""
-    numbers = words.integers(6, "a size")
-    words.end()
-    session.need_program(line)
+    session.need_program()
     session.gl.dispatch_compute_group_size_arb(*numbers)
     session.gl.memory_barrier(GL.ALL_BARRIER_BITS)

@@ -6,34 +6,28 @@ import numpy as np
 
 from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.commands.textures import target_of
-from gallette.piglit_subset.session import Failure, Session, enum
-from gallette.piglit_subset.text import Line, Words
+from gallette.piglit_subset.session import Failure, Session
+from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 
 
-def _points(words: Words) -> str:
-    """Which binding the command is about, by its head: draw, read or both."""
-    head = words.texts[: words.at]
-    return "draw" if "draw" in head else "read" if "read" in head else "both"
+def _bind(session: Session, name: int) -> int:
+    """Bind where the command's head says, draw, read or both; the target to attach to."""
+    head = session.head
+    draw, read = session.draw_framebuffer, session.read_framebuffer
+    session.bind_framebuffers(draw if "read" in head else name, read if "draw" in head else name)
+    return GL.READ_FRAMEBUFFER if "read" in head else GL.DRAW_FRAMEBUFFER
 
 
-def _bind(session: Session, name: int, which: str) -> None:
-    draw = session.draw_framebuffer if which == "read" else name
-    read = session.read_framebuffer if which == "draw" else name
-    session.bind_framebuffers(draw, read)
+def _new_framebuffer(session: Session) -> int:
+    return _bind(session, session.gl.gen_framebuffers(1)[0])
 
 
-def _new_framebuffer(session: Session, which: str) -> int:
-    (name,) = session.gl.gen_framebuffers(1)
-    _bind(session, name, which)
-    return GL.READ_FRAMEBUFFER if which == "read" else GL.DRAW_FRAMEBUFFER
-
-
-def _finish(session: Session, target: int, count: int, which: str) -> None:
+def _finish(session: Session, target: int, count: int = 1) -> None:
     gl = session.gl
-    if which != "read" and count:
+    if target == GL.DRAW_FRAMEBUFFER:
         buffers = np.array([GL.COLOR_ATTACHMENT0 + i for i in range(count)], np.uint32)
         gl.draw_buffers(count, buffers)
     status = gl.check_framebuffer_status(target)
@@ -60,36 +54,28 @@ def _resize(session: Session, target: int, unit: int, level: int = 0) -> None:
         session.set_size(*_texture_size(session, target, level))
 
 
-@command("fb tex 2d", "fb draw tex 2d", "fb read tex 2d")
-def fb_tex_2d(session: Session, line: Line, words: Words) -> None:
+@command("fb tex 2d", "fb draw tex 2d", "fb read tex 2d", reads="* integer a texture unit")
+def fb_tex_2d(session: Session, *units: int) -> None:
     """fb [draw|read] tex 2d UNIT...: a framebuffer of the textures on these units"""
-    which = _points(words)
-    units = words.integers(len(words), "a texture unit")
     if not units:
-        raise line.error("expected at least one texture unit")
-    target = _new_framebuffer(session, which)
+        raise session.line.error("expected at least one texture unit")
+    target = _new_framebuffer(session)
     for i, unit in enumerate(units):
-        if unit not in session.textures:
-            raise line.error(f"no texture was made on unit {unit}")
         session.gl.framebuffer_texture2d(
-            target, GL.COLOR_ATTACHMENT0 + i, GL.TEXTURE_2D, session.textures[unit], 0
+            target, GL.COLOR_ATTACHMENT0 + i, GL.TEXTURE_2D, session.texture(unit), 0
         )
-    _finish(session, target, len(units), which)
+    _finish(session, target, len(units))
     _resize(session, GL.TEXTURE_2D, units[0])
 
 
 @command("fb tex slice", "fb draw tex slice", "fb read tex slice")
-def fb_tex_slice(session: Session, line: Line, words: Words) -> None:
+def fb_tex_slice(session: Session, words: Words) -> None:
     """fb [draw|read] tex slice TARGET UNIT LEVEL LAYER"""
-    which = _points(words)
-    kind = words.peek()
-    texture_target = target_of(words)
+    kind, texture_target = words.peek(), target_of(words)
     unit, level, layer = words.integers(3, "an integer")
     words.end()
-    if unit not in session.textures:
-        raise line.error(f"no texture was made on unit {unit}")
-    gl, name = session.gl, session.textures[unit]
-    target = _new_framebuffer(session, which)
+    gl, name = session.gl, session.texture(unit)
+    target = _new_framebuffer(session)
     attach = (target, GL.COLOR_ATTACHMENT0)
     if kind == "1D":
         gl.framebuffer_texture1d(*attach, texture_target, name, level)
@@ -102,55 +88,46 @@ def fb_tex_slice(session: Session, line: Line, words: Words) -> None:
         gl.framebuffer_texture3d(*attach, texture_target, name, level, layer)
     else:
         gl.framebuffer_texture_layer(*attach, name, level, layer)
-    _finish(session, target, 1, which)
+    _finish(session, target)
     _resize(session, texture_target, unit, level)
 
 
-@command("fb tex layered", "fb draw tex layered", "fb read tex layered")
-def fb_tex_layered(session: Session, line: Line, words: Words) -> None:
+@command(
+    "fb tex layered", "fb draw tex layered", "fb read tex layered", reads="integer a texture unit"
+)
+def fb_tex_layered(session: Session, unit: int) -> None:
     """fb [draw|read] tex layered UNIT: all layers of the texture on that unit"""
-    which = _points(words)
-    unit = words.integer("a texture unit")
-    words.end()
-    if unit not in session.textures:
-        raise line.error(f"no texture was made on unit {unit}")
-    target = _new_framebuffer(session, which)
-    session.gl.framebuffer_texture(target, GL.COLOR_ATTACHMENT0, session.textures[unit], 0)
-    _finish(session, target, 1, which)
-    kind = session.uniform_cache[f"texture target {unit}"]
-    _resize(session, kind, unit)
+    name = session.texture(unit)
+    target = _new_framebuffer(session)
+    session.gl.framebuffer_texture(target, GL.COLOR_ATTACHMENT0, name, 0)
+    _finish(session, target)
+    _resize(session, session.uniform_cache[f"texture target {unit}"], unit)
 
 
-@command("fb ms", "fb draw ms", "fb read ms")
-def fb_multisample(session: Session, line: Line, words: Words) -> None:
+@command("fb ms", "fb draw ms", "fb read ms", reads="enum a format, 3 size a size")
+def fb_multisample(session: Session, form: int, width: int, height: int, samples: int) -> None:
     """fb [draw|read] ms GL_FORMAT W H SAMPLES: a multisampled renderbuffer"""
-    which = _points(words)
-    form = enum(line, words.word("a format"))
-    width, height, samples = words.sizes(3)
-    words.end()
     gl = session.gl
-    target = _new_framebuffer(session, which)
+    target = _new_framebuffer(session)
     (name,) = gl.gen_renderbuffers(1)
     gl.bind_renderbuffer(GL.RENDERBUFFER, name)
     gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, form, width, height)
     gl.framebuffer_renderbuffer(target, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, name)
-    _finish(session, target, 1, which)
+    _finish(session, target)
     session.set_size(width, height)
 
 
-@command("fb winsys", "fb draw winsys", "fb read winsys")
-def fb_window(session: Session, line: Line, words: Words) -> None:
+@command("fb winsys", "fb draw winsys", "fb read winsys", reads="")
+def fb_window(session: Session) -> None:
     """fb [draw|read] winsys: back to the window"""
-    which = _points(words)
-    words.end()
-    _bind(session, session.window, which)
+    _bind(session, session.window)
     session.set_size(*session.needs.size)
 
 
 @command("blit color", "blit depth")
-def blit(session: Session, line: Line, words: Words) -> None:
+def blit(session: Session, words: Words) -> None:
     """blit color|depth nearest|linear: the read framebuffer to the draw framebuffer"""
-    bit = GL.COLOR_BUFFER_BIT if "color" in words.texts else GL.DEPTH_BUFFER_BIT
+    bit = GL.COLOR_BUFFER_BIT if "color" in session.head else GL.DEPTH_BUFFER_BIT
     name = words.choice("a filter", "nearest", "linear")
     words.end()
     box = (0, 0, session.width, session.height)

@@ -9,7 +9,7 @@ import numpy as np
 from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.commands.uniforms import TYPES, BlockMember, find_uniform, write_member
 from gallette.piglit_subset.session import Session, enum
-from gallette.piglit_subset.text import Line, Words
+from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
@@ -31,7 +31,7 @@ def _texture(session: Session, words: Words) -> tuple[int, int]:
 
 
 @command("resident texture")
-def resident_texture(session: Session, line: Line, words: Words) -> None:
+def resident_texture(session: Session, words: Words) -> None:
     """resident texture UNIT: shaders may use the texture of a unit by its handle"""
     unit, name = _texture(session, words)  # and whatever comes then: piglit ignores it as well
     handle = int(session.gl.get_texture_handle_arb(name))
@@ -40,10 +40,10 @@ def resident_texture(session: Session, line: Line, words: Words) -> None:
 
 
 @command("resident image texture")
-def resident_image(session: Session, line: Line, words: Words) -> None:
+def resident_image(session: Session, words: Words) -> None:
     """resident image texture UNIT GL_FORMAT: level 0, to be read and written by its handle"""
     unit, name = _texture(session, words)
-    form = enum(line, words.word("a format"))
+    form = enum(words.line, words.word("a format"))
     words.end()
     handle = int(session.gl.get_image_handle_arb(name, 0, 0, 0, form))
     session.gl.make_image_handle_resident_arb(handle, GL.READ_WRITE)
@@ -59,12 +59,12 @@ def _handle(session: Session, words: Words) -> int:
 
 
 @command("uniform handle")
-def uniform_handle(session: Session, line: Line, words: Words) -> None:
+def uniform_handle(session: Session, words: Words) -> None:
     """uniform handle NAME UNIT: NAME may be a uniform block's member"""
     name = words.word("a uniform's name")
     handle = _handle(session, words)
-    session.need_program(line)
-    target = find_uniform(session, line, name)
+    session.need_program()
+    target = find_uniform(session, name)
     if isinstance(target, BlockMember):
         value = np.array([handle], np.uint64).view(np.uint32)
         write_member(session, target, TYPES["uvec2"], value)
@@ -73,12 +73,12 @@ def uniform_handle(session: Session, line: Line, words: Words) -> None:
 
 
 @command("vertex attrib handle")
-def attribute_handle(session: Session, line: Line, words: Words) -> None:
+def attribute_handle(session: Session, words: Words) -> None:
     """vertex attrib handle NAME UNIT: for all vertices"""
     name = words.word("an attribute's name")
     handle = _handle(session, words)
     location = int(session.gl.get_attrib_location(session.program, name))
     if location < 0:
-        session.wrong(line, f"{name!r} is no active attribute of the program")
+        session.wrong(f"{name!r} is no active attribute of the program")
         return
     session.gl.vertex_attrib_l1ui64_arb(location, handle)

@@ -6,146 +6,129 @@ import numpy as np
 
 from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.session import Session, enum
-from gallette.piglit_subset.text import Line, Words
+from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 
+_NONE = 0xFFFFFFFF
 
-@command("compile error")
-def compile_error(session: Session, line: Line, words: Words) -> None:
+
+@command("compile error", reads="word a stage")
+def compile_error(session: Session, stage: str) -> None:
     """compile error GL_FRAGMENT_SHADER: that shader must not compile (not in piglit)"""
-    stage = words.word("a stage").removeprefix("GL_")
-    words.end()
-    if stage not in session.compile_logs:
-        session.wrong(line, "the shader compiled")
-    elif not session.compile_logs[stage].strip():
-        session.wrong(line, "the shader did not compile, but its log is empty")
+    log = session.compile_logs.get(stage.removeprefix("GL_"))
+    if log is None:
+        session.wrong("the shader compiled")
+    elif not log.strip():
+        session.wrong("the shader did not compile, but its log is empty")
 
 
-@command("link success")
-def link_success(session: Session, line: Line, words: Words) -> None:
+@command("link success", reads="")
+def link_success(session: Session) -> None:
     """link success: the program must link"""
-    words.end()
     if not session.link_ok:
-        session.wrong(line, f"linking failed:\n{session.link_log.strip()}")
+        session.wrong(f"linking failed:\n{session.link_log.strip()}")
 
 
-@command("link error")
-def link_error(session: Session, line: Line, words: Words) -> None:
+@command("link error", reads="")
+def link_error(session: Session) -> None:
     """link error: the program must not link"""
-    words.end()
     if session.link_ok:
-        session.wrong(line, "linking succeeded")
+        session.wrong("linking succeeded")
 
 
-@command("verify program_query")
-def verify_program(session: Session, line: Line, words: Words) -> None:
+@command("verify program_query", reads="enum a query, integer a value")
+def verify_program(session: Session, name: int, expected: int) -> None:
     """verify program_query GL_NAME VALUE: glGetProgramiv"""
-    name = enum(line, words.word("a query"))
-    expected = words.integer("a value")
-    words.end()
-    session.need_program(line)
-    seen = int(session.gl.get_programiv(session.program, name)[0])
-    if seen != expected:
-        session.wrong(line, f"observed {seen}")
+    session.need_program()
+    session.expect(int(session.gl.get_programiv(session.program, name)[0]), expected)
 
 
-@command("verify program_interface_query")
-def verify_interface(session: Session, line: Line, words: Words) -> None:
+def _value(session: Session, text: str) -> int:
+    """A number or an enum."""
+    number = text.lstrip("-")[:1].isdigit()
+    return int(text, 0) if number else enum(session.line, text)
+
+
+@command(
+    "verify program_interface_query",
+    reads="enum an interface, word a resource, enum a property, word a value",
+)
+def verify_interface(session: Session, interface: int, name: str, prop: int, value: str) -> None:
     """verify program_interface_query GL_INTERFACE NAME GL_PROPERTY VALUE"""
-    interface = enum(line, words.word("an interface"))
-    name = words.word("a resource")
-    prop = enum(line, words.word("a property"))
-    text = words.word("a value")
-    words.end()
-    session.need_program(line)
-    expected = int(text, 0) if text.lstrip("-")[:1].isdigit() else enum(line, text)
-    gl = session.gl
-    index = int(gl.get_program_resource_index(session.program, interface, name))
-    if session.spirv and index == 0xFFFFFFFF:
+    session.need_program()
+    expected = _value(session, value)
+    index = int(session.gl.get_program_resource_index(session.program, interface, name))
+    if session.spirv and index == _NONE:
         index = _bound_block(session, interface)
-    if index == 0xFFFFFFFF:
-        session.wrong(line, f"no resource {name!r}")
-        return
+    if index == _NONE:
+        session.wrong(f"no resource {name!r}")
+    else:
+        session.expect(_property(session, interface, index, prop), expected)
+
+
+def _property(session: Session, interface: int, index: int, prop: int) -> int:
     props, out = np.array([prop], np.uint32), np.zeros(1, np.int32)
-    gl.get_program_resourceiv(session.program, interface, index, 1, props, 1, None, out)
-    if int(out[0]) != expected:
-        session.wrong(line, f"observed {int(out[0])}")
+    session.gl.get_program_resourceiv(session.program, interface, index, 1, props, 1, None, out)
+    return int(out[0])
 
 
 def _bound_block(session: Session, interface: int) -> int:
     """Where SPIR-V has no names, `block binding` says which block is meant."""
     if interface not in (GL.UNIFORM_BLOCK, GL.SHADER_STORAGE_BLOCK) or session.block.binding < 0:
-        return 0xFFFFFFFF
-    gl = session.gl
+        return _NONE
     out = np.zeros(1, np.int32)
-    gl.get_program_interfaceiv(session.program, interface, GL.ACTIVE_RESOURCES, out)
-    props, found = np.array([GL.BUFFER_BINDING], np.uint32), np.zeros(1, np.int32)
+    session.gl.get_program_interfaceiv(session.program, interface, GL.ACTIVE_RESOURCES, out)
     for index in range(int(out[0])):
-        gl.get_program_resourceiv(session.program, interface, index, 1, props, 1, None, found)
-        if int(found[0]) == session.block.binding:
+        if _property(session, interface, index, GL.BUFFER_BINDING) == session.block.binding:
             return index
-    return 0xFFFFFFFF
+    return _NONE
 
 
-@command("verify query_object")
-def verify_query(session: Session, line: Line, words: Words) -> None:
+@command("verify query_object", reads="word a query target, integer a value")
+def verify_query(session: Session, target: str, expected: int) -> None:
     """verify query_object GL_TARGET VALUE: the result of the last query of that kind"""
-    name = words.word("a query target").removeprefix("GL_")
-    expected = words.integer("a value")
-    words.end()
+    name = target.removeprefix("GL_")
     if name not in session.queries:
-        raise line.error(f"no query of {name} was made")
-    seen = int(session.gl.get_query_objectuiv(session.queries[name], GL.QUERY_RESULT)[0])
-    if seen != expected:
-        session.wrong(line, f"observed {seen}")
+        raise session.line.error(f"no query of {name} was made")
+    seen = session.gl.get_query_objectuiv(session.queries[name], GL.QUERY_RESULT)
+    session.expect(int(seen[0]), expected)
 
 
-@command("active uniform")
-def active_uniform(session: Session, line: Line, words: Words) -> None:
+@command("active uniform", reads="word a uniform, enum a property, word a value")
+def active_uniform(session: Session, name: str, prop: int, value: str) -> None:
     """active uniform NAME GL_PROPERTY VALUE: glGetActiveUniformsiv"""
-    name = words.word("a uniform")
-    prop = enum(line, words.word("a property"))
-    text = words.word("a value")
-    words.end()
-    session.need_program(line)
-    expected = int(text, 0) if text.lstrip("-")[:1].isdigit() else enum(line, text)
+    session.need_program()
+    expected = _value(session, value)
     gl = session.gl
-    count = int(gl.get_programiv(session.program, GL.ACTIVE_UNIFORMS)[0])
-    for index in range(count):
-        if str(gl.get_active_uniform_name(session.program, index)) != name:
-            continue
-        indices = np.array([index], np.uint32)
-        seen = int(gl.get_active_uniformsiv(session.program, 1, indices, prop)[0])
-        if seen != expected:
-            session.wrong(line, f"observed {seen}")
-        return
-    session.wrong(line, f"{name!r} is no active uniform")
+    for index in range(int(gl.get_programiv(session.program, GL.ACTIVE_UNIFORMS)[0])):
+        if str(gl.get_active_uniform_name(session.program, index)) == name:
+            indices = np.array([index], np.uint32)
+            seen = gl.get_active_uniformsiv(session.program, 1, indices, prop)
+            session.expect(int(seen[0]), expected)
+            return
+    session.wrong(f"{name!r} is no active uniform")
 
 
-@command("active shader program")
-def active_shader_program(session: Session, line: Line, words: Words) -> None:
+@command("active shader program", reads="word a stage")
+def active_shader_program(session: Session, stage: str) -> None:
     """active shader program GL_STAGE: whose uniforms `uniform` sets in a pipeline"""
-    stage = words.word("a stage").removeprefix("GL_")
-    words.end()
-    program = session.stage_programs.get(stage, 0)
+    program = session.stage_programs.get(stage.removeprefix("GL_"), 0)
     session.gl.active_shader_program(session.pipeline, program)
     session.active_program = program
 
 
-@command("verify error", "verify gl error")
-def verify_error(session: Session, line: Line, words: Words) -> None:
+@command("verify error", "verify gl error", reads="enum an error")
+def verify_error(session: Session, expected: int) -> None:
     """verify error GL_INVALID_OPERATION: the pending GL error"""
-    expected = enum(line, words.word("an error"))
-    words.end()
     seen = session.gl.get_error()
     if seen != expected:
-        session.wrong(line, f"observed {GL.name_of(seen, group='error')}")
+        session.wrong(f"observed {GL.name_of(seen, group='error')}")
 
 
 @command("program binary")
-def program_binary(session: Session, line: Line, words: Words) -> None:
+def program_binary(session: Session, words: Words) -> None:
     """program binary save restore: keep the program as bytes, make it anew of them, or both
 
     A restored program has its uniforms' first values again.
@@ -154,8 +137,8 @@ def program_binary(session: Session, line: Line, words: Words) -> None:
     while not words.done:
         steps.append(words.word("save or restore"))
     if not steps or not {*steps} <= {"save", "restore"}:
-        raise line.error("'program binary' wants 'save', 'restore' or both")
-    session.need_program(line)
+        raise words.line.error("'program binary' wants 'save', 'restore' or both")
+    session.need_program()
     gl, program = session.gl, session.program
     for step in steps:
         if step == "save":
@@ -165,9 +148,9 @@ def program_binary(session: Session, line: Line, words: Words) -> None:
             gl.get_program_binary(program, size, length, format, data)
             session.binary = (int(format[0]), data[: int(length[0])])
         elif session.binary is None:
-            raise line.error("no program was saved")
+            raise words.line.error("no program was saved")
         else:
             kept, data = session.binary
             gl.program_binary(program, kept, data, data.nbytes)
             if not gl.get_programiv(program, GL.LINK_STATUS)[0]:
-                session.wrong(line, f"restoring failed:\n{gl.get_program_info_log(program)}")
+                session.wrong(f"restoring failed:\n{gl.get_program_info_log(program)}")

@@ -1,21 +1,22 @@
 """The command table: `@command("draw rect ortho")` registers what runs on a line's first words.
 
-A handler gets the session, the line, and a cursor behind its own words. Lookup takes the longest
-registered head, so `probe rect rgba` wins over `probe`. A head nobody registered, or a registered
-one with bad arguments, is *malformed*, which fails the test before anything is drawn; heads that
-`unsupported` names are known and cannot be done here, which skips it. The first line of a handler's
-docstring is its usage line, printed by `gallette piglit commands`.
+A handler gets the session and a cursor behind its own words. Most need no cursor: `reads` says what
+the words are, and the function gets their values. Those that only hand the values to one function
+of OpenGL are rows, which `calls` registers.
 
-Most commands only read numbers and enums and hand them to one function of OpenGL: `calls` registers
-these from rows.
+Lookup takes the longest registered head, so `probe rect rgba` wins over `probe`. A head nobody
+registered, or a registered one with bad arguments, is *malformed*, which fails the test before
+anything is drawn; heads that `unsupported` names are known and cannot be done here, which skips it.
+The first line of a handler's docstring is its usage line, printed by `gallette piglit commands`.
 """
 
 from __future__ import annotations
 
 import difflib
+import functools
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.requirements import Skip
@@ -24,20 +25,72 @@ from gallette.piglit_subset.text import Line, Words
 
 __all__ = ["COMMANDS", "Handler", "Row", "calls", "command", "lookup", "unsupported"]
 
-Handler = Callable[[Session, Line, Words], None]
+Handler = Callable[[Session, Words], None]
+Function = TypeVar("Function", bound=Callable[..., None])
 COMMANDS: dict[tuple[str, ...], Handler] = {}
 _LONGEST: dict[str, int] = {}  # first word -> how many words the longest head that starts so has
 
+Row = tuple[str, str, str, str]
+"""The command's words (and others that mean the same, after a comma), the rest of its usage line,
+a method of OpenGL's, and what it reads."""
 
-def command(*heads: str) -> Callable[[Handler], Handler]:
-    """Register a handler under one or several heads."""
+_READ: dict[str, Callable[[Words, int, str], list[Any]]] = {
+    "enum": lambda words, count, what: [enum(words.line, words.word(what)) for _ in range(count)],
+    "integer": lambda words, count, what: words.integers(count, what),
+    "number": lambda words, count, what: words.numbers(count, what),
+    "double": lambda words, count, what: [words.double(what) for _ in range(count)],
+    "word": lambda words, count, what: [words.word(what) for _ in range(count)],
+    "size": lambda words, count, what: words.sizes(count),
+    "bytes": lambda words, count, what: words.sizes(count, 1 << 24),
+}
+_ARGUMENT = re.compile(r"(?:(\d|\*) )?(\w+)(\??) (.+)")
 
-    def register(handler: Handler) -> Handler:
+
+def command(*heads: str, reads: str | None = None) -> Callable[[Function], Function]:
+    """Register a function under one or several heads.
+
+    `reads` has a part for each argument, separated by commas: a kind of `_READ`, and what an error
+    says was expected. Before the kind stands how often it is read (`*`: to the end of the line),
+    after it a `?` where the words may be missing.
+    """
+
+    def register(function: Function) -> Function:
         for head in heads:
-            _add(head, handler)
-        return handler
+            _add(head, function if reads is None else _reading(function, reads))
+        return function
 
     return register
+
+
+def _reading(function: Callable[..., None], reads: str) -> Handler:
+    parts = [_ARGUMENT.fullmatch(part) for part in filter(None, reads.split(", "))]
+
+    @functools.wraps(function)
+    def run(session: Session, words: Words) -> None:
+        values: list[Any] = []
+        for part in parts:
+            assert part is not None, reads
+            count, kind, optional, what = part.groups()
+            if not (optional and words.done):
+                times = len(words) if count == "*" else int(count or 1)
+                values += _READ[kind](words, times, what)
+        words.end()
+        function(session, *values)
+
+    return run
+
+
+def calls(rows: Iterable[Row]) -> None:
+    """Register commands that call one function of OpenGL with what they read."""
+    for heads, usage, method, reads in rows:
+        first, *others = heads.split(", ")
+        call = functools.partial(_call, method)
+        call.__doc__ = f"{first}{'' if usage[:1] == ':' else ' '}{usage}".strip()
+        command(first, *others, reads=reads)(call)
+
+
+def _call(method: str, session: Session, *values: Any) -> None:
+    getattr(session.gl, method)(*values)
 
 
 def _add(head: str, handler: Handler) -> None:
@@ -46,55 +99,11 @@ def _add(head: str, handler: Handler) -> None:
     _LONGEST[words[0]] = max(_LONGEST.get(words[0], 0), len(words))
 
 
-Row = tuple[str, str, str | Callable[..., Any], str]
-"""The command's words (and others that mean the same, after a comma), the rest of its usage line,
-a function, its arguments.
-
-The function is a method of OpenGL's, or one of ours, which gets the session first. Arguments are
-separated by commas: a kind (`enum`, `integer`, `number` or `double`, `3 integer` for several), then
-what an error says was expected.
-"""
-
-_ARGUMENT = re.compile(r"(?:(\d) )?(\w+) (.+)")
-_READ: dict[str, Callable[[Line, Words, str], Any]] = {
-    "enum": lambda line, words, what: enum(line, words.word(what)),
-    "integer": lambda line, words, what: words.integer(what),
-    "number": lambda line, words, what: words.number(what),
-    "double": lambda line, words, what: words.double(what),
-}
-
-
-def calls(rows: Iterable[Row]) -> None:
-    """Register commands that call one function with what they read."""
-    for heads, usage, function, arguments in rows:
-        first, *others = heads.split(", ")
-        usage = f"{first}{'' if usage[:1] == ':' else ' '}{usage}".strip()
-        command(first, *others)(_call(usage, function, arguments))
-
-
-def _call(usage: str, function: str | Callable[..., Any], arguments: str) -> Handler:
-    readers = []
-    for text in filter(None, arguments.split(", ")):
-        match = _ARGUMENT.fullmatch(text)
-        assert match is not None, text
-        readers += [(_READ[match[2]], match[3])] * int(match[1] or 1)
-
-    def run(session: Session, line: Line, words: Words) -> None:
-        values = [read(line, words, what) for read, what in readers]
-        words.end()
-        if isinstance(function, str):
-            getattr(session.gl, function)(*values)
-        else:
-            function(session, *values)
-
-    run.__doc__ = usage
-    return run
-
-
 def unsupported(reason: str, *heads: str) -> None:
     """Register heads this runner knows and cannot do, with the reason to print."""
 
-    def refuse(session: Session, line: Line, words: Words) -> None:
+    def refuse(session: Session, words: Words) -> None:
+        line = words.line
         raise Skip(f"unsupported command (line {line.number}): {line.text.strip()}: {reason}")
 
     for head in heads:
@@ -110,10 +119,10 @@ def lookup(line: Line) -> tuple[Handler, Words]:
         if handler is not None:
             words.skip(length)
             return handler, words
-    raise _unknown(line, words)
+    raise _unknown(words)
 
 
-def _unknown(line: Line, words: Words) -> InputError:
+def _unknown(words: Words) -> InputError:
     """Point at the first word that fits no command, and name what was probably meant."""
     heads = {head[:n] for head in COMMANDS for n in range(1, len(head) + 1)}
     fitting = 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ import numpy.typing as npt
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.session import Session, enum
-from gallette.piglit_subset.text import Line, Words
+from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["TARGETS"]
@@ -71,135 +73,118 @@ def _layers(count: int) -> Texels:
     return np.stack([_RED, _GREEN, _BLUE, _WHITE])[np.arange(count) % 4]
 
 
-def _upload2d(session: Session, target: int, level: int, form: int, texels: Texels) -> None:
+def _upload(
+    session: Session, target: int, texels: Texels, form: int = GL.RGBA, level: int = 0
+) -> None:
+    """Colours, of as many dimensions as the target has."""
     gl = session.gl
-    height, width = texels.shape[:2]
-    if session.is_es:
+    size = texels.shape[-2::-1]
+    if session.is_es and target == GL.TEXTURE_2D:
         # ES takes only the layouts its tables list; bytes fit the normalised formats.
         data: npt.NDArray[Any] = (texels * 255 + 0.5).astype(np.uint8)
         internal = GL.RGBA if session.needs.version < (3, 0) else form
-        gl.tex_image2d(target, level, internal, width, height, 0, GL.RGBA, GL.UNSIGNED_BYTE, data)
+        gl.tex_image2d(target, level, internal, *size, 0, GL.RGBA, GL.UNSIGNED_BYTE, data)
         return
-    gl.tex_image2d(target, level, form, width, height, 0, GL.RGBA, GL.FLOAT, texels)
+    upload = getattr(gl, f"tex_image{len(size)}d")
+    upload(target, level, form, *size, 0, GL.RGBA, GL.FLOAT, texels)
 
 
-def _format(line: Line, words: Words, default: int) -> int:
-    return default if words.done else enum(line, words.word("an internal format"))
+_UNIT = "integer a texture unit"
 
 
-@command("texture rgbw", "texture rgbw 2D")
-def texture_rgbw(session: Session, line: Line, words: Words) -> None:
+@command(
+    "texture rgbw", "texture rgbw 2D", reads=f"{_UNIT}, 2 size a size, enum? an internal format"
+)
+def texture_rgbw(session: Session, unit: int, width: int, height: int, form: int = GL.RGBA) -> None:
     """texture rgbw UNIT (W, H) [GL_FORMAT]: four quadrants red, green, blue, white"""
-    unit = words.integer("a texture unit")
-    width, height = words.sizes(2)
-    form = _format(line, words, GL.RGBA)
-    words.end()
     _new(session, unit, GL.TEXTURE_2D)
     for wrap in (GL.TEXTURE_WRAP_S, GL.TEXTURE_WRAP_T):
         session.gl.tex_parameteri(GL.TEXTURE_2D, wrap, GL.CLAMP_TO_EDGE)
     name = GL.name_of(form)
-    if re.search(r"\dU?I$", name):
-        integers = (_quadrants(width, height)).astype(np.int32)
-        kind = GL.UNSIGNED_INT if name.endswith("UI") else GL.INT
-        session.gl.tex_image2d(
-            GL.TEXTURE_2D, 0, form, width, height, 0, GL.RGBA_INTEGER, kind, integers
-        )
+    texels = _quadrants(width, height)
+    if not re.search(r"\dU?I$", name):
+        _upload(session, GL.TEXTURE_2D, texels, form)
         return
-    _upload2d(session, GL.TEXTURE_2D, 0, form, _quadrants(width, height))
+    kind = GL.UNSIGNED_INT if name.endswith("UI") else GL.INT
+    layout = (width, height, 0, GL.RGBA_INTEGER, kind)
+    session.gl.tex_image2d(GL.TEXTURE_2D, 0, form, *layout, texels.astype(np.int32))
 
 
-@command("texture rgbw 1D")
-def texture_rgbw_1d(session: Session, line: Line, words: Words) -> None:
+@command("texture rgbw 1D", reads=_UNIT)
+def texture_rgbw_1d(session: Session, unit: int) -> None:
     """texture rgbw 1D UNIT: four texels red, green, blue, white"""
-    unit = words.integer("a texture unit")
-    words.end()
     _new(session, unit, GL.TEXTURE_1D)
-    texels = np.stack([_RED, _GREEN, _BLUE, _WHITE])
-    session.gl.tex_image1d(GL.TEXTURE_1D, 0, GL.RGBA, 4, 0, GL.RGBA, GL.FLOAT, texels)
+    _upload(session, GL.TEXTURE_1D, _layers(4))
 
 
-@command("texture rgbw 3D")
-def texture_rgbw_3d(session: Session, line: Line, words: Words) -> None:
+@command("texture rgbw 3D", reads=_UNIT)
+def texture_rgbw_3d(session: Session, unit: int) -> None:
     """texture rgbw 3D UNIT: 2 x 2 x 2; red, green, blue, white, then their mixtures"""
-    unit = words.integer("a texture unit")
-    words.end()
     _new(session, unit, GL.TEXTURE_3D)
     texels = np.empty((2, 2, 2, 4), np.float32)
     texels[0] = [[_RED, _GREEN], [_BLUE, _WHITE]]
     texels[1] = [[_RED + _GREEN, _RED + _BLUE], [_GREEN + _BLUE, _WHITE]]
     texels[..., 3] = 1
-    session.gl.tex_image3d(GL.TEXTURE_3D, 0, GL.RGBA, 2, 2, 2, 0, GL.RGBA, GL.FLOAT, texels)
+    _upload(session, GL.TEXTURE_3D, texels)
 
 
-@command("texture rgbw 2DArray")
-def texture_rgbw_2d_array(session: Session, line: Line, words: Words) -> None:
+@command("texture rgbw 2DArray", reads=f"{_UNIT}, 3 size a size")
+def texture_rgbw_2d_array(
+    session: Session, unit: int, width: int, height: int, layers: int
+) -> None:
     """texture rgbw 2DArray UNIT (W, H, LAYERS): layers red, green, blue, white in turn"""
-    unit = words.integer("a texture unit")
-    width, height, layers = words.sizes(3)
-    words.end()
     _new(session, unit, GL.TEXTURE_2D_ARRAY)
-    texels = np.broadcast_to(_layers(layers)[:, None, None], (layers, height, width, 4)).copy()
-    session.gl.tex_image3d(
-        GL.TEXTURE_2D_ARRAY, 0, GL.RGBA, width, height, layers, 0, GL.RGBA, GL.FLOAT, texels
-    )
+    texels = np.broadcast_to(_layers(layers)[:, None, None], (layers, height, width, 4))
+    _upload(session, GL.TEXTURE_2D_ARRAY, texels.copy())
 
 
-@command("texture rgbw 1DArray")
-def texture_rgbw_1d_array(session: Session, line: Line, words: Words) -> None:
+@command("texture rgbw 1DArray", reads=f"{_UNIT}, 2 size a size")
+def texture_rgbw_1d_array(session: Session, unit: int, width: int, layers: int) -> None:
     """texture rgbw 1DArray UNIT (W, LAYERS): layers red, green, blue, white in turn"""
-    unit = words.integer("a texture unit")
-    width, layers = words.sizes(2)
-    words.end()
     _new(session, unit, GL.TEXTURE_1D_ARRAY)
-    texels = np.broadcast_to(_layers(layers)[:, None], (layers, width, 4)).copy()
-    session.gl.tex_image2d(
-        GL.TEXTURE_1D_ARRAY, 0, GL.RGBA, width, layers, 0, GL.RGBA, GL.FLOAT, texels
-    )
+    texels = np.broadcast_to(_layers(layers)[:, None], (layers, width, 4))
+    _upload(session, GL.TEXTURE_1D_ARRAY, texels.copy())
 
 
-@command("texture checkerboard")
-def texture_checkerboard(session: Session, line: Line, words: Words) -> None:
+@command(
+    "texture checkerboard",
+    reads="2 integer a unit or level, 2 size a size, 8 number a colour channel",
+)
+def texture_checkerboard(
+    session: Session, unit: int, level: int, width: int, height: int, *colors: float
+) -> None:
     """texture checkerboard UNIT LEVEL (W, H) (R G B A) (R G B A): 2 x 2 squares"""
-    unit, level = words.integers(2, "a unit or level")
-    width, height = words.sizes(2)
-    black = np.array(words.numbers(4, "a colour channel"), np.float32)
-    white = np.array(words.numbers(4, "a colour channel"), np.float32)
-    words.end()
     _new(session, unit, GL.TEXTURE_2D)
     rows = np.arange(height)[:, None] // max(height // 2, 1)
     columns = np.arange(width)[None, :] // max(width // 2, 1)
     odd = ((rows ^ columns) & 1).astype(bool)
-    texels = np.where(odd[..., None], white, black).astype(np.float32)
-    _upload2d(session, GL.TEXTURE_2D, level, GL.RGBA, texels)
+    texels = np.where(odd[..., None], colors[4:], colors[:4]).astype(np.float32)
+    _upload(session, GL.TEXTURE_2D, texels, level=level)
 
 
-@command("texture miptree")
-def texture_miptree(session: Session, line: Line, words: Words) -> None:
+@command("texture miptree", reads=_UNIT)
+def texture_miptree(session: Session, unit: int) -> None:
     """texture miptree UNIT: 8 x 8 with the levels red, green, blue, white"""
-    unit = words.integer("a texture unit")
-    words.end()
     _new(session, unit, GL.TEXTURE_2D)
     gl = session.gl
     gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST_MIPMAP_NEAREST)
     for level, color in enumerate((_RED, _GREEN, _BLUE, _WHITE)):
-        size = 8 >> level
-        texels = np.broadcast_to(color, (size, size, 4)).copy()
-        _upload2d(session, GL.TEXTURE_2D, level, GL.RGBA, texels)
+        texels = np.broadcast_to(color, (8 >> level, 8 >> level, 4))
+        _upload(session, GL.TEXTURE_2D, texels.copy(), level=level)
 
 
-@command("texture integer")
-def texture_integer(session: Session, line: Line, words: Words) -> None:
+@command(
+    "texture integer",
+    reads=f"{_UNIT}, 2 size a size, 2 integer an integer, enum an internal format",
+)
+def texture_integer(
+    session: Session, unit: int, width: int, height: int, step: int, base: int, form: int
+) -> None:
     """texture integer UNIT (W, H) (STEP, BASE) GL_FORMAT: texel (x, y) holds BASE + STEP*y + x"""
-    unit = words.integer("a texture unit")
-    width, height = words.sizes(2)
-    step, base = words.integers(2)
-    form = enum(line, words.word("an internal format"))
-    words.end()
     _new(session, unit, GL.TEXTURE_2D)
-    signed = not GL.name_of(form).endswith("UI")
     texels = np.zeros((height, width, 4), np.int32)
     texels[..., 0] = base + step * np.arange(height)[:, None] + np.arange(width)
-    kind = GL.INT if signed else GL.UNSIGNED_INT
+    kind = GL.UNSIGNED_INT if GL.name_of(form).endswith("UI") else GL.INT
     gl = session.gl
     if session.is_es:
         # Image units of ES take immutable textures, and uploads in the format's own layout.
@@ -210,67 +195,49 @@ def texture_integer(session: Session, line: Line, words: Words) -> None:
     gl.tex_image2d(GL.TEXTURE_2D, 0, form, width, height, 0, GL.RGBA_INTEGER, kind, texels)
 
 
-@command("texture junk 2DArray")
-def texture_junk(session: Session, line: Line, words: Words) -> None:
+@command("texture junk 2DArray", reads=f"{_UNIT}, 3 size a size")
+def texture_junk(session: Session, unit: int, *size: int) -> None:
     """texture junk 2DArray UNIT (W, H, LAYERS): content nobody may rely on"""
-    unit = words.integer("a texture unit")
-    width, height, layers = words.sizes(3)
-    words.end()
     _new(session, unit, GL.TEXTURE_2D_ARRAY)
-    count = width * height * layers
-    texels = (np.arange(count * 4) * 7919 % 256).astype(np.uint8)
-    size, bytes_ = (width, height, layers), GL.UNSIGNED_BYTE
-    session.gl.tex_image3d(GL.TEXTURE_2D_ARRAY, 0, GL.RGBA8, *size, 0, GL.RGBA, bytes_, texels)
+    texels = (np.arange(math.prod(size) * 4) * 7919 % 256).astype(np.uint8)
+    layout = (*size, 0, GL.RGBA, GL.UNSIGNED_BYTE)
+    session.gl.tex_image3d(GL.TEXTURE_2D_ARRAY, 0, GL.RGBA8, *layout, texels)
 
 
 @command("texture storage")
-def texture_storage(session: Session, line: Line, words: Words) -> None:
+def texture_storage(session: Session, words: Words) -> None:
     """texture storage UNIT TARGET GL_FORMAT (LEVELS W [H [D]]): allocated, not filled"""
-    unit = words.integer("a texture unit")
-    target = target_of(words)
-    form = enum(line, words.word("an internal format"))
+    unit, target = words.integer("a texture unit"), target_of(words)
+    form = enum(words.line, words.word("an internal format"))
     levels, *size = words.sizes(max(len(words), 2))
     _new(session, unit, target)
-    storage = {1: "tex_storage1d", 2: "tex_storage2d", 3: "tex_storage3d"}
-    if len(size) not in storage:
-        raise line.error("a storage has 1 to 3 sizes")
-    getattr(session.gl, storage[len(size)])(target, levels, form, *size)
+    if len(size) > 3:
+        raise words.line.error("a storage has 1 to 3 sizes")
+    getattr(session.gl, f"tex_storage{len(size)}d")(target, levels, form, *size)
 
 
 _DEPTH_SHAPES = {"1D": 1, "2D": 2, "Rect": 2, "1DArray": 2, "2DArray": 3, "Cube": 2}
 
 
-def _shadow(target_name: str) -> Any:
-    def run(session: Session, line: Line, words: Words) -> None:
-        unit = words.integer("a texture unit")
-        size = words.sizes(_DEPTH_SHAPES[target_name])
-        words.end()
-        _depth_texture(session, unit, target_name, size)
+def _shadow(name: str) -> Callable[..., None]:
+    def run(session: Session, unit: int, *size: int) -> None:
+        gl, target = session.gl, int(getattr(GL, TARGETS[name]))
+        _new(session, unit, target)
+        ramp = np.linspace(0, 1, size[0], dtype=np.float32)
+        texels = np.broadcast_to(ramp, (*size[:0:-1], size[0])).copy()
+        faces = [GL.TEXTURE_CUBE_MAP_POSITIVE_X + face for face in range(6)]
+        for image in faces if name == "Cube" else [target]:
+            layout = (GL.DEPTH_COMPONENT, *size, 0, GL.DEPTH_COMPONENT, GL.FLOAT)
+            getattr(gl, f"tex_image{len(size)}d")(image, 0, *layout, texels)
+        gl.tex_parameteri(target, GL.TEXTURE_COMPARE_MODE, GL.COMPARE_REF_TO_TEXTURE)
+        gl.tex_parameteri(target, GL.TEXTURE_COMPARE_FUNC, GL.GREATER)
 
-    run.__doc__ = f"texture shadow{target_name} UNIT (SIZE): depth rising from 0 to 1 in x"
+    run.__doc__ = f"texture shadow{name} UNIT (SIZE): depth rising from 0 to 1 in x"
     return run
 
 
-for _name in _DEPTH_SHAPES:
-    command(f"texture shadow{_name}")(_shadow(_name))
-
-
-def _depth_texture(session: Session, unit: int, target_name: str, size: list[int]) -> None:
-    gl = session.gl
-    target = int(getattr(GL, TARGETS[target_name]))
-    _new(session, unit, target)
-    ramp = np.linspace(0, 1, size[0], dtype=np.float32)
-    texels = np.broadcast_to(ramp, (*size[:0:-1], size[0])).copy()
-    form, kind = GL.DEPTH_COMPONENT, GL.FLOAT
-    if target_name == "Cube":
-        for face in range(6):
-            side = GL.TEXTURE_CUBE_MAP_POSITIVE_X + face
-            gl.tex_image2d(side, 0, form, *size, 0, form, kind, texels)
-    else:
-        upload = getattr(gl, f"tex_image{len(size)}d")
-        upload(target, 0, form, *size, 0, form, kind, texels)
-    gl.tex_parameteri(target, GL.TEXTURE_COMPARE_MODE, GL.COMPARE_REF_TO_TEXTURE)
-    gl.tex_parameteri(target, GL.TEXTURE_COMPARE_FUNC, GL.GREATER)
+for _name, _sizes in _DEPTH_SHAPES.items():
+    command(f"texture shadow{_name}", reads=f"{_UNIT}, {_sizes} size a size")(_shadow(_name))
 
 
 _PARAMETERS = {
@@ -292,7 +259,7 @@ _NUMBERS = {
 
 
 @command("texparameter")
-def texture_parameter(session: Session, line: Line, words: Words) -> None:
+def texture_parameter(session: Session, words: Words) -> None:
     """texparameter TARGET min|mag|wrap_s|...|compare_func|depth_mode|lod_bias|max_level VALUE"""
     target = target_of(words)
     name = words.word("a parameter")
@@ -310,18 +277,14 @@ def texture_parameter(session: Session, line: Line, words: Words) -> None:
     text = words.word("a value")
     words.end()
     try:
-        chosen = enum(line, text.upper())
+        chosen = enum(words.line, text.upper())
     except InputError:
-        raise line.error(f"unknown value {text!r}") from None
+        raise words.line.error(f"unknown value {text!r}") from None
     session.gl.tex_parameteri(target, int(getattr(GL, parameter)), chosen)
 
 
-@command("image texture")
-def image_texture(session: Session, line: Line, words: Words) -> None:
+@command("image texture", reads="integer a unit, enum a format")
+def image_texture(session: Session, unit: int, form: int) -> None:
     """image texture UNIT GL_FORMAT: bind the texture of that unit as an image"""
-    unit = words.integer("a unit")
-    form = enum(line, words.word("a format"))
-    words.end()
-    if unit not in session.textures:
-        raise line.error(f"no texture was made on unit {unit}")
-    session.gl.bind_image_texture(unit, session.textures[unit], 0, 0, 0, GL.READ_WRITE, form)
+    name = session.texture(unit)
+    session.gl.bind_image_texture(unit, name, 0, 0, 0, GL.READ_WRITE, form)

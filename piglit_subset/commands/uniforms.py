@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gallette.piglit_subset.commands.registry import calls, command
-from gallette.piglit_subset.session import Session, enum
-from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
+from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.session import Session
+from gallette.piglit_subset.text import Words, parse_double, parse_float, parse_integer
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["TYPES", "BlockMember", "find_uniform", "write_member"]
@@ -75,7 +74,7 @@ def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
 
 
 @command("uniform")
-def uniform(session: Session, line: Line, words: Words) -> None:
+def uniform(session: Session, words: Words) -> None:
     """uniform TYPE NAME VALUES...: NAME may be a location number or a uniform block's member"""
     type_name = words.word("a GLSL type")
     kind = TYPES.get(type_name)
@@ -83,9 +82,9 @@ def uniform(session: Session, line: Line, words: Words) -> None:
         raise words.error(f"unknown uniform type {type_name!r}")
     name = words.word("a uniform's name")
     values = _values(words, kind)
-    session.need_program(line)
+    session.need_program()
     if session.program or session.pipeline:
-        target = find_uniform(session, line, name)
+        target = find_uniform(session, name)
         if isinstance(target, BlockMember):
             write_member(session, target, kind, values)
         elif target is not None:
@@ -112,16 +111,16 @@ def _program(session: Session) -> int:
     return session.active_program or next(iter(session.stage_programs.values()), 0)
 
 
-def find_uniform(session: Session, line: Line, name: str) -> int | BlockMember | None:
+def find_uniform(session: Session, name: str) -> int | BlockMember | None:
     """A uniform's location, or where a block's member lies; None if there is no such."""
     key = f"{name}@{session.block.array_index}@{session.block.binding}@{session.block.offset}"
     if key not in session.uniform_cache:
-        session.uniform_cache[key] = _look_up(session, line, name)
+        session.uniform_cache[key] = _look_up(session, name)
     found: int | BlockMember | None = session.uniform_cache[key]
     return found
 
 
-def _look_up(session: Session, line: Line, name: str) -> int | BlockMember | None:
+def _look_up(session: Session, name: str) -> int | BlockMember | None:
     gl, program = session.gl, _program(session)
     if name.isdigit():
         return int(name)
@@ -133,7 +132,7 @@ def _look_up(session: Session, line: Line, name: str) -> int | BlockMember | Non
     has_blocks = session.needs.version >= (3, 1) or not session.is_es
     member = _block_member(session, program, name) if has_blocks else None
     if member is None:
-        session.wrong(line, f"{name!r} is no active uniform of the program")
+        session.wrong(f"{name!r} is no active uniform of the program")
     return member
 
 
@@ -245,43 +244,38 @@ def write_member(
             gl.buffer_sub_data(GL.UNIFORM_BUFFER, offset, packed.nbytes, packed)
 
 
-def _set_block(field: str) -> Callable[..., None]:
-    return lambda session, value: setattr(session.block, field, value)
+def _block_command(head: str, usage: str, field: str, what: str) -> None:
+    def set_field(session: Session, value: int) -> None:
+        setattr(session.block, field, value)
+
+    set_field.__doc__ = f"{head} {usage}"
+    command(head, reads=f"integer {what}")(set_field)
 
 
-calls(
-    (
-        ("ubo array index", "N: later block members mean block N of the instance array",
-         _set_block("array_index"), "integer an index"),
-        ("block array index", "N: as `ubo array index`, for blocks named by binding",
-         _set_block("array_index"), "integer an index"),
-        ("block binding", "N: later members are in the block bound there",
-         _set_block("binding"), "integer a binding"),
-        ("block offset", "N: byte offset of the next member", _set_block("offset"),
-         "integer an offset"),
-        ("block row major", "0|1", _set_block("row_major"), "integer 0 or 1"),
-        ("block matrix stride", "N", _set_block("matrix_stride"), "integer a stride"),
-        ("block array stride", "N", _set_block("array_stride"), "integer a stride"),
-    )
-)  # fmt: skip
+for _row in (
+    ("ubo array index", "N: later block members mean block N of the instance array",
+     "array_index", "an index"),
+    ("block array index", "N: as `ubo array index`, for blocks named by binding",
+     "array_index", "an index"),
+    ("block binding", "N: later members are in the block bound there", "binding", "a binding"),
+    ("block offset", "N: byte offset of the next member", "offset", "an offset"),
+    ("block row major", "0|1", "row_major", "0 or 1"),
+    ("block matrix stride", "N", "matrix_stride", "a stride"),
+    ("block array stride", "N", "array_stride", "a stride"),
+):  # fmt: skip
+    _block_command(*_row)
 
 
-@command("subuniform")
-def subroutine_uniform(session: Session, line: Line, words: Words) -> None:
+@command("subuniform", reads="enum a stage, word a uniform, word a function")
+def subroutine_uniform(session: Session, stage: int, name: str, function: str) -> None:
     """subuniform GL_STAGE UNIFORM FUNCTION: choose a subroutine"""
-    stage = enum(line, words.word("a stage"))
-    name, function = words.word("a uniform"), words.word("a function")
-    words.end()
-    gl = session.gl
-    location = int(gl.get_subroutine_uniform_location(session.program, stage, name))
-    index = int(gl.get_subroutine_index(session.program, stage, function))
-    if location < 0 or index == 0xFFFFFFFF:
-        session.wrong(line, "no such subroutine uniform or function")
+    gl, program, unset = session.gl, session.program, 0xFFFFFFFF
+    location = int(gl.get_subroutine_uniform_location(program, stage, name))
+    index = int(gl.get_subroutine_index(program, stage, function))
+    if location < 0 or index == unset:
+        session.wrong("no such subroutine uniform or function")
         return
-    count = gl.get_program_stageiv(session.program, stage, GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS)[
-        0
-    ]
-    unset = 0xFFFFFFFF
+    (count,) = gl.get_program_stageiv(program, stage, GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS)
     empty = np.full(count, unset, np.uint32)
     chosen = session.uniform_cache.setdefault(f"subroutines {stage}", empty)
     chosen[location] = index
