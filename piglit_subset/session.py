@@ -75,7 +75,7 @@ class Session:
     pipeline: int = 0
     stage_programs: dict[str, int] = field(default_factory=dict)
     # The window's format has eight bits per channel.
-    tolerance: Tolerance = field(default_factory=lambda: Tolerance.for_bits([8, 8, 8, 8]))
+    tolerance: Tolerance = field(default_factory=lambda: Tolerance([3 / 256] * 4))
     result: str = "pass"
     messages: list[str] = field(default_factory=list)
     images: dict[str, Image] = field(default_factory=dict)

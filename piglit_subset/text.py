@@ -93,41 +93,29 @@ class Words:
         return word
 
     def integer(self, what: str = "an integer") -> int:
-        word = self.word(what)
-        try:
-            return parse_integer(word)
-        except ValueError:
-            raise self.error(f"expected {what}, not {word!r}") from None
+        return self._parsed(parse_integer, what)
 
     def number(self, what: str = "a number") -> float:
-        word = self.word(what)
-        try:
-            return parse_float(word)
-        except ValueError:
-            raise self.error(f"expected {what}, not {word!r}") from None
+        return self._parsed(parse_float, what)
 
     def double(self, what: str = "a number") -> float:
+        return self._parsed(parse_double, what)
+
+    def _parsed(self, parse: Callable[[str], Value], what: str) -> Value:
         word = self.word(what)
         try:
-            return parse_double(word)
+            return parse(word)
         except ValueError:
             raise self.error(f"expected {what}, not {word!r}") from None
 
-    def rest(self, parse: Callable[[str], Value], what: str) -> list[Value]:
-        """All words that are left, each as a number."""
-        texts = self.texts[self.at :]
+    def parsed(self, parse: Callable[[str], Value], count: int, what: str) -> list[Value]:
+        """So many words, each as a number."""
+        start, self.at = self.at, self.at + count
         try:
-            values = [parse(text) for text in texts]
-        except ValueError:
-            for text in texts:  # which one was it?
-                self.at += 1
-                try:
-                    parse(text)
-                except ValueError:
-                    raise self.error(f"expected {what}, not {text!r}") from None
-            raise
-        self.at = len(self.texts)
-        return values
+            return [parse(text) for text in self.texts[start : self.at]]
+        except ValueError:  # which one was it?
+            self.at = start
+            return [self._parsed(parse, what) for _ in range(count)]
 
     def numbers(self, count: int, what: str = "a number") -> list[float]:
         return [self.number(what) for _ in range(count)]
@@ -164,10 +152,11 @@ def parse_integer(text: str) -> int:
     return int(text, 0)
 
 
-def parse_float(text: str) -> float:
+def parse_float(text: str, integer: str = "<I", floating: str = "<f") -> float:
     """A decimal number, inf, nan, or (0x...) the bits of a 32-bit float."""
     if text[:2] in ("0x", "0X"):
-        value: float = struct.unpack("<f", struct.pack("<I", int(text, 16) & 0xFFFFFFFF))[0]
+        bits = int(text, 16) & (1 << 8 * struct.calcsize(integer)) - 1
+        value: float = struct.unpack(floating, struct.pack(integer, bits))[0]
         return value
     if "_" in text:
         raise ValueError(text)
@@ -176,7 +165,4 @@ def parse_float(text: str) -> float:
 
 def parse_double(text: str) -> float:
     """A decimal number, inf, nan, or (0x...) the bits of a 64-bit float."""
-    if text[:2] in ("0x", "0X"):
-        value: float = struct.unpack("<d", struct.pack("<Q", int(text, 16) & (2**64 - 1)))[0]
-        return value
-    return parse_float(text)
+    return parse_float(text, "<Q", "<d")

@@ -44,10 +44,6 @@ class Tolerance:
 
     channels: list[float]
 
-    @classmethod
-    def for_bits(cls, bits: list[int]) -> Tolerance:
-        return cls([0.0 if b < 2 else 3.0 / (1 << min(b, 24)) for b in bits])
-
     def compare(self, image: Image, expected: list[float], x: int, y: int) -> Mismatch | None:
         """Compare every pixel of image[rows, columns, channels] with one colour."""
         channels = len(expected)

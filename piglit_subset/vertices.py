@@ -31,6 +31,11 @@ _TYPES: dict[str, tuple[str, Any]] = {
     "float": ("FLOAT", np.float32),
     "double": ("DOUBLE", np.float64),
 }
+_PARSERS: dict[str, Callable[[str], Any]] = {
+    "half": parse_float,
+    "float": parse_float,
+    "double": parse_double,
+}
 _GLSL = re.compile(r"(float|double|int|uint|bool|[diub]?vec[234]|d?mat[234](?:x[234])?)$")
 
 
@@ -95,33 +100,15 @@ def parse_vertex_data(lines: list[Line]) -> tuple[list[Column], npt.NDArray[Any]
             raise line.error(f"a row has {per_row} numbers, this one {len(words)}")
     at = 0
     for i, column in enumerate(columns):
-        values = _column_values(table, at, column)
+        parse = _PARSERS.get(column.data_type, parse_integer)
+        what = f"a number of type {column.data_type}"
+        values = []
+        for words in table:
+            words.at = at
+            values.append(words.parsed(parse, column.count, what))
         rows[f"c{i}"] = np.array(values).reshape(len(rows), column.count)
         at += column.count
     return columns, rows
-
-
-def _column_values(table: list[Words], at: int, column: Column) -> list[float] | list[int]:
-    """A column's numbers, row by row."""
-    parse: Callable[[str], Any] = parse_integer
-    if column.data_type == "double":
-        parse = parse_double
-    elif column.data_type in ("float", "half"):
-        parse = parse_float
-    end = at + column.count
-    try:
-        return [parse(text) for words in table for text in words.texts[at:end]]
-    except ValueError:
-        for words in table:
-            words.at = at
-            for text in words.texts[at:end]:
-                words.at += 1
-                try:
-                    parse(text)
-                except ValueError:
-                    message = f"expected a number of type {column.data_type}, not {text!r}"
-                    raise words.error(message) from None
-        raise
 
 
 def bind(session: Session) -> None:

@@ -3,34 +3,12 @@
 Importing the topics fills `COMMANDS`; the order does not matter.
 """
 
-from gallette.piglit_subset.commands import (
-    buffers,
-    calls,
-    draw,
-    framebuffers,
-    handles,
-    legacy,
-    link,
-    probes,
-    state,
-    textures,
-    uniforms,
-)
+from importlib import import_module
+from pkgutil import iter_modules
+
 from gallette.piglit_subset.commands.registry import COMMANDS, Handler, lookup
 
-__all__ = [
-    "COMMANDS",
-    "Handler",
-    "buffers",
-    "calls",
-    "draw",
-    "framebuffers",
-    "handles",
-    "legacy",
-    "link",
-    "lookup",
-    "probes",
-    "state",
-    "textures",
-    "uniforms",
-]
+__all__ = ["COMMANDS", "Handler", "lookup"]
+
+for _topic in iter_modules(__path__):
+    import_module(f"{__name__}.{_topic.name}")

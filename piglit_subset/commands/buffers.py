@@ -15,8 +15,6 @@ from gallette.piglit_subset.session import Session
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__: list[str] = []
-
 
 def _make(session: Session, target: int, index: int, data: npt.NDArray[Any]) -> None:
     """A buffer bound at target[index]; made again if it was there."""

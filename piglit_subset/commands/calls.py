@@ -31,8 +31,6 @@ from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, 
 from gallette.state_tracker.entry_points.functions import CTYPES, FUNCTIONS, Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import dtype_of
 
-__all__: list[str] = []
-
 _TOKEN = re.compile(r'\s*("[^"]*"|->|>=|<=|!=|[=~](?=\s|$)|[\w$.+|-]+|[(),])')
 _PARSERS: dict[str, Callable[[str], float]] = {
     "float": parse_float,

@@ -12,8 +12,6 @@ from gallette.piglit_subset.programs import POSITION, TEXCOORD
 from gallette.piglit_subset.session import Session
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__: list[str] = []
-
 
 def _corners(box: Sequence[float]) -> list[tuple[float, float]]:
     x, y, w, h = box

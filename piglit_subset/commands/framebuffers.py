@@ -10,8 +10,6 @@ from gallette.piglit_subset.session import Failure, Session
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__: list[str] = []
-
 
 def _bind(session: Session, name: int) -> int:
     """Bind where the command's head says, draw, read or both; the target to attach to."""

@@ -12,8 +12,6 @@ from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__: list[str] = []
-
 
 def _texture(session: Session, words: Words) -> tuple[int, int]:
     """A unit's number, and the texture this test made on it.

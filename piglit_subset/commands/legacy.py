@@ -6,8 +6,6 @@ from gallette.piglit_subset.commands.registry import calls, command
 from gallette.piglit_subset.session import Session
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__: list[str] = []
-
 calls(
     (
         ("color", "R G B A: the current colour", "color4f", "4 number a colour channel"),

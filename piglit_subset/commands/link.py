@@ -9,8 +9,6 @@ from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__: list[str] = []
-
 _NONE = 0xFFFFFFFF
 
 

@@ -6,8 +6,6 @@ from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.session import Session
 from gallette.piglit_subset.text import Words
 
-__all__: list[str] = []
-
 Box = tuple[int, int, int, int]
 
 

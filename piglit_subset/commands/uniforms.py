@@ -61,12 +61,12 @@ def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
     found: npt.NDArray[Any]
     if kind.dtype is np.float32 or kind.dtype is np.float64:
         parse = parse_float if kind.dtype is np.float32 else parse_double
-        found = np.array(words.rest(parse, "a number"), kind.dtype)
+        found = np.array(words.parsed(parse, len(words), "a number"), kind.dtype)
     else:
         # Wrap as C does: -1 is a way to write 0xffffffff.
         bits = np.dtype(kind.dtype).itemsize * 8
         mask = 2**bits - 1
-        wrapped = [value & mask for value in words.rest(parse_integer, "an integer")]
+        wrapped = [value & mask for value in words.parsed(parse_integer, len(words), "an integer")]
         found = np.array(wrapped, np.uint32 if bits == 32 else np.uint64).view(kind.dtype)
     if not len(found) or len(found) % size:
         raise words.error(f"expected {size} numbers (or a multiple), got {len(found)}", back=0)
