@@ -46,7 +46,6 @@ class Outcome:
     images: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     start: float = 0.0
     end: float = 0.0
-    driver: str = ""
 
 
 def run_file(path: Path, driver: str) -> Outcome:

@@ -55,8 +55,9 @@ def command(*heads: str, reads: str | None = None) -> Callable[[Function], Funct
     """
 
     def register(function: Function) -> Function:
+        handler = function if reads is None else _reading(function, reads)
         for head in heads:
-            _add(head, function if reads is None else _reading(function, reads))
+            _add(head, handler)
         return function
 
     return register

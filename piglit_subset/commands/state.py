@@ -1,4 +1,6 @@
-"""Fixed state: clearing, enables, depth, blending, clip planes, matrices, points, patches."""
+"""State: clearing, enables, depth, blending, clip planes, matrices, points, patches; and of old
+GL the current colour, display lists and parameters of assembly programs.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +41,8 @@ CALLS: tuple[Row, ...] = (
      "integer an index, 4 number a coordinate"),
     ("viewport", "X Y W H", "viewport", "4 integer a coordinate"),
     ("memory barrier", "GL_SHADER_STORAGE_BARRIER_BIT", "memory_barrier", "enum barrier bits"),
+    ("color", "R G B A: the current colour", "color4f", "4 number a colour channel"),
+    ("endlist", "", "end_list", ""),
     ("fbfetch barrier", ": glFramebufferFetchBarrierEXT", "framebuffer_fetch_barrier_ext", ""),
 )  # fmt: skip
 calls(CALLS)
@@ -157,6 +161,39 @@ def patch_outer(session: Session, *levels: float) -> None:
 def patch_inner(session: Session, *levels: float) -> None:
     """patch parameter default level inner A B"""
     session.gl.patch_parameterfv(GL.PATCH_DEFAULT_INNER_LEVEL, np.array(levels, np.float32))
+
+
+@command(
+    "parameter env_vp", "parameter env_fp", "parameter local_vp", "parameter local_fp",
+    reads="integer an index, 4 number a number",
+)  # fmt: skip
+def parameter(session: Session, index: int, *values: float) -> None:
+    """parameter env_vp|local_vp|env_fp|local_fp INDEX (X, Y, Z, W)"""
+    scope, _, stage = session.head[1].partition("_")
+    target = GL.VERTEX_PROGRAM_ARB if stage == "vp" else GL.FRAGMENT_PROGRAM_ARB
+    gl = session.gl
+    env = scope == "env"
+    set_it = gl.program_env_parameter4f_arb if env else gl.program_local_parameter4f_arb
+    set_it(target, index, *values)
+
+
+@command("newlist", reads="enum a mode")
+def new_list(session: Session, mode: int) -> None:
+    """newlist GL_COMPILE: record a display list"""
+    session.display_list = int(session.gl.gen_lists(1))
+    session.gl.new_list(session.display_list, mode)
+
+
+@command("calllist", reads="")
+def call_list(session: Session) -> None:
+    """calllist"""
+    session.gl.call_list(session.display_list)
+
+
+@command("deletelist", reads="")
+def delete_list(session: Session) -> None:
+    """deletelist"""
+    session.gl.delete_lists(session.display_list, 1)
 
 
 unsupported("viewport swizzles are not implemented", "viewport swizzle")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import Case, Test, evaluation, glsl, vector
+from gallette.piglit_subset.generators.common import Case, Test, evaluation, glsl, rotated, vector
 
 Oracle = Callable[..., Any]
 _TINY = 1e-6
@@ -140,12 +140,8 @@ def _place(function: Function, kind: str, size: int) -> str:
 
 
 def _rotated(function: Function, size: int) -> list[list[list[float]]]:
-    """Per case and argument, a value per component: the cases that follow, going round."""
-    cases = function.cases
-    return [
-        [[cases[(i + c) % len(cases)][a] for c in range(size)] for a in range(len(cases[0]))]
-        for i in range(len(cases))
-    ]
+    """Per case and argument, a value per component."""
+    return [list(map(list, zip(*given, strict=True))) for given in rotated(function.cases, size)]
 
 
 def _expected(function: Function, arguments: list[list[float]]) -> list[Any]:
@@ -263,9 +259,7 @@ def _relational() -> Iterator[Test]:
             for size in (2, 3, 4):
                 kind = vector(scalar, size)
                 cases: list[Case] = []
-                for turn in range(4):
-                    left = [_LEFT[(i + turn) % 4] for i in range(size)]
-                    right = [_RIGHT[(i + turn) % 4] for i in range(size)]
+                for left, right in zip(rotated(_LEFT, size), rotated(_RIGHT, size), strict=True):
                     expected = list(map(oracle, left, right))
                     case = {"a": (kind, left), "b": (kind, right)}
                     cases.append({**case, "expected": (f"bvec{size}", expected)})

@@ -6,14 +6,16 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import dedent
+from typing import TypeVar
 
 import numpy as np
 
 __all__ = [
-    "GREEN", "Case", "Generated", "Test", "drawn", "evaluation", "glsl", "green_if", "main",
-    "number", "slug", "vector", "words",
+    "GREEN", "Case", "Generated", "Test", "channels", "drawn", "evaluation", "glsl", "green_if",
+    "main", "number", "rotated", "slug", "vector", "words",
 ]  # fmt: skip
 
+Row = TypeVar("Row")
 Test = tuple[str, str, str]
 """A place in the bundled suite without suffix, what the test proves, and all below its head."""
 
@@ -44,6 +46,17 @@ class Generated:
 def vector(scalar: str, size: int) -> str:
     """The GLSL type of `size` scalars."""
     return scalar if size == 1 else f"{SCALARS[scalar]}{size}"
+
+
+def rotated(rows: Sequence[Row], count: int) -> list[list[Row]]:
+    """For each row, it and those that follow, going round: one row per component of a vector."""
+    return [[rows[(turn + n) % len(rows)] for n in range(count)] for turn in range(len(rows))]
+
+
+def channels(name: str) -> str:
+    """The channels of a sized format, of R, G, B and A."""
+    letters = name.replace("SNORM", "").replace("ALPHA", "A")
+    return "".join(letter for letter in "RGBA" if letter in letters)
 
 
 def glsl(version: int) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gallette.piglit_subset.generators.common import Test, evaluation, glsl, vector
+from gallette.piglit_subset.generators.common import Test, evaluation, glsl, rotated, vector
 
 _VALUES: dict[str, tuple[float, ...]] = {
     "float": (0.0, 1.0, 2.75, 7.5, 100.0),
@@ -38,8 +38,7 @@ def _test(source: str, target: str, size: int) -> Test:
     values = [*_VALUES[source], *(_SIGNED.get(source, ()) if target != "uint" else ())]
     kind, result = vector(source, size), vector(target, size)
     cases = []
-    for turn in range(len(values)):
-        given = [values[(turn + c) % len(values)] for c in range(size)]
+    for given in rotated(values, size):
         expected = [_converted(v, target) for v in given]
         cases.append({"a": (kind, given), "expected": (result, expected)})
     return (

@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import Test, drawn, evaluation, main, vector, words
+from gallette.piglit_subset.generators.common import (
+    Test,
+    drawn,
+    evaluation,
+    main,
+    rotated,
+    vector,
+    words,
+)
 
 _VALUES = (1.0 + 2.0**-40, 3.1415926535897931, 1e-300, 123456789.125, 0.1)
 _OPERATORS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -43,15 +51,10 @@ def tests() -> Iterator[Test]:
         yield _attribute(size)
 
 
-def _turned(turn: int, size: int) -> Any:
-    return np.array([_VALUES[(turn + c) % len(_VALUES)] for c in range(size)])
-
-
 def _exact(name: str, text: str, oracle: Callable[[Any, Any], Any], size: int) -> Test:
     kind = vector("double", size)
-    cases = []
-    for turn in range(len(_VALUES)):
-        a, b = _turned(turn, size), _turned(turn + 2, size)
+    cases, values = [], list(map(np.array, rotated(_VALUES, size)))
+    for a, b in zip(values, values[2:] + values[:2], strict=True):
         cases.append({"a": (kind, a), "b": (kind, b), "expected": (kind, oracle(a, b))})
     helper = f"{kind} value()\n{{\n\tprecise {kind} x = {text};\n\treturn x;\n}}"
     extension = "#extension GL_ARB_gpu_shader5 : require"
@@ -70,7 +73,7 @@ def _root(size: int) -> Test:
     return (
         f"glsl-4.00/doubles/sqrt-{kind}",
         f"sqrt of a {kind} has the accuracy of doubles.",
-        evaluation(400, near, [{"a": (kind, _turned(turn, size))} for turn in range(3)]),
+        evaluation(400, near, [{"a": (kind, given)} for given in rotated(_VALUES, size)[:3]]),
     )
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gallette.piglit_subset.generators.common import Test, drawn, main
+from gallette.piglit_subset.generators.common import Test, drawn, main, vector
 
+_SCALARS = {"float": "FLOAT", "int": "INT", "uint": "UNSIGNED_INT", "bool": "BOOL"}
 _TYPES = {
-    "float": "FLOAT", "vec2": "FLOAT_VEC2", "vec3": "FLOAT_VEC3", "vec4": "FLOAT_VEC4",
-    "int": "INT", "ivec2": "INT_VEC2", "ivec3": "INT_VEC3", "ivec4": "INT_VEC4",
-    "uint": "UNSIGNED_INT", "uvec2": "UNSIGNED_INT_VEC2", "uvec3": "UNSIGNED_INT_VEC3",
-    "uvec4": "UNSIGNED_INT_VEC4", "bool": "BOOL", "bvec2": "BOOL_VEC2", "bvec3": "BOOL_VEC3",
-    "bvec4": "BOOL_VEC4", "mat2": "FLOAT_MAT2", "mat3": "FLOAT_MAT3", "mat4": "FLOAT_MAT4",
-    "mat2x3": "FLOAT_MAT2x3", "mat2x4": "FLOAT_MAT2x4", "mat3x2": "FLOAT_MAT3x2",
-    "mat3x4": "FLOAT_MAT3x4", "mat4x2": "FLOAT_MAT4x2", "mat4x3": "FLOAT_MAT4x3",
-}  # fmt: skip
+    vector(scalar, size): name if size == 1 else f"{name}_VEC{size}"
+    for scalar, name in _SCALARS.items()
+    for size in (1, 2, 3, 4)
+}
+for _shape in ("2", "3", "4", "2x3", "2x4", "3x2", "3x4", "4x2", "4x3"):
+    _TYPES[f"mat{_shape}"] = f"FLOAT_MAT{_shape}"
 _PLACE = "glsl-4.30/interface-queries"
 _SAMPLERS = {
     "sampler1D": ("SAMPLER_1D", "0.5"),
@@ -39,7 +38,7 @@ def tests() -> Iterator[Test]:
 
 def _number(kind: str, name: str) -> str:
     """Something of a variable as a float, so that it is active."""
-    part = "" if kind in ("float", "int", "uint", "bool") else ".x"
+    part = "" if kind in _SCALARS else ".x"
     return f"float({name}{'[0].x' if kind.startswith('mat') else part})"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import Test, evaluation, vector
+from gallette.piglit_subset.generators.common import Test, evaluation, rotated, vector
 
 _BITS = 0xFFFFFFFF
 _FLOATS = ((1.5, 0.5), (-2.25, 4.0), (8.0, -0.125), (3.0, 3.0))
@@ -85,12 +85,6 @@ def _pairs(scalar: str) -> Pairs:
     return _INTS if scalar == "uint" else (*_INTS, *_NEGATIVE)
 
 
-def _turned(pairs: Pairs, size: int) -> Iterator[Pairs]:
-    """A pair per component: the one in turn and those after it, going round."""
-    for turn in range(len(pairs)):
-        yield tuple(pairs[(turn + c) % len(pairs)] for c in range(size))
-
-
 def _binary(name: str, sign: str, oracle: Oracle, scalar: str, size: int, pairs: Pairs) -> Test:
     kind = vector(scalar, size)
     cases = [
@@ -99,7 +93,7 @@ def _binary(name: str, sign: str, oracle: Oracle, scalar: str, size: int, pairs:
             "b": (kind, [b for _, b in given]),
             "expected": (kind, [_wrapped(oracle(a, b), scalar) for a, b in given]),
         }
-        for given in _turned(pairs, size)
+        for given in rotated(pairs, size)
     ]
     return (
         f"glsl-1.30/operators/{name}-{kind}",
@@ -127,7 +121,7 @@ def _negation(scalar: str, size: int) -> Test:
             "a": (kind, [a for a, _ in given]),
             "expected": (kind, [_wrapped(-a, scalar) for a, _ in given]),
         }
-        for given in _turned(_pairs(scalar), size)
+        for given in rotated(_pairs(scalar), size)
     ]
     body = evaluation(130, "(-a) == expected && +a == a", cases)
     return f"glsl-1.30/operators/negate-{kind}", f"Unary minus of a {kind} is exact.", body
@@ -144,7 +138,7 @@ def _assigned(scalar: str, size: int) -> Test:
     )
     helper = f"bool check()\n{{\n\tbool right = true;\n\t{kind} x;\n{steps}\treturn right;\n}}"
     cases = []
-    for given in list(_turned(_pairs(scalar), size))[:2]:
+    for given in rotated(_pairs(scalar), size)[:2]:
         case = {"a": (kind, [a for a, _ in given]), "b": (kind, [b for _, b in given])}
         for i, (_, oracle) in enumerate(signs):
             case[f"e{i}"] = (kind, [_wrapped(oracle(a, b), scalar) for a, b in given])

@@ -6,20 +6,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gallette.piglit_subset.generators.common import GREEN, Test, drawn, green_if, main, slug
+from gallette.piglit_subset.generators.common import (
+    GREEN,
+    Test,
+    channels,
+    drawn,
+    green_if,
+    main,
+    slug,
+)
 
-_CHANNELS = {
-    "R8": "R", "RG8": "RG", "RGB8": "RGB", "RGBA8": "RGBA", "R16": "R", "RG16": "RG",
-    "RGB16": "RGB", "RGBA16": "RGBA", "R8_SNORM": "R", "RG8_SNORM": "RG", "RGBA8_SNORM": "RGBA",
-    "R16F": "R", "RG16F": "RG", "RGB16F": "RGB", "RGBA16F": "RGBA", "R32F": "R", "RG32F": "RG",
-    "RGB32F": "RGB", "RGBA32F": "RGBA", "RGB10_A2": "RGBA", "R11F_G11F_B10F": "RGB",
-    "RGB9_E5": "RGB", "SRGB8": "RGB", "SRGB8_ALPHA8": "RGBA", "RGBA4": "RGBA", "RGB5_A1": "RGBA",
-    "RGB565": "RGB",
-}  # fmt: skip
-_INTEGERS = ("R8UI", "R8I", "R16UI", "R16I", "R32UI", "R32I", "RGBA8UI", "RGBA8I", "RGBA16UI",
-             "RGBA16I", "RGBA32UI", "RGBA32I", "RG8UI", "RG8I", "RG32UI", "RG32I")  # fmt: skip
-_RENDERED = ("R8", "RG8", "RGBA8", "R16", "RG16", "RGBA16", "R16F", "RG16F", "RGBA16F", "R32F",
-             "RG32F", "RGBA32F", "RGB10_A2", "R11F_G11F_B10F", "SRGB8_ALPHA8")  # fmt: skip
+_SAMPLED = (
+    "R8", "RG8", "RGB8", "RGBA8", "R16", "RG16", "RGB16", "RGBA16", "R8_SNORM", "RG8_SNORM",
+    "RGBA8_SNORM", "R16F", "RG16F", "RGB16F", "RGBA16F", "R32F", "RG32F", "RGB32F", "RGBA32F",
+    "RGB10_A2", "R11F_G11F_B10F", "RGB9_E5", "SRGB8", "SRGB8_ALPHA8", "RGBA4", "RGB5_A1",
+    "RGB565",
+)  # fmt: skip
+_INTEGERS = (
+    "R8UI", "R8I", "R16UI", "R16I", "R32UI", "R32I", "RGBA8UI", "RGBA8I", "RGBA16UI", "RGBA16I",
+    "RGBA32UI", "RGBA32I", "RG8UI", "RG8I", "RG32UI", "RG32I",
+)  # fmt: skip
+_RENDERED = (
+    "R8", "RG8", "RGBA8", "R16", "RG16", "RGBA16", "R16F", "RG16F", "RGBA16F", "R32F", "RG32F",
+    "RGBA32F", "RGB10_A2", "R11F_G11F_B10F", "SRGB8_ALPHA8",
+)  # fmt: skip
 _CORNERS = ((2, 2, "1 0 0 1"), (12, 2, "0 1 0 1"), (2, 12, "0 0 1 1"), (12, 12, "1 1 1 1"))
 
 _VERTEX = ["in vec4 piglit_vertex;", "in vec4 piglit_texcoord;", "out vec2 uv;"]
@@ -27,26 +37,26 @@ _VERTEX += main("gl_Position = piglit_vertex;", "uv = piglit_texcoord.xy;")
 
 
 def tests() -> Iterator[Test]:
-    for name, channels in _CHANNELS.items():
-        yield _sampled(name, channels)
+    for name in _SAMPLED:
+        yield _sampled(name)
     for name in _INTEGERS:
         yield _integer(name)
     for name in _RENDERED:
-        yield _rendered(name, _CHANNELS[name])
+        yield _rendered(name)
 
 
-def _kept(color: str, channels: str) -> str:
+def _kept(color: str, name: str) -> str:
     """A colour with 0 0 0 1 for the channels that a format has not."""
     pairs = zip("RGBA", color.split(), strict=True)
-    return " ".join(v if c in channels else "01"[c == "A"] for c, v in pairs)
+    return " ".join(v if c in channels(name) else "01"[c == "A"] for c, v in pairs)
 
 
-def _sampled(name: str, channels: str) -> Test:
+def _sampled(name: str) -> Test:
     fragment = ["uniform sampler2D tex;", "in vec2 uv;", "out vec4 color;"]
     fragment += main("color = texture(tex, uv);")
     commands = ["uniform int tex 0", f"texture rgbw 0 (8, 8) GL_{name}"]
     commands += ["draw rect tex -1 -1 2 2 0 0 1 1"]
-    commands += [f"probe rgba {x} {y} {_kept(color, channels)}" for x, y, color in _CORNERS]
+    commands += [f"probe rgba {x} {y} {_kept(color, name)}" for x, y, color in _CORNERS]
     require = ["GL_ARB_ES2_compatibility"] if name == "RGB565" else []
     return (
         f"gl-3.3/texture-formats/sample-{slug(name)}",
@@ -57,8 +67,7 @@ def _sampled(name: str, channels: str) -> Test:
 
 def _integer(name: str) -> Test:
     letter, suffix = ("u", "u") if name.endswith("UI") else ("i", "")
-    channels = name.rstrip("UI").rstrip("0123456789")
-    missing = [(c, v) for c, v in (("G", 0), ("B", 0), ("A", 1)) if c not in channels]
+    missing = [(c, v) for c, v in (("G", 0), ("B", 0), ("A", 1)) if c not in name]
     checks = [f"t.{c.lower()} == {v}{suffix}" for c, v in missing]
     wanted = "3 + 2 * int(gl_FragCoord.y / 2.0) + int(gl_FragCoord.x / 2.0)"
     checks.append(f"t.r == {suffix}int({wanted})")
@@ -77,7 +86,7 @@ def _integer(name: str) -> Test:
     )
 
 
-def _rendered(name: str, channels: str) -> Test:
+def _rendered(name: str) -> Test:
     drawn_color = "1 0.5 0.25 0"
     rounds = name in ("RGB10_A2", "R11F_G11F_B10F")
     commands = [
@@ -86,7 +95,7 @@ def _rendered(name: str, channels: str) -> Test:
         "fb tex 2d 0",
         f"uniform vec4 c {drawn_color}",
         "draw rect -1 -1 2 2",
-        f"probe rect rgba (0, 0, 8, 8) ({_kept(drawn_color, channels)})",
+        f"probe rect rgba (0, 0, 8, 8) ({_kept(drawn_color, name)})",
     ]
     fragment = ["uniform vec4 c;", "out vec4 color;", *main("color = c;")]
     return (

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gallette.piglit_subset.generators.common import Test, drawn, green_if, main, slug
+from gallette.piglit_subset.generators.common import Test, channels, drawn, green_if, main, slug
 
 _TEXEL = (1.0, 0.0, 1.0, 0.0)
 _SETUP = (
@@ -23,29 +23,25 @@ _SETUP = (
     "call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MAX_LEVEL 0",
 )
 _FETCH = "texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0)"
-# Sized formats: the channels that are kept, and half a step of the narrowest.
-_PLAIN = {
-    "R8": "R", "RG8": "RG", "RGB8": "RGB", "RGBA8": "RGBA", "R16": "R", "RG16": "RG",
-    "RGB16": "RGB", "RGBA16": "RGBA", "R8_SNORM": "R", "RG8_SNORM": "RG", "RGB8_SNORM": "RGB",
-    "RGBA8_SNORM": "RGBA", "R16_SNORM": "R", "RG16_SNORM": "RG", "RGB16_SNORM": "RGB",
-    "RGBA16_SNORM": "RGBA", "R16F": "R", "RG16F": "RG", "RGB16F": "RGB", "RGBA16F": "RGBA",
-    "R32F": "R", "RG32F": "RG", "RGB32F": "RGB", "RGBA32F": "RGBA", "RGB10_A2": "RGBA",
-    "R11F_G11F_B10F": "RGB", "RGB9_E5": "RGB", "SRGB8": "RGB", "SRGB8_ALPHA8": "RGBA",
-    "R3_G3_B2": "RGB", "RGB4": "RGB", "RGB5": "RGB", "RGB10": "RGB", "RGB12": "RGB",
-    "RGBA2": "RGBA", "RGBA4": "RGBA", "RGB5_A1": "RGBA", "RGBA12": "RGBA",
-}  # fmt: skip
+_PLAIN = (
+    "R8", "RG8", "RGB8", "RGBA8", "R16", "RG16", "RGB16", "RGBA16", "R8_SNORM", "RG8_SNORM",
+    "RGB8_SNORM", "RGBA8_SNORM", "R16_SNORM", "RG16_SNORM", "RGB16_SNORM", "RGBA16_SNORM", "R16F",
+    "RG16F", "RGB16F", "RGBA16F", "R32F", "RG32F", "RGB32F", "RGBA32F", "RGB10_A2",
+    "R11F_G11F_B10F", "RGB9_E5", "SRGB8", "SRGB8_ALPHA8", "R3_G3_B2", "RGB4", "RGB5", "RGB10",
+    "RGB12", "RGBA2", "RGBA4", "RGB5_A1", "RGBA12",
+)  # fmt: skip
 _OLD = {"ALPHA": "A", "LUMINANCE": "L", "LUMINANCE_ALPHA": "LA", "INTENSITY": "I"}
 
 
 def tests() -> Iterator[Test]:
-    for name, channels in _PLAIN.items():
-        yield _upload(name, channels)
+    for name in _PLAIN:
+        yield _upload(name)
     for signed in (True, False):
         yield _integers(signed)
-    for base, channels in _OLD.items():
-        yield _old(base, channels)
+    for base, kept in _OLD.items():
+        yield _old(base, kept)
         for signed in (True, False):
-            yield _old_integers(base, channels, signed)
+            yield _old_integers(base, kept, signed)
     yield _depth()
     for block in _blocks():
         yield _compressed(block)
@@ -79,36 +75,36 @@ def _check(internal: str, form: str, kind: str, data: str, expected: str, near: 
     return _case(upload, [f"uniform vec4 expected {expected}", f"uniform float near {near}"])
 
 
-def _check_floats(name: str, channels: str) -> list[str]:
+def _check_floats(name: str, kept: str) -> list[str]:
     """Two texels that every format holds exactly."""
     lines = []
     for texel in (_TEXEL, (0.0, 1.0, 0.0, 1.0)):
-        data, expected = f"float({_words(texel * 4)})", _words(_kept(channels, texel))
+        data, expected = f"float({_words(texel * 4)})", _words(_kept(kept, texel))
         lines += _check(name, "RGBA", "FLOAT", data, expected, 0.00001)
     return lines
 
 
-def _kept(channels: str, texel: tuple[float, ...], one: float = 1.0) -> tuple[float, ...]:
-    """What a lookup gives of a texel."""
+def _kept(kept: str, texel: tuple[float, ...], one: float = 1.0) -> tuple[float, ...]:
+    """What a lookup gives of a texel: its channels, or A, L, LA or I, as they spread."""
     r, _, _, a = texel
     special = {"A": (0, 0, 0, a), "L": (r, r, r, one), "LA": (r, r, r, a), "I": (r,) * 4}
-    if channels in special:
-        return special[channels]
+    if kept in special:
+        return special[kept]
     pairs = zip("RGBA", texel, (0, 0, 0, one), strict=True)
-    return tuple(v if c in channels else default for c, v, default in pairs)
+    return tuple(v if c in kept else default for c, v, default in pairs)
 
 
 def _words(values: tuple[float, ...]) -> str:
     return " ".join(f"{v:g}" for v in values)
 
 
-def _upload(name: str, channels: str) -> Test:
-    lines = _check_floats(name, channels)
+def _upload(name: str) -> Test:
+    lines = _check_floats(name, channels(name))
     # A value between: off by at most half a step of the narrowest channel.
     steps = {"R3_G3_B2": 3, "RGBA2": 3, "RGB10_A2": 3, "RGB4": 15, "RGBA4": 15, "RGB5": 31,
              "RGB5_A1": 31}  # fmt: skip
     texel = (0.25, 0.5, 0.75, 1.0 if name == "RGB5_A1" else 0.25)
-    expected = _kept(channels, texel)
+    expected = _kept(channels(name), texel)
     if name.startswith("SRGB"):
         expected = (*(((v + 0.055) / 1.055) ** 2.4 for v in expected[:3]), expected[3])
     data, near = f"float({_words(texel * 4)})", 0.55 / steps.get(name, 127)
@@ -117,22 +113,22 @@ def _upload(name: str, channels: str) -> Test:
     return place, f"Texels of {name} are what was uploaded.", _test(lines)
 
 
-def _integer_case(internal: str, signed: bool, channels: str) -> list[str]:
+def _integer_case(internal: str, signed: bool, kept: str) -> list[str]:
     texel = (-5, 7, -3, 100) if signed else (5, 7, 3, 200)
     name, kind = ("int", "INT") if signed else ("uint", "UNSIGNED_INT")
     return _case(
         f"call glTexImage2D GL_TEXTURE_2D 0 GL_{internal} 2 2 0 GL_RGBA_INTEGER GL_{kind} "
         f"{name}({_words(texel * 4)})",
-        [f"uniform {'iu'[not signed]}vec4 expected {_words(_kept(channels, texel, 1))}"],
+        [f"uniform {'iu'[not signed]}vec4 expected {_words(_kept(kept, texel, 1))}"],
     )
 
 
 def _integers(signed: bool) -> Test:
     what, suffix = ("signed", "I") if signed else ("unsigned", "UI")
     lines = []
-    for channels in ("R", "RG", "RGB", "RGBA"):
+    for kept in ("R", "RG", "RGB", "RGBA"):
         for bits in (8, 16, 32):
-            lines += _integer_case(f"{channels}{bits}{suffix}", signed, channels)
+            lines += _integer_case(f"{kept}{bits}{suffix}", signed, kept)
     if not signed:
         case = _integer_case("RGB10_A2UI", signed, "RGBA")
         lines += [line.replace("200", "3") for line in case]
@@ -142,7 +138,7 @@ def _integers(signed: bool) -> Test:
     return place, purpose, _test(lines, "iu"[not signed], require=require)
 
 
-def _old(base: str, channels: str) -> Test:
+def _old(base: str, kept: str) -> Test:
     """GL_ALPHA8 and its kin: unsigned, signed, float, sRGB."""
     bits = ("4", "8", "12", "16", "8_SNORM", "16_SNORM")
     names = [f"{base}{b}" for b in bits]
@@ -150,8 +146,8 @@ def _old(base: str, channels: str) -> Test:
         names = [f"LUMINANCE{b.partition('_')[0]}_ALPHA{b}" for b in bits]
     names += [f"{base}16F_ARB", f"{base}32F_ARB"]
     if base.startswith("LUMINANCE"):
-        names.append("SLUMINANCE8_ALPHA8" if channels == "LA" else "SLUMINANCE8")
-    lines = [line for name in names for line in _check_floats(name, channels)]
+        names.append("SLUMINANCE8_ALPHA8" if kept == "LA" else "SLUMINANCE8")
+    lines = [line for name in names for line in _check_floats(name, kept)]
     require = ("GL_ARB_texture_float", "GL_EXT_texture_snorm", "GL_EXT_texture_sRGB")
     return (
         f"gl-1.1/texture-uploads/{slug(base)}",
@@ -160,11 +156,11 @@ def _old(base: str, channels: str) -> Test:
     )
 
 
-def _old_integers(base: str, channels: str, signed: bool) -> Test:
+def _old_integers(base: str, kept: str, signed: bool) -> Test:
     what, suffix = ("signed", "I_EXT") if signed else ("unsigned", "UI_EXT")
     lines = []
     for bits in (8, 16, 32):
-        lines += _integer_case(f"{base}{bits}{suffix}", signed, channels)
+        lines += _integer_case(f"{base}{bits}{suffix}", signed, kept)
     return (
         f"ext_texture_integer/texture-uploads/{what}-{slug(base)}",
         f"Texels of the {what} integer formats of {base} spread over the channels.",

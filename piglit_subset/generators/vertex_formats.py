@@ -6,6 +6,7 @@ holds one element, and the vertex shader holds it against a uniform.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from gallette.piglit_subset.generators.common import Test, drawn, main
@@ -13,11 +14,6 @@ from gallette.piglit_subset.generators.common import Test, drawn, main
 _INTEGERS = {
     "byte": (8, True), "ubyte": (8, False), "short": (16, True), "ushort": (16, False),
     "int": (32, True), "uint": (32, False),
-}  # fmt: skip
-_ENUMS = {
-    "byte": "BYTE", "ubyte": "UNSIGNED_BYTE", "short": "SHORT", "ushort": "UNSIGNED_SHORT",
-    "int": "INT", "uint": "UNSIGNED_INT", "float": "FLOAT", "half": "HALF_FLOAT",
-    "double": "DOUBLE", "fixed": "FIXED",
 }  # fmt: skip
 _PACKED = ("UNSIGNED_INT_2_10_10_10_REV", "INT_2_10_10_10_REV")
 _NEAR = "all(lessThanEqual(abs(value - expected), abs(expected) * 0.00001 + 0.00001))"
@@ -81,6 +77,10 @@ def _bytes(name: str, values: Sequence[float], size: int) -> str:
     return f"{len(values) * size} {name}({' '.join(map(str, values))})"
 
 
+def _enum(name: str) -> str:
+    return {"half": "HALF_FLOAT"}.get(name) or re.sub("^U", "UNSIGNED_", name.upper())
+
+
 def _raw(name: str) -> tuple[list[int], int]:
     """Telling values of an integer type, and its size in bytes."""
     bits, signed = _INTEGERS[name]
@@ -94,7 +94,7 @@ def _sizes(name: str, width: int, raw: Sequence[float], values: Sequence[float],
     """A case of each size: what memory holds, and what the shader gets of it."""
     for size in (1, 2, 3, 4):
         filled = [*values[:size], *[type(values[0])(v) for v in (0, 0, 0, 1)[size:]]]
-        call = pointer.format(f"0 {size} GL_{_ENUMS[name]}")
+        call = pointer.format(f"0 {size} GL_{_enum(name)}")
         yield _case(_bytes(name, raw[:size], width), call, uniform, filled)
 
 

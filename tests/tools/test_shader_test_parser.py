@@ -213,6 +213,12 @@ patch parameter default level outer 1 1 1 1
 patch parameter default level inner 1 1
 memory barrier GL_SHADER_STORAGE_BARRIER_BIT
 fbfetch barrier
+color 0 1 0 1
+newlist GL_COMPILE
+endlist
+calllist
+deletelist
+parameter env_vp 0 1 2 3 4
 """
 
 
