@@ -21,8 +21,8 @@ from gallette.piglit_subset import known
 from gallette.piglit_subset.environment import child_environment
 from gallette.piglit_subset.history import Costs
 from gallette.piglit_subset.journal import Head, Journal
-from gallette.piglit_subset.pool import Report, run_all
-from gallette.piglit_subset.results import Entry, Run, entry_of
+from gallette.piglit_subset.pool import run_all
+from gallette.piglit_subset.results import Entry, Run
 from gallette.pipe.loader import driver_package
 from gallette.terminal import console
 
@@ -97,20 +97,19 @@ def _run(job: Job, head: Head, journal: Journal | None) -> Run:
     title = f"{job.title} on {head.driver}"
     debugging = bool(os.environ.get("GALLETTE_DEBUG"))
     with RunProgress(out, title, [price[n] for n, _ in todo], len(run.tests)) as progress:
-        for report in _reports(job, head, todo, price):
-            fresh = entry_of(report, head.driver)
-            entry = journal.add(report.name, fresh) if journal else run.add(report.name, fresh)
-            if debugging and report.err:  # what the flags asked for
-                print(f"{report.name.replace('@', '/')}:\n{report.err}", file=sys.stderr)
+        for fresh in _results(job, head, todo, price):
+            entry = (journal or run).add(fresh.name, fresh)
+            if debugging and fresh.err:  # what the flags asked for
+                print(f"{fresh.name.replace('@', '/')}:\n{fresh.err}", file=sys.stderr)
             if job.verbose or fresh.result not in ("pass", "skip") or entry.flaky:
-                out.print(_line(report.name, fresh if not entry.flaky else entry), highlight=False)
-            progress.step(price[report.name], run.totals())
+                out.print(_line(fresh.name, fresh if not entry.flaky else entry), highlight=False)
+            progress.step(price[fresh.name], run.totals())
     return run
 
 
-def _reports(
+def _results(
     job: Job, head: Head, todo: list[tuple[str, Path]], price: dict[str, float]
-) -> Iterator[Report]:
+) -> Iterator[Entry]:
     if job.cluster:
         from gallette.piglit_subset.remote import run_on_cluster
 

@@ -16,37 +16,18 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import tell
 
 from .environment import child_command, child_environment
+from .results import Entry, again
 
-__all__ = ["Report", "TestProcess", "run_all"]
+__all__ = ["TestProcess", "run_all"]
 
 # A worker is retired after this many tests, so that a slow leak in a native driver stays small.
 _TESTS_PER_WORKER = 400
-
-
-@dataclass(slots=True)
-class Report:
-    """What came back about one test."""
-
-    name: str
-    path: Path
-    result: str
-    reason: str = ""
-    out: str = ""
-    err: str = ""
-    start: float = 0.0
-    end: float = 0.0
-    images: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def seconds(self) -> float:
-        return self.end - self.start
 
 
 class _Worker:
@@ -120,7 +101,7 @@ class TestProcess:
         self.driver, self.timeout, self._environment = driver, timeout, environment
         self._worker: _Worker | None = None
 
-    def run(self, name: str, path: Path) -> Report:
+    def run(self, name: str, path: Path) -> Entry:
         worker = self._worker
         if worker is not None and worker.tests >= _TESTS_PER_WORKER:
             worker.close()
@@ -138,18 +119,9 @@ class TestProcess:
             reason = f"exit status {worker.process.returncode}"
             if reply == "timeout":
                 reason = f"no answer within {self.timeout:g} s"
-            return Report(name, path, reply, reason, "", err, start, time.time())
-        return Report(
-            name,
-            path,
-            reply["result"],
-            reply["reason"],
-            reply["out"],
-            err,
-            reply["start"],
-            reply["end"],
-            reply["images"],
-        )
+            reply = {"result": reply, "reason": reason, "start": start, "end": time.time()}
+        command = again(self.driver, path)
+        return Entry(**reply, err=err, command=command, path=str(path), name=name)
 
     def kill(self) -> None:
         """From another thread: do not wait for the test in hand."""
@@ -170,12 +142,12 @@ def run_all(
     timeout: float,
     stop: threading.Event | None = None,
     environment: dict[str, str] | None = None,
-) -> Iterator[Report]:
-    """Run every (name, path) and yield the reports as they come in, in no particular order."""
+) -> Iterator[Entry]:
+    """Run every (name, path) and yield what came of it, in no particular order."""
     todo: queue.SimpleQueue[tuple[str, Path]] = queue.SimpleQueue()
     for test in tests:
         todo.put(test)
-    done: queue.SimpleQueue[Report | BaseException | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[Entry | BaseException | None] = queue.SimpleQueue()
     halt = stop or threading.Event()
     env = environment or child_environment(driver, jobs)
     processes: list[TestProcess] = []

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from gallette.piglit_subset.cluster import Cluster
 from gallette.piglit_subset.environment import child_environment
-from gallette.piglit_subset.pool import Report, TestProcess
+from gallette.piglit_subset.pool import TestProcess
+from gallette.piglit_subset.results import Entry, again
 
 __all__ = ["run_on_cluster"]
 
@@ -47,7 +48,7 @@ def run_on_cluster(
     timeout: float,
     use_cache: bool,
     cost: Callable[[str], float],
-) -> Iterator[Report]:
+) -> Iterator[Entry]:
     """Run every (name, path); reports as batches come back."""
     items = [Sent(name, str(path), path.read_bytes()) for name, path in tests]
     run = partial(_run_batch, How(driver, timeout, use_cache))
@@ -55,7 +56,8 @@ def run_on_cluster(
         for item, result in cluster.run(run, items, lambda sent: cost(sent.name)):
             if isinstance(result, BaseException):
                 why = f"the worker was lost twice: {result}"
-                yield Report(item.name, Path(item.path), "crash", why)
+                command = again(driver, item.path)
+                yield Entry("crash", why, command=command, path=item.path, name=item.name)
             else:
                 yield result
 
@@ -63,7 +65,7 @@ def run_on_cluster(
 _processes: dict[How, TestProcess] = {}
 
 
-def _run_batch(how: How, batch: list[Sent]) -> list[Report]:
+def _run_batch(how: How, batch: list[Sent]) -> list[Entry]:
     """On a worker: run some tests in its test process."""
     process = _processes.get(how)
     if process is None:
@@ -75,8 +77,9 @@ def _run_batch(how: How, batch: list[Sent]) -> list[Report]:
     reports = []
     with tempfile.TemporaryDirectory(prefix="gallette-") as folder:
         for number, sent in enumerate(batch):
-            report = process.run(sent.name, _file(sent, Path(folder) / str(number)))
-            report.path = Path(sent.path)
+            file = _file(sent, Path(folder) / str(number))
+            report = process.run(sent.name, file)
+            report.command, report.path = again(how.driver, sent.path), sent.path
             reports.append(report)
     return reports
 

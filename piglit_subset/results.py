@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import InputError
-from gallette.piglit_subset.pool import Report
 
 __all__ = ["ORDER", "Entry", "Run", "merge", "read_run", "write_run"]
 
@@ -42,6 +41,7 @@ class Entry:
     path: str = ""
     # How often each result came, for a test that ran more than once.
     attempts: dict[str, int] = field(default_factory=dict)
+    name: str = ""
 
     @property
     def runs(self) -> int:
@@ -102,6 +102,11 @@ def test_name(path: Path, root: Path) -> str:
     return SEPARATOR.join(relative.with_suffix("").parts)
 
 
+def again(driver: str, path: Path | str) -> str:
+    """The command that runs one test."""
+    return f"gallette piglit run --driver {driver} {path}"
+
+
 def _time(start: float, end: float) -> dict[str, Any]:
     return {"start": start, "end": end, "__type__": "TimeAttribute"}
 
@@ -130,21 +135,6 @@ def _entry(test: Entry, pid: int) -> dict[str, Any]:
             "attempts": test.attempts,
         },
     }
-
-
-def entry_of(report: Report, driver: str) -> Entry:
-    command = f"gallette piglit run --driver {driver} {report.path}"
-    return Entry(
-        report.result,
-        report.reason,
-        report.out,
-        report.err,
-        command,
-        report.start,
-        report.end,
-        report.images,
-        str(report.path),
-    )
 
 
 def write_run(run: Run, folder: Path, head: dict[str, Any] | None = None) -> Path:

@@ -106,7 +106,8 @@ def test_tests_run_on_workers_that_have_no_files(scheduler: str, tmp_path: Path)
         **{name: "pass" for name, _ in chosen},
         "gone": "fail",
     }
-    assert reports["gone"].path == gone
+    assert reports["gone"].path == str(gone)
+    assert reports["gone"].command == f"gallette piglit run --driver numpipe {gone}"
     assert "gone.shader_test:4:1" in reports["gone"].reason
 
 

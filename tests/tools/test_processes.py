@@ -13,7 +13,7 @@ from gallette.compiler.errors import GalletteError, InputError
 from gallette.piglit_subset import cluster, execute, pool, remote
 from gallette.piglit_subset.execute import Unavailable, make_context, run_file, run_test
 from gallette.piglit_subset.history import Costs
-from gallette.piglit_subset.pool import Report, TestProcess, run_all
+from gallette.piglit_subset.pool import TestProcess, run_all
 from gallette.piglit_subset.remote import How, Sent
 from gallette.piglit_subset.requirements import context_needs
 from gallette.piglit_subset.results import Entry, Run, merge
@@ -197,6 +197,11 @@ def test_processes_that_die_or_hang_are_followed_by_others(workers: list[Worker]
     assert (found[0].out, found[0].err, found[0].images) == ("o", "words", {"a": "b"})
     assert (found[0].start, found[0].end, found[0].seconds) == (1.0, 3.5, 2.5)
     assert found[1].end >= found[1].start > 1e9
+    assert (
+        found[0].command
+        == found[2].command[:-1] + "0"
+        == ("gallette piglit run --driver numpipe p0")
+    )
     process.close(kill=True)
     process.close()
     assert workers[2].closed == [True]
@@ -280,8 +285,8 @@ def test_batches_run_in_one_process_for_each_way(
         def __init__(self, driver: str, timeout: float, environment: dict[str, str]) -> None:
             made.append((driver, timeout, environment.get("GALLETTE_CACHE")))
 
-        def run(self, name: str, path: Path) -> Report:
-            return Report(name, path, "pass")
+        def run(self, name: str, path: Path) -> Entry:
+            return Entry("pass", path=str(path), name=name)
 
         def close(self) -> None:
             """Nothing."""
@@ -292,9 +297,10 @@ def test_batches_run_in_one_process_for_each_way(
     sent = [Sent(f"t{i}", f"/nowhere/{i}.shader_test", b"x") for i in range(2)]
     for how in (How("a", 5.0, True), How("a", 5.0, True), How("b", 5.0, False)):
         found = remote._run_batch(how, sent)
-        assert [(r.name, str(r.path)) for r in found] == [
-            ("t0", "/nowhere/0.shader_test"), ("t1", "/nowhere/1.shader_test"),
-        ]  # fmt: skip
+        assert [(r.name, r.path, r.command) for r in found] == [
+            (f"t{i}", p, f"gallette piglit run --driver {how.driver} {p}")
+            for i, p in enumerate(["/nowhere/0.shader_test", "/nowhere/1.shader_test"])
+        ]
     assert made == [("a", 5.0, "here"), ("b", 5.0, "off")]
 
 
@@ -312,7 +318,7 @@ def test_tests_whose_workers_died_crashed(tmp_path: Path, monkeypatch: pytest.Mo
         def run(self, function: Any, items: Any, cost: Any) -> Any:
             assert [cost(i) for i in items] == [1.0, 2.0]
             assert function.args[0] == How("numpipe", 5.0, True)
-            yield items[0], Report("a", Path("p"), "pass")
+            yield items[0], Entry("pass", path="p", name="a")
             yield items[1], ValueError("why")
 
     monkeypatch.setattr(remote, "Cluster", Cluster)
@@ -324,7 +330,7 @@ def test_tests_whose_workers_died_crashed(tmp_path: Path, monkeypatch: pytest.Mo
     assert [(r.name, r.result, r.reason) for r in found] == [
         ("a", "pass", ""), ("b", "crash", "the worker was lost twice: why"),
     ]  # fmt: skip
-    assert found[1].path == paths[1]
+    assert found[1].path == str(paths[1])
 
 
 def test_without_dask_there_are_no_clusters(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from gallette.piglit_subset.execute import run_file, run_test
 from gallette.piglit_subset.history import Costs
 from gallette.piglit_subset.junit import write_junit
 from gallette.piglit_subset.pool import TestProcess, run_all
-from gallette.piglit_subset.results import Entry, Run, entry_of, merge, read_run, write_run
+from gallette.piglit_subset.results import Entry, Run, merge, read_run, write_run
 from gallette.piglit_subset.shader_test import parse_file, parse_text
 from gallette.piglit_subset.suite import Shard, find_tests, some_bundled
 from gallette.piglit_subset.summary import pass_rate, summarise
@@ -259,7 +259,7 @@ def test_results_are_written_in_piglits_format(native: str, tmp_path: Path) -> N
     tests = [write(tmp_path, "one", GREEN + "draw rect -1 -1 2 2\nprobe all rgba 0 0 0 0\n")]
     run = Run("native", start=1.0, end=2.0)
     for report in run_all(tests, native, jobs=1, timeout=30):
-        run.tests[report.name] = entry_of(report, native)
+        run.tests[report.name] = report
     path = write_run(run, tmp_path / "out")
     document = json.loads(path.read_text())
     assert document["results_version"] == 10
