@@ -29,7 +29,7 @@ def families() -> str:
     """How many tests each family has, and a hash of their places and texts."""
     hashes: dict[str, hashlib.blake2b] = {}
     counts: dict[str, int] = {}
-    for test in all_tests():
+    for test in sorted(all_tests(), key=lambda test: (test.family, test.place)):
         found = hashes.setdefault(test.family, hashlib.blake2b(digest_size=16))
         found.update(f"{test.place}\0{test.text}\0".encode())
         counts[test.family] = counts.get(test.family, 0) + 1
