@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gallette.piglit_subset.generators.common import templates
-
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
 _CALL = re.compile(r"(\d)(N?)(ub|us|ui|[bsifd])(v?)$")
