@@ -1,9 +1,4 @@
-"""What the generators share: a test as data, the templates of its text, how values are written.
-
-A family is a module with `tests()`, which yields texts: a test's place in the bundled suite on the
-first line, its purpose on the second, then the shader_test. The module has the rows and the oracle;
-the text around the values is in `templates/`, one file of Jinja macros per family.
-"""
+"""What the generators share: a test as data, its template, and how values are written."""
 
 from __future__ import annotations
 

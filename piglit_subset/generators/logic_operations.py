@@ -37,8 +37,8 @@ _FACTORS = {
 def tests() -> Iterator[str]:
     make = templates("logic_operations")
     for name, meaning in _OPS.items():
-        wanted = [meaning(s, d) & 255 for s, d in zip(_SOURCE, _UNDER, strict=True)]
-        source, under, seen = ([v / 255 for v in color] for color in (_SOURCE, _UNDER, wanted))
+        bits = [meaning(s, d) & 255 for s, d in zip(_SOURCE, _UNDER, strict=True)]
+        source, under, seen = ([v / 255 for v in color] for color in (_SOURCE, _UNDER, bits))
         yield make.operation(name, source, under, seen[:3])
     for name, factor in _FACTORS.items():
         for side, pair, scaled, other in (
