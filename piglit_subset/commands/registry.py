@@ -51,16 +51,16 @@ Row = tuple[str, str, str | Callable[..., Any], str]
 a function, its arguments.
 
 The function is a method of OpenGL's, or one of ours, which gets the session first. Arguments are
-separated by commas: a kind (`enum`, `integer`, `number` or `double`, `3 integer` for several), then
-what an error says was expected.
+separated by commas: a kind (`3 integer` for several), then what an error says was expected.
 """
 
-_ARGUMENT = re.compile(r"(?:(\d) )?(\w+) (.+)")
-_READ: dict[str, Callable[[Line, Words, str], Any]] = {
-    "enum": lambda line, words, what: enum(line, words.word(what)),
-    "integer": lambda line, words, what: words.integer(what),
-    "number": lambda line, words, what: words.number(what),
-    "double": lambda line, words, what: words.double(what),
+_ARGUMENT = re.compile(r"(?:(\d) )?(\w+)(?: (.+))?")
+_READ: dict[str, Callable[[Line, Words, int, str], list[Any]]] = {
+    "enum": lambda line, words, count, what: [enum(line, words.word(what)) for _ in range(count)],
+    "integer": lambda line, words, count, what: words.integers(count, what),
+    "number": lambda line, words, count, what: words.numbers(count, what),
+    "double": lambda line, words, count, what: [words.double(what) for _ in range(count)],
+    "size": lambda line, words, count, what: words.sizes(count),
 }
 
 
@@ -77,10 +77,10 @@ def _call(usage: str, function: str | Callable[..., Any], arguments: str) -> Han
     for text in filter(None, arguments.split(", ")):
         match = _ARGUMENT.fullmatch(text)
         assert match is not None, text
-        readers += [(_READ[match[2]], match[3])] * int(match[1] or 1)
+        readers.append((_READ[match[2]], int(match[1] or 1), match[3]))
 
     def run(session: Session, line: Line, words: Words) -> None:
-        values = [read(line, words, what) for read, what in readers]
+        values = [v for read, count, what in readers for v in read(line, words, count, what)]
         words.end()
         if isinstance(function, str):
             getattr(session.gl, function)(*values)
