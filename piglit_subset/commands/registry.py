@@ -22,7 +22,7 @@ from gallette.piglit_subset.requirements import Skip
 from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words
 
-__all__ = ["COMMANDS", "Handler", "Row", "calls", "command", "lookup", "unsupported"]
+__all__ = ["COMMANDS", "LONGEST", "Handler", "Row", "calls", "command", "lookup", "unsupported"]
 
 Handler = Callable[[Session, Line, Words], None]
 COMMANDS: dict[tuple[str, ...], Handler] = {}
@@ -54,6 +54,9 @@ The function is a method of OpenGL's, or one of ours, which gets the session fir
 separated by commas: a kind (`3 integer` for several), then what an error says was expected.
 """
 
+LONGEST = 1 << 24
+"""The most elements of a buffer."""
+
 _ARGUMENT = re.compile(r"(?:(\d) )?(\w+)(?: (.+))?")
 _READ: dict[str, Callable[[Line, Words, int, str], list[Any]]] = {
     "enum": lambda line, words, count, what: [enum(line, words.word(what)) for _ in range(count)],
@@ -61,6 +64,7 @@ _READ: dict[str, Callable[[Line, Words, int, str], list[Any]]] = {
     "number": lambda line, words, count, what: words.numbers(count, what),
     "double": lambda line, words, count, what: [words.double(what) for _ in range(count)],
     "size": lambda line, words, count, what: words.sizes(count),
+    "length": lambda line, words, count, what: words.sizes(count, LONGEST),
 }
 
 
