@@ -14,14 +14,6 @@ __all__ = ["build"]
 
 POSITION, TEXCOORD = 0, 1
 ATTRIBUTES = {"piglit_vertex": POSITION, "piglit_texcoord": TEXCOORD}
-SEPARABLE_BITS = {
-    "VERTEX_SHADER": 0x1,
-    "FRAGMENT_SHADER": 0x2,
-    "GEOMETRY_SHADER": 0x4,
-    "TESS_CONTROL_SHADER": 0x8,
-    "TESS_EVALUATION_SHADER": 0x10,
-    "COMPUTE_SHADER": 0x20,
-}
 
 
 class _Refused(Exception):
@@ -204,7 +196,7 @@ def _link_separately(session: Session, sources: list[ShaderSource]) -> None:
         session.stage_programs[stage] = program
         _link(session, program, group)
         if session.link_ok:
-            gl.use_program_stages(session.pipeline, SEPARABLE_BITS[stage], program)
+            gl.use_program_stages(session.pipeline, int(getattr(GL, f"{stage}_BIT")), program)
     if session.link_ok:
         gl.bind_program_pipeline(session.pipeline)
 

@@ -13,7 +13,7 @@ import lzma
 import os
 import platform
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -133,18 +133,10 @@ def _entry(test: Entry, pid: int) -> dict[str, Any]:
 
 
 def entry_of(report: Report, driver: str) -> Entry:
-    command = f"gallette piglit run --driver {driver} {report.path}"
-    return Entry(
-        report.result,
-        report.reason,
-        report.out,
-        report.err,
-        command,
-        report.start,
-        report.end,
-        report.images,
-        str(report.path),
-    )
+    told = asdict(report)
+    path = str(told.pop("path"))
+    del told["name"]
+    return Entry(command=f"gallette piglit run --driver {driver} {path}", path=path, **told)
 
 
 def write_run(run: Run, folder: Path, head: dict[str, Any] | None = None) -> Path:

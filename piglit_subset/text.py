@@ -92,7 +92,8 @@ class Words:
             raise self.error(f"expected {what} ({', '.join(choices)}), not {word!r}")
         return word
 
-    def _value(self, parse: Callable[[str], Value], what: str) -> Value:
+    def value(self, parse: Callable[[str], Value], what: str) -> Value:
+        """The next word as `parse` reads it."""
         word = self.word(what)
         try:
             return parse(word)
@@ -100,20 +101,20 @@ class Words:
             raise self.error(f"expected {what}, not {word!r}") from None
 
     def integer(self, what: str = "an integer") -> int:
-        return self._value(parse_integer, what)
+        return self.value(parse_integer, what)
 
     def number(self, what: str = "a number") -> float:
-        return self._value(parse_float, what)
+        return self.value(parse_float, what)
 
     def double(self, what: str = "a number") -> float:
-        return self._value(parse_double, what)
+        return self.value(parse_double, what)
 
     def rest(self, parse: Callable[[str], Value], what: str) -> list[Value]:
         """All words that are left, each as a number."""
         try:
             values = [parse(text) for text in self.texts[self.at :]]
         except ValueError:
-            return [self._value(parse, what) for _ in range(len(self))]  # which one was it?
+            return [self.value(parse, what) for _ in range(len(self))]  # which one was it?
         self.at = len(self.texts)
         return values
 

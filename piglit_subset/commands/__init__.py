@@ -9,6 +9,16 @@ from gallette.piglit_subset.commands.registry import COMMANDS, Handler, lookup
 
 __all__ = ["COMMANDS", "Handler", "lookup"]
 
-_TOPICS = ("buffers", "calls", "draw", "framebuffers", "handles", "legacy", "link", "probes", "state")
+_TOPICS = (
+    "buffers",
+    "calls",
+    "draw",
+    "framebuffers",
+    "handles",
+    "legacy",
+    "link",
+    "probes",
+    "state",
+)
 for _topic in (*_TOPICS, "textures", "uniforms"):
     import_module(f"{__name__}.{_topic}")

@@ -229,28 +229,31 @@ def check(session: Session, line: Line, words: Words) -> None:
     _compare(session, reader, _call(session, reader, (*_NEAR, *_ORDER)))
 
 
-@command("check memory")
-def check_memory(session: Session, line: Line, words: Words) -> None:
-    """check memory $ADDRESS = TYPE(VALUES): mapped memory (not in piglit)"""
+def _address(session: Session, line: Line) -> tuple[_Reader, int]:
+    """The address after `... memory`, and a reader of what follows."""
     reader = _Reader(line, line.text.index("memory") + len("memory"))
     address = _number(session, reader, reader.take("an address"), "intptr")
     if not address:
         raise line.error("there is no memory at a null pointer")
-    _compare(session, reader, [int(address)], memory=True)
+    return reader, int(address)
+
+
+@command("check memory")
+def check_memory(session: Session, line: Line, words: Words) -> None:
+    """check memory $ADDRESS = TYPE(VALUES): mapped memory (not in piglit)"""
+    reader, address = _address(session, line)
+    _compare(session, reader, [address], memory=True)
 
 
 @command("store memory")
 def store_memory(session: Session, line: Line, words: Words) -> None:
     """store memory $ADDRESS TYPE(VALUES): write to mapped memory (not in piglit)"""
-    reader = _Reader(line, line.text.index("memory") + len("memory"))
-    address = _number(session, reader, reader.take("an address"), "intptr")
+    reader, address = _address(session, line)
     data = _typed(session, reader, reader.take("a type"))
     if reader.next:
         superfluous = reader.take("nothing")
         raise reader.fail(f"unexpected {superfluous!r} after the command")
-    if not address:
-        raise line.error("there is no memory at a null pointer")
-    ctypes.memmove(int(address), data.ctypes.data, data.nbytes)
+    ctypes.memmove(address, data.ctypes.data, data.nbytes)
 
 
 def _compare(session: Session, reader: _Reader, seen: list[Any], memory: bool = False) -> None:

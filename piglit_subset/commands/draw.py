@@ -40,38 +40,35 @@ def _draw_rectangle(
         gl.bind_vertex_array(session.rectangle_array)
     gl.bind_buffer(GL.ARRAY_BUFFER, session.rectangle_buffer)
     gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STREAM_DRAW)
+    # The fixed-function arrays feed gl_Vertex, and alias attribute 0 for everyone else.
+    switch_on, switch_off = gl.enable_vertex_attrib_array, gl.disable_vertex_attrib_array
+    arrays = [POSITION, TEXCOORD][: 1 + (texture is not None)]
     if session.is_compat:
-        # The fixed-function arrays feed gl_Vertex, and alias attribute 0 for everyone else.
+        switch_on, switch_off = gl.enable_client_state, gl.disable_client_state
+        arrays = [GL.VERTEX_ARRAY, GL.TEXTURE_COORD_ARRAY][: len(arrays)]
         gl.vertex_pointer(4, GL.FLOAT, 32, 0)
-        gl.enable_client_state(GL.VERTEX_ARRAY)
         if texture is not None:
             gl.client_active_texture(GL.TEXTURE0)
             gl.tex_coord_pointer(4, GL.FLOAT, 32, 16)
-            gl.enable_client_state(GL.TEXTURE_COORD_ARRAY)
     else:
-        gl.vertex_attrib_pointer(POSITION, 4, GL.FLOAT, 0, 32, 0)
-        gl.enable_vertex_attrib_array(POSITION)
-        if texture is not None:
-            gl.vertex_attrib_pointer(TEXCOORD, 4, GL.FLOAT, 0, 32, 16)
-            gl.enable_vertex_attrib_array(TEXCOORD)
-    mode = GL.TRIANGLE_STRIP
+        for index in arrays:
+            gl.vertex_attrib_pointer(index, 4, GL.FLOAT, 0, 32, 16 * (index == TEXCOORD))
+    for array in arrays:
+        switch_on(array)
     if patch:
         gl.patch_parameteri(GL.PATCH_VERTICES, 4)
-        mode = GL.PATCHES
-    if instances > 1:
-        gl.draw_arrays_instanced(mode, 0, 4, instances)
-    else:
-        gl.draw_arrays(mode, 0, 4)
-    if session.is_compat:
-        gl.disable_client_state(GL.VERTEX_ARRAY)
-        if texture is not None:
-            gl.disable_client_state(GL.TEXTURE_COORD_ARRAY)
-    else:
-        gl.disable_vertex_attrib_array(POSITION)
-        if texture is not None:
-            gl.disable_vertex_attrib_array(TEXCOORD)
+    _draw(session, GL.PATCHES if patch else GL.TRIANGLE_STRIP, 0, 4, instances)
+    for array in arrays:
+        switch_off(array)
     if session.rectangle_array:
         gl.bind_vertex_array(session.vertex_array)
+
+
+def _draw(session: Session, mode: int, first: int, count: int, instances: int) -> None:
+    if instances > 1:
+        session.gl.draw_arrays_instanced(mode, first, count, instances)
+    else:
+        session.gl.draw_arrays(mode, first, count)
 
 
 def _ortho(session: Session, box: Box) -> Box:
@@ -139,10 +136,7 @@ def draw_arrays(session: Session, line: Line, words: Words) -> None:
             raise line.error(f"draws vertex {first + count - 1}, [vertex data] has {have}")
     if "xfb" in head:
         _begin_feedback(session, mode)
-    if instances > 1:
-        gl.draw_arrays_instanced(mode, first, count, instances)
-    else:
-        gl.draw_arrays(mode, first, count)
+    _draw(session, mode, first, count, instances)
     if "xfb" in head:
         gl.end_transform_feedback()
         gl.end_query(GL.PRIMITIVES_GENERATED)

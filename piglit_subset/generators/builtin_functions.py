@@ -92,35 +92,18 @@ FUNCTIONS = (
     Function("min", np.minimum, _PAIRS),
     Function("max", np.maximum, _PAIRS),
     Function("step", lambda edge, x: np.where(x < edge, 0.0, 1.0), _PAIRS),
-    Function(
-        "clamp",
-        lambda x, low, high: np.minimum(np.maximum(x, low), high),
-        ((0.5, 0.0, 1.0), (-3.0, -1.0, 1.0), (9.0, 2.0, 4.0)),
-    ),
-    Function(
-        "mix",
-        lambda x, y, a: x * (1 - a) + y * a,
-        ((1.0, 3.0, 0.5), (-2.0, 2.0, 0.25), (4.0, 8.0, 1.0), (4.0, 8.0, 0.0)),
-        _TINY,
-        1e-6,
-    ),
-    Function(
-        "smoothstep",
-        lambda low, high, x: (t := np.clip((x - low) / (high - low), 0, 1)) * t * (3 - 2 * t),
-        ((0.0, 1.0, 0.5), (0.0, 4.0, 1.0), (1.0, 2.0, 9.0), (1.0, 2.0, 0.0)),
-        1e-5,
-    ),
-    Function(
-        "fma",
-        lambda a, b, c: a * b + c,
-        ((1.0, 2.0, 3.0), (-0.5, 4.0, 2.0), (1.5, 1.5, -2.25)),
-        _TINY,
-        1e-6,
-        version=400,
-    ),
+    Function("clamp", lambda x, low, high: np.minimum(np.maximum(x, low), high),
+             ((0.5, 0.0, 1.0), (-3.0, -1.0, 1.0), (9.0, 2.0, 4.0))),
+    Function("mix", lambda x, y, a: x * (1 - a) + y * a,
+             ((1.0, 3.0, 0.5), (-2.0, 2.0, 0.25), (4.0, 8.0, 1.0), (4.0, 8.0, 0.0)), _TINY, 1e-6),
+    Function("smoothstep",
+             lambda low, high, x: (t := np.clip((x - low) / (high - low), 0, 1)) * t * (3 - 2 * t),
+             ((0.0, 1.0, 0.5), (0.0, 4.0, 1.0), (1.0, 2.0, 9.0), (1.0, 2.0, 0.0)), 1e-5),
+    Function("fma", lambda a, b, c: a * b + c,
+             ((1.0, 2.0, 3.0), (-0.5, 4.0, 2.0), (1.5, 1.5, -2.25)), _TINY, 1e-6, version=400),
     Function("isnan", np.isnan, ((0.0,), (1.5,), (float("nan"),), (float("inf"),))),
     Function("isinf", np.isinf, ((0.0,), (1.5,), (float("inf"),), (float("-inf"),))),
-)
+)  # fmt: skip
 
 
 def tests() -> Iterator[str]:

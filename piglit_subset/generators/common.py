@@ -17,6 +17,7 @@ __all__ = [
     "SCALARS",
     "Generated",
     "all_tests",
+    "channels_of",
     "evaluation",
     "number",
     "rotated",
@@ -98,6 +99,12 @@ def templates(family: str) -> Any:
 def vector(scalar: str, size: int) -> str:
     """The GLSL type of `size` scalars."""
     return scalar if size == 1 else f"{SCALARS[scalar]}{size}"
+
+
+def channels_of(name: str) -> str:
+    """The channels of a sized colour format, which its name lists."""
+    listed = name.removesuffix("_SNORM").replace("SRGB", "RGB").replace("ALPHA", "A")
+    return "".join(c for c in "RGBA" if c in listed)
 
 
 def number(value: Any) -> str:

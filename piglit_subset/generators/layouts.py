@@ -14,7 +14,6 @@ from gallette.piglit_subset.generators.common import templates
 
 __all__ = ["Placed", "place_member"]
 
-_SCALAR_SIZE = {"float": 4, "int": 4, "uint": 4, "bool": 4, "double": 8}
 _TYPES = (
     "float", "vec2", "vec3", "vec4", "int", "ivec2", "ivec3", "ivec4", "uint", "uvec3", "bool",
     "bvec2", "bvec3", "mat2", "mat3", "mat4", "mat2x3", "mat2x4", "mat3x2", "mat3x4", "mat4x2",

@@ -83,19 +83,13 @@ def _doubles() -> Iterator[str]:
     values = (0.0, 1.0, -2.5, 1e300, 4.9e-324, math.pi)
     cases = [(value, np.array([value]).view(np.uint32).tolist()) for value in values]
     uniforms = {"value": "double", "halves": "uvec2"}
+    pack = "joins two words, the low one first"
+    unpack = "gives the bits of a double, the low word first"
     for name, purpose, condition in (
-        (
-            "packDouble2x32",
-            "joins two words, the low one first.",
-            "packDouble2x32(halves) == value",
-        ),
-        (
-            "unpackDouble2x32",
-            "gives the bits of a double, the low word first.",
-            "unpackDouble2x32(value) == halves",
-        ),
+        ("packDouble2x32", pack, "packDouble2x32(halves) == value"),
+        ("unpackDouble2x32", unpack, "unpackDouble2x32(value) == halves"),
     ):
-        yield evaluation(f"packing/{name}", f"{name} {purpose}", 400, uniforms, condition, cases)
+        yield evaluation(f"packing/{name}", f"{name} {purpose}.", 400, uniforms, condition, cases)
 
 
 def _apart() -> Iterator[str]:

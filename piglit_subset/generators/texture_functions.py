@@ -43,55 +43,21 @@ class _Kind:
 
 
 _KINDS = (
-    _Kind(
-        "1D",
-        "texture rgbw 1D 0",
-        _ROW,
-        "{s}",
-        "0.0",
-        ("1", "rg gb bw wr"),
-        ("{n} - 1", "1"),
-        ("vec2({s}, 1.0) * 2.0", "vec4({s}, 9.0, 9.0, 1.0) * 2.0"),
-    ),
-    _Kind(
-        "2D",
-        "texture rgbw 0 (8, 8)",
-        _QUADRANTS,
-        "vec2({s}, {t})",
-        "vec2(0.0)",
-        ("ivec2(4, 0)", "rg gg bw ww"),  # clamped to its edges
-        ("ivec2({n} % 2 * 4 + 1, {n} / 2 * 4 - 2)", "ivec2(2, 4)"),
-        ("vec3({s}, {t}, 1.0) * 2.0", "vec4({s}, {t}, 9.0, 1.0) * 2.0"),
-    ),
-    _Kind(
-        "3D",
-        "texture rgbw 3D 0",
-        _QUADRANTS,
-        "vec3({s}, {t}, 0.25)",
-        "vec3(0.0)",
-        ("ivec3(1, 0, 0)", "rg gr bw wb"),
-        ("ivec3({n} % 2 + 1, {n} / 2 - 1, 1)", "ivec3(-1, 1, -1)"),
-        ("vec4({s}, {t}, 0.25, 1.0) * 2.0",),
-    ),
-    _Kind(
-        "1DArray",
-        "texture rgbw 1DArray 0 (4, 4)",
-        _LAYERS,
-        "vec2({t}, {s})",
-        "0.0",
-        ("1", "rr gg bb ww"),  # a layer has one colour
-        ("ivec2(3, {n})", "-2"),
-    ),
-    _Kind(
-        "2DArray",
-        "texture rgbw 2DArray 0 (4, 4, 4)",
-        _LAYERS,
-        "vec3({t}, {t}, {s})",
-        "vec2(0.0)",
-        ("ivec2(1, 2)", "rr gg bb ww"),
-        ("ivec3(5, -1, {n})", "ivec2(-3, 2)"),
-    ),
-)
+    _Kind("1D", "texture rgbw 1D 0", _ROW, "{s}", "0.0", ("1", "rg gb bw wr"), ("{n} - 1", "1"),
+          ("vec2({s}, 1.0) * 2.0", "vec4({s}, 9.0, 9.0, 1.0) * 2.0")),
+    # The offset is clamped to the edges.
+    _Kind("2D", "texture rgbw 0 (8, 8)", _QUADRANTS, "vec2({s}, {t})", "vec2(0.0)",
+          ("ivec2(4, 0)", "rg gg bw ww"), ("ivec2({n} % 2 * 4 + 1, {n} / 2 * 4 - 2)",
+          "ivec2(2, 4)"), ("vec3({s}, {t}, 1.0) * 2.0", "vec4({s}, {t}, 9.0, 1.0) * 2.0")),
+    _Kind("3D", "texture rgbw 3D 0", _QUADRANTS, "vec3({s}, {t}, 0.25)", "vec3(0.0)",
+          ("ivec3(1, 0, 0)", "rg gr bw wb"), ("ivec3({n} % 2 + 1, {n} / 2 - 1, 1)",
+          "ivec3(-1, 1, -1)"), ("vec4({s}, {t}, 0.25, 1.0) * 2.0",)),
+    # A layer has one colour.
+    _Kind("1DArray", "texture rgbw 1DArray 0 (4, 4)", _LAYERS, "vec2({t}, {s})", "0.0",
+          ("1", "rr gg bb ww"), ("ivec2(3, {n})", "-2")),
+    _Kind("2DArray", "texture rgbw 2DArray 0 (4, 4, 4)", _LAYERS, "vec3({t}, {t}, {s})",
+          "vec2(0.0)", ("ivec2(1, 2)", "rr gg bb ww"), ("ivec3(5, -1, {n})", "ivec2(-3, 2)")),
+)  # fmt: skip
 _LOD = "GL_ARB_shader_texture_lod"
 # Comparisons with depths that rise from 0 to 1 along the texture.
 _SHADOWS = (

@@ -12,30 +12,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gallette.piglit_subset.generators.common import templates
+from gallette.piglit_subset.generators.common import channels_of, templates
 
 _TEXELS = ((1.0, 0.0, 1.0, 0.0), (0.0, 1.0, 0.0, 1.0))
-# Sized formats and the channels that are kept.
-_PLAIN = {
-    "R8": "R", "RG8": "RG", "RGB8": "RGB", "RGBA8": "RGBA", "R16": "R", "RG16": "RG",
-    "RGB16": "RGB", "RGBA16": "RGBA", "R8_SNORM": "R", "RG8_SNORM": "RG", "RGB8_SNORM": "RGB",
-    "RGBA8_SNORM": "RGBA", "R16_SNORM": "R", "RG16_SNORM": "RG", "RGB16_SNORM": "RGB",
-    "RGBA16_SNORM": "RGBA", "R16F": "R", "RG16F": "RG", "RGB16F": "RGB", "RGBA16F": "RGBA",
-    "R32F": "R", "RG32F": "RG", "RGB32F": "RGB", "RGBA32F": "RGBA", "RGB10_A2": "RGBA",
-    "R11F_G11F_B10F": "RGB", "RGB9_E5": "RGB", "SRGB8": "RGB", "SRGB8_ALPHA8": "RGBA",
-    "R3_G3_B2": "RGB", "RGB4": "RGB", "RGB5": "RGB", "RGB10": "RGB", "RGB12": "RGB",
-    "RGBA2": "RGBA", "RGBA4": "RGBA", "RGB5_A1": "RGBA", "RGBA12": "RGBA",
-}  # fmt: skip
-# Formats whose narrowest channel has less than eight bits: the steps of that channel.
-_STEPS = {
-    "R3_G3_B2": 3,
-    "RGBA2": 3,
-    "RGB10_A2": 3,
-    "RGB4": 15,
-    "RGBA4": 15,
-    "RGB5": 31,
-    "RGB5_A1": 31,
-}
+_PLAIN = (
+    "R8", "RG8", "RGB8", "RGBA8", "R16", "RG16", "RGB16", "RGBA16", "R8_SNORM", "RG8_SNORM",
+    "RGB8_SNORM", "RGBA8_SNORM", "R16_SNORM", "RG16_SNORM", "RGB16_SNORM", "RGBA16_SNORM", "R16F",
+    "RG16F", "RGB16F", "RGBA16F", "R32F", "RG32F", "RGB32F", "RGBA32F", "RGB10_A2",
+    "R11F_G11F_B10F", "RGB9_E5", "SRGB8", "SRGB8_ALPHA8", "R3_G3_B2", "RGB4", "RGB5", "RGB10",
+    "RGB12", "RGBA2", "RGBA4", "RGB5_A1", "RGBA12",
+)  # fmt: skip
+# The steps of a format's narrowest channel, where it has less than eight bits.
+_STEPS = {"R3_G3_B2": 3, "RGBA2": 3, "RGB10_A2": 3, "RGB4": 15, "RGBA4": 15, "RGB5": 31,
+          "RGB5_A1": 31}  # fmt: skip
 _OLD = {"ALPHA": "A", "LUMINANCE": "L", "LUMINANCE_ALPHA": "LA", "INTENSITY": "I"}
 
 Case = tuple[str, str, str, float]
@@ -44,8 +33,8 @@ off."""
 
 
 def tests() -> Iterator[str]:
-    for name, channels in _PLAIN.items():
-        yield _plain(name, channels)
+    for name in _PLAIN:
+        yield _plain(name)
     for signed in (True, False):
         yield _integers(signed)
     for base, channels in _OLD.items():
@@ -86,7 +75,8 @@ def _floats(name: str, channels: str, texels: tuple[tuple[float, ...], ...]) -> 
         yield name, data, _words(_kept(channels, texel)), 0.00001
 
 
-def _plain(name: str, channels: str) -> str:
+def _plain(name: str) -> str:
+    channels = channels_of(name)
     cases = list(_floats(name, channels, _TEXELS))
     # A value between: off by at most half a step of the narrowest channel.
     texel = (0.25, 0.5, 0.75, 1.0 if name == "RGB5_A1" else 0.25)
@@ -202,16 +192,15 @@ def _blocks() -> Iterator[Block]:
     color = (1.0, 32 / 63, 0.0)
     plain = struct.pack("<HHI", orange, 0, 0)
     s3tc = "GL_EXT_texture_compression_s3tc"
-    srgb = "COMPRESSED_SRGB_S3TC_DXT1_EXT"
-    yield Block("COMPRESSED_RGB_S3TC_DXT1_EXT", s3tc, plain, (*color, 1.0), srgb=srgb)
-    srgb = "COMPRESSED_SRGB_ALPHA_S3TC_DXT1_EXT"
-    yield Block("COMPRESSED_RGBA_S3TC_DXT1_EXT", s3tc, plain, (*color, 1.0), srgb=srgb)
-    half = bytes([0x77] * 8)
-    srgb = "COMPRESSED_SRGB_ALPHA_S3TC_DXT3_EXT"
-    yield Block("COMPRESSED_RGBA_S3TC_DXT3_EXT", s3tc, half + plain, (*color, 7 / 15), srgb=srgb)
-    alpha = bytes([102, 0, 0, 0, 0, 0, 0, 0])
-    srgb = "COMPRESSED_SRGB_ALPHA_S3TC_DXT5_EXT"
-    yield Block("COMPRESSED_RGBA_S3TC_DXT5_EXT", s3tc, alpha + plain, (*color, 0.4), srgb=srgb)
+    half, alpha = bytes([0x77] * 8), bytes([102, 0, 0, 0, 0, 0, 0, 0])
+    for name, srgb, data, opacity in (
+        ("RGB_S3TC_DXT1", "SRGB_S3TC_DXT1", plain, 1.0),
+        ("RGBA_S3TC_DXT1", "SRGB_ALPHA_S3TC_DXT1", plain, 1.0),
+        ("RGBA_S3TC_DXT3", "SRGB_ALPHA_S3TC_DXT3", half + plain, 7 / 15),
+        ("RGBA_S3TC_DXT5", "SRGB_ALPHA_S3TC_DXT5", alpha + plain, 0.4),
+    ):
+        srgb = f"COMPRESSED_{srgb}_EXT"
+        yield Block(f"COMPRESSED_{name}_EXT", s3tc, data, (*color, opacity), srgb=srgb)
     less = bytes([51, 0, 0, 0, 0, 0, 0, 0])
     yield Block("COMPRESSED_RED_RGTC1", "", alpha, (0.4, 0.0, 0.0, 1.0))
     yield Block("COMPRESSED_SIGNED_RED_RGTC1", "", less, (51 / 127, 0.0, 0.0, 1.0))
@@ -256,7 +245,7 @@ def _etc2() -> Iterator[Block]:
     extension = "GL_ARB_ES3_compatibility"
     # Individual mode: four bits per channel for both halves, the smallest table, index 0 (+2).
     color = bytes([0xDD, 0x66, 0x00, 0x00, 0, 0, 0, 0])
-    seen = ((0xDD + 2) / 255, (0x66 + 2) / 255, 2 / 255)
+    individual = ((0xDD + 2) / 255, (0x66 + 2) / 255, 2 / 255)
     # Punch-through alpha has no individual mode: five bits and a difference of zero, opaque.
     even = bytes([27 << 3, 12 << 3, 0, 2, 0, 0, 0, 0])
     eight = (27 << 3 | 27 >> 2, 12 << 3 | 12 >> 2)
@@ -264,17 +253,13 @@ def _etc2() -> Iterator[Block]:
     # An alpha or red block: base, multiplier 1, table 13; index 4 of it adds nothing.
     flat = bytes([102, 0x1D, *int("100" * 16, 2).to_bytes(6, "big")])
     eac = bytes([102, 0x0D, *int("100" * 16, 2).to_bytes(6, "big")])
-    yield Block(
-        "COMPRESSED_RGB8_ETC2", extension, color, (*seen, 1.0), srgb="COMPRESSED_SRGB8_ETC2"
-    )
-    yield Block(
-        "COMPRESSED_RGB8_PUNCHTHROUGH_ALPHA1_ETC2", extension, even, (*other, 1.0),
-        srgb="COMPRESSED_SRGB8_PUNCHTHROUGH_ALPHA1_ETC2",
-    )  # fmt: skip
-    yield Block(
-        "COMPRESSED_RGBA8_ETC2_EAC", extension, flat + color, (*seen, 102 / 255),
-        srgb="COMPRESSED_SRGB8_ALPHA8_ETC2_EAC",
-    )  # fmt: skip
+    for name, data, seen in (
+        ("RGB8_ETC2", color, (*individual, 1.0)),
+        ("RGB8_PUNCHTHROUGH_ALPHA1_ETC2", even, (*other, 1.0)),
+        ("RGBA8_ETC2_EAC", flat + color, (*individual, 102 / 255)),
+    ):
+        srgb = f"COMPRESSED_S{name.replace('RGBA8', 'RGB8_ALPHA8')}"
+        yield Block(f"COMPRESSED_{name}", extension, data, seen, srgb=srgb)
     red = (102 * 8 + 4) / 2047
     yield Block("COMPRESSED_R11_EAC", extension, eac, (red, 0.0, 0.0, 1.0))
     yield Block("COMPRESSED_RG11_EAC", extension, eac * 2, (red, red, 0.0, 1.0))

@@ -27,14 +27,15 @@ Case = tuple[str, str, list[Any]]
 
 def tests() -> Iterator[str]:
     for name in _INTEGERS:
-        yield _integers(name)
-        yield _normalized(name)
-        yield _scaled(name)
-    for name in ("float", "half", "double", "fixed"):
-        yield _floats(name)
+        yield from _integers(name)
+    values = [1.5, -2.25, 0.125, 100.0]
+    for name, width in (("float", 4), ("half", 2), ("double", 8), ("fixed", 4)):
+        raw = [int(v * 65536) for v in values] if name == "fixed" else values
+        cases = _sizes(name, raw, width, " GL_FALSE", values)
+        yield _test(f"float-{name}", f"of type {name} are read as floats", cases)
     values = [1.5, -2.25, 1e300, 0.1]
-    cases = [(_bytes("double", values[:n], 8), n, "xyzw"[:n]) for n in (1, 2, 3, 4)]
-    yield templates("vertex_formats").double(cases, values)
+    doubles = [(_bytes("double", values[:n], 8), n, "xyzw"[:n]) for n in (1, 2, 3, 4)]
+    yield templates("vertex_formats").double(doubles, values)
     for packed in _PACKED:
         yield _packed(packed)
     # 1.0 is exponent 15; half of that has exponent 14; the blue field has a bit less.
@@ -76,47 +77,22 @@ def _sizes(
     ]
 
 
-def _raw(name: str) -> tuple[list[int], int]:
-    """Telling values of an integer type, and its size in bytes."""
+def _integers(name: str) -> Iterator[str]:
     bits, signed = _INTEGERS[name]
-    if signed:
-        return [(1 << bits - 1) - 1, -(1 << bits - 1), 5, -3], bits // 8
-    return [(1 << bits) - 1, 0, 5, 1 << bits - 1], bits // 8
-
-
-def _integers(name: str) -> str:
-    raw, width = _raw(name)
+    high, low = (1 << bits - signed) - 1, -(1 << bits - 1) if signed else 0
+    raw, width = [high, low, 5, -3 if signed else 1 << bits - 1], bits // 8
+    kind = "ivec" if signed else "uvec"
     cases = _sizes(name, raw, width, "", raw, "I")
-    kind = "ivec" if _INTEGERS[name][1] else "uvec"
-    return _test(f"integer-{name}", f"of type {name} stay integers", cases, kind)
-
-
-def _normalized(name: str) -> str:
-    raw, width = _raw(name)
-    bits, signed = _INTEGERS[name]
-    if signed:
-        # Only the ends: what is between depends on the version's rule for signed values, and the
-        # least value of all is out of the range.
-        raw = [raw[0], raw[1] + 1, raw[0], raw[1] + 1]
-    top = (1 << bits - signed) - 1
-    cases = _sizes(name, raw, width, " GL_TRUE", [max(v / top, -1.0) for v in raw])
-    return _test(f"normalized-{name}", f"of type {name} become 0 to 1, or -1 to 1", cases)
-
-
-def _scaled(name: str) -> str:
-    raw, width = _raw(name)
+    yield _test(f"integer-{name}", f"of type {name} stay integers", cases, kind)
+    # Only the ends: what is between depends on the version's rule for signed values, and the least
+    # value of all is out of the range.
+    ends = [high, low + 1, high, low + 1] if signed else raw
+    cases = _sizes(name, ends, width, " GL_TRUE", [max(v / high, -1.0) for v in ends])
+    yield _test(f"normalized-{name}", f"of type {name} become 0 to 1, or -1 to 1", cases)
     if name == "uint":
         raw = [v & 0x7FFFFFFF for v in raw]  # llvmpipe takes larger ones for negative
     cases = _sizes(name, raw, width, " GL_FALSE", [float(v) for v in raw])
-    return _test(f"converted-{name}", f"of type {name} become floats of the same value", cases)
-
-
-def _floats(name: str) -> str:
-    values = [1.5, -2.25, 0.125, 100.0]
-    width = {"float": 4, "half": 2, "double": 8, "fixed": 4}[name]
-    raw = [int(v * 65536) for v in values] if name == "fixed" else values
-    cases = _sizes(name, raw, width, " GL_FALSE", values)
-    return _test(f"float-{name}", f"of type {name} are read as floats", cases)
+    yield _test(f"converted-{name}", f"of type {name} become floats of the same value", cases)
 
 
 def _packed(packed: str) -> str:
