@@ -150,11 +150,10 @@ def _link(session: Session, program: int, sources: list[ShaderSource]) -> None:
         shader = _compile(session, source)
         gl.attach_shader(program, shader)
         gl.delete_shader(shader)
-    stages = {s.stage for s in sources}
-    if "VERTEX_SHADER" in stages:
+    if any(source.stage == "VERTEX_SHADER" for source in sources):
         for name, location in ATTRIBUTES.items():
             gl.bind_attrib_location(program, location, name)
-    _geometry_layout(session, program, stages)
+    _geometry_layout(session, program)
     gl.link_program(program)
     linked = bool(gl.get_programiv(program, GL.LINK_STATUS)[0])
     session.link_ok = linked if session.link_ok is None else session.link_ok and linked
@@ -166,21 +165,17 @@ def _link(session: Session, program: int, sources: list[ShaderSource]) -> None:
         session.link_log += log
 
 
-def _geometry_layout(session: Session, program: int, stages: set[str]) -> None:
+def _geometry_layout(session: Session, program: int) -> None:
     """`[geometry layout]` lines: input type, output type, vertices out (pre-1.50 style)."""
-    names = {
-        "input type": "GEOMETRY_INPUT_TYPE",
-        "output type": "GEOMETRY_OUTPUT_TYPE",
-        "vertices out": "GEOMETRY_VERTICES_OUT",
-    }
     for line in session.test.geometry_layout:
         words = line.words()
         key = f"{words.word('a key')} {words.word('type or out')}"
-        if key not in names:
+        if key not in ("input type", "output type", "vertices out"):
             raise line.error(f"unknown geometry layout {key!r}")
         text = words.word("a value")
         value = int(text) if text.isdigit() else enum(line, text)
-        session.gl.program_parameteri(program, int(getattr(GL, names[key])), value)
+        name = int(getattr(GL, f"GEOMETRY_{key.upper().replace(' ', '_')}"))
+        session.gl.program_parameteri(program, name, value)
 
 
 def _link_separately(session: Session, sources: list[ShaderSource]) -> None:

@@ -142,8 +142,7 @@ def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
             met = (name in extensions(gl, needs.profile)) != absent
         else:
             raise line.error(f"unknown requirement {first!r}")
-        words_left = first not in ("SPIRV",) and not words.done
-        if words_left:
+        if first != "SPIRV":
             words.end()
         if not met:
             raise Skip(f"requires {text}")

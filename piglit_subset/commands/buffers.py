@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.piglit_subset.commands.registry import LONGEST, calls, command
-from gallette.piglit_subset.commands.uniforms import TYPES
+from gallette.piglit_subset.commands.uniforms import TYPES, read_numbers
 from gallette.piglit_subset.session import Session
 from gallette.piglit_subset.text import Line, Words
 from gallette.state_tracker.entry_points.enums import GL
@@ -55,14 +55,6 @@ def _read(session: Session, line: Line, target: str, index: int, offset: int, dt
     return out[0]
 
 
-def _number(words: Words, dtype: Any) -> Any:
-    if np.issubdtype(dtype, np.integer):
-        bits = np.dtype(dtype).itemsize * 8
-        raw = np.array([words.integer() & (2**bits - 1)], np.uint32 if bits == 32 else np.uint64)
-        return raw.view(dtype)[0]
-    return np.dtype(dtype).type(words.double() if dtype is np.float64 else words.number())
-
-
 def _scalar_type(words: Words) -> Any:
     name = words.word("a type")
     if name not in TYPES or TYPES[name].components != 1:
@@ -84,7 +76,7 @@ def ssbo(session: Session, line: Line, words: Words) -> None:
         raise words.error(f"unknown type {name!r}")
     offset = words.integer("an offset")
     dtype = TYPES[name].dtype
-    values = np.array([_number(words, dtype) for _ in range(len(words))], dtype)
+    values = read_numbers(words, dtype)
     key = ("SHADER_STORAGE_BUFFER", index)
     if key not in session.buffers:
         raise line.error(f"no buffer was made at index {index}")
@@ -98,7 +90,7 @@ def probe_ssbo(session: Session, line: Line, words: Words) -> None:
     dtype = _scalar_type(words)
     index, offset = words.integer("an index"), words.integer("an offset")
     symbol = words.choice("a comparison", *_COMPARE)
-    expected = _number(words, dtype)
+    expected = read_numbers(words, dtype, 1)[0]
     words.end()
     seen = _read(session, line, "SHADER_STORAGE_BUFFER", index, offset, dtype)
     if symbol == "==" and np.issubdtype(dtype, np.floating):
@@ -149,7 +141,7 @@ def probe_feedback(session: Session, line: Line, words: Words) -> None:
     """probe xfb buffer TYPE INDEX ELEMENT VALUE"""
     dtype = _scalar_type(words)
     index, element = words.integers(2)
-    expected = _number(words, dtype)
+    expected = read_numbers(words, dtype, 1)[0]
     words.end()
     offset = element * np.dtype(dtype).itemsize
     seen = _read(session, line, "TRANSFORM_FEEDBACK_BUFFER", index, offset, dtype)

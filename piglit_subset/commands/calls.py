@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.commands.uniforms import wrapped
 from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
 from gallette.state_tracker.entry_points.functions import CTYPES, FUNCTIONS, Function, Kind, Param
@@ -47,7 +48,6 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
 }
-_STAGES = ("vertex", "fragment", "geometry", "compute")
 
 
 class _Reader:
@@ -130,11 +130,7 @@ def _list(session: Session, reader: _Reader, kind: str) -> Any:
             values.append(_number(session, reader, token, kind))
     if any(isinstance(value, str) for value in values):
         return values
-    if dtype.kind == "f":
-        return np.array(values, dtype)
-    bits = dtype.itemsize * 8
-    wide = np.array([int(value) & (1 << bits) - 1 for value in values], np.uint64)
-    return wide.astype(f"u{dtype.itemsize}").view(dtype)
+    return np.array(values, dtype) if dtype.kind == "f" else wrapped(values, dtype)
 
 
 def _typed(session: Session, reader: _Reader, name: str) -> Any:

@@ -13,7 +13,8 @@ from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 
-Box = tuple[float, float, float, float]
+Box = list[float]
+"""X, Y, width and height."""
 
 
 def _corners(box: Box) -> list[tuple[float, float]]:
@@ -72,18 +73,10 @@ def _draw(session: Session, mode: int, first: int, count: int, instances: int) -
 
 
 def _ortho(session: Session, box: Box) -> Box:
+    """Pixels as what positions are given in."""
+    width, height = session.width, session.height
     x, y, w, h = box
-    return (
-        -1 + 2 * x / session.width,
-        -1 + 2 * y / session.height,
-        2 * w / session.width,
-        2 * h / session.height,
-    )
-
-
-def _box(words: Words) -> Box:
-    x, y, w, h = words.numbers(4, "a coordinate")
-    return x, y, w, h
+    return [-1 + 2 * x / width, -1 + 2 * y / height, 2 * w / width, 2 * h / height]
 
 
 @command(
@@ -99,7 +92,7 @@ def draw_rectangle(session: Session, line: Line, words: Words) -> None:
     """draw [instanced] rect [ortho] [patch] [INSTANCES] X Y W H"""
     head = words.texts[: words.at]
     instances = words.integer("an instance count") if "instanced" in head else 1
-    box = _box(words)
+    box = words.numbers(4, "a coordinate")
     words.end()
     session.need_program(line)
     if "ortho" in head:
@@ -111,7 +104,7 @@ def draw_rectangle(session: Session, line: Line, words: Words) -> None:
 def draw_textured(session: Session, line: Line, words: Words) -> None:
     """draw rect [ortho] tex X Y W H S T SW TH: with texture coordinates"""
     head = words.texts[: words.at]
-    box, texture = _box(words), _box(words)
+    box, texture = words.numbers(4, "a coordinate"), words.numbers(4, "a coordinate")
     words.end()
     session.need_program(line)
     _draw_rectangle(session, _ortho(session, box) if "ortho" in head else box, texture)
@@ -164,12 +157,8 @@ def draw_elements(session: Session, line: Line, words: Words) -> None:
 
 def _begin_feedback(session: Session, mode: int) -> None:
     gl = session.gl
-    primitive = {
-        GL.POINTS: GL.POINTS,
-        GL.LINES: GL.LINES,
-        GL.LINE_STRIP: GL.LINES,
-        GL.LINE_LOOP: GL.LINES,
-    }.get(mode, GL.TRIANGLES)
+    lines = (GL.LINES, GL.LINE_STRIP, GL.LINE_LOOP)
+    primitive = GL.POINTS if mode == GL.POINTS else GL.LINES if mode in lines else GL.TRIANGLES
     for name in ("PRIMITIVES_GENERATED", "TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN"):
         if name not in session.queries:
             session.queries[name] = gl.gen_queries(1)[0]

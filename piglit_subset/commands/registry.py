@@ -51,14 +51,16 @@ Row = tuple[str, str, str | Callable[..., Any], str]
 a function, its arguments.
 
 The function is a method of OpenGL's, or one of ours, which gets the session first. Arguments are
-separated by commas: a kind (`3 integer` for several), then what an error says was expected.
+separated by commas: a kind (`3 integer` for several) or the words to choose from (`flat|smooth`),
+then what an error says was expected.
 """
 
 LONGEST = 1 << 24
 """The most elements of a buffer."""
 
-_ARGUMENT = re.compile(r"(?:(\d) )?(\w+)(?: (.+))?")
-_READ: dict[str, Callable[[Line, Words, int, str], list[Any]]] = {
+_ARGUMENT = re.compile(r"(?:(\d) )?([\w|]+)(?: (.+))?")
+Read = Callable[[Line, Words, int, str], list[Any]]
+_READ: dict[str, Read] = {
     "enum": lambda line, words, count, what: [enum(line, words.word(what)) for _ in range(count)],
     "integer": lambda line, words, count, what: words.integers(count, what),
     "number": lambda line, words, count, what: words.numbers(count, what),
@@ -76,12 +78,17 @@ def calls(rows: Iterable[Row]) -> None:
         command(first, *others)(_call(usage, function, arguments))
 
 
+def _choose(choices: list[str]) -> Read:
+    return lambda line, words, count, what: [words.choice(what, *choices)]
+
+
 def _call(usage: str, function: str | Callable[..., Any], arguments: str) -> Handler:
     readers = []
     for text in filter(None, arguments.split(", ")):
         match = _ARGUMENT.fullmatch(text)
         assert match is not None, text
-        readers.append((_READ[match[2]], int(match[1] or 1), match[3]))
+        read = _choose(match[2].split("|")) if "|" in match[2] else _READ[match[2]]
+        readers.append((read, int(match[1] or 1), match[3]))
 
     def run(session: Session, line: Line, words: Words) -> None:
         values = [v for read, count, what in readers for v in read(line, words, count, what)]

@@ -35,6 +35,11 @@ def _clip_plane(session: Session, plane: int, *equation: float) -> None:
     session.gl.clip_plane(GL.CLIP_PLANE0 + plane, np.array(equation, np.float64))
 
 
+def _provoking_vertex(session: Session, which: str) -> None:
+    first = GL.FIRST_VERTEX_CONVENTION
+    session.gl.provoking_vertex(first if which == "first" else GL.LAST_VERTEX_CONVENTION)
+
+
 def _frustum(
     session: Session, left: float, right: float, bottom: float, top: float, near: float, far: float
 ) -> None:
@@ -54,10 +59,6 @@ def _load_projection(
     gl.load_matrixf(np.ascontiguousarray(matrix.T))
     gl.matrix_mode(GL.MODELVIEW)
     gl.load_identity()
-
-
-def _patch_vertices(session: Session, count: int) -> None:
-    session.gl.patch_parameteri(GL.PATCH_VERTICES, count)
 
 
 def _patch_levels(session: Session, *levels: float) -> None:
@@ -96,6 +97,10 @@ CALLS: tuple[Row, ...] = (
     ("front face", "GL_CCW", "front_face", "enum a winding"),
     ("clip plane", "N A B C D: a user clip plane in eye space (compatibility profile)",
      _clip_plane, "integer a plane number, 4 double a coefficient"),
+    ("shade model", "flat|smooth (compatibility profile)",
+     lambda session, model: session.gl.shade_model(GL.FLAT if model == "flat" else GL.SMOOTH),
+     "flat|smooth a shade model"),
+    ("provoking vertex", "first|last", _provoking_vertex, "first|last a convention"),
     ("polygon mode", "GL_FRONT_AND_BACK GL_LINE", "polygon_mode", "2 enum an enum"),
     ("hint", "GL_TARGET GL_NICEST", "hint", "2 enum an enum"),
     ("point size", "S", "point_size", "number a size"),
@@ -105,7 +110,9 @@ CALLS: tuple[Row, ...] = (
     ("viewport", "X Y W H", "viewport", "4 integer a coordinate"),
     ("frustum", "LEFT RIGHT BOTTOM TOP NEAR FAR: a perspective projection", _frustum,
      "6 number a bound"),
-    ("patch parameter vertices", "N", _patch_vertices, "integer a count"),
+    ("patch parameter vertices", "N",
+     lambda session, count: session.gl.patch_parameteri(GL.PATCH_VERTICES, count),
+     "integer a count"),
     ("patch parameter default level outer", "A B C D", _patch_levels, "4 number a level"),
     ("patch parameter default level inner", "A B", _patch_levels, "2 number a level"),
     ("memory barrier", "GL_SHADER_STORAGE_BARRIER_BIT", "memory_barrier", "enum barrier bits"),
@@ -122,23 +129,6 @@ def blend_func(session: Session, line: Line, words: Words) -> None:
     words.end()
     gl = session.gl
     (gl.blend_func if count == 2 else gl.blend_func_separate)(*factors)
-
-
-@command("shade model")
-def shade_model(session: Session, line: Line, words: Words) -> None:
-    """shade model flat|smooth (compatibility profile)"""
-    model = words.choice("a shade model", "flat", "smooth")
-    words.end()
-    session.gl.shade_model(GL.FLAT if model == "flat" else GL.SMOOTH)
-
-
-@command("provoking vertex")
-def provoking_vertex(session: Session, line: Line, words: Words) -> None:
-    """provoking vertex first|last"""
-    which = words.choice("a convention", "first", "last")
-    words.end()
-    first = which == "first"
-    session.gl.provoking_vertex(GL.FIRST_VERTEX_CONVENTION if first else GL.LAST_VERTEX_CONVENTION)
 
 
 @command("ortho")

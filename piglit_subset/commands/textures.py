@@ -88,7 +88,7 @@ def _upload(
     data, internal, kind = texels, form, GL.FLOAT
     if session.is_es:
         # ES takes only the layouts its tables list; bytes fit the normalised formats.
-        data = (texels * 255 + 0.5).astype(np.uint8)  # type: ignore[assignment]
+        data = (texels * 255 + 0.5).astype(np.uint8)
         internal, kind = GL.RGBA if session.needs.version < (3, 0) else form, GL.UNSIGNED_BYTE
     upload = getattr(session.gl, f"tex_image{len(size)}d")
     upload(target, level, internal, *size, 0, GL.RGBA, kind, data)
@@ -188,10 +188,9 @@ def texture_storage(session: Session, line: Line, words: Words) -> None:
     form = enum(line, words.word("an internal format"))
     levels, *size = words.sizes(max(len(words), 2))
     _new(session, unit, target)
-    storage = {1: "tex_storage1d", 2: "tex_storage2d", 3: "tex_storage3d"}
-    if len(size) not in storage:
+    if len(size) > 3:
         raise line.error("a storage has 1 to 3 sizes")
-    getattr(session.gl, storage[len(size)])(target, levels, form, *size)
+    getattr(session.gl, f"tex_storage{len(size)}d")(target, levels, form, *size)
 
 
 def _shadow(name: str, session: Session, unit: int, *size: int) -> None:

@@ -61,28 +61,12 @@ def tests() -> Iterator[str]:
     yield from _scalars()
     for size in (2, 3, 4):
         yield _vertices(size)
-    yield _drawn(
-        "rectangles",
-        "Every glRect fills the rectangle between two corners",
-        [
-            [f"call glRect{letters}{arguments}"]
-            for letters in "dfis"
-            for arguments in (" 0 0 16 16", "v (0 0) (16 16)")
-        ],
-    )
+    yield templates("current_values").rectangles()
     yield from _attributes()
 
 
 def _test(place: str, purpose: str, lines: list[str], require: str = "GL COMPAT >= 2.1") -> str:
     return str(templates("current_values").calls(place, purpose, require, lines))
-
-
-def _drawn(place: str, purpose: str, draws: list[list[str]]) -> str:
-    """Calls that fill the window with the current colour."""
-    lines = ["ortho", "clear color 1 0 0 1", "color 0 1 0 1"]
-    for calls in draws:
-        lines += ["", "clear", *calls, "probe all rgba 0 1 0 1"]
-    return _test(f"gl-1.0/vertices/{place}", purpose, lines)
 
 
 def _spellings(prefix: str, size: int) -> Iterator[tuple[Function, str, bool, bool]]:
@@ -170,13 +154,7 @@ def _scalars() -> Iterator[str]:
             lines.append(f"check glGetFloatv GL_{query} = {number}")
         purpose = f"Every gl{setter} sets its current value"
         yield _test(f"gl-1.4/current-values/{place}", purpose, lines)
-    lines = []
-    for call, flag in (("EdgeFlag 0", 0), ("EdgeFlagv (1)", 1), ("EdgeFlag 1", 1),
-                       ("EdgeFlagv (0)", 0)):  # fmt: skip
-        lines += [f"call gl{call}", f"check glGetBooleanv GL_EDGE_FLAG = {flag}"]
-    yield _test(
-        "gl-1.4/current-values/edge-flag", "The edge flag is what the last call said", lines
-    )
+    yield templates("current_values").edge_flag()
 
 
 def _vertices(size: int) -> str:
@@ -186,8 +164,7 @@ def _vertices(size: int) -> str:
         places = [[str(v) for v in (x, y, 0, 1)[:size]] for x, y in corners]
         vertices = [_line(function, "", place, pointer) for place in places]
         draws.append(["call glBegin GL_QUADS", *vertices, "call glEnd"])
-    purpose = f"Every glVertex{size} gives a vertex between glBegin and glEnd"
-    return _drawn(f"vertex-{size}", purpose, draws)
+    return str(templates("current_values").vertices(size, draws))
 
 
 # -- generic attributes ----------------------------------------------------------------------------

@@ -49,20 +49,14 @@ def tests() -> Iterator[str]:
 
 
 def _gpu_shader4() -> Iterator[str]:
-    yield from ("texture1DArray", "texture2DArray", "shadow1DArray", "shadow2DArray", "shadowCube")
-    for kind in ("1D", "2D", "3D", "1DArray", "2DArray"):
-        for how in ("Offset", "LodOffset", "Grad", "GradOffset"):
-            yield f"texture{kind}{how}"
-        if kind in ("1D", "2D", "3D"):
-            for how in ("Offset", "LodOffset", "Grad", "GradOffset"):
-                yield f"texture{kind}Proj{how}"
-    yield from ("texture1DArrayLod", "texture2DArrayLod", "textureCubeGrad")
-    for kind in ("1D", "2D"):
-        for how in ("Offset", "LodOffset", "Grad", "GradOffset"):
-            yield f"shadow{kind}{how}"
-        for how in ("Offset", "Grad"):
-            yield f"shadow{kind}Proj{how}"
-    yield from ("shadow1DArrayGrad", "shadow2DArrayGrad", "shadow1DArrayLod")
+    kinds = ("1D", "2D", "3D", "1DArray", "2DArray", "1DProj", "2DProj", "3DProj")
+    ways = ("Offset", "LodOffset", "Grad", "GradOffset")
+    yield from (f"texture{kind}{how}" for kind in kinds for how in ways)
+    yield from (f"shadow{kind}{how}" for kind in ("1D", "2D") for how in ways)
+    yield from (f"shadow{kind}Proj{how}" for kind in ("1D", "2D") for how in ("Offset", "Grad"))
+    yield from ("texture1DArray", "texture2DArray", "shadow1DArray", "shadow2DArray", "shadowCube",
+                "texture1DArrayLod", "texture2DArrayLod", "textureCubeGrad", "shadow1DArrayGrad",
+                "shadow2DArrayGrad", "shadow1DArrayLod")  # fmt: skip
 
 
 def _vector(values: list[str], kind: str = "vec") -> str:
@@ -101,21 +95,12 @@ def _test(name: str, purpose: str, extension: str, kind: str, sampler: str, expr
     """A test with a texture of that kind, 4 texels each way, all green, or all at depth 0.5."""
     size = 1 if kind == "Buffer" else _SIZES[kind]
     texels = 4 ** (2 if kind == "Cube" else size)
-    extensions = dict.fromkeys([extension] * bool(extension) + [_RECTANGLE] * ("Rect" in kind))
-    return str(
-        templates("extension_texture_functions").lookup(
-            extension.removeprefix("GL_").lower() or "glsl-1.20",
-            name,
-            purpose,
-            list(extensions),
-            kind,
-            sampler,
-            expression,
-            f"GL_{_TARGETS[kind]}",
-            size,
-            texels,
-        )
-    )
+    extensions = [extension] * bool(extension) + [_RECTANGLE] * ("Rect" in kind)
+    group = extension.removeprefix("GL_").lower() or "glsl-1.20"
+    target = f"GL_{_TARGETS[kind]}"
+    make = templates("extension_texture_functions").lookup
+    how = (list(dict.fromkeys(extensions)), kind, sampler, expression, target, size, texels)
+    return str(make(group, name, purpose, *how))
 
 
 def _lookup(name: str, extension: str) -> str:

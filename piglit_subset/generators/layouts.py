@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from gallette.piglit_subset.generators.common import templates
 
-__all__ = ["Placed", "place_member"]
-
 _TYPES = (
     "float", "vec2", "vec3", "vec4", "int", "ivec2", "ivec3", "ivec4", "uint", "uvec3", "bool",
     "bvec2", "bvec3", "mat2", "mat3", "mat4", "mat2x3", "mat2x4", "mat3x2", "mat3x4", "mat4x2",
@@ -22,7 +20,7 @@ _TYPES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class _Placed:
     """Alignment, size, and the strides that a query tells."""
 
     align: int
@@ -47,7 +45,7 @@ def _up(value: int, align: int) -> int:
     return -(-value // align) * align
 
 
-def place_member(kind: str, count: int, rule: str, row_major: bool) -> Placed:
+def _placed(kind: str, count: int, rule: str, row_major: bool) -> _Placed:
     """`count` elements of a type (0: no array) under a rule."""
     scalar, columns, rows = _shape(kind)
     if columns == 1:
@@ -62,11 +60,11 @@ def place_member(kind: str, count: int, rule: str, row_major: bool) -> Placed:
         stride = _up(scalar * rows, align)
         size = stride * columns
     if not count:
-        return Placed(align, size, 0, stride)
+        return _Placed(align, size, 0, stride)
     if rule == "std140":
         align = _up(align, 16)
     array_stride = _up(size, align)
-    return Placed(align, array_stride * count, array_stride, stride)
+    return _Placed(align, array_stride * count, array_stride, stride)
 
 
 def tests() -> Iterator[str]:
@@ -85,16 +83,16 @@ def _members(kind: str) -> list[tuple[str, int, bool]]:
     return members
 
 
-def _offsets(kind: str, rule: str) -> Iterator[tuple[str, int, int, Placed]]:
+def _offsets(kind: str, rule: str) -> Iterator[tuple[str, int, int, _Placed]]:
     """(name as queries spell it, offset, elements, the rest) of every member."""
     offset = 0
     for name, count, row_major in _members(kind):
-        yield f"before_{name}", _up(offset, 4), 0, Placed(4, 4)
+        yield f"before_{name}", _up(offset, 4), 0, _Placed(4, 4)
         offset = _up(offset, 4) + 4
-        placed = place_member(kind, count, rule, row_major)
+        placed = _placed(kind, count, rule, row_major)
         offset = _up(offset, placed.align)
         yield f"{name}[0]" if count else name, offset, count, placed
         offset += placed.size
         if rule == "std140" and (count or placed.matrix_stride):
             offset = _up(offset, placed.align)
-    yield "last", _up(offset, 4), 0, Placed(4, 4)
+    yield "last", _up(offset, 4), 0, _Placed(4, 4)
