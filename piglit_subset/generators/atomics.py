@@ -13,7 +13,7 @@ from gallette.piglit_subset.generators.common import templates
 
 LANES = 16
 _OPS: dict[str, tuple[int, Callable[[int, int], int], str]] = {
-    # name -> first value, meaning, operand of invocation i: GLSL and Python alike
+    # name -> first value, meaning, operand of invocation i (which GLSL and Python read alike)
     "Add": (7, lambda a, b: a + b, "3 * i + 1"),
     "Min": (900, min, "40 + (i * 7 + 3) % 16"),
     "Max": (5, max, "40 + (i * 7 + 3) % 16"),
