@@ -49,9 +49,9 @@ def _hash() -> str:
     """Changes with everything that generated texts depend on."""
     found = hashlib.blake2b(f"{sys.version} {np.__version__}\n".encode(), digest_size=8)
     for source in SOURCES:
-        files = [source] if source.is_file() else sorted(source.iterdir())
+        files = [source] if source.is_file() else sorted(source.rglob("*"))
         for path in files:
-            if path.suffix in (".py", ".txt"):
+            if path.suffix in (".py", ".txt", ".jinja"):
                 data = path.read_bytes()
                 found.update(f"{path.name} {len(data)}\n".encode() + data)
     return found.hexdigest()

@@ -142,8 +142,7 @@ def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
             met = (name in extensions(gl, needs.profile)) != absent
         else:
             raise line.error(f"unknown requirement {first!r}")
-        words_left = first not in ("SPIRV",) and not words.done
-        if words_left:
+        if first != "SPIRV":
             words.end()
         if not met:
             raise Skip(f"requires {text}")
@@ -175,11 +174,14 @@ def extensions(gl: Any, profile: str) -> frozenset[str]:
     return _KNOWN[kind]
 
 
-def gl_version(gl: Any) -> tuple[int, int]:
-    match = _VERSION.search(str(gl.get_string(GL.VERSION)))
+def _told_version(gl: Any, name: int) -> tuple[int, int]:
+    match = _VERSION.search(str(gl.get_string(name)))
     return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def gl_version(gl: Any) -> tuple[int, int]:
+    return _told_version(gl, GL.VERSION)
 
 
 def glsl_version(gl: Any) -> tuple[int, int]:
-    match = _VERSION.search(str(gl.get_string(GL.SHADING_LANGUAGE_VERSION)))
-    return (int(match[1]), int(match[2])) if match else (0, 0)
+    return _told_version(gl, GL.SHADING_LANGUAGE_VERSION)

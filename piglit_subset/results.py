@@ -19,7 +19,7 @@ from typing import Any
 
 from gallette.compiler.errors import InputError
 
-__all__ = ["ORDER", "Entry", "Run", "merge", "read_run", "write_run"]
+__all__ = ["ORDER", "Entry", "Run", "merge", "read_run", "write_run", "write_synced"]
 
 # From best to worst; "skip" says nothing, so it comes after all verdicts.
 ORDER = ("pass", "warn", "fail", "timeout", "crash", "incomplete", "skip", "notrun")
@@ -154,18 +154,21 @@ def write_run(run: Run, folder: Path, head: dict[str, Any] | None = None) -> Pat
         "time_elapsed": _time(run.start, run.end),
         "tests": {name: _entry(test, pid) for name, test in sorted(run.tests.items())},
     }
+    return write_synced(folder / "results.json", json.dumps(document, indent=1))
+
+
+def write_synced(path: Path, text: str) -> Path:
+    """Write a file in a run's folder: whole or not at all, and safe from a power cut; its path."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / "results.json"
-        temporary = folder / "results.json.new"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f"{path.name}.new")
         with temporary.open("w", encoding="utf-8") as out:
-            json.dump(document, out, indent=1)
+            out.write(text)
             out.flush()
             os.fsync(out.fileno())
-        temporary.replace(path)
+        return temporary.replace(path)
     except OSError as error:
-        raise InputError(f"{folder}: cannot write: {error.strerror or error}") from None
-    return path
+        raise InputError(f"{path.parent}: cannot write: {error.strerror or error}") from None
 
 
 _OPENERS = {".json": open, ".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}

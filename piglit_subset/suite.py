@@ -15,7 +15,10 @@ from gallette.compiler.errors import InputError, Span
 from gallette.piglit_subset.generated import generated_tests
 from gallette.piglit_subset.results import SEPARATOR, test_name
 
-__all__ = ["BUNDLED", "Shard", "file_at", "find_tests", "found_again", "read_list", "some_bundled"]
+__all__ = [
+    "BUNDLED", "Shard", "file_at", "find_tests", "found_again", "generated_in", "read_list",
+    "some_bundled",
+]  # fmt: skip
 
 BUNDLED = Path(__file__).resolve().parent / "spec"
 SUFFIX = ".shader_test"
@@ -59,10 +62,7 @@ def find_tests(
     drop = [_pattern("--exclude", p) for p in exclude]
     roots = [Path(p) for p in paths]
     listed = [read_list(file) for file in lists]
-    if not listed:
-        found = _under(roots or [BUNDLED])
-    else:
-        found = _on_lists(listed, roots)
+    found = _on_lists(listed, roots) if listed else _under(roots or [BUNDLED])
 
     def wanted(name: str) -> bool:
         shown = name.replace("@", "/")
@@ -142,7 +142,7 @@ def _at(root: Path) -> dict[str, Path]:
     """The tests of a folder by their names in it, or a file."""
     if root.is_dir() or (not root.exists() and root.suffix != SUFFIX):
         files = {path.relative_to(root): path for path in root.rglob(f"*{SUFFIX}")}
-        files |= _generated(root)
+        files |= generated_in(root)
         if not files and not root.exists():
             raise InputError(f"{root}: no such file or folder")
         top = [BUNDLED.name] if root == BUNDLED else []
@@ -160,10 +160,10 @@ def _at(root: Path) -> dict[str, Path]:
 
 def file_at(path: Path) -> Path | None:
     """The file, or the generated test of this place."""
-    return path if path.is_file() else _generated(path.parent).get(Path(path.name))
+    return path if path.is_file() else generated_in(path.parent).get(Path(path.name))
 
 
-def _generated(folder: Path) -> dict[Path, Path]:
+def generated_in(folder: Path) -> dict[Path, Path]:
     """Place in the folder -> file, of the generated tests in a folder of the bundled suite."""
     here = folder.resolve()
     if here != BUNDLED and BUNDLED not in here.parents:

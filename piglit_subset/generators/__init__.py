@@ -1,21 +1,11 @@
 """Families of tests, written by small programs.
 
-Each module here but `common` has `tests()`, which yields tests: a place in the bundled suite, the
-one purpose, and the body. They may import what `generated.py` lists as `SOURCES`, and nothing else
-of gallette.
+A family is a module with `tests()`, which yields texts: a test's place in the bundled suite on the
+first line, its purpose on the second, then the shader_test. The module has the rows and the oracle;
+the text around the values is in `templates/`, one file of Jinja macros per family. Modules may
+import what `generated.py` lists as `SOURCES`, and nothing else of gallette.
 """
 
-from collections.abc import Iterator
-from importlib import import_module
-from pkgutil import iter_modules
-
-from gallette.piglit_subset.generators.common import Generated
+from gallette.piglit_subset.generators.common import Generated, all_tests
 
 __all__ = ["Generated", "all_tests"]
-
-
-def all_tests() -> Iterator[Generated]:
-    """Every generated test, in the order of the families."""
-    for family in sorted({module.name for module in iter_modules(__path__)} - {"common"}):
-        for place, purpose, body in import_module(f"{__name__}.{family}").tests():
-            yield Generated(f"{place}.shader_test", family, purpose, body)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gallette.piglit_subset.generators.common import Test, evaluation, glsl, rotated, vector
+from gallette.piglit_subset.generators.common import evaluation, rotated, vector
 
 _VALUES: dict[str, tuple[float, ...]] = {
     "float": (0.0, 1.0, 2.75, 7.5, 100.0),
@@ -20,29 +20,32 @@ _VALUES: dict[str, tuple[float, ...]] = {
 _SIGNED = {"float": (-1.0, -2.75), "int": (-1, -77), "double": (-1.0, -2.75)}
 
 
-def tests() -> Iterator[Test]:
+def _converted(value: float, to: str) -> float:
+    if to == "bool":
+        return int(value != 0)
+    if to in ("int", "uint"):
+        return int(value)
+    return float(value)
+
+
+def tests() -> Iterator[str]:
     for source in _VALUES:
         for target in _VALUES:
             for size in (1, 2, 3, 4):
                 yield _test(source, target, size)
 
 
-def _converted(value: float, to: str) -> float:
-    if to == "bool":
-        return int(value != 0)
-    return int(value) if to in ("int", "uint") else float(value)
-
-
-def _test(source: str, target: str, size: int) -> Test:
-    version = 400 if "double" in (source, target) else 130
-    values = [*_VALUES[source], *(_SIGNED.get(source, ()) if target != "uint" else ())]
+def _test(source: str, target: str, size: int) -> str:
+    values = [*_VALUES[source], *(() if target == "uint" else _SIGNED.get(source, ()))]
     kind, result = vector(source, size), vector(target, size)
-    cases = []
-    for given in rotated(values, size):
-        expected = [_converted(v, target) for v in given]
-        cases.append({"a": (kind, given), "expected": (result, expected)})
-    return (
-        f"glsl-{glsl(version)}/conversions/{kind}-to-{result}",
+    return evaluation(
+        f"conversions/{kind}-to-{result}",
         f"{result}(x) of a {kind} converts each component.",
-        evaluation(version, f"{result}(a) == expected", cases),
+        400 if "double" in (source, target) else 130,
+        {"a": kind, "expected": result},
+        f"{result}(a) == expected",
+        [
+            (given, [_converted(v, target) for v in given])
+            for (given,) in rotated([(v,) for v in values], size)
+        ],
     )

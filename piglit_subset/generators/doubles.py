@@ -11,15 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import (
-    Test,
-    drawn,
-    evaluation,
-    main,
-    rotated,
-    vector,
-    words,
-)
+from gallette.piglit_subset.generators.common import evaluation, rotated, templates, vector
 
 _VALUES = (1.0 + 2.0**-40, 3.1415926535897931, 1e-300, 123456789.125, 0.1)
 _OPERATORS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -38,7 +30,7 @@ _OPERATORS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
 }
 
 
-def tests() -> Iterator[Test]:
+def tests() -> Iterator[str]:
     for name, (text, oracle) in _OPERATORS.items():
         for size in (1, 2, 3, 4):
             yield _exact(name, text, oracle, size)
@@ -48,64 +40,48 @@ def tests() -> Iterator[Test]:
         for rows in range(2, 5):
             yield _matrix(columns, rows)
     for size in (1, 2, 3, 4):
-        yield _attribute(size)
+        yield templates("doubles").attribute(vector("double", size), _VALUES[:size])
 
 
-def _exact(name: str, text: str, oracle: Callable[[Any, Any], Any], size: int) -> Test:
+def _exact(name: str, text: str, oracle: Callable[[Any, Any], Any], size: int) -> str:
     kind = vector("double", size)
-    cases, values = [], list(map(np.array, rotated(_VALUES, size)))
-    for a, b in zip(values, values[2:] + values[:2], strict=True):
-        cases.append({"a": (kind, a), "b": (kind, b), "expected": (kind, oracle(a, b))})
-    helper = f"{kind} value()\n{{\n\tprecise {kind} x = {text};\n\treturn x;\n}}"
-    extension = "#extension GL_ARB_gpu_shader5 : require"
-    return (
-        f"glsl-4.00/doubles/{name}-{kind}",
+    pairs = list(zip(_VALUES, (*_VALUES[2:], *_VALUES[:2]), strict=True))
+    return evaluation(
+        f"doubles/{name}-{kind}",
         f"{name} of {kind} values is done in double precision.",
-        evaluation(400, "value() == expected", cases, helpers=helper, extension=extension),
+        400,
+        {"a": kind, "b": kind, "expected": kind},
+        "value() == expected",
+        [(a, b, oracle(np.array(a), np.array(b)).tolist()) for a, b in rotated(pairs, size)],
+        helpers=f"{kind} value()\n{{\n\tprecise {kind} x = {text};\n\treturn x;\n}}",
+        extension="#extension GL_ARB_gpu_shader5 : require",
     )
 
 
-def _root(size: int) -> Test:
+def _root(size: int) -> str:
     kind = vector("double", size)
     near = "abs(sqrt(a) * sqrt(a) - a) <= a * 1.0e-14lf"
     if size > 1:
         near = f"all(lessThanEqual(abs(sqrt(a) * sqrt(a) - a), a * {kind}(1.0e-14lf)))"
-    return (
-        f"glsl-4.00/doubles/sqrt-{kind}",
+    return evaluation(
+        f"doubles/sqrt-{kind}",
         f"sqrt of a {kind} has the accuracy of doubles.",
-        evaluation(400, near, [{"a": (kind, given)} for given in rotated(_VALUES, size)[:3]]),
+        400,
+        {"a": kind},
+        near,
+        rotated([(v,) for v in _VALUES], size)[:3],
     )
 
 
-def _matrix(columns: int, rows: int) -> Test:
+def _matrix(columns: int, rows: int) -> str:
     kind = f"dmat{columns}x{rows}"
-    values = [float(i + 1) + 2.0**-40 for i in range(columns * rows)]
-    checks = [
-        f"m[{c}][{r}] == double({c * rows + r + 1}) + small"
-        for c in range(columns)
-        for r in range(rows)
-    ]
-    case = {"m": (kind, values), "small": ("double", [2.0**-40])}
-    return (
-        f"glsl-4.00/doubles/uniform-{kind}",
+    places = [(c, r) for c in range(columns) for r in range(rows)]
+    checks = [f"m[{c}][{r}] == double({c * rows + r + 1}) + small" for c, r in places]
+    return evaluation(
+        f"doubles/uniform-{kind}",
         f"A {kind} uniform keeps every element in double precision, column by column.",
-        evaluation(400, "\n\t\t&& ".join(checks), [case]),
-    )
-
-
-def _attribute(size: int) -> Test:
-    kind, row = vector("double", size), words(_VALUES[:size])
-    vertex = ["in vec2 piglit_vertex;", f"in {kind} a;", f"uniform {kind} expected;"]
-    vertex += ["flat out int right;"]
-    vertex += main("right = int(a == expected);", "gl_Position = vec4(piglit_vertex, 0.0, 1.0);")
-    fragment = ["flat in int right;", "out vec4 color;"]
-    fragment += main("color = vec4(1 - right, right, 0.0, 1.0);")
-    data = [f"piglit_vertex/float/2 a/double/{kind}"]
-    data += [f"{corner}  {row}" for corner in ("-1 -1", "1 -1", "-1 1", "1 1")]
-    commands = [f"uniform {kind} expected {row}", "draw arrays GL_TRIANGLE_STRIP 0 4"]
-    commands += ["probe all rgba 0.0 1.0 0.0 1.0"]
-    return (
-        f"glsl-4.10/vertex-attributes/{kind}",
-        f"A {kind} attribute arrives in double precision.",
-        drawn(410, fragment, commands, vertex=vertex, data=data),
+        400,
+        {"m": kind, "small": "double"},
+        "\n\t\t&& ".join(checks),
+        [([i + 1 + 2.0**-40 for i in range(columns * rows)], 2.0**-40)],
     )

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gallette.piglit_subset.generators.common import Test, drawn, glsl, main
-
-__all__ = ["Placed", "place_member"]
+from gallette.piglit_subset.generators.common import templates
 
 _TYPES = (
     "float", "vec2", "vec3", "vec4", "int", "ivec2", "ivec3", "ivec4", "uint", "uvec3", "bool",
@@ -22,7 +20,7 @@ _TYPES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class _Placed:
     """Alignment, size, and the strides that a query tells."""
 
     align: int
@@ -47,7 +45,7 @@ def _up(value: int, align: int) -> int:
     return -(-value // align) * align
 
 
-def place_member(kind: str, count: int, rule: str, row_major: bool) -> Placed:
+def _placed(kind: str, count: int, rule: str, row_major: bool) -> _Placed:
     """`count` elements of a type (0: no array) under a rule."""
     scalar, columns, rows = _shape(kind)
     if columns == 1:
@@ -62,17 +60,19 @@ def place_member(kind: str, count: int, rule: str, row_major: bool) -> Placed:
         stride = _up(scalar * rows, align)
         size = stride * columns
     if not count:
-        return Placed(align, size, 0, stride)
+        return _Placed(align, size, 0, stride)
     if rule == "std140":
         align = _up(align, 16)
     array_stride = _up(size, align)
-    return Placed(align, array_stride * count, array_stride, stride)
+    return _Placed(align, array_stride * count, array_stride, stride)
 
 
-def tests() -> Iterator[Test]:
-    for rule in ("std140", "std430"):
-        for kind in _TYPES:
-            yield _test(kind, rule)
+def tests() -> Iterator[str]:
+    make = templates("layouts")
+    for kind in _TYPES:
+        version = 400 if kind.startswith("d") else 330
+        yield make.uniform_block(kind, version, _members(kind), _offsets(kind, "std140"))
+        yield make.storage_block(kind, _members(kind), _offsets(kind, "std430"))
 
 
 def _members(kind: str) -> list[tuple[str, int, bool]]:
@@ -83,63 +83,16 @@ def _members(kind: str) -> list[tuple[str, int, bool]]:
     return members
 
 
-def _declared(kind: str) -> str:
-    lines = []
-    for name, count, row_major in _members(kind):
-        lines.append(f"\tfloat before_{name};")
-        turned = "layout(row_major) " if row_major else ""
-        lines.append(f"\t{turned}{kind} {name}{f'[{count}]' if count else ''};")
-    lines.append("\tfloat last;")
-    return "\n".join(lines)
-
-
-def _offsets(kind: str, rule: str) -> Iterator[tuple[str, int, int, Placed]]:
+def _offsets(kind: str, rule: str) -> Iterator[tuple[str, int, int, _Placed]]:
     """(name as queries spell it, offset, elements, the rest) of every member."""
     offset = 0
     for name, count, row_major in _members(kind):
-        yield f"before_{name}", _up(offset, 4), 0, Placed(4, 4)
+        yield f"before_{name}", _up(offset, 4), 0, _Placed(4, 4)
         offset = _up(offset, 4) + 4
-        placed = place_member(kind, count, rule, row_major)
+        placed = _placed(kind, count, rule, row_major)
         offset = _up(offset, placed.align)
         yield f"{name}[0]" if count else name, offset, count, placed
         offset += placed.size
         if rule == "std140" and (count or placed.matrix_stride):
             offset = _up(offset, placed.align)
-    yield "last", _up(offset, 4), 0, Placed(4, 4)
-
-
-def _element(kind: str, name: str) -> str:
-    """Something of one element as a float, so that the member is active."""
-    _, columns, rows = _shape(kind)
-    if columns > 1:
-        return f"float({name}[0][0])"
-    return f"float({name}{'.x' if rows > 1 else ''})"
-
-
-def _checks(kind: str, rule: str) -> Iterator[str]:
-    """Queries of a uniform block's members, or a storage block's, and what they give."""
-    query, prefix = "active uniform", "UNIFORM_"
-    if rule == "std430":
-        query, prefix = "verify program_interface_query GL_BUFFER_VARIABLE", ""
-    for name, offset, count, placed in _offsets(kind, rule):
-        yield f"{query} {name} GL_{prefix}OFFSET {offset}"
-        if count:
-            yield f"{query} {name} GL_{prefix}ARRAY_STRIDE {placed.array_stride}"
-        if placed.matrix_stride:
-            yield f"{query} {name} GL_{prefix}MATRIX_STRIDE {placed.matrix_stride}"
-
-
-def _test(kind: str, rule: str) -> Test:
-    uniform = rule == "std140"
-    version = (400 if kind.startswith("d") else 330) if uniform else 430
-    used = []
-    for name, count, _ in _members(kind):
-        used += [f"before_{name}", _element(kind, f"{name}[0]" if count else name)]
-    block = f"layout({rule}) {'uniform' if uniform else 'buffer'} Block"
-    fragment = [block, "{", _declared(kind), "};", "out vec4 color;"]
-    fragment += main("color = vec4(" + "\n\t\t+ ".join([*used, "last"]) + ");")
-    return (
-        f"glsl-{glsl(version)}/{rule}/{kind}",
-        f"{rule} places {kind} members and arrays of them as its rules say.",
-        drawn(version, fragment, _checks(kind, rule)),
-    )
+    yield "last", _up(offset, 4), 0, _Placed(4, 4)

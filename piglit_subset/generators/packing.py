@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import Case, Test, evaluation
+from gallette.piglit_subset.generators.common import evaluation
 
 _FLOATS = (
     (0.0, 1.0, -1.0, 0.5),
@@ -16,101 +16,114 @@ _FLOATS = (
 )
 
 
-def tests() -> Iterator[Test]:
+def tests() -> Iterator[str]:
     for lanes, bits in ((2, 16), (4, 8)):
         for signed in (False, True):
-            yield _packed(lanes, bits, signed)
+            yield _normalized(lanes, bits, signed)
             yield _unpacked(lanes, bits, signed)
     yield from _doubles()
     yield from _apart()
 
 
-def _scale(bits: int, signed: bool) -> int:
-    """What stands for 1."""
-    return (1 << bits - signed) - 1
+def _steps(value: float, bits: int, signed: bool) -> int:
+    low = -1.0 if signed else 0.0
+    scale = 2 ** (bits - 1) - 1 if signed else 2**bits - 1
+    clamped = min(1.0, max(low, value))
+    steps: int = round(clamped * scale)
+    return steps & ((1 << bits) - 1)
 
 
 def _name(lanes: int, bits: int, signed: bool) -> str:
     return f"{'Snorm' if signed else 'Unorm'}{lanes}x{bits}"
 
 
-def _packed(lanes: int, bits: int, signed: bool) -> Test:
-    cases: list[Case] = []
-    scale, low = _scale(bits, signed), -1.0 if signed else 0.0
+def _normalized(lanes: int, bits: int, signed: bool) -> str:
+    cases = []
+    scale = 2 ** (bits - 1) - 1 if signed else 2**bits - 1
     for values in _FLOATS:
         # Only values whose steps are no tie: implementations may round those either way.
         chosen = [v if abs((abs(v) * scale) % 1 - 0.5) > 0.01 else v * 0.75 for v in values[:lanes]]
-        steps = [round(min(1.0, max(low, v)) * scale) & (1 << bits) - 1 for v in chosen]
-        packed = sum(step << (bits * i) for i, step in enumerate(steps))
-        cases.append({"v": (f"vec{lanes}", chosen), "wanted": ("uint", [packed])})
+        packed = sum(_steps(v, bits, signed) << (bits * i) for i, v in enumerate(chosen))
+        cases.append((chosen, packed))
     name = f"pack{_name(lanes, bits, signed)}"
-    return (
-        f"glsl-4.20/packing/{name}",
+    return evaluation(
+        f"packing/{name}",
         f"{name} clamps, scales and rounds {lanes} floats into {bits} bits each.",
-        evaluation(420, f"{name}(v) == wanted", cases),
+        420,
+        {"v": f"vec{lanes}", "wanted": "uint"},
+        f"{name}(v) == wanted",
+        cases,
     )
 
 
-def _unpacked(lanes: int, bits: int, signed: bool) -> Test:
-    cases: list[Case] = []
+def _unpacked(lanes: int, bits: int, signed: bool) -> str:
+    cases = []
     for word in (0x00000000, 0xFFFFFFFF, 0x80008000, 0x7FFF8001, 0x40C0127F):
         values = []
         for i in range(lanes):
-            part = word >> (bits * i) & (1 << bits) - 1
-            part -= (1 << bits) if signed and part >> bits - 1 else 0
-            values.append(max(-1.0, part / _scale(bits, signed)))
-        cases.append({"word": ("uint", [word]), "wanted": (f"vec{lanes}", values)})
+            part = word >> (bits * i) & (2**bits - 1)
+            if signed:
+                part -= 2**bits if part >= 2 ** (bits - 1) else 0
+                values.append(max(-1.0, part / (2 ** (bits - 1) - 1)))
+            else:
+                values.append(part / (2**bits - 1))
+        cases.append((word, values))
     name = f"unpack{_name(lanes, bits, signed)}"
-    close = f"all(lessThanEqual(abs({name}(word) - wanted), vec{lanes}(1e-6)))"
-    return (
-        f"glsl-4.20/packing/{name}",
+    return evaluation(
+        f"packing/{name}",
         f"{name} takes {lanes} floats out of {bits} bits each.",
-        evaluation(420, close, cases),
+        420,
+        {"word": "uint", "wanted": f"vec{lanes}"},
+        f"all(lessThanEqual(abs({name}(word) - wanted), vec{lanes}(1e-6)))",
+        cases,
     )
 
 
-def _doubles() -> Iterator[Test]:
-    cases: list[Case] = [
-        {"value": ("double", [value]), "halves": ("uvec2", np.array([value]).view(np.uint32))}
-        for value in (0.0, 1.0, -2.5, 1e300, 4.9e-324, math.pi)
-    ]
+def _doubles() -> Iterator[str]:
+    values = (0.0, 1.0, -2.5, 1e300, 4.9e-324, math.pi)
+    cases = [(value, np.array([value]).view(np.uint32).tolist()) for value in values]
+    uniforms = {"value": "double", "halves": "uvec2"}
+    pack = "joins two words, the low one first"
+    unpack = "gives the bits of a double, the low word first"
     for name, purpose, condition in (
-        ("packDouble2x32", "joins two words, the low one first", "(halves) == value"),
-        ("unpackDouble2x32", "gives the bits of a double, the low word first",
-         "(value) == halves"),
-    ):  # fmt: skip
-        body = evaluation(400, name + condition, cases)
-        yield f"glsl-4.00/packing/{name}", f"{name} {purpose}.", body
+        ("packDouble2x32", pack, "packDouble2x32(halves) == value"),
+        ("unpackDouble2x32", unpack, "unpackDouble2x32(value) == halves"),
+    ):
+        yield evaluation(f"packing/{name}", f"{name} {purpose}.", 400, uniforms, condition, cases)
 
 
-def _apart() -> Iterator[Test]:
+def _apart() -> Iterator[str]:
     values = (1.0, -0.75, 100.0, -3.14159, 0.001, 65536.5, 0.0)
-    for kind, dtype in (("float", np.float32), ("double", np.float64)):
-        powers, wholes = list[Case](), list[Case]()
-        for value in (float(dtype(v)) for v in values):
-            part, exponent = math.frexp(value)
-            given = {"value": (kind, [value])}
-            powers.append({**given, "part": (kind, [part]), "exponent": ("int", [exponent])})
-            fraction, integer = math.modf(value)
-            rest = {"fraction": (kind, [float(dtype(fraction))]), "integer": (kind, [integer])}
-            wholes.append({**given, **rest})
-        suffix = "" if kind == "float" else "-double"
-        split = f"int e;\nbool check({kind} f, int n)\n"
-        split += "{\n\treturn f == part && e == exponent;\n}"
-        yield (
-            f"glsl-4.00/packing/frexp{suffix}",
+    for scalar, dtype in (("float", np.float32), ("double", np.float64)):
+        suffix = "" if scalar == "float" else "-double"
+        chosen = [float(dtype(v)) for v in values]
+        uniforms = {"value": scalar, "part": scalar, "exponent": "int"}
+        cases = [(value, *math.frexp(value)) for value in chosen]
+        yield evaluation(
+            f"packing/frexp{suffix}",
             "frexp splits a number into a fraction from a half to one and a power of two.",
-            evaluation(400, "check(frexp(value, e), e)", powers, helpers=split),
+            400,
+            uniforms,
+            "check(frexp(value, e), e)",
+            cases,
+            helpers=f"int e;\nbool check({scalar} f, int n)\n"
+            "{\n\treturn f == part && e == exponent;\n}",
         )
-        yield (
-            f"glsl-4.00/packing/ldexp{suffix}",
+        yield evaluation(
+            f"packing/ldexp{suffix}",
             "ldexp puts a fraction and a power of two together.",
-            evaluation(400, "ldexp(part, exponent) == value", powers),
+            400,
+            uniforms,
+            "ldexp(part, exponent) == value",
+            cases,
         )
-        split = f"{kind} whole;\nbool check({kind} f) "
-        split += "{ return f == fraction && whole == integer; }"
-        yield (
-            f"glsl-4.00/packing/modf{suffix}",
+        yield evaluation(
+            f"packing/modf{suffix}",
             "modf splits a number into its whole part and the rest, both with its sign.",
-            evaluation(400, "check(modf(value, whole))", wholes, helpers=split),
+            400,
+            {"value": scalar, "fraction": scalar, "integer": scalar},
+            "check(modf(value, whole))",
+            [(v, float(dtype(math.modf(v)[0])), math.modf(v)[1]) for v in chosen],
+            helpers=f"{scalar} whole;\n"
+            f"bool check({scalar} f) {{ return f == fraction && whole == integer; }}",
         )
