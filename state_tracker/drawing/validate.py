@@ -31,8 +31,6 @@ from gallette.state_tracker.drawing.rasterization import (
     rasterizer_state,
     sample_positions,
 )
-from gallette.state_tracker.drawing.repeats import REPEATED
-from gallette.state_tracker.drawing.settings import SETTINGS
 from gallette.state_tracker.drawing.storage import bind_images, bind_storage
 from gallette.state_tracker.drawing.viewports import scissor_states, viewport_states
 from gallette.state_tracker.entry_points.enums import GL
@@ -459,14 +457,6 @@ def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
     """Bring the pipe up to date with everything dirty in `wanted`."""
     if ctx.caches.full:
         ctx.group.trim()
-    if ctx.owed:
-        ctx.dirty, ctx.owed = ctx.dirty | ctx.owed, 0
-    if ctx.dirty & wanted & ~REPEATED:
-        ctx.repeats.clear()
-    if ctx.dirty & wanted & SETTINGS:
-        ctx.repeats.settings.changed(ctx.dirty)
-    if wanted & Dirty.PROGRAM:  # a clear does not ask which program is in use
-        ctx.programs.look_anew()
     if ctx.dirty & wanted & (_WHAT_RUNS if ctx.is_compat else Dirty.PROGRAM):
         ctx.programs.resolve()
     if ctx.dirty & wanted & Dirty.FRAMEBUFFER_BOUND and _told_of_framebuffers(ctx):
