@@ -84,6 +84,7 @@ class Batch:
         self._pieces = self._where_bytes_are(roles)
         first = rows[self._entries, 2]
         starts = np.where(_ARRAYS[numbers[self._entries]], first, 0)
+        self._blocked |= starts < 0
         self._starts = np.where(roles == _ROLE[Role.WRITE], first, starts)
 
     def _add_known(self, roles: Ints) -> None:
@@ -222,8 +223,9 @@ class Batch:
             series = Series(
                 self._kinds, self._which[part], self._pieces.part(entry, end), self._starts[part]
             )
+            pipe: Any = self._ctx.pipe
             try:
-                entry += self._stream.repeat_all(series)
+                entry += pipe.repeat_all(series)
             except BaseException as error:
                 abi.failed(self._call(entry).function, error)
                 entry = end
@@ -253,10 +255,8 @@ class Batch:
         if call.role is Role.CLEAR:
             found = clear_call(self._ctx, int(self._rows[place, 1]))
         if call.role is Role.DRAW:
-            executable = self._uniforms.executable(self._selected(self._states.program, place))
-            if executable is not None and self._pieces.sizes[entry]:
-                executable.uniforms.data[:] = self._pieces[entry]
-                self._ctx.dirty |= Dirty.CONSTANTS
+            self._uniforms.store(place)
+            self._ctx.dirty |= Dirty.CONSTANTS
             stream.drawn = None
         self._perform(place)
         if call.role is Role.DRAW and stream.drawn is not None:
@@ -264,7 +264,8 @@ class Batch:
         if found is not None and kind < len(self._keys):
             stream.know(self._keys[kind], found)
             self._kinds[kind] = found
-            self._blocked[entry:] &= self._which[entry:] != kind
+            known = self._which[entry:] == kind
+            self._blocked[entry:] &= ~known | (self._starts[entry:] < 0)
 
     def _accept(self, place: int) -> bool:
         """Make a call that sets state for the first time; false if what comes then has to be made

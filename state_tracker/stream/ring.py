@@ -87,9 +87,9 @@ def own(recorder: Recorder | None) -> None:
 
 def drop(recorder: Recorder) -> None:
     """A context may not record any more: execute what there is."""
-    flush(recorder)
     if any(owner is recorder for owner, _ in _owners):
         words[Word.THREAD] = 0
+    flush(recorder)
 
 
 def flush(recorder: Recorder | None = None) -> None:
@@ -101,6 +101,9 @@ def flush(recorder: Recorder | None = None) -> None:
         return
     start = ctypes.addressof(_memory[0])
     middle = start + _COMMANDS * COMMAND_BYTES
+    if not start < words[Word.NEXT] <= middle:  # a call raced with another thread's `drop`
+        _reset()
+        return
     commands = memoryview(_memory[0]).cast("B")[: words[Word.NEXT] - start]
     written = ctypes.string_at(middle, words[Word.WRITTEN] - middle)
     _memory.reverse()

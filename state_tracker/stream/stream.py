@@ -45,7 +45,6 @@ class Stream:
         self.drawn: DrawInfo | None = None  # the draw that an entry point has just made
         # Only drivers whose draws may be pending have these; others take each draw as it comes.
         self._token: Any = getattr(ctx.pipe, "repeatable", None)
-        self.repeat_all: Any = getattr(ctx.pipe, "repeat_all", None)
 
     def may_record(self) -> bool:
         """May calls on the context become commands now?"""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.state_tracker.test_repeats import SIZE, World
 
 from gallette.drivers.common.context import HostContext
 from gallette.drivers.common.draw.repeating import Repeatable
@@ -13,7 +14,6 @@ from gallette.pipe.enums import QueryType
 from gallette.pipe.series import Pieces, Series
 from gallette.pipe.state import QueryChange
 from gallette.state_tracker import GL
-from tests.state_tracker.test_repeats import SIZE, World
 
 
 class Repeating:
