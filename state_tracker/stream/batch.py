@@ -24,8 +24,19 @@ from gallette.state_tracker.entry_points.registry import implemented
 from gallette.state_tracker.queries import QueryObject, have_changed
 from gallette.state_tracker.targets.clears import clear_call
 
-from .calls import CALLS, COMMAND_BYTES, NUMBERS, PAYLOAD, Call, Family, Ints, Role, keeps_state
-from .states import Hashes, States, kind_of, values_of
+from .calls import (
+    CALLS,
+    COMMAND_BYTES,
+    HASHED_WORDS,
+    NUMBERS,
+    PAYLOAD,
+    Call,
+    Family,
+    Ints,
+    Role,
+    keeps_state,
+)
+from .states import States, kind_of, values_of
 from .uniforms import Uniforms
 
 if TYPE_CHECKING:
@@ -46,12 +57,12 @@ class Batch:
     """The commands from one of them on, of which an odd one may be the last."""
 
     def __init__(
-        self, stream: Stream, commands: memoryview, written: bytes, written_at: int
+        self, stream: Stream, commands: memoryview, address: int, written: bytes, written_at: int
     ) -> None:
         self._stream, self._ctx = stream, stream.ctx
         self._bytes, self._written, self._written_at = commands, written, written_at
         self._rows = np.frombuffer(commands, np.int64).reshape(-1, COMMAND_BYTES // 8)
-        self._address = int(self._rows.ctypes.data)
+        self._address = address
         self._numbers = self._rows[:, 0].astype(np.uint8)
         self._count = len(self._rows)
         self._states = States(stream, self._rows, self._numbers)
@@ -89,20 +100,17 @@ class Batch:
 
     def _add_known(self, roles: Ints) -> None:
         """Draws and clears: their kinds, as far as the stream knows them."""
-        some: list[Ints] = []
-        keys: list[Hashes] = []
-        for call in CALLS:
-            at = self._states.where[call.number]
-            if call.role in (Role.DRAW, Role.CLEAR) and len(at):
-                is_draw = call.role is Role.DRAW
-                state = self._states.for_draws(at) if is_draw else self._states.for_clears(at)
-                some.append(self._entries.searchsorted(at))
-                keys.append(kind_of(values_of(call, self._rows[at]), state))
-        if some:
-            found, which = np.unique(np.concatenate(keys), return_inverse=True)
-            self._which[np.concatenate(some)] = which
-            self._keys = found.tolist()
-            self._kinds = list(map(self._stream.kinds.get, self._keys))
+        is_draw = roles == _ROLE[Role.DRAW]
+        some = np.flatnonzero(is_draw | (roles == _ROLE[Role.CLEAR]))
+        at, is_draw = self._entries[some], is_draw[some]
+        states = self._states.for_draws(at)
+        if not is_draw.all():
+            states = np.where(is_draw, states, self._states.for_clears(at))
+        keys = kind_of(values_of(self._rows[:, :HASHED_WORDS][at], self._numbers[at]), states)
+        found, which = np.unique(keys, return_inverse=True)
+        self._which[some] = which
+        self._keys = found.tolist()
+        self._kinds = list(map(self._stream.kinds.get, self._keys))
 
     def _add_writes(self, some: Ints) -> None:
         """Writes to buffers: their kind is the buffer."""
@@ -128,19 +136,19 @@ class Batch:
         if not some:
             return
         state, target = self._ctx.queries, int(GL.SAMPLES_PASSED)
+        self._which[some] = len(self._kinds) + np.arange(len(some))
         query = state.active.get((target, 0))
         good = len(state.active) == (query is not None)
-        for entry in some:
-            row = self._rows[self._entries[entry]]
-            begins = row[0] == _BEGIN
-            good = good and int(row[1]) == target and (query is None) == begins
+        rows = self._rows[self._entries[some], :3].tolist()
+        for entry, (number, given, name) in zip(some, rows, strict=True):
+            begins = number == _BEGIN
+            good = good and given == target and (query is None) == begins
             if good and begins:
-                query = state.names.get(int(row[2]))
+                query = state.names.get(name)
                 good = query is not None and query.target == target
             changes = query.changes if good and query is not None else None
             kind: QueryChange | None = None if changes is None else changes[not begins]
             good = kind is not None
-            self._which[entry] = len(self._kinds)
             self._kinds.append(kind)
             if good and query is not None:
                 self._asked.append(entry)

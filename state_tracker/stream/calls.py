@@ -35,8 +35,10 @@ __all__ = [
     "Family",
     "Ints",
     "Role",
+    "by_first",
     "keeps_state",
     "slot_of",
+    "whole",
 ]
 
 Ints = npt.NDArray[np.int64]
@@ -134,11 +136,13 @@ class Selected:
         return self._states.vertex_array(self._at)
 
 
-def _whole(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+def whole(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    """The one slot of a family."""
     return [np.full(len(rows), slot_of(family), np.int64)]
 
 
-def _by_first(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+def by_first(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    """The slot that the first argument names."""
     return [slot_of(family, rows[:, 1])]
 
 
@@ -190,47 +194,47 @@ def _one_face(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
 
 
 _SETS: dict[str, tuple[Family, Slots]] = {
-    "UseProgram": (Family.PROGRAM, _whole),
-    "BindVertexArray": (Family.VERTEX_ARRAY, _whole),
-    "ActiveTexture": (Family.ACTIVE_TEXTURE, _whole),
+    "UseProgram": (Family.PROGRAM, whole),
+    "BindVertexArray": (Family.VERTEX_ARRAY, whole),
+    "ActiveTexture": (Family.ACTIVE_TEXTURE, whole),
     "BindTexture": (Family.TEXTURE, _texture),
-    "BindSampler": (Family.SAMPLER, _by_first),
-    "Enable": (Family.CAPABILITY, _by_first),
-    "Disable": (Family.CAPABILITY, _by_first),
+    "BindSampler": (Family.SAMPLER, by_first),
+    "Enable": (Family.CAPABILITY, by_first),
+    "Disable": (Family.CAPABILITY, by_first),
     "BindFramebuffer": (Family.DRAW_FRAMEBUFFER, _framebuffer),
     "DrawBuffers": (Family.DRAW_BUFFERS, _draw_buffers),
     "BindBuffer": (Family.BOUND_BUFFER, _buffer),
     "BindBufferBase": (Family.BOUND_BUFFER, _indexed_buffer),
     "BindBufferRange": (Family.BOUND_BUFFER, _indexed_buffer),
-    "Viewport": (Family.VIEWPORT, _whole),
-    "Scissor": (Family.SCISSOR, _whole),
-    "DepthRange": (Family.DEPTH_RANGE, _whole),
-    "DepthRangef": (Family.DEPTH_RANGE, _whole),
-    "BlendFunc": (Family.BLEND_FUNC, _whole),
-    "BlendFuncSeparate": (Family.BLEND_FUNC, _whole),
-    "BlendEquation": (Family.BLEND_EQUATION, _whole),
-    "BlendEquationSeparate": (Family.BLEND_EQUATION, _whole),
-    "BlendColor": (Family.BLEND_COLOR, _whole),
+    "Viewport": (Family.VIEWPORT, whole),
+    "Scissor": (Family.SCISSOR, whole),
+    "DepthRange": (Family.DEPTH_RANGE, whole),
+    "DepthRangef": (Family.DEPTH_RANGE, whole),
+    "BlendFunc": (Family.BLEND_FUNC, whole),
+    "BlendFuncSeparate": (Family.BLEND_FUNC, whole),
+    "BlendEquation": (Family.BLEND_EQUATION, whole),
+    "BlendEquationSeparate": (Family.BLEND_EQUATION, whole),
+    "BlendColor": (Family.BLEND_COLOR, whole),
     "ColorMask": (Family.COLOR_MASK, _all_masks),
-    "ColorMaski": (Family.COLOR_MASK, _by_first),
-    "DepthFunc": (Family.DEPTH_FUNC, _whole),
-    "DepthMask": (Family.DEPTH_MASK, _whole),
+    "ColorMaski": (Family.COLOR_MASK, by_first),
+    "DepthFunc": (Family.DEPTH_FUNC, whole),
+    "DepthMask": (Family.DEPTH_MASK, whole),
     "StencilFunc": (Family.STENCIL_FUNC, _both_faces),
     "StencilFuncSeparate": (Family.STENCIL_FUNC, _one_face),
     "StencilOp": (Family.STENCIL_OP, _both_faces),
     "StencilOpSeparate": (Family.STENCIL_OP, _one_face),
     "StencilMask": (Family.STENCIL_MASK, _both_faces),
     "StencilMaskSeparate": (Family.STENCIL_MASK, _one_face),
-    "CullFace": (Family.CULL_FACE, _whole),
-    "FrontFace": (Family.FRONT_FACE, _whole),
-    "PolygonOffset": (Family.POLYGON_OFFSET, _whole),
-    "LineWidth": (Family.LINE_WIDTH, _whole),
-    "PointSize": (Family.POINT_SIZE, _whole),
-    "PrimitiveRestartIndex": (Family.RESTART_INDEX, _whole),
-    "ClearColor": (Family.CLEAR_COLOR, _whole),
-    "ClearDepth": (Family.CLEAR_DEPTH, _whole),
-    "ClearDepthf": (Family.CLEAR_DEPTH, _whole),
-    "ClearStencil": (Family.CLEAR_STENCIL, _whole),
+    "CullFace": (Family.CULL_FACE, whole),
+    "FrontFace": (Family.FRONT_FACE, whole),
+    "PolygonOffset": (Family.POLYGON_OFFSET, whole),
+    "LineWidth": (Family.LINE_WIDTH, whole),
+    "PointSize": (Family.POINT_SIZE, whole),
+    "PrimitiveRestartIndex": (Family.RESTART_INDEX, whole),
+    "ClearColor": (Family.CLEAR_COLOR, whole),
+    "ClearDepth": (Family.CLEAR_DEPTH, whole),
+    "ClearDepthf": (Family.CLEAR_DEPTH, whole),
+    "ClearStencil": (Family.CLEAR_STENCIL, whole),
 }
 """By function: one of the families it sets, the same for all functions that share slots with it,
 and what finds its slots."""
@@ -286,7 +290,12 @@ class Call:
         """Bytes of the payload of a uniform."""
         return 4 * self.kind[1] * self.kind[2]
 
-    @property
+    @cached_property
+    def c_name(self) -> str:
+        """The name with `gl`."""
+        return self.function.c_name
+
+    @cached_property
     def pointer(self) -> bool:
         """Is the last argument a pointer at what the payload, or memory beside it, holds?"""
         return self.role is not Role.DRAW and any(p.stars for p in self.function.params)
@@ -299,14 +308,14 @@ class Call:
         """
         sharing = [name for name, (group, _) in _SETS.items() if group is self.group]
         one = len(self.function.params) == 1 and self.function.params[0].ctype not in _REAL
-        return self.slots is _whole and sharing == [self.name] and one
+        return self.slots is whole and sharing == [self.name] and one
 
-    @property
+    @cached_property
     def words(self) -> int:
         """Arguments that are words of the command."""
         if self.role is Role.UNIFORM and not self.pointer:
             return 1
-        return len(self.function.params) - (self.pointer and self.role is not Role.WRITE)
+        return len(self.function.params) - self.points_at_payload
 
     @cached_property
     def hashed(self) -> list[int]:
@@ -319,6 +328,11 @@ class Call:
         if self.name == "DrawBuffers":
             words += range(PAYLOAD // 8, HASHED_WORDS)
         return words
+
+    @cached_property
+    def points_at_payload(self) -> bool:
+        """Is the address of the payload its last argument?"""
+        return self.pointer and self.role is not Role.WRITE
 
     @cached_property
     def _layout(self) -> struct.Struct:
@@ -334,7 +348,7 @@ class Call:
         """What the function was called with, by the command at that offset; the commands lie at
         `address` in memory."""
         found: tuple[Any, ...] = self._layout.unpack_from(commands, offset)
-        if self.pointer and self.role is not Role.WRITE:
+        if self.points_at_payload:
             found += (address + offset + PAYLOAD,)
         return found
 

@@ -9,14 +9,14 @@ import ctypes
 import os
 import threading
 from _thread import get_ident
-from typing import Any, Protocol
+from typing import Protocol
 
 from gallette.state_tracker.entry_points import machine_code
 
 from .calls import COMMAND_BYTES, NUMBERS
 from .stubs import MOST_WRITTEN, WORDS, Word, stub
 
-__all__ = ["PENDING", "Recorder", "drop", "flush", "in_front", "own", "words"]
+__all__ = ["PENDING", "Recorder", "drop", "flush", "forget", "in_front", "own", "words"]
 
 _COMMANDS = 1 << 14
 _WRITTEN_BYTES = 1 << 22
@@ -25,6 +25,8 @@ words = (ctypes.c_int64 * WORDS)()
 """What stubs and Python share, by `Word`."""
 
 PENDING = int(Word.PENDING)
+_NEXT, _WRITTEN, _LAST = int(Word.NEXT), int(Word.WRITTEN), int(Word.LAST)
+_NOTHING: list[ctypes.c_int64 | int] = [-1] * (WORDS - Word.LAST)
 
 
 class Recorder(Protocol):
@@ -34,13 +36,28 @@ class Recorder(Protocol):
         """May calls on the context become commands now?"""
         ...
 
-    def execute(self, commands: memoryview, written: bytes, written_at: int) -> None:
-        """Execute a batch; `written`, which lies at that address, is for buffers."""
+    def execute(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
+        """Execute a batch, which lies at that address; `written`, which lay at another one, is for
+        buffers."""
         ...
 
 
-_memory: list[Any] = []
-"""Two blocks of memory that take turns: a batch stays where it is while it is executed."""
+class _Block:
+    """Memory for a batch: commands, and after them what they write to buffers."""
+
+    def __init__(self) -> None:
+        size = _COMMANDS * COMMAND_BYTES
+        memory = (ctypes.c_char * (size + _WRITTEN_BYTES + MOST_WRITTEN))()
+        self.start, self.view = ctypes.addressof(memory), memoryview(memory).cast("B")
+        self.middle = self.start + size
+        end = self.middle - COMMAND_BYTES
+        self.empty: list[ctypes.c_int64 | int]
+        self.empty = [0, self.start, end, self.middle, self.middle + _WRITTEN_BYTES]
+        """The words from `PENDING` to `LAST` when nothing is in it."""
+
+
+_blocks: list[_Block] = []
+"""Two that take turns: a batch stays where it is while it is executed."""
 _owners: list[tuple[Recorder, int]] = []
 """Who owns the ring, and the thread; nobody at first. Kept until it is flushed."""
 _taken = threading.Lock()
@@ -55,18 +72,11 @@ def in_front(name: str, pointer: int) -> int:
     return machine_code.placed({name: stub(name, ctypes.addressof(words), pointer)})[name]
 
 
-def _reset() -> int:
-    """Make the ring empty; answers where it begins."""
-    if not _memory:
-        size = _COMMANDS * COMMAND_BYTES + _WRITTEN_BYTES + MOST_WRITTEN
-        _memory.extend((ctypes.c_char * size)() for _ in range(2))
-    start = ctypes.addressof(_memory[0])
-    middle = start + _COMMANDS * COMMAND_BYTES
-    words[Word.PENDING] = 0
-    words[Word.LAST : WORDS] = [-1] * (WORDS - Word.LAST)
-    words[Word.NEXT], words[Word.END] = start, middle - COMMAND_BYTES
-    words[Word.WRITTEN], words[Word.WRITTEN_END] = middle, middle + _WRITTEN_BYTES
-    return start
+def _begin() -> None:
+    """Let commands go into the first block, which is empty."""
+    if not _blocks:
+        _blocks.extend((_Block(), _Block()))
+    words[PENDING : Word.LAST] = _blocks[0].empty
 
 
 def own(recorder: Recorder | None) -> None:
@@ -80,9 +90,16 @@ def own(recorder: Recorder | None) -> None:
         words[Word.THREAD] = 0
         _owners.clear()
         if recorder is not None and recorder.may_record():
-            _reset()
+            _begin()
             _owners.append((recorder, thread))
+            words[Word.LAST :] = _NOTHING
             words[Word.THREAD] = thread
+
+
+def forget(recorder: Recorder) -> None:
+    """A context may not be any more what was said last: no call may be left out."""
+    if _owners and _owners[0][0] is recorder:
+        words[_LAST:] = _NOTHING
 
 
 def drop(recorder: Recorder) -> None:
@@ -99,13 +116,10 @@ def flush(recorder: Recorder | None = None) -> None:
     owner, thread = _owners[0]
     if thread != get_ident() and owner is not recorder:
         return
-    start = ctypes.addressof(_memory[0])
-    middle = start + _COMMANDS * COMMAND_BYTES
-    if not start < words[Word.NEXT] <= middle:  # a call raced with another thread's `drop`
-        _reset()
-        return
-    commands = memoryview(_memory[0]).cast("B")[: words[Word.NEXT] - start]
-    written = ctypes.string_at(middle, words[Word.WRITTEN] - middle)
-    _memory.reverse()
-    _reset()
-    owner.execute(commands, written, middle)
+    block = _blocks[0]
+    used, more = words[_NEXT] - block.start, words[_WRITTEN] - block.middle
+    _blocks.reverse()
+    _begin()
+    if 0 < used <= block.middle - block.start:  # unless a call raced with another thread's `drop`
+        written = ctypes.string_at(block.middle, more) if more else b""
+        owner.execute(block.view[:used], block.start, written, block.middle)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gallette.state_tracker.entry_points.enums import GL
 
-from .calls import CALLS, HASHED_WORDS, NUMBERS, Call, Family, Ints, Selected
+from .calls import CALLS, HASHED_WORDS, NUMBERS, Family, Ints, Selected, by_first, whole
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -31,8 +31,15 @@ def _odd(count: int) -> Hashes:
     return numbers * np.uint64(2) + np.uint64(1)
 
 
-_FACTORS, _START = _odd(HASHED_WORDS), _odd(len(CALLS))
+_FACTORS = np.zeros((len(CALLS), HASHED_WORDS), np.uint64)
+_START = _odd(len(CALLS))
+for _call in CALLS:
+    _FACTORS[_call.number, _call.hashed] = _odd(len(_call.hashed))
 _SLOT, _KIND = _odd(2)
+_FAMILY = np.array([0 if call.group is None else call.group.value for call in CALLS])
+_BY_FIRST = np.array([call.slots is by_first for call in CALLS])
+_SPECIAL = [call for call in CALLS if call.slots not in (None, whole, by_first)]
+_SETS_STATE = np.array([call.slots is not None for call in CALLS])
 
 _BY_DRAWS, _BY_CLEARS = np.zeros(256, np.uint64), np.zeros(256, np.uint64)
 for _family in Family:
@@ -56,13 +63,10 @@ def _mixed(values: Hashes) -> Hashes:
     return values ^ (values >> np.uint64(31))
 
 
-def values_of(call: Call, rows: Ints) -> Hashes:
-    """The hashes of what a function was called with."""
-    words = rows.view(np.uint64)
-    found = np.full(len(rows), _START[call.number])
-    for word in call.hashed:
-        found += words[:, word] * _FACTORS[word]
-    return found
+def values_of(rows: Ints, numbers: Numbers) -> Hashes:
+    """The hashes of calls and what they were called with."""
+    found: Hashes = np.einsum("ij,ij->i", rows.view(np.uint64), _FACTORS[numbers])
+    return found + _START[numbers]
 
 
 def kind_of(values: Hashes, states: Hashes) -> Hashes:
@@ -84,46 +88,56 @@ class States:
         ends = np.bincount(numbers, minlength=len(CALLS)).cumsum().tolist()
         self.where = [order[first:end] for first, end in zip([0, *ends], ends, strict=False)]
         """By function: the places of its calls."""
-        columns: dict[Family, list[tuple[Ints, Ints, Hashes]]] = {}
-        several = np.zeros(self._count, bool)  # the commands that write more than one slot
-        for call in CALLS:
-            where = self.where[call.number]
-            if call.group is not None and call.slots is not None and len(where):
-                its = rows[where]
-                values = values_of(call, its)
-                found = call.slots(call.group, its, Selected(self, where))
-                several[where] = len(found) > 1
-                for slots in found:
-                    there = slots >= 0
-                    column = where, slots, values
-                    if not there.all():
-                        column = where[there], slots[there], values[there]
-                    columns.setdefault(call.group, []).append(column)
-        self._find(stream, list(columns.values()), several)
+        self._find(stream, *self._writes())
+
+    def _writes(self) -> tuple[Ints, Ints, Hashes, Bools]:
+        """All writes to slots in order: where, which, the hash of the call, and whether that call
+        writes more than one."""
+        places = np.flatnonzero(_SETS_STATE[self._numbers])
+        numbers, rows = self._numbers[places], self._rows[:, :HASHED_WORDS][places]
+        values = values_of(rows, numbers)
+        slots = np.where(_BY_FIRST[numbers], rows[:, 1] << 8, 0) | _FAMILY[numbers]
+        several = np.zeros(len(places), bool)
+        more: list[tuple[Ints, Ints]] = []
+        for call in _SPECIAL:
+            at = self.where[call.number]
+            if len(at) and call.group is not None and call.slots is not None:
+                some = places.searchsorted(at)
+                first, *others = call.slots(call.group, rows[some], Selected(self, at))
+                slots[some], several[some] = first, bool(others)
+                more += [(some, other) for other in others]
+        if more:
+            which = np.concatenate([np.arange(len(places)), *[some for some, _ in more]])
+            slots = np.concatenate([slots, *[other for _, other in more]])
+            order = which.argsort(kind="stable")
+            order = order[slots[order] >= 0]
+            which, slots = which[order], slots[order]
+            places, values, several = places[which], values[which], several[which]
+        return places, slots, values, several
 
     def _find(
-        self, stream: Stream, groups: list[list[tuple[Ints, Ints, Hashes]]], several: Bools
+        self, stream: Stream, places: Ints, slots: Ints, values: Hashes, several: Bools
     ) -> None:
         """Keep the writes of commands that change a slot."""
-        found = [_changes(_joined(columns), stream.applied) for columns in groups]
-        changing = np.zeros(self._count, bool)
-        for places, _, _, change in found:
-            changing[places[change != 0]] = True
-        kept: list[tuple[npt.NDArray[np.generic], ...]] = []
-        for places, slots, values, change in found:
-            keep = change != 0
-            if several[places].any():
-                keep |= several[places] & changing[places]
-            keep = np.flatnonzero(keep)
-            kept.append((places[keep], slots[keep], values[keep], change[keep]))
-        none = np.zeros(0, np.int64)
-        kept.append((none, none, none.view(np.uint64), none.view(np.uint64)))
-        joined = [np.concatenate(parts) for parts in zip(*kept, strict=True)]
-        order = joined[0].argsort(kind="stable")
-        self.place: Ints = joined[0][order]
-        self.slot: Ints = joined[1][order]
-        self.value: Hashes = joined[2][order]
-        change, family = joined[3][order], self.slot & 255
+        values = _mixed(values + slots.view(np.uint64) * _SLOT)
+        order = _grouped(slots)
+        places, slots, values, several = places[order], slots[order], values[order], several[order]
+        first = np.flatnonzero(np.append(True, slots[1:] != slots[:-1])[: len(slots)])
+        before = np.empty(len(slots), np.uint64)
+        before[1:] = values[:-1]
+        old = [stream.applied.get(slot, 0) for slot in slots[first].tolist()]
+        before[first] = np.array(old, np.uint64)
+        keep = values != before
+        if several.any():
+            changing = np.zeros(self._count, bool)
+            changing[places[keep]] = True
+            keep |= several & changing[places]
+        kept = np.flatnonzero(keep)
+        kept = kept[places[kept].argsort(kind="stable")]
+        self.place: Ints = places[kept]
+        self.slot: Ints = slots[kept]
+        self.value: Hashes = values[kept]
+        change, family = self.value - before[kept], self.slot & 255
         self._for_draws = _sums(stream.for_draws, change * _BY_DRAWS[family])
         self._for_clears = _sums(stream.for_clears, change * _BY_CLEARS[family])
 
@@ -180,31 +194,14 @@ def _last(places: Ints, values: Ints, before: int, at: Ints) -> Ints:
     return found
 
 
-def _joined(columns: list[tuple[Ints, Ints, Hashes]]) -> tuple[Ints, Ints, Hashes]:
-    """The writes of several columns in order."""
-    if len(columns) == 1:
-        return columns[0]
-    places, slots, values = (np.concatenate(parts) for parts in zip(*columns, strict=True))
-    order = places.argsort(kind="stable")
-    return places[order], slots[order], values[order]
-
-
-def _changes(
-    writes: tuple[Ints, Ints, Hashes], applied: dict[int, int]
-) -> tuple[Ints, Ints, Hashes, Hashes]:
-    """Writes with the hash of slot and value, and by how much each changes the sum of those."""
-    places, slots, values = writes
-    values = _mixed(values + slots.view(np.uint64) * _SLOT)
-    if len(slots) and (slots[0] != slots).any():
+def _grouped(slots: Ints) -> Ints:
+    """The order that brings writes to the same slot together."""
+    codes = (slots.view(np.uint64) * _SLOT >> np.uint64(48)).astype(np.uint16)
+    order: Ints = codes.argsort(kind="stable")  # quick for numbers of 16 bits
+    codes, found = codes[order], slots[order]
+    if ((codes[1:] == codes[:-1]) & (found[1:] != found[:-1])).any():
         order = slots.argsort(kind="stable")
-        places, slots, values = places[order], slots[order], values[order]
-        first = np.flatnonzero(np.append(True, slots[1:] != slots[:-1]))
-    else:
-        first = np.arange(min(1, len(slots)))
-    before = np.empty(len(slots), np.uint64)
-    before[1:] = values[:-1]
-    before[first] = np.array([applied.get(slot, 0) for slot in slots[first].tolist()], np.uint64)
-    return places, slots, values, values - before
+    return order
 
 
 def _sums(start: int, changes: Hashes) -> Hashes:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.entry_points import abi
 
+from . import ring
 from .batch import Batch
 from .calls import CALLS, COMMAND_BYTES, Call, Role
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Stream"]
 
-_FEW = 8
+_FEW = 4
 """So few draws are quicker made one by one, until some are known."""
 
 _MOST_KINDS, _MOST_ACCEPTED = 1 << 14, 1 << 16
@@ -26,7 +25,7 @@ _MOST_UNIFORMS = 1 << 12
 _MOST_PARTS = 8
 """Parts of a batch, each of which ends with an odd call; the rest is made call by call."""
 _BOTH = {Stage.VERTEX, Stage.FRAGMENT}
-_DRAWS = np.array([call.role in (Role.DRAW, Role.CLEAR) for call in CALLS])
+_DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
 
 
 class Stream:
@@ -61,8 +60,12 @@ class Stream:
 
     def forget(self) -> None:
         """Something that draws depend on may have changed, and not by a call of a batch."""
-        if self._performing:
-            return
+        if not self._performing:
+            ring.forget(self)
+            self._clear()
+
+    def _clear(self) -> None:
+        """Nothing is known of draws and of what was set."""
         self.kinds.clear()
         self.applied.clear()
         self.accepted.clear()
@@ -74,18 +77,20 @@ class Stream:
             self.kinds.clear()
         self.kinds[key] = token
 
-    def execute(self, commands: memoryview, written: bytes, written_at: int) -> None:
+    def execute(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
         """Execute a batch."""
-        with self.ctx.turn():
+        group = self.ctx.group
+        with group.lock:
+            group.take(self.ctx)
             for _ in range(_MOST_PARTS):
                 if not commands or not self._together(commands):
                     break
                 if len(self.accepted) > _MOST_ACCEPTED:
                     self.forget()
-                done = Batch(self, commands, written, written_at).execute()
-                commands = commands[done * COMMAND_BYTES :]
+                done = COMMAND_BYTES * Batch(self, commands, address, written, written_at).execute()
+                commands, address = commands[done:], address + done
             if commands:
-                self._one_by_one(commands)
+                self._one_by_one(commands, address)
 
     def _together(self, commands: memoryview) -> bool:
         """Is it worth to look at a batch as a whole, and may that be done?"""
@@ -94,8 +99,10 @@ class Stream:
             return False
         if self.uses_subroutines:
             return False  # to use the program once more sets them anew
-        numbers = np.frombuffer(commands, np.int64)[:: COMMAND_BYTES // 8]
-        return bool(self.kinds) or int(np.count_nonzero(_DRAWS[numbers])) >= _FEW
+        if self.kinds:
+            return True
+        many = len(commands) >= _FEW * COMMAND_BYTES
+        return many and sum(map(_DRAWS.__contains__, _numbers(commands))) >= _FEW
 
     @property
     def uses_subroutines(self) -> bool:
@@ -103,11 +110,9 @@ class Stream:
         executable = self.ctx.programs.executable
         return executable is not None and bool(executable.linked.subroutine_uniforms)
 
-    def _one_by_one(self, commands: memoryview) -> None:
-        address = np.frombuffer(commands, np.uint8).ctypes.data
-        numbers = np.frombuffer(commands, np.int64)[:: COMMAND_BYTES // 8].tolist()
-        self.forget()
-        for place, number in enumerate(numbers):
+    def _one_by_one(self, commands: memoryview, address: int) -> None:
+        self._clear()
+        for place, number in enumerate(_numbers(commands)):
             call = CALLS[number]
             self.perform(call, call.arguments(commands, place * COMMAND_BYTES, address))
 
@@ -115,9 +120,10 @@ class Stream:
         """Make a call as C made it; false if it failed."""
         self._performing = True
         try:
-            self.ctx.calls[call.function.c_name](*arguments)
+            self.ctx.calls[call.c_name](*arguments)
         except BaseException as error:
             abi.failed(call.function, error)
+            ring.forget(self)
             return False
         finally:
             self._performing = False
@@ -143,3 +149,8 @@ class Stream:
         if layout is None or layout.clients or layout.current:
             return None
         return self._token(info)
+
+
+def _numbers(commands: memoryview) -> list[int]:
+    """The numbers of the functions that were called."""
+    return commands.cast("q")[:: COMMAND_BYTES // 8].tolist()
