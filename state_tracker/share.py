@@ -184,6 +184,7 @@ class ShareGroup:
             self.images += 1
         for context in self.contexts:
             context.dirty |= flags
+            context.stream.outdate()
 
     def take(self, context: Context) -> None:
         """Give the pipe to a context: nothing of its state is bound now."""

@@ -66,6 +66,7 @@ class Batch:
         self._numbers = self._rows[:, 0].astype(np.uint8)
         self._count = len(self._rows)
         self._states = States(stream, self._rows, self._numbers)
+        self._generation = stream.generation
         self._synced = 0  # the first write to a slot that the context has not heard of
         self._kinds: list[Any] = []
         self._keys: list[int] = []  # of the kinds of draws and clears, which come first
@@ -269,6 +270,10 @@ class Batch:
         self._perform(place)
         if call.role is Role.DRAW and stream.drawn is not None:
             found = stream.token()
+        if stream.generation != self._generation:
+            self._generation = stream.generation
+            self._kinds[: len(self._keys)] = [None] * len(self._keys)
+            self._blocked |= self._which < len(self._keys)
         if found is not None and kind < len(self._keys):
             stream.know(self._keys[kind], found)
             self._kinds[kind] = found

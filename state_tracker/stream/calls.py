@@ -255,7 +255,7 @@ _KEEPS_STATE = re.compile(
     r"Get.*|Is[A-Z].*|ReadPixels|ClampColor|ReadBuffer|PixelStore[if]|Flush|Finish|Clear|ClearBuffer.*"
     r"|BlitFramebuffer|(Multi)?Draw(Range)?(Arrays|Elements).*|BufferSubData|FenceSync|DeleteSync"
     r"|ClientWaitSync|WaitSync|(Begin|End)Query|(Gen|Delete)Queries|QueryCounter|MapBuffer.*|UnmapBuffer"
-    r"|Uniform([234].*|1(f|ui).*|Matrix.*)"
+    r"|(Copy)?TexSubImage[123]D|Uniform([234].*|1(f|ui).*|Matrix.*)"
 )
 
 

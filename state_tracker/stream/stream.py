@@ -20,6 +20,10 @@ __all__ = ["Stream"]
 _FEW = 4
 """So few draws are quicker made one by one, until some are known."""
 
+_PATIENCE = 32
+"""So many small batches in a row are executed as a whole, for a large one may come again; what is
+known would have to be forgotten to make their calls one by one, which is quicker."""
+
 _MOST_KINDS, _MOST_ACCEPTED = 1 << 14, 1 << 16
 _MOST_UNIFORMS = 1 << 12
 _MOST_PARTS = 8
@@ -40,6 +44,8 @@ class Stream:
         self.accepted: set[int] = set()
         """Hashes of values that were no error."""
         self.for_draws = self.for_clears = 0  # the hashes of the state, as far as it was set here
+        self._small = 0  # batches in a row with few draws
+        self.generation = 0  # how often what is known of draws was outdated
         self._performing = False
         self.drawn: DrawInfo | None = None  # the draw that an entry point has just made
         # Only drivers whose draws may be pending have these; others take each draw as it comes.
@@ -71,6 +77,11 @@ class Stream:
         self.accepted.clear()
         self.for_draws = self.for_clears = 0
 
+    def outdate(self) -> None:
+        """A shared object changed: what the driver repeats draws by may be of the past."""
+        self.kinds.clear()
+        self.generation += 1
+
     def know(self, key: int, token: Any) -> None:
         """What the driver repeats draws of one kind by."""
         if len(self.kinds) >= _MOST_KINDS:
@@ -99,10 +110,12 @@ class Stream:
             return False
         if self.uses_subroutines:
             return False  # to use the program once more sets them anew
-        if self.kinds:
-            return True
         many = len(commands) >= _FEW * COMMAND_BYTES
-        return many and sum(map(_DRAWS.__contains__, _numbers(commands))) >= _FEW
+        if many and sum(map(_DRAWS.__contains__, _numbers(commands))) >= _FEW:
+            self._small = 0
+            return True
+        self._small += 1
+        return bool(self.kinds) and self._small <= _PATIENCE
 
     @property
     def uses_subroutines(self) -> bool:
