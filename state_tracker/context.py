@@ -44,7 +44,6 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.fragment_ops import FragmentState
 from gallette.state_tracker.drawing.lowering import lowers_anything
 from gallette.state_tracker.drawing.rasterization import RasterState
-from gallette.state_tracker.drawing.validate import Derived
 from gallette.state_tracker.entry_points import abi
 from gallette.state_tracker.entry_points.answering import answers
 from gallette.state_tracker.entry_points.current import (
@@ -171,7 +170,6 @@ class Context(GLInterface):
     error: int
     dirty: int
     owed: int
-    switches: int
     caches: Caches
     group: ShareGroup
     debug: DebugState
@@ -256,8 +254,6 @@ class Context(GLInterface):
         self.loses_context_on_reset = False
         self.error = GL.NO_ERROR
         self.dirty = Dirty.ALL
-        self.switches = 0  # capabilities switched since the beginning, a bit each (an odd number)
-        self.derived = Derived()
         self.released = False
         self.lost = ""  # why, once the driver has given up on its work
         self.group = share.group if share is not None else ShareGroup(self.screen)

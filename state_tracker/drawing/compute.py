@@ -25,7 +25,6 @@ _REACHED = (
     | Dirty.CONSTANTS
     | Dirty.UNIFORM_BUFFERS
     | Dirty.TEXTURES
-    | Dirty.TEXTURES_BOUND
     | Dirty.STORAGE
     | Dirty.IMAGES
 )

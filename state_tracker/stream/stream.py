@@ -72,6 +72,8 @@ class Stream:
 
     def _clear(self) -> None:
         """Nothing is known of draws and of what was set."""
+        if not (self.kinds or self.applied or self.accepted):
+            return
         self.kinds.clear()
         self.applied.clear()
         self.accepted.clear()
@@ -105,17 +107,17 @@ class Stream:
 
     def _together(self, commands: memoryview) -> bool:
         """Is it worth to look at a batch as a whole, and may that be done?"""
-        ctx = self.ctx
-        if self._token is None or ctx.lowers or ctx.lost or ctx.feedback.current.active:
-            return False
-        if self.uses_subroutines:
-            return False  # to use the program once more sets them anew
         many = len(commands) >= _FEW * COMMAND_BYTES
         if many and sum(map(_DRAWS.__contains__, _numbers(commands))) >= _FEW:
             self._small = 0
-            return True
-        self._small += 1
-        return bool(self.kinds) and self._small <= _PATIENCE
+        else:
+            self._small += 1
+            if not self.kinds or self._small > _PATIENCE:
+                return False
+        ctx = self.ctx
+        if self._token is None or ctx.lowers or ctx.lost or ctx.feedback.current.active:
+            return False
+        return not self.uses_subroutines  # to use the program once more sets them anew
 
     @property
     def uses_subroutines(self) -> bool:

@@ -70,7 +70,7 @@ def _check_complete(ctx: Context) -> None:
 def _begin(ctx: Context) -> ScissorState | bool | None:
     """Prepare to clear: the scissor, None for "everything", False for "nothing to do"."""
     _check_complete(ctx)
-    validate(ctx, Dirty.TARGETS)
+    validate(ctx, Dirty.FRAMEBUFFER)
     if ctx.raster.discard:
         return False
     if not ctx.raster.scissor_enabled[0]:

@@ -125,9 +125,8 @@ def _as_it_was(ctx: Any) -> Iterator[None]:
         (ctx, "pipe_framebuffer", ctx.pipe_framebuffer),
         (ctx.arrays.current, "layouts", ctx.arrays.current.layouts),
     ]
-    derived = [getattr(ctx.derived, n) for n in ctx.derived.__slots__]
     # In place: contexts that share objects share some of these.
-    tables = [(t, dict(t)) for t in (ctx.bound_shaders, *derived)]
+    tables = [(t, dict(t)) for t in (ctx.bound_shaders,)]
     try:
         yield
     finally:
