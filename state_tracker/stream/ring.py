@@ -6,11 +6,11 @@ See the package for what may be in it, and who may flush it.
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
 from _thread import get_ident
 from typing import Protocol
 
+from gallette.pipe.deferral import may_defer
 from gallette.state_tracker.entry_points import machine_code
 
 from .calls import COMMAND_BYTES, NUMBERS
@@ -65,9 +65,7 @@ _taken = threading.Lock()
 
 def in_front(name: str, pointer: int) -> int:
     """The address that C is given in place of a function's pointer."""
-    if name not in NUMBERS or not machine_code.possible():
-        return pointer
-    if os.environ.get("GALLETTE_STREAM", "").lower() == "off":
+    if name not in NUMBERS or not may_defer() or not machine_code.possible():
         return pointer
     return machine_code.placed({name: stub(name, ctypes.addressof(words), pointer)})[name]
 

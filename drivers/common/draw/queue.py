@@ -14,6 +14,7 @@ from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
 from gallette.drivers.common.vertex.stream import restarts
+from gallette.pipe.deferral import may_defer
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.series import Series
 from gallette.pipe.state import (
@@ -59,6 +60,7 @@ class DrawQueue:
     __slots__ = (
         "_copies",
         "_counts",
+        "_defers",
         "_entries",
         "_execution",
         "_fragment",
@@ -78,7 +80,7 @@ class DrawQueue:
         """`regroup`: draws of several states may change places to be executed together; `counts`:
         what each of them counts is known then."""
         self._states = states
-        self._regroup, self._counts = regroup, counts
+        self._regroup, self._counts, self._defers = regroup, counts, may_defer()
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
         self._memory = KnownSnapshots(states)
         self._snapshot: Snapshot | None = None  # what is bound now, if that is known
@@ -379,7 +381,8 @@ class DrawQueue:
     def _can_be_pending(self, info: DrawInfo) -> bool:
         """A small, plain draw whose programs can run for many draws at once."""
         if (
-            self._states.witness is not None
+            not self._defers
+            or self._states.witness is not None
             or self._states.bound.stream_targets  # others each time: nothing can be remembered
             or info.count * info.instance_count > SMALL
             or info.indirect is not None

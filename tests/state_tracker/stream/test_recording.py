@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.context import HostContext
+from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points import machine_code
@@ -39,6 +40,14 @@ def test_recorded_calls_look_like_others(
     np.testing.assert_array_equal(first, other.run(500))
     assert one.told == other.told
     assert not sizes
+    monkeypatch.setenv("GALLETTE_STREAM", "off")
+    at_once = Recorded(driver, seed)
+    submitted: list[Any] = []
+    add = DrawQueue._add
+    monkeypatch.setattr(DrawQueue, "_add", lambda *args: submitted.append(args) or add(*args))
+    np.testing.assert_array_equal(first, at_once.run(500))
+    assert one.told == at_once.told
+    assert not submitted
     assert len(np.unique(first)) > 10
 
 
