@@ -101,10 +101,11 @@ def forget(recorder: Recorder) -> None:
 
 
 def drop(recorder: Recorder) -> None:
-    """A context may not record any more: execute what there is."""
+    """A context may not record any more: execute what there is, and hold it no longer."""
     if any(owner is recorder for owner, _ in _owners):
         words[Word.THREAD] = 0
-    flush(recorder)
+        flush(recorder)
+        _owners.clear()
 
 
 def flush(recorder: Recorder | None = None) -> None:

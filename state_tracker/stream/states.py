@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,13 +23,10 @@ Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.uint8]
 """Those of functions: few enough to be sorted quickly."""
 
-# Numbers that nobody can guess, so that nobody can make two states look the same.
-_secrets = np.random.default_rng()
-
 
 def _odd(count: int) -> Hashes:
-    numbers = _secrets.integers(1 << 62, size=count, dtype=np.uint64)
-    return numbers * np.uint64(2) + np.uint64(1)
+    """Odd numbers that nobody can guess, so that nobody can make two states look the same."""
+    return np.frombuffer(os.urandom(8 * count), np.uint64) | np.uint64(1)
 
 
 _FACTORS = np.zeros((len(CALLS), HASHED_WORDS), np.uint64)
