@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Stream"]
 
-_FEW = 4
+FEW = 4
 """So few draws are quicker made one by one, until some are known."""
 
-_PATIENCE = 32
+PATIENCE = 32
 """So many small batches in a row are executed as a whole, for a large one may come again; what is
 known would have to be forgotten to make their calls one by one, which is quicker."""
 
@@ -107,12 +107,12 @@ class Stream:
 
     def _together(self, commands: memoryview) -> bool:
         """Is it worth to look at a batch as a whole, and may that be done?"""
-        many = len(commands) >= _FEW * COMMAND_BYTES
-        if many and sum(map(_DRAWS.__contains__, _numbers(commands))) >= _FEW:
+        many = len(commands) >= FEW * COMMAND_BYTES
+        if many and sum(map(_DRAWS.__contains__, _numbers(commands))) >= FEW:
             self._small = 0
         else:
             self._small += 1
-            if not self.kinds or self._small > _PATIENCE:
+            if not self.kinds or self._small > PATIENCE:
                 return False
         ctx = self.ctx
         if self._token is None or ctx.lowers or ctx.lost or ctx.feedback.current.active:
