@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
@@ -47,6 +48,9 @@ class Stream:
         self._small = 0  # batches in a row with few draws
         self.generation = 0  # how often what is known of draws was outdated
         self._performing = False
+        self.taps: list[Callable[[list[tuple[str, tuple[Any, ...]]]], None]] = []
+        """Observers: each is shown the commands of a batch, names and arguments, before those are
+        executed."""
         self.drawn: DrawInfo | None = None  # the draw that an entry point has just made
         # Only drivers whose draws may be pending have these; others take each draw as it comes.
         self._token: Any = getattr(ctx.pipe, "repeatable", None)
@@ -92,6 +96,8 @@ class Stream:
 
     def execute(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
         """Execute a batch."""
+        for tap in self.taps:
+            tap(_decoded(commands, address))
         group = self.ctx.group
         with group.lock:
             group.take(self.ctx)
@@ -164,6 +170,15 @@ class Stream:
         if layout is None or layout.clients or layout.current:
             return None
         return self._token(info)
+
+
+def _decoded(commands: memoryview, address: int) -> list[tuple[str, tuple[Any, ...]]]:
+    """The calls of a batch; a pointer is the address of what it pointed at."""
+    calls = [CALLS[number] for number in _numbers(commands)]
+    return [
+        (call.c_name, call.arguments(commands, place * COMMAND_BYTES, address))
+        for place, call in enumerate(calls)
+    ]
 
 
 def _numbers(commands: memoryview) -> list[int]:

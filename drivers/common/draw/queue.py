@@ -9,6 +9,7 @@ a render target, or could change one, such as another framebuffer, flushes the b
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Sequence
 
 from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource
@@ -29,7 +30,7 @@ from .copy_on_write import CopyOnWrite
 from .execution import Execution
 from .finding import DrawStates
 from .known_snapshots import KnownSnapshots
-from .merging import PendingDraw
+from .merging import MergedDraws, PendingDraw
 from .parts import LISTS
 from .pipeline import draw
 from .repeating import Between, Repeatable, write_now
@@ -92,6 +93,11 @@ class DrawQueue:
         self._execution = Execution(states, regroup)
         self._copies = CopyOnWrite()
         self._marks: list[Mark] = []
+
+    @property
+    def taps(self) -> list[Callable[[Sequence[MergedDraws]], None]]:
+        """Who wants to see what pending draws became."""
+        return self._execution.taps
 
     def _constants(self) -> Row:
         """What is bound as block 0 of the vertex and the fragment stage."""
