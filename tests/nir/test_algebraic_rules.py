@@ -7,10 +7,11 @@ import re
 import pytest
 from rule_checker import WAIVERS, CannotBuildError, cases, check_rule, waiver_key
 
-from gallette.compiler.nir.algebraic.engine import RuleSet, rewrite_impl
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.algebraic.pattern import Rule, RuleError, compile_rule
-from gallette.compiler.nir.algebraic.rules import all_rules, rule_set, rule_texts
+from gallette.compiler.nir.algebraic.rules import all_rules, rule_texts
+from gallette.compiler.nir.rewrite.matching import RuleSet
+from gallette.compiler.nir.rewrite.passes import rewrite_impl, rule_set
 
 RULES = all_rules()
 # A driver that lacks one has the other.

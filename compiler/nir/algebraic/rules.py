@@ -1,14 +1,13 @@
-"""The table of all rules, and rule sets per choice of options."""
+"""The table of all rules, and which of them a choice of options switches on."""
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 
-from gallette.compiler.nir.algebraic.engine import RuleSet
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleText
 from gallette.compiler.nir.algebraic.pattern import Rule, RuleError, operations, rule_text
 
-__all__ = ["PHASES", "all_rules", "rule_set", "rule_texts", "table"]
+__all__ = ["PHASES", "all_rules", "rule_texts", "switched_on", "table"]
 
 PHASES = ("main", "late")
 
@@ -54,7 +53,7 @@ def all_rules() -> list[Rule]:
     return [rule for phase in PHASES for rule in table(phase)]
 
 
-def _switched_on(rule: Rule, options: AlgebraicOptions) -> bool:
+def _is_on(rule: Rule, options: AlgebraicOptions) -> bool:
     for condition in rule.conditions:
         negated = condition.startswith("!")
         name = condition.removeprefix("!").removeprefix("options.")
@@ -68,19 +67,18 @@ def _is_lowering(rule: Rule) -> bool:
     return any(condition.startswith("options.lower_") for condition in rule.conditions)
 
 
-@lru_cache(maxsize=64)
-def rule_set(options: AlgebraicOptions, phase: str) -> RuleSet:
-    """The rules that `options` switch on, indexed for matching.
+def switched_on(options: AlgebraicOptions, phase: str) -> list[Rule]:
+    """The rules of a phase that `options` switch on.
 
     A rule that would bring back an operation the driver has lowered stays off.
     """
-    rules = [rule for rule in table(phase) if _switched_on(rule, options)]
+    rules = [rule for rule in table(phase) if _is_on(rule, options)]
     lowered = {r.root for r in rules if _is_lowering(r)}
     if phase == "late":
-        main = rule_set(options, "main").rules
+        main = switched_on(options, "main")
         lowered |= {r.root for r in main if _is_lowering(r)}
         # Fusing makes new negations of operands, which may vanish again.
         rules += [r for r in main if r.root in ("fneg", "fabs") and not r.inexact]
     if lowered:
         rules = [r for r in rules if _is_lowering(r) or lowered.isdisjoint(operations(r.text[1]))]
-    return RuleSet(rules)
+    return rules

@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.intrinsics import INTRINSICS, IntrinsicInfo
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.texops import TEX_OPS, TexOp
 from gallette.compiler.nir.ir.types import Dim, Type
-from gallette.compiler.nir.ir.values import CHANGED, Def, PhiSrc, Src
+from gallette.compiler.nir.ir.values import Def, PhiSrc, Src
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir.cf import Block
@@ -27,14 +27,13 @@ IDENTITY = tuple(tuple(range(n)) for n in range(17))
 class Instr:
     """Base of all instructions: a node of its block's linked list."""
 
-    __slots__ = ("block", "dest", "loc", "next", "prev", "settled", "srcs")
+    __slots__ = ("block", "dest", "loc", "next", "prev", "srcs")
     kind = "instr"
     is_phi = False
     may_have_effects = False  # beyond its result; `questions.has_side_effects` knows whether
 
     def __init__(self) -> None:
         self.loc = 0  # line of the source it was made for, 0 if nobody knows
-        self.settled: int  # a mark of the simplifier, from when it is put into a block
         self.block: Block | None = None
         self.prev: Instr | None = None
         self.next: Instr | None = None
@@ -292,7 +291,6 @@ class Intrinsic(Instr):
         for src in dropped:
             src.value.lose(src)
         self.indices = {**info.defaults, **indices} if indices else {**info.defaults}
-        self.settled = CHANGED
 
     def __getitem__(self, index: str) -> Any:
         return self.indices[index]
@@ -420,7 +418,6 @@ class Phi(Instr):
             else:
                 kept.append(src)
         self.srcs = kept
-        self.settled = CHANGED
 
 
 class Jump(Instr):

@@ -49,8 +49,8 @@ class PassInfo:
 
 
 PASSES: dict[str, PassInfo] = {}
-# The algebraic passes live beside their rules.
-_ALGEBRAIC = "gallette.compiler.nir.algebraic.passes"
+_REWRITER = "gallette.compiler.nir.rewrite.passes"
+"""where the passes are that only choose rules of the rewriter"""
 
 
 def nir_pass(
@@ -114,7 +114,7 @@ _whole: set[str] = set()
 def get_pass(name: str) -> PassInfo:
     """Look a pass up, importing its module if need be."""
     if name not in _whole:
-        importlib.import_module(_homes().get(name, _ALGEBRAIC))
+        importlib.import_module(_homes().get(name, _REWRITER))
         _whole.add(name)
     if name not in PASSES:
         close = ", ".join(difflib.get_close_matches(name, all_passes(), n=3))
@@ -124,7 +124,7 @@ def get_pass(name: str) -> PassInfo:
 
 def all_passes() -> dict[str, PassInfo]:
     """Every pass there is, by name (imports them all)."""
-    for module in (*_homes().values(), _ALGEBRAIC):
+    for module in (*_homes().values(), _REWRITER):
         importlib.import_module(module)
     return dict(sorted(PASSES.items()))
 

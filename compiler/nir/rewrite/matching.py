@@ -1,11 +1,11 @@
-"""The matcher: finds a rule's search tree in SSA code.
+"""The matcher: decides which rules may match an operation, and finds a rule's search tree.
 
-Rules are grouped by the opcode at their root. What can match at all is decided by the opcodes that
-produce the sources: for each combination met, the short list of candidate rules is computed once
-and remembered (`RuleSet.candidates`), so an instruction no rule speaks about costs one dictionary
-look-up. With each candidate come the `Way`s to swap sources that are worth trying, and with each
-way a few questions about what lies further down, which turn most of those down that do not match.
-What is left is matched in table order; the first that matches is applied.
+There is one decision per opcode (`OpRules.candidates`): what produces the sources says which rules
+may match, for each combination met the short list is computed once and remembered, so an
+instruction no rule speaks about costs one dictionary look-up. With each candidate come the `Way`s
+to swap sources that are worth trying, and with each way a few questions about what lies further
+down, which turn most of those down that do not match. What is left is matched in table order; the
+first that matches is applied.
 
 Matching is swizzle-aware: at each step down, the swizzle with which the pattern's parent reads a
 source is composed with that source's own, so a variable stands for certain components of a value.
@@ -28,15 +28,22 @@ from gallette.compiler.nir.algebraic.pattern import (
     operations,
 )
 from gallette.compiler.nir.algebraic.values import Number, raw_bits
-from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, LoadConst
+from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, LoadConst, Undef
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.values import Def, Src
+from gallette.compiler.nir.rewrite.structural import (
+    StructuralRule,
+    copy_to_users,
+    fold_constants,
+    read_through_copy,
+    use_undefined,
+)
 
-__all__ = ["Binding", "Candidate", "Match", "RuleSet", "Swizzle", "find_match"]
+__all__ = ["Binding", "Candidate", "Match", "RuleSet", "Swizzle", "Way", "find_match"]
 
 Swizzle: TypeAlias = tuple[int, ...]
 Binding: TypeAlias = "tuple[Def, Swizzle]"
-Candidate: TypeAlias = "tuple[Rule, tuple[Way, ...]]"
+Candidate: TypeAlias = "tuple[Rule, tuple[Way, ...]] | tuple[StructuralRule, None]"
 
 
 class Way(NamedTuple):
@@ -54,23 +61,25 @@ class Way(NamedTuple):
     source l of what makes source k"""
 
 
-class _OpRules:
-    """The rules of a set whose outermost operation is one opcode."""
+class OpRules:
+    """The decision about one opcode: which rules of a set may match an operation."""
 
-    __slots__ = ("_asked", "found", "rules")
+    __slots__ = ("_asked", "_found", "_op", "_structural", "rules")
 
-    def __init__(self, rules: list[Rule]):
+    def __init__(self, op: Opcode, rules: Sequence[Rule], structural: frozenset[str]):
         self.rules = rules
+        self._op = op
+        self._structural = structural
         self._asked: dict[tuple[int, int], str] | None = None
-        self.found: dict[tuple[Any, ...], tuple[Candidate, ...]] = {}
-        """what was found for instructions of this opcode, by what can be told at a glance"""
+        self._found: dict[tuple[Any, ...], tuple[Candidate, ...]] = {}
+        """what was found for operations of this opcode, by what can be told at a glance"""
 
     @property
     def asked(self) -> dict[tuple[int, int], str]:
         """By size and bits, the constants that some rule asks for as a source, by their kinds.
 
         A kind is what a source looks like at a glance: the opcode that makes it, the bits of such
-        a constant, `#` for any other one.
+        a constant, `#` for any other one, `?` if it is undefined.
         """
         if self._asked is None:
             kinds = frozenset().union(*[k for rule in self.rules for k in _constants_read(rule)])
@@ -78,62 +87,90 @@ class _OpRules:
             self._asked = {(int(size), int(bits)): kind for kind, (size, _, bits) in parts}
         return self._asked
 
-
-class RuleSet:
-    """Rules that are switched on together, indexed for matching."""
-
-    def __init__(self, rules: Iterable[Rule]):
-        self.rules = tuple(rules)
-        self.index: dict[Opcode, _OpRules] = {}
-        by_op: dict[str, list[Rule]] = {}
-        for rule in self.rules:
-            by_op.setdefault(rule.root, []).append(rule)
-        for name, about in by_op.items():
-            self.index[OPCODES[name]] = _OpRules(about)
-        self.depth = max((depth(rule.text[0]) for rule in self.rules), default=1)
-        """levels of operations that the deepest search tree has"""
-
     def candidates(self, alu: Alu) -> tuple[Candidate, ...]:
-        """The rules that may match, judged by opcode, sizes, and the kinds of the sources.
+        """The rules that may match, judged by sizes and by what makes the sources.
 
         With each come the ways to swap sources that are worth trying.
         """
-        rules = self.index.get(alu.op)
-        if rules is None:
-            return ()
         srcs = alu.srcs
         key: tuple[Any, ...]
         kinds: tuple[str, ...]
         if len(srcs) == 2:
             one, last = srcs
-            kinds = (_kind(one, rules), _kind(last, rules))
+            kinds = (_kind(one, self), _kind(last, self))
             key = (alu.dest.bit_size, last.value.bit_size, kinds, one.value is last.value)
         else:
-            kinds = tuple([_kind(src, rules) for src in srcs])
+            kinds = tuple([_kind(src, self) for src in srcs])
             key = (alu.dest.bit_size, srcs[-1].value.bit_size, kinds)
             if len(srcs) == 3:
                 first, middle, end = srcs[0].value, srcs[1].value, srcs[2].value
                 key += (first is middle, first is end, middle is end)
-        found = rules.found.get(key)
+        found = self._found.get(key)
         if found is None:
-            pairs = [
-                (rule, _possible(rule, kinds, alu))
-                for rule in rules.rules
-                if _reads_such(rule, kinds) and rule.search.bit_size in (0, alu.dest.bit_size)
-            ]
-            found = rules.found[key] = tuple(pair for pair in pairs if pair[1])
+            found = self._found[key] = tuple(self._decide(alu, kinds))
         return found
 
+    def _decide(self, alu: Alu, kinds: tuple[str, ...]) -> Iterator[Candidate]:
+        if all(kind[:1] == "#" for kind in kinds):
+            if fold_constants.name in self._structural:
+                yield fold_constants, None
+                return  # nothing is simpler than a constant
+        for rule, may_match in (
+            (copy_to_users, self._op.is_copy),
+            (read_through_copy, not _COPIES.isdisjoint(kinds)),
+            (use_undefined, "?" in kinds),
+        ):
+            if may_match and rule.name in self._structural:
+                yield rule, None
+        for pattern in self.rules:
+            if not _reads_such(pattern, kinds):
+                continue
+            if pattern.search.bit_size in (0, alu.dest.bit_size):
+                ways = _possible(pattern, kinds, alu)
+                if ways:
+                    yield pattern, ways
 
-def _kind(src: Src, rules: _OpRules) -> str:
-    """What a source looks like at a glance (see `_OpRules.asked`)."""
+
+_COPIES = frozenset(op.name for op in OPCODES.values() if op.is_copy)
+
+
+class RuleSet:
+    """Rules that are switched on together: those of the tables, and structural ones by name."""
+
+    def __init__(self, rules: Iterable[Rule], structural: Iterable[str] = ()):
+        self.rules = tuple(rules)
+        self.structural = frozenset(structural)
+        by_op: dict[str, list[Rule]] = {}
+        for rule in self.rules:
+            by_op.setdefault(rule.root, []).append(rule)
+        self.index = frozenset(OPCODES[name] for name in by_op)
+        """the opcodes that rules of the tables are about"""
+        self.decisions = _Decisions(by_op, self.structural)
+        self.depth = max((depth(rule.text[0]) for rule in self.rules), default=1) - 1
+        """levels of operations below the root that the deepest search tree has"""
+
+
+class _Decisions(dict[Opcode, OpRules]):
+    """The decision about each opcode, made when shaders meet it."""
+
+    def __init__(self, rules: dict[str, list[Rule]], structural: frozenset[str]):
+        self._rules = rules
+        self._structural = structural
+
+    def __missing__(self, op: Opcode) -> OpRules:
+        made = self[op] = OpRules(op, self._rules.get(op.name, ()), self._structural)
+        return made
+
+
+def _kind(src: Src, rules: OpRules) -> str:
+    """What a source looks like at a glance (see `OpRules.asked`)."""
     value = src.value
     instr = value.instr
     if instr.__class__ is Alu:
         return instr.op.name
     if instr.__class__ is LoadConst:
         return rules.asked.get((value.bit_size, _the_bits(instr, src.swizzle)), "#")
-    return ""
+    return "?" if instr.__class__ is Undef else ""
 
 
 def _the_bits(const: LoadConst, swizzle: Swizzle) -> int:
@@ -167,7 +204,7 @@ def _reads_such(rule: Rule, kinds: Sequence[str]) -> bool:
 
 
 def _spellings(node: Const) -> frozenset[str]:
-    """The kinds of constants (see `_OpRules.asked`) that a literal stands for."""
+    """The kinds of constants (see `OpRules.asked`) that a literal stands for."""
     return _spelled(repr(node.value), node.value, node.base)
 
 
