@@ -126,6 +126,11 @@ class Rule:
         """Does it ask how often something is used?"""
         return any(_predicates_of(word) & USE_COUNT_PREDICATES for word in _words(self.text[0]))
 
+    @cached_property
+    def wants_sharing(self) -> bool:
+        """Does it ask for something that is used more than once?"""
+        return any("is_used_more_than_once" in _predicates_of(w) for w in _words(self.text[0]))
+
     def __str__(self) -> str:
         return rule_text(self.text)
 

@@ -10,20 +10,17 @@ from gallette.compiler.nir.ir.fold import evaluated
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, LoadConst
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.rewrite.matching import Binding, Match, Swizzle, Way, find_match
+from gallette.compiler.nir.rewrite.matching import Binding, Match, Swizzle
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.rewrite.rewriter import Rewriter
 
-__all__ = ["apply_rule"]
+__all__ = ["apply_match"]
 
 
-def apply_rule(rw: Rewriter, rule: Rule, ways: tuple[Way, ...], alu: Alu) -> bool:
-    """If the rule matches, put its replacement in the place of the instruction."""
-    match = find_match(rule, ways, alu)
-    if match is None or (
-        rw.protected is not None and rule.depends_on_use_counts and alu.dest in rw.protected
-    ):
+def apply_match(rw: Rewriter, rule: Rule, match: Match, alu: Alu) -> bool:
+    """Put a rule's replacement in the place of the operation that it matches."""
+    if rw.protected is not None and rule.depends_on_use_counts and alu.dest in rw.protected:
         return False
     builder = _Builder(alu, match)
     value, swizzle = builder.value(rule.replace, alu.dest.num_components)
@@ -37,7 +34,6 @@ def apply_rule(rw: Rewriter, rule: Rule, ways: tuple[Way, ...], alu: Alu) -> boo
         rw.changed(src.parent)
     for instr in reversed(made):  # the first is looked at first
         rw.revisit(instr)
-        rw.revisit_users(instr.dest)
     return True
 
 

@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import MAKES_POSITIONS
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.rewrite.matching import RuleSet
-from gallette.compiler.nir.rewrite.rewriter import Rewriter
+from gallette.compiler.nir.rewrite.rewriter import Rewriter, candidates
 from gallette.compiler.nir.rewrite.structural import STRUCTURAL_RULES
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -56,6 +56,8 @@ def _run(
     careful = options.inexact_used_once == "not_position" and shader.stage in MAKES_POSITIONS
     count = 0
     for impl in shader.impls():
+        if late and not candidates(impl, rules):
+            continue
         left = max(limit - count, 0) if limit >= 0 else -1
         rewriter = Rewriter(impl, rules, careful=careful, limit=left)
         rewriter.run(late)

@@ -6,7 +6,7 @@ the rewriter alone (`insert`, `replace`, `read`, `erase`), and it listens: what 
 something else, what lost a use and everything above it as far as a search tree reaches down goes on
 the list again and is looked at before the walk goes on.
 
-Which rules may match an instruction is decided per opcode (`matching.RuleSet.candidates`), by what
+Which rules may match an instruction is decided per opcode (`matching.decision`), by what
 makes its sources. What no rule simplifies is looked up among the expressions that are known
 (`expressions`), and an equal one that dominates it takes its place.
 """
@@ -26,9 +26,9 @@ from gallette.compiler.nir.ir.order import BlockOrder
 from gallette.compiler.nir.ir.questions import has_side_effects
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.values import Def, Src
-from gallette.compiler.nir.rewrite.building import apply_rule
+from gallette.compiler.nir.rewrite.building import apply_match
 from gallette.compiler.nir.rewrite.expressions import EXPRESSION_KEYS, expression_key
-from gallette.compiler.nir.rewrite.matching import RuleSet
+from gallette.compiler.nir.rewrite.matching import RuleSet, find_match
 from gallette.compiler.nir.rewrite.structural import (
     EQUAL_EXPRESSIONS,
     OTHER_RULES,
@@ -67,6 +67,19 @@ class Protection:
         """What replaces a protected value is protected."""
         if self.values is not None and old in self.values:
             self.values.update(new)
+
+
+def candidates(impl: FunctionImpl, rules: RuleSet) -> list[Alu]:
+    """The operations of a function that rules of the tables may match."""
+    found: list[Alu] = []
+    index, decisions = rules.index, rules.decisions
+    for block in list_blocks(impl.body):
+        at = block.first
+        while at is not None:
+            if at.__class__ is Alu and at.op in index and decisions[at.op](at):
+                found.append(at)
+            at = at.next
+    return found
 
 
 class _EnoughError(Exception):
@@ -134,10 +147,13 @@ class Rewriter:
         """Let every user read `value` instead, and erase the instruction."""
         dest = instr.result
         users = list(dest.uses)
-        if len(value.uses) == 1:
+        if self.rules.want_sharing and len(value.uses) == 1:
             self.revisit_users(value)  # `is_used_more_than_once` may hold now
         dest.rewrite_uses(value)
-        self.erase(instr)
+        if instr.srcs:
+            self.erase(instr)
+        else:
+            instr.remove()
         for src in users:
             self.changed(src.parent)
 
@@ -178,13 +194,13 @@ class Rewriter:
 
     def revisit_users(self, value: Def) -> None:
         """Users, their users and so on, as far up as a search tree reaches down."""
-        level = [value]
+        level, unvisited = [value], self._unvisited
         for _ in range(self.rules.depth):
             above: list[Def] = []
             for value in level:
                 for src in value.uses:
                     user = src.parent
-                    if user.__class__ is Alu and user not in self._unvisited:
+                    if user not in unvisited and user.__class__ is Alu:
                         self.revisit(user)
                         above.append(user.dest)
             if not above:
@@ -239,15 +255,7 @@ class Rewriter:
                 break  # else fewer values may lead to the position now
 
     def _run_late(self) -> None:
-        found: list[Alu] = []
-        index = self.rules.index
-        for block in list_blocks(self.impl.body):
-            at = block.first
-            while at is not None:
-                if at.__class__ is Alu and at.op in index:
-                    found.append(at)
-                at = at.next
-        for alu in found:
+        for alu in candidates(self.impl, self.rules):
             if alu.block is not None and self._apply(alu):
                 self._drain()
 
@@ -318,11 +326,12 @@ class Rewriter:
 
     def _apply(self, alu: Alu) -> bool:
         """Apply the first arithmetic rule that matches."""
-        for rule, ways in self.rules.decisions[alu.op].candidates(alu):
-            if ways is None:
+        for rule, ways in self.rules.decisions[alu.op](alu):
+            if isinstance(rule, StructuralRule):
                 made = rule.apply(self, alu)
             else:
-                made = apply_rule(self, rule, ways, alu)  # type: ignore[arg-type]
+                match = find_match(rule, ways, alu)  # type: ignore[arg-type]
+                made = match is not None and apply_match(self, rule, match, alu)
             if made:
                 self.note(rule)
                 return True
