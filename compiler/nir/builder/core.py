@@ -34,6 +34,7 @@ from gallette.compiler.nir.ir.instrs import (
     Undef,
 )
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
+from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
@@ -158,7 +159,10 @@ class Builder:
             instr.loc = self.loc
         self.block.insert_after(self.after, instr)
         self.after = instr
-        self.impl.version += 1
+        impl = self.impl
+        impl.version += 1
+        if instr.is_listed:
+            impl.valid &= _NOT_KINDS
 
     def sees(self, value: Def) -> bool:
         """Has a value that was built before the cursor surely been computed there?"""
@@ -531,6 +535,7 @@ class Builder:
 
 
 _MOV = OPCODES["mov"]
+_NOT_KINDS = ~int(Metadata.KINDS)
 _VECS = {n: OPCODES[f"vec{n}"] for n in (2, 3, 4, 5, 8, 16)}
 _LOAD_DEREF = INTRINSICS["load_deref"]
 _STORE_DEREF = INTRINSICS["store_deref"]

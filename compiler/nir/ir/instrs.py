@@ -30,6 +30,7 @@ class Instr:
     __slots__ = ("block", "dest", "loc", "next", "prev", "srcs")
     kind = "instr"
     is_phi = False
+    is_listed = False  # by `questions.by_kind`
     may_have_effects = False  # beyond its result; `questions.has_side_effects` knows whether
 
     def __init__(self) -> None:
@@ -198,6 +199,7 @@ class Deref(Instr):
 
     __slots__ = ("field", "form", "modes", "stride", "type", "var")
     kind = "deref"
+    is_listed = True
     dest: Def
 
     def __init__(self, form: str, modes: int, type: Type, bit_size: int = 32):
@@ -251,6 +253,7 @@ class Intrinsic(Instr):
 
     __slots__ = ("indices", "info")
     kind = "intrinsic"
+    is_listed = True
     may_have_effects = True
 
     def __init__(
@@ -326,6 +329,7 @@ class Tex(Instr):
         "tg4_offsets",
     )
     kind = "tex"
+    is_listed = True
     dest: Def
 
     def __init__(
@@ -437,6 +441,7 @@ class Call(Instr):
 
     __slots__ = ("callee",)
     kind = "call"
+    is_listed = True
     may_have_effects = True
 
     def __init__(self, callee: Function, params: Sequence[Def]):

@@ -23,6 +23,7 @@ __all__ = ["algebraic", "algebraic_late", "rewrite_impl", "rule_set", "simplify"
 
 _CHOICES = ("always", "never", "not_position")
 _DEFAULT = AlgebraicOptions()
+_KEPT = Metadata.CONTROL_FLOW | Metadata.KINDS
 _ALL = tuple(STRUCTURAL_RULES)
 
 
@@ -65,7 +66,7 @@ def _run(
     return count > 0
 
 
-@nir_pass("simplify", preserves=Metadata.CONTROL_FLOW, exact=False, idempotent=True)
+@nir_pass("simplify", preserves=_KEPT, exact=False, idempotent=True)
 def simplify(
     shader: Shader,
     *,
@@ -90,7 +91,7 @@ def simplify(
     return _run(shader, rules, options, limit=limit)
 
 
-@nir_pass("algebraic", preserves=Metadata.CONTROL_FLOW, exact=False)
+@nir_pass("algebraic", preserves=_KEPT, exact=False)
 def algebraic(
     shader: Shader,
     *,
@@ -114,7 +115,7 @@ def algebraic(
     return _run(shader, rule_set(chosen, "main"), chosen)
 
 
-@nir_pass("algebraic_late", preserves=Metadata.CONTROL_FLOW, exact=False)
+@nir_pass("algebraic_late", preserves=_KEPT, exact=False)
 def algebraic_late(
     shader: Shader,
     *,
@@ -155,7 +156,7 @@ def _options(
     return replace(options, **changes) if changes else options  # type: ignore[arg-type]
 
 
-@nir_pass("dce", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("dce", preserves=_KEPT)
 def dce(shader: Shader) -> bool:
     """Remove what neither side effects nor control flow need.
 
@@ -164,7 +165,7 @@ def dce(shader: Shader) -> bool:
     return _run(shader, _structural("unused"), _DEFAULT)
 
 
-@nir_pass("copy_prop", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("copy_prop", preserves=_KEPT)
 def copy_prop(shader: Shader) -> bool:
     """Look through `mov` and `vecN`: swizzles of ALU users absorb them.
 
@@ -174,13 +175,13 @@ def copy_prop(shader: Shader) -> bool:
     return _run(shader, _structural("copy-to-users"), _DEFAULT)
 
 
-@nir_pass("remove_phis", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("remove_phis", preserves=_KEPT)
 def remove_phis(shader: Shader) -> bool:
     """A phi whose sources are all one value (or the phi itself) is that value."""
     return _run(shader, _structural("phi-of-same"), _DEFAULT)
 
 
-@nir_pass("constant_folding", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("constant_folding", preserves=_KEPT)
 def constant_folding(shader: Shader) -> bool:
     """Evaluate ALU instructions whose sources are all constant, by the opcode's own semantics.
 
@@ -190,7 +191,7 @@ def constant_folding(shader: Shader) -> bool:
     return _run(shader, _structural("fold-constants", "constant-slot"), _DEFAULT)
 
 
-@nir_pass("opt_undef", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("opt_undef", preserves=_KEPT)
 def opt_undef(shader: Shader) -> bool:
     """Make use of values that may be anything.
 
@@ -201,7 +202,7 @@ def opt_undef(shader: Shader) -> bool:
     return _run(shader, _structural("undefined-source", "undefined-store"), _DEFAULT)
 
 
-@nir_pass("cse", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("cse", preserves=_KEPT)
 def cse(shader: Shader) -> bool:
     """A value that an equal instruction in a dominating block has computed is reused.
 

@@ -53,7 +53,7 @@ class _Place:
     """a constant index is out of range"""
 
 
-@nir_pass("lower_io", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_io", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
 def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OUT)) -> bool:
     """`load_deref` and `store_deref` of inputs and outputs name slots instead of variables.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import by_kind, const_int
+from gallette.compiler.nir.ir.questions import all_intrinsics_of, by_kind, const_int, textures_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
@@ -13,7 +13,7 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("lower_samplers", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_samplers", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
 def lower_samplers(shader: Shader) -> bool:
     """`tex (texture_deref=&s[i], ...)` becomes `tex (texture_offset=i) (texture=unit)`.
 
@@ -27,10 +27,10 @@ def lower_samplers(shader: Shader) -> bool:
         b = Builder(impl)
         if not by_kind(impl).derefs:
             continue
-        for tex in by_kind(impl).textures:
+        for tex in textures_of(impl):
             for kind in ("texture", "sampler"):
                 progress |= _lower_tex(b, tex, kind)
-        for instr in by_kind(impl).intrinsics:
+        for instr in all_intrinsics_of(impl):
             if instr.info.name.startswith("image_deref_"):
                 _lower_image(b, instr)
                 progress = True

@@ -21,7 +21,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _UNIFORM = int(Mode.UNIFORM)
 
 
-@nir_pass("lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
 def lower_uniforms_to_ubo(shader: Shader) -> bool:
     """`load_deref` of a uniform becomes `load_ubo(0, offset)`.
 
