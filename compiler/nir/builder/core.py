@@ -112,10 +112,17 @@ class Builder:
 
         Easy are those of the same block and of the function's first, for a cursor at the end of
         its block: everything in it is in front. `forward` says that the cursor will only move on in
-        source order: then it is as easy everywhere.
+        source order: then it is as easy everywhere, and those that the function begins with are
+        shared too.
         """
-        self.constants = {}
+        self.constants = constants = {}
         self.forward = forward
+        if forward:
+            at = self.impl.first.first
+            while at.__class__ is LoadConst or at.__class__ is Deref:
+                if at.__class__ is LoadConst:
+                    constants[at.values, at.dest.bit_size] = at.dest
+                at = at.next
         return self
 
     # Cursor.

@@ -84,7 +84,7 @@ class Instr:
         if srcs:
             self.srcs = []
             for src in srcs:
-                src.value.lose(src)
+                del src.value.uses[src]
 
     def bequeath_names(self) -> None:
         """What the result was called goes to what it was put together from."""
@@ -292,7 +292,7 @@ class Intrinsic(Instr):
         self.info = info = INTRINSICS[name]
         self.srcs = [Src(value, self) for value in srcs]
         for src in dropped:
-            src.value.lose(src)
+            del src.value.uses[src]
         self.indices = {**info.defaults, **indices} if indices else {**info.defaults}
 
     def __getitem__(self, index: str) -> Any:

@@ -166,9 +166,8 @@ class ByKind:
         for block in list_blocks(impl.body):
             at = block.first
             while at is not None:
-                listed = lists.get(at.__class__)
-                if listed is not None:
-                    listed.append(at)
+                if at.is_listed:
+                    lists[at.__class__].append(at)
                 at = at.next
         modes = 0
         for deref in derefs:

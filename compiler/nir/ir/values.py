@@ -117,7 +117,7 @@ class Src:
 
     def rewrite(self, new: Def) -> None:
         """Use `new` instead (the swizzle stays)."""
-        self.value.lose(self)
+        del self.value.uses[self]
         self.value = new
         new.uses[self] = None
 

@@ -20,7 +20,7 @@ from functools import partial
 from gallette.compiler.nir.algebraic.pattern import Rule
 from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.ir.cf import Block, If, Loop, list_blocks, walk
-from gallette.compiler.nir.ir.instrs import Alu, Instr
+from gallette.compiler.nir.ir.instrs import Alu, Instr, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.order import BlockOrder
 from gallette.compiler.nir.ir.questions import has_side_effects
@@ -146,7 +146,7 @@ class Rewriter:
     def replace(self, instr: Instr, value: Def) -> None:
         """Let every user read `value` instead, and erase the instruction."""
         dest = instr.result
-        users = list(dest.uses)
+        users, unvisited = dest.uses, self._unvisited
         if self.rules.want_sharing and len(value.uses) == 1:
             self.revisit_users(value)  # `is_used_more_than_once` may hold now
         dest.rewrite_uses(value)
@@ -155,7 +155,8 @@ class Rewriter:
         else:
             instr.remove()
         for src in users:
-            self.changed(src.parent)
+            if src.parent not in unvisited:
+                self.changed(src.parent)
 
     def read(self, src: Src, value: Def, swizzle: tuple[int, ...]) -> None:
         """Let a source read something else."""
@@ -266,14 +267,24 @@ class Rewriter:
         waiting = self._listed()
         self._unvisited = set(waiting)
         unvisited, again, visit = self._unvisited.discard, self._again, self._visit
+        table, shares = self._table, self._shares
         while waiting:
             instr = waiting.pop()
             unvisited(instr)
-            if instr.block is not None:
-                self._current = instr
+            if instr.block is None:
+                continue
+            self._current = instr
+            if instr.__class__ is LoadConst and shares:  # a third of all there is, for short
+                key = instr.values, instr.dest.bit_size
+                equal = table.get(key)
+                if equal is None:
+                    table[key] = [instr]
+                    continue
+                self._share(key, equal, instr)
+            else:
                 visit(instr)
-                if again:
-                    self._drain()
+            if again:
+                self._drain()
         self._current = None
 
     def _listed(self) -> list[Instr]:
@@ -327,10 +338,10 @@ class Rewriter:
     def _apply(self, alu: Alu) -> bool:
         """Apply the first arithmetic rule that matches."""
         for rule, ways in self.rules.decisions[alu.op](alu):
-            if isinstance(rule, StructuralRule):
+            if ways is None:
                 made = rule.apply(self, alu)
             else:
-                match = find_match(rule, ways, alu)  # type: ignore[arg-type]
+                match = find_match(rule, ways, alu)
                 made = match is not None and apply_match(self, rule, match, alu)
             if made:
                 self.note(rule)

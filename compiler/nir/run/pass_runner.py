@@ -36,6 +36,8 @@ class PassInfo:
 
     name: str
     function: Callable[..., bool]
+    body: Callable[..., bool]
+    """the function itself, which leaves it to the runner to note progress"""
     preserves: Metadata
     exact: bool
     options: dict[str, Any]
@@ -83,6 +85,7 @@ def nir_pass(
         info = PASSES[name] = PassInfo(
             name,
             run,
+            function,
             preserves,
             exact,
             options,
@@ -201,7 +204,7 @@ def _run_unwatched(
     shader: Shader, name: str, options: dict[str, Any], log: PassLog | None = None
 ) -> bool:
     info = PASSES[name] if name in _whole else get_pass(name)
-    progress: bool = info.function.__wrapped__(shader, **options)  # type: ignore[attr-defined]
+    progress = info.body(shader, **options)
     if progress:
         info.note_progress(shader)
     return progress
@@ -271,7 +274,7 @@ class Step:
 
     def __init__(self, name: str, options: dict[str, Any] | None = None):
         self.name = name
-        self.options = options or {}
+        self.options = options or _NO_OPTIONS
         self.idempotent = get_pass(name).idempotent
 
 

@@ -31,9 +31,11 @@ def propagate_invariant(shader: Shader, *, position: bool = False) -> bool:
 
 
 def _has_invariant(impl: FunctionImpl) -> bool:
-    return any(v.invariant or v.precise for v in (*impl.shader.variables, *impl.locals)) or any(
-        store["invariant"] for store in intrinsics_of(impl, "store_output")
-    )
+    for variables in (impl.shader.variables, impl.locals):
+        for var in variables:
+            if var.invariant or var.precise:
+                return True
+    return any(store["invariant"] for store in intrinsics_of(impl, "store_output"))
 
 
 class _Marker:
