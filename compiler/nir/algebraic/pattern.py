@@ -124,12 +124,16 @@ class Rule:
     @cached_property
     def depends_on_use_counts(self) -> bool:
         """Does it ask how often something is used?"""
-        return any(_predicates_of(word) & USE_COUNT_PREDICATES for word in _words(self.text[0]))
+        return bool(self.counted)
 
     @cached_property
-    def wants_sharing(self) -> bool:
-        """Does it ask for something that is used more than once?"""
-        return any("is_used_more_than_once" in _predicates_of(w) for w in _words(self.text[0]))
+    def counted(self) -> frozenset[str]:
+        """The operations and variables, as they are written, whose uses it counts."""
+        return frozenset(
+            word
+            for word in _words(self.text[0])
+            if "(" in word and _predicates_of(word) & USE_COUNT_PREDICATES
+        )
 
     def __str__(self) -> str:
         return rule_text(self.text)

@@ -195,7 +195,7 @@ def _list_kinds(impl: FunctionImpl) -> None:
     impl.by_kind = ByKind(impl)
 
 
-def _describe_kinds(impl: FunctionImpl) -> tuple[list[list[Instr]], int, set[str]]:
+def _describe_kinds(impl: FunctionImpl) -> tuple[Any, ...]:
     """What is left of each list, and what the summary of derefs forgets."""
     found: ByKind = impl.by_kind
     modes, forms = 0, set()

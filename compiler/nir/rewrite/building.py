@@ -25,6 +25,8 @@ def apply_match(rw: Rewriter, rule: Rule, match: Match, alu: Alu) -> bool:
     builder = _Builder(alu, match)
     value, swizzle = builder.value(rule.replace, alu.dest.num_components)
     users = list(alu.dest.uses)
+    if len(value.uses) == 1:
+        rw.share_readers(value)
     _substitute(alu, value, swizzle, builder.new)
     made = [instr for instr in builder.new if instr.dest.uses or _is_left(instr)]
     if rw.protected is not None:
@@ -33,7 +35,7 @@ def apply_match(rw: Rewriter, rule: Rule, match: Match, alu: Alu) -> bool:
     for src in users:
         rw.changed(src.parent)
     for instr in reversed(made):  # the first is looked at first
-        rw.revisit(instr)
+        rw.appeared(instr)
     return True
 
 

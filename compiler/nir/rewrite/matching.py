@@ -175,7 +175,11 @@ class RuleSet:
         self.index = frozenset(OPCODES[name] for name in by_op)
         """the opcodes that rules of the tables are about"""
         self.decisions = _Decisions(by_op, self.structural)
-        self.want_sharing = any(rule.wants_sharing for rule in self.rules)
+        words = {word for rule in self.rules for word in rule.counted}
+        names = [word.lstrip("~").partition("(")[0].partition("@")[0] for word in words]
+        self.counted = frozenset([OPCODES[name] for name in names if name in OPCODES])
+        """the opcodes that rules match below their root only if one instruction reads the result"""
+        self.want_sharing = any("is_used_more_than_once" in word for word in words)
         """do some ask for what is used more than once?"""
         self.depth = max((depth(rule.text[0]) for rule in self.rules), default=1) - 1
         """levels of operations below the root that the deepest search tree has"""

@@ -141,14 +141,31 @@ class Rewriter:
     def insert(self, new: Instr, before: Instr) -> None:
         """Put a new instruction in front of another one."""
         new.insert_before(before)
+        self.appeared(new)
+
+    def appeared(self, new: Instr) -> None:
+        """A new instruction stands where it belongs."""
         self.revisit(new)
+        for src in new.srcs:
+            if len(src.value.uses) == 2:
+                self.share_readers(src.value)
+
+    def share_readers(self, value: Def) -> None:
+        """A value that was read once is read by another instruction as well: the two may be equal,
+        and rules that ask for what is used more than once may match."""
+        if self._shares:
+            for src in value.uses:
+                if src.parent.__class__ is not If:
+                    self.revisit(src.parent)  # type: ignore[arg-type]
+        if self.rules.want_sharing:
+            self.revisit_users(value)
 
     def replace(self, instr: Instr, value: Def) -> None:
         """Let every user read `value` instead, and erase the instruction."""
         dest = instr.result
         users, unvisited = dest.uses, self._unvisited
-        if self.rules.want_sharing and len(value.uses) == 1:
-            self.revisit_users(value)  # `is_used_more_than_once` may hold now
+        if len(value.uses) == 1:
+            self.share_readers(value)
         dest.rewrite_uses(value)
         if instr.srcs:
             self.erase(instr)
@@ -167,7 +184,7 @@ class Rewriter:
         if self._sweeps and not old.uses:
             self.erase(old.instr)
         elif len(old.uses) == 1:
-            self.revisit_users(old)
+            self.recount(old)
 
     def erase(self, instr: Instr) -> None:
         """Remove an instruction, then its operands as far as nothing else reads them."""
@@ -183,7 +200,7 @@ class Rewriter:
                 if not value.uses:
                     dead.append(value.instr)
                 elif len(value.uses) == 1:
-                    self.revisit_users(value)  # `is_used_once` may hold now
+                    self.recount(value)
 
     def changed(self, instr: Instr | If) -> None:
         """An instruction reads something else: rules may match it, or one above it, now."""
@@ -192,6 +209,12 @@ class Rewriter:
         self.revisit(instr)  # type: ignore[arg-type]
         if instr.__class__ is Alu:
             self.revisit_users(instr.dest)
+
+    def recount(self, value: Def) -> None:
+        """A value is used once now: rules that ask for that may match."""
+        maker = value.instr
+        if maker.__class__ is Alu and maker.op in self.rules.counted:
+            self.revisit_users(value)
 
     def revisit_users(self, value: Def) -> None:
         """Users, their users and so on, as far up as a search tree reaches down."""
@@ -324,6 +347,9 @@ class Rewriter:
                     self.note(rule)
                     return
         if self._shares and cls in EXPRESSION_KEYS:
+            for src in instr.srcs:
+                if len(src.value.uses) == 1:
+                    return  # what nothing else reads, no equal instruction reads
             key = EXPRESSION_KEYS[cls](instr)
             if key is not None:
                 table = self._table
@@ -338,10 +364,10 @@ class Rewriter:
     def _apply(self, alu: Alu) -> bool:
         """Apply the first arithmetic rule that matches."""
         for rule, ways in self.rules.decisions[alu.op](alu):
-            if ways is None:
+            if isinstance(rule, StructuralRule):
                 made = rule.apply(self, alu)
             else:
-                match = find_match(rule, ways, alu)
+                match = find_match(rule, ways, alu)  # type: ignore[arg-type]
                 made = match is not None and apply_match(self, rule, match, alu)
             if made:
                 self.note(rule)
