@@ -16,7 +16,9 @@ from gallette.compiler.nir.run.reference import own_passes
 M = Mode
 TEMPORARY = M.FUNCTION_TEMP | M.SHADER_TEMP
 MEMORY = TEMPORARY | M.SHADER_OUT | M.SHARED | M.SSBO | M.GLOBAL
-RULES: dict[str, Any] = {"options": None, "inexact_used_once": None, "lower": "", "fuse": ""}
+RULES: dict[str, Any] = {
+    "options": None, "inexact_used_once": None, "lower": "", "fuse": "", "limit": -1,
+}  # fmt: skip
 OPTIONS: dict[str, dict[str, Any]] = {
     "algebraic": RULES,
     "algebraic_late": RULES,

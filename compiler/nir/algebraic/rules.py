@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleText
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleGroup, RuleText
 from gallette.compiler.nir.algebraic.pattern import Rule, RuleError, operations, rule_text
 
-__all__ = ["PHASES", "all_rules", "rule_texts", "switched_on", "table"]
+__all__ = ["PHASES", "all_rules", "rule_groups", "rule_texts", "switched_on", "table"]
 
 PHASES = ("main", "late")
 
 
-def rule_texts(phase: str) -> list[RuleText]:
+def rule_groups(phase: str) -> list[RuleGroup]:
     """The table of a phase as it was written."""
     from gallette.compiler.nir.algebraic import (
         rules_convert,
@@ -24,7 +24,7 @@ def rule_texts(phase: str) -> list[RuleText]:
     )
 
     if phase == "late":
-        return list(rules_late.RULES)
+        return rules_late.RULES
     return [
         *rules_lower.RULES,
         *rules_float.RULES,
@@ -34,17 +34,23 @@ def rule_texts(phase: str) -> list[RuleText]:
     ]
 
 
+def rule_texts(phase: str) -> list[RuleText]:
+    """The rules of a phase as they were written."""
+    return [text for group in rule_groups(phase) for text in group.rules]
+
+
 @cache
 def table(phase: str) -> tuple[Rule, ...]:
     """The rules of `main` or `late`, which are compiled when shaders need them."""
     names = AlgebraicOptions.names()
-    rules = []
-    for number, text in enumerate(rule_texts(phase)):
-        rule = Rule(text, number)
-        for condition in rule.conditions:
-            if condition.removeprefix("!").removeprefix("options.") not in names:
-                raise RuleError(f"unknown option in {rule_text(text)}")
-        rules.append(rule)
+    rules: list[Rule] = []
+    for group in rule_groups(phase):
+        for text in group.rules:
+            rule = Rule(text, len(rules), group)
+            for condition in rule.conditions:
+                if condition.removeprefix("!").removeprefix("options.") not in names:
+                    raise RuleError(f"unknown option in {rule_text(text)}")
+            rules.append(rule)
     return tuple(rules)
 
 

@@ -149,8 +149,8 @@ class Shader:
         self.variables: list[Variable] = []
         self.functions: list[Function] = []
         self.info = ShaderInfo()
-        self.applied: Counter[str] | None = None
-        """how often each rule of the rewriter was applied, while a pass is recorded"""
+        self.applied: Counter[tuple[str, str]] | None = None
+        """how often each rule (its name and reason) was applied, while a pass is recorded"""
         self.refcount = 1
         COUNTERS.created += 1
         track(self)

@@ -84,7 +84,8 @@ def simplify(
 
     What an instruction reads has its simplest form when its turn comes, so one walk in source order
     does nearly everything (see `rewrite.rewriter`). `arithmetic=False` leaves the algebraic rules
-    out; `limit` stops after so many changes, which `nir-opt --bisect` uses to find a wrong rule.
+    out; `limit` stops after so many changes, as in the other passes about arithmetic:
+    `nir-opt --bisect` finds a wrong rule by it.
     """
     options = options or _DEFAULT
     rules = rule_set(options, "main", _ALL) if arithmetic else _structural(*_ALL)
@@ -99,6 +100,7 @@ def algebraic(
     inexact_used_once: UsedOnce | None = None,
     lower: str = "",
     fuse: str = "",
+    limit: int = -1,
 ) -> bool:
     """Apply the main table of rewrite rules to a fixed point.
 
@@ -112,7 +114,7 @@ def algebraic(
     Dead code counts as use, so run `dce` first.
     """
     chosen = _options(options, inexact_used_once, lower, fuse)
-    return _run(shader, rule_set(chosen, "main"), chosen)
+    return _run(shader, rule_set(chosen, "main"), chosen, limit=limit)
 
 
 @nir_pass("algebraic_late", preserves=_KEPT, exact=False)
@@ -123,6 +125,7 @@ def algebraic_late(
     inexact_used_once: UsedOnce | None = None,
     lower: str = "",
     fuse: str = "",
+    limit: int = -1,
 ) -> bool:
     """Apply the late table: fuse multiply-adds, undo canonical forms the target can do better.
 
@@ -133,7 +136,7 @@ def algebraic_late(
     leave behind is simplified here, by everything but the main table.
     """
     chosen = _options(options, inexact_used_once, lower, fuse)
-    return _run(shader, rule_set(chosen, "late", _ALL), chosen, late=True)
+    return _run(shader, rule_set(chosen, "late", _ALL), chosen, late=True, limit=limit)
 
 
 def _options(

@@ -241,7 +241,7 @@ class Rewriter:
         """A rule was applied. Ends the run if that was the last that may be."""
         self.count += 1
         if self._applied is not None:
-            self._applied[rule.name] += 1
+            self._applied[rule.name, rule.reason] += 1
         if rule.__class__ is Rule:
             self._budget -= 1
             if not self._budget and not self._extended:

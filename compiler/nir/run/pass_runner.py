@@ -14,6 +14,7 @@ import importlib
 import inspect
 import pkgutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -145,6 +146,8 @@ class PassRecord:
     before: str = ""
     after: str = ""
     stage: str = ""
+    rules: dict[tuple[str, str], int] = field(default_factory=dict)
+    """how often each rule of the rewriter was applied, by its name and reason"""
 
     @property
     def delta(self) -> int:
@@ -224,12 +227,16 @@ def _run_recorded(
     numbers = log.numbers if log is not None and lines else None
     before = print_shader(shader, lines=lines, numbers=numbers) if texts else ""
     count = shader.count_instrs() if log is not None else 0
+    rules: Counter[tuple[str, str]] = Counter()
+    shader.applied = rules if log is not None else None
     start = time.perf_counter()
     progress = info.function(shader, **options)
     seconds = time.perf_counter() - start
+    shader.applied = None
     if log is not None:
         record = PassRecord(info.name, options, progress, seconds, count, shader.count_instrs())
         record.stage = shader.stage.value
+        record.rules = dict(rules)
         if texts:
             record.before = before
             record.after = (
