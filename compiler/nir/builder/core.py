@@ -164,7 +164,20 @@ class Builder:
     def insert(self, instr: Instr) -> None:
         if not instr.loc:
             instr.loc = self.loc
-        self.block.insert_after(self.after, instr)
+        block, before = self.block, self.after
+        # `Block.insert_after`, written out: everything that is built comes through here.
+        instr.block = block
+        instr.prev = before
+        if before is None:
+            following = instr.next = block.first
+            block.first = instr
+        else:
+            following = instr.next = before.next
+            before.next = instr
+        if following is None:
+            block.last = instr
+        else:
+            following.prev = instr
         self.after = instr
         impl = self.impl
         impl.version += 1

@@ -73,8 +73,19 @@ class Instr:
         It forgets its sources and its result, which know it: whoever still needs them asks before.
         What nobody holds is gone at once then, and the garbage collector finds nothing to do.
         """
-        if self.block is not None:
-            self.unlink()
+        block = self.block
+        if block is not None:
+            # `unlink`, written out: most of what is made is removed.
+            before, after = self.prev, self.next
+            if before is not None:
+                before.next = after
+            else:
+                block.first = after
+            if after is not None:
+                after.prev = before
+            else:
+                block.last = before
+            self.block = self.prev = self.next = None
         dest = self.dest
         if dest is not None:
             if dest.names:

@@ -134,7 +134,7 @@ class Rewriter:
         """what the walk looks at for the first time"""
         self._table: dict[Hashable, list[Instr]] | None = None
         """by what they compute, the instructions that were looked at; none dominates another"""
-        self._order = BlockOrder()
+        self._order: BlockOrder | None = None
 
     # What rules change, and what follows from it.
 
@@ -286,7 +286,7 @@ class Rewriter:
     def _walk(self) -> None:
         """Look at every instruction in source order, and at what changes meanwhile."""
         self._table = {}
-        self._order = BlockOrder()
+        self._order = None
         waiting = self._listed()
         self._unvisited = set(waiting)
         unvisited, again, visit = self._unvisited.discard, self._again, self._visit
@@ -408,7 +408,11 @@ class Rewriter:
         if here is not there:
             return here.dominates(there)
         # The walk comes to an instruction after all that is in front of it.
-        return other is self._current or self._order.comes_before(one, other)
+        if other is self._current:
+            return True
+        if self._order is None:
+            self._order = BlockOrder()
+        return self._order.comes_before(one, other)
 
     def _merge(self, kept: Instr, other: Instr) -> None:
         """`kept` and `other` are equal, and `kept` comes first."""

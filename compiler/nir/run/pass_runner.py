@@ -45,6 +45,13 @@ class PassInfo:
     doc: str
     idempotent: bool
 
+    def run(self, shader: Shader, options: dict[str, Any]) -> bool:
+        """Run the pass where nothing watches it. Did it change the code?"""
+        if not self.body(shader, **options):
+            return False
+        self.note_progress(shader)
+        return True
+
     def note_progress(self, shader: Shader) -> None:
         """The pass has changed the code."""
         for impl in shader.impls():
@@ -199,18 +206,8 @@ def run_pass(
         log = _recorders[-1]
     flags = debug.flags()
     if log is None and not flags:
-        return _run_unwatched(shader, name, options or {})
+        return get_pass(name).run(shader, options or _NO_OPTIONS)
     return _run_recorded(shader, get_pass(name), options or {}, log, flags)
-
-
-def _run_unwatched(
-    shader: Shader, name: str, options: dict[str, Any], log: PassLog | None = None
-) -> bool:
-    info = PASSES[name] if name in _whole else get_pass(name)
-    progress = info.body(shader, **options)
-    if progress:
-        info.note_progress(shader)
-    return progress
 
 
 def _run_recorded(
@@ -262,10 +259,14 @@ _NO_OPTIONS: dict[str, Any] = {}
 
 def run_passes(shader: Shader, passes: Iterable[PassSpec], log: PassLog | None = None) -> bool:
     """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
-    progress, run = False, run_pass if is_watched(log) else _run_unwatched
+    progress, watched = False, is_watched(log)
     for spec in passes:
         name, options = (spec, _NO_OPTIONS) if isinstance(spec, str) else spec
-        if run(shader, name, options, log):
+        if watched:
+            made = run_pass(shader, name, options, log)
+        else:
+            made = (PASSES[name] if name in _whole else get_pass(name)).run(shader, options)
+        if made:
             progress = True
     return progress
 
@@ -277,12 +278,11 @@ class Step:
     at that version.
     """
 
-    __slots__ = ("idempotent", "name", "options")
+    __slots__ = ("info", "options")
 
     def __init__(self, name: str, options: dict[str, Any] | None = None):
-        self.name = name
+        self.info = get_pass(name)
         self.options = options or _NO_OPTIONS
-        self.idempotent = get_pass(name).idempotent
 
 
 def run_until_idle(
@@ -292,7 +292,7 @@ def run_until_idle(
 
     With the debug flag `nir:idle` those that are left out run as well, and must find nothing.
     """
-    progress, run = False, run_pass if is_watched(log) else _run_unwatched
+    progress, watched = False, is_watched(log)
     checked = debug.is_set("nir:idle")
     impls = shader.impls()
     for _ in range(rounds):
@@ -302,13 +302,18 @@ def run_until_idle(
                 if impl.idle.get(step) != impl.version:
                     break
             else:
-                if checked and get_pass(step.name).function(shader, **step.options):
-                    raise ValidationError(f"{step.name} was left out and finds something to do")
+                if checked and step.info.function(shader, **step.options):
+                    raise ValidationError(
+                        f"{step.info.name} was left out and finds something to do"
+                    )
                 continue
-            made = run(shader, step.name, step.options, log)
+            if watched:
+                made = run_pass(shader, step.info.name, step.options, log)
+            else:
+                made = step.info.run(shader, step.options)
             if made:
                 progress, idle = True, False
-            if step.idempotent or not made:
+            if step.info.idempotent or not made:
                 for impl in impls:
                     impl.idle[step] = impl.version
         if idle:
