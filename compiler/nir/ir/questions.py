@@ -242,15 +242,23 @@ def all_intrinsics_of(impl: FunctionImpl) -> list[Intrinsic]:
 def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
     """The intrinsics of those names, as a list that survives edits."""
     found = by_kind(impl).intrinsics
-    return [i for i in found if i.info.name in names and i.block is not None]
+    if len(names) == 1:
+        name = names[0]
+        return [i for i in found if i.info.name == name and i.block is not None]
+    wanted = frozenset(names)
+    return [i for i in found if i.info.name in wanted and i.block is not None]
 
 
 def accesses_of(impl: FunctionImpl, modes: int, *names: str) -> list[tuple[Intrinsic, Deref]]:
     """The intrinsics of those names that may touch memory of those modes, each with its deref."""
     if not by_kind(impl).modes & modes:
         return []
-    found = [(access, access.deref) for access in intrinsics_of(impl, *names)]
-    return [(a, deref) for a, deref in found if deref is not None and deref.modes & modes]
+    found: list[tuple[Intrinsic, Deref]] = []
+    for access in intrinsics_of(impl, *names):
+        deref = access.srcs[0].value.instr if access.srcs else None
+        if deref.__class__ is Deref and deref.modes & modes:
+            found.append((access, deref))
+    return found
 
 
 def meet(accesses: list[tuple[Intrinsic, Deref]]) -> bool:

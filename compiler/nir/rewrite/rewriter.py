@@ -444,6 +444,6 @@ class Rewriter:
                 live.add(instr)
                 work += [src.value.instr for src in instr.srcs]
         for instr in everything:
-            if instr not in live:
+            if instr not in live and instr.block is not None:
                 self.erase(instr)
                 self.note(UNUSED)
