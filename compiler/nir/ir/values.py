@@ -57,10 +57,6 @@ class Def:
         if entry not in self.names and len(self.names) < MOST_NAMES:
             self.names = (*self.names, entry)
 
-    def lose(self, src: Src) -> None:
-        """One use less."""
-        self.uses.pop(src, None)
-
     def take_names(self, other: Def, swizzle: tuple[int, ...] = (), first: int = 0) -> None:
         """This value is called what `other` was: component `first + i` of it is our `swizzle[i]`.
 
@@ -123,7 +119,7 @@ class Src:
 
     def drop(self) -> None:
         """Leave the use list; the source must not be used afterwards."""
-        self.value.lose(self)
+        del self.value.uses[self]
 
     @property
     def home(self) -> Block | None:
