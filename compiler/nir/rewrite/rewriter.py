@@ -181,6 +181,8 @@ class Rewriter:
         src.rewrite(value)
         src.swizzle = swizzle
         self.changed(src.parent)
+        if len(value.uses) == 2:
+            self.share_readers(value)
         if self._sweeps and not old.uses:
             self.erase(old.instr)
         elif len(old.uses) == 1:
@@ -237,8 +239,14 @@ class Rewriter:
             self._queued.add(instr)
             self._again.append(instr)
 
+    def applied(self, rule: Rule | StructuralRule, instr: Instr) -> None:
+        """A rule was applied to an instruction, which others may match if it is still there."""
+        if instr.block is not None:
+            self.revisit(instr)
+        self.note(rule)
+
     def note(self, rule: Rule | StructuralRule) -> None:
-        """A rule was applied. Ends the run if that was the last that may be."""
+        """Count a change. Ends the run if that was the last that may be."""
         self.count += 1
         if self._applied is not None:
             self._applied[rule.name, rule.reason] += 1
@@ -344,7 +352,7 @@ class Rewriter:
         elif cls in OTHER_RULES:
             for rule in OTHER_RULES[cls]:
                 if rule.name in self.rules.structural and rule.apply(self, instr):
-                    self.note(rule)
+                    self.applied(rule, instr)
                     return
         if self._shares and cls in EXPRESSION_KEYS:
             for src in instr.srcs:
@@ -370,7 +378,7 @@ class Rewriter:
                 match = find_match(rule, ways, alu)  # type: ignore[arg-type]
                 made = match is not None and apply_match(self, rule, match, alu)
             if made:
-                self.note(rule)
+                self.applied(rule, alu)
                 return True
         return False
 
