@@ -30,6 +30,7 @@ from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 from gallette.compute.kernels import FRONT
 from gallette.piglit_subset.shader_test import parse_file
+from gallette.piglit_subset.suite import find_tests
 
 ROOT = Path(__file__).parents[1]
 CLEAN: tuple[PassSpec, ...] = ("copy_prop", "constant_folding", "cse", "dce")
@@ -44,8 +45,7 @@ def _stage(name: str) -> Stage:
 
 def bundled(every: int) -> Iterator[tuple[str, str]]:
     """(test, NIR text in front of the first pass that knows memory) of stages with memory."""
-    paths = sorted((ROOT / "piglit_subset" / "spec").rglob("*.shader_test"))
-    for path in paths[::every]:
+    for _, path in find_tests([])[::every]:
         source = path.read_text(encoding="utf-8")
         if " buffer " not in source and "shared " not in source:
             continue

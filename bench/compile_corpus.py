@@ -33,11 +33,12 @@ STAGES = {
 }
 
 
-def programs(every: int) -> list[tuple[str, list[tuple[str, str]]]]:
-    """(profile, [(stage, source)]) of one in `every` bundled tests with shaders of its own."""
+def programs(tests: list[str]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """(profile, [(stage, source)]) of the tests with shaders of their own."""
     found = []
-    for path in sorted((ROOT / "piglit_subset" / "spec").rglob("*.shader_test"))[::every]:
-        parts = re.split(r"^\[(.*?)\]\s*$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for path in tests:
+        text = Path(path).read_text(encoding="utf-8")
+        parts = re.split(r"^\[(.*?)\]\s*$", text, flags=re.MULTILINE)
         api = "core" if "CORE" in parts[2] else "compat"
         sources = [
             (STAGES[name], body.lstrip("\n"))
@@ -62,7 +63,7 @@ def long_program(lines: int) -> list[tuple[str, list[tuple[str, str]]]]:
     return [("core", [("FRAGMENT", "\n".join([*body, "    color = v0 + v1 + v2 + v3;", "}"]))])]
 
 
-def child(lines: int, every: int) -> None:
+def child(lines: int, tests: list[str]) -> None:
     """Once for every line on standard input; answers with seconds of the fastest rounds so far."""
     # Before 22 November 2026 the packages stood at the top.
     package = "gallette." if Path("gallette", "compiler").exists() else ""
@@ -70,7 +71,7 @@ def child(lines: int, every: int) -> None:
     link_options = importlib.import_module(f"{package}compiler.glsl.link.program").LinkOptions
     stages = importlib.import_module(f"{package}compiler.nir.ir").Stage
 
-    jobs = long_program(lines) if lines else programs(every)
+    jobs = long_program(lines) if lines else programs(tests)
     best = [(math.inf, math.inf)] * len(jobs)
     for _ in sys.stdin:
         instrs = 0
@@ -93,9 +94,9 @@ def child(lines: int, every: int) -> None:
         print(sum(b[0] for b in best), sum(b[1] for b in best), instrs, flush=True)
 
 
-def start(root: Path, lines: int, every: int) -> subprocess.Popen[str]:
-    command = [sys.executable, str(Path(__file__).resolve()), "--child"]
-    command += ["--lines", str(lines), "--every", str(every)]
+def start(root: Path, lines: int, tests: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, str(Path(__file__).resolve()), "--child", str(tests)]
+    command += ["--lines", str(lines)]
     environment = {**os.environ, "PYTHONPATH": str(root)}
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=root
@@ -118,12 +119,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--every", type=int, default=4, help="one in so many bundled tests")
     parser.add_argument("--lines", type=int, default=0, help="a generated shader of this length")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     options: Any = parser.parse_args()
     if options.child:
-        child(options.lines, options.every)
+        child(options.lines, options.child.read_text().splitlines())
         return
+    from gallette.piglit_subset.suite import find_tests
+
     with tempfile.TemporaryDirectory() as folder:
+        tests = Path(folder) / "tests"  # both sides read the files of this checkout
+        tests.write_text("\n".join(str(path) for _, path in find_tests([])[:: options.every]))
         sides = {"now": ROOT}
         if options.against:
             old = Path(folder) / "old"
@@ -131,9 +136,7 @@ def main() -> None:
             subprocess.run(add, cwd=ROOT, check=True, capture_output=True)
             sides[options.against] = old
         try:
-            processes = {
-                name: start(root, options.lines, options.every) for name, root in sides.items()
-            }
+            processes = {name: start(root, options.lines, tests) for name, root in sides.items()}
             for process in processes.values():
                 measure(process)  # imports, tables, caches
             figures: dict[str, list[float]] = {}

@@ -32,6 +32,7 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.compiler.nir.run.pipeline import to_driver_form
+from gallette.piglit_subset.suite import find_tests
 
 ROOT = Path(__file__).parents[1]
 STAGES = {"vertex shader": Stage.VERTEX, "fragment shader": Stage.FRAGMENT}
@@ -53,7 +54,7 @@ REMEDIES = {
 
 def corpus(folders: list[Path]) -> Iterator[tuple[str, Shader]]:
     """Every stage of every program that links, as the front end leaves it."""
-    for path in sorted(p for folder in folders for p in folder.rglob("*.shader_test")):
+    for _, path in find_tests(folders):
         text = path.read_text(encoding="utf-8", errors="replace")
         parts = re.split(r"^\[(.*?)\]\s*$", text, flags=re.MULTILINE)
         core = "CORE" in (parts[2] if len(parts) > 2 else "")
@@ -112,7 +113,7 @@ def main() -> None:
     arguments.add_argument("--each", action="store_true")
     arguments.add_argument("--random", type=int, default=200, help="random vertex shaders to add")
     options = arguments.parse_args()
-    shaders = list(corpus(options.folders or [ROOT / "piglit_subset" / "spec"]))
+    shaders = list(corpus(options.folders))
     for _, shader in shaders:
         to_driver_form(shader, OptimizeOptions(inexact_used_once="never"))
     sys.path.insert(0, str(ROOT / "tests" / "nir"))

@@ -10,6 +10,7 @@ from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, Module
 from gallette.piglit_subset.shader_test import parse_file
+from gallette.piglit_subset.suite import find_tests
 
 __all__ = ["modules", "seeds", "single"]
 
@@ -35,7 +36,7 @@ def modules() -> list[Module]:
     found = []
     for path in sorted((ROOT / "tests" / "kernels").glob("*.spvasm")):
         found.append(assemble(path.read_text(), str(path)))
-    for path in sorted((ROOT / "piglit_subset" / "spec").rglob("*.shader_test"))[::40]:
+    for _, path in find_tests([])[::40]:
         for part in parse_file(path).shaders:
             suffix = SUFFIXES.get(part.stage.removesuffix("_SHADER"))
             if suffix is None or part.form != "glsl":

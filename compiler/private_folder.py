@@ -7,12 +7,40 @@ others, and lie below folders in which others cannot exchange it.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
+import shutil
 import stat
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-__all__ = ["private_folder"]
+__all__ = ["filled_folder", "private_folder"]
+
+
+def filled_folder(home: Path | None, name: str, fill: Callable[[Path], None]) -> Path | None:
+    """The first private folder called `name` that `fill` can write its files to; None if there is
+    none. It lies in `home` (which becomes private, too) or in a folder for temporary files.
+    """
+    for place in _homes(home):
+        with contextlib.suppress(OSError):
+            folder = private_folder(private_folder(place) / name)
+            fill(folder)
+            return folder
+    return None
+
+
+def _homes(home: Path | None) -> Iterator[Path]:
+    """`home`, a folder of the user's for temporary files, and one that is made for this process,
+    which begins without any and removes its files at its end."""
+    if home is not None:
+        yield home
+    yield Path(tempfile.gettempdir(), f"gallette-{os.getuid()}")
+    with contextlib.suppress(OSError):
+        made = tempfile.mkdtemp(prefix="gallette-")
+        atexit.register(shutil.rmtree, made, ignore_errors=True)
+        yield Path(made)
 
 
 def private_folder(path: Path) -> Path:

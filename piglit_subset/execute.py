@@ -46,7 +46,6 @@ class Outcome:
     images: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     start: float = 0.0
     end: float = 0.0
-    driver: str = ""
 
 
 def run_file(path: Path, driver: str) -> Outcome:
@@ -148,8 +147,6 @@ def _prepare(session: Session) -> None:
     if session.is_core or (session.is_es and session.needs.version >= (3, 0)):
         session.vertex_array = gl.gen_vertex_arrays(1)[0]
         gl.bind_vertex_array(session.vertex_array)
-    if session.is_compat:
-        gl.viewport(0, 0, session.width, session.height)
     while gl.get_error():
         pass
 

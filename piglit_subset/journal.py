@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import InputError
-from gallette.piglit_subset.results import Entry, Run, read_run, write_run
+from gallette.piglit_subset.results import Entry, Run, read_run, write_run, write_synced
+from gallette.piglit_subset.suite import found_again
 
 __all__ = ["Head", "Journal"]
 
@@ -87,6 +88,7 @@ class Journal:
         fd = _open(folder)
         try:
             head, run, good = _read(folder / FILE)
+            head.tests = found_again(head.tests)
             if os.fstat(fd).st_size != good:
                 os.ftruncate(fd, good)
             journal = cls(folder, head, run, fd)
@@ -217,14 +219,6 @@ def _reopen_finished(folder: Path) -> None:
     run = read_run(folder)
     if run.head is None:
         raise InputError(f"{folder}: this run does not say which files it ran; it cannot go on")
-    temporary = folder / (FILE + ".new")
-    try:
-        with temporary.open("w", encoding="utf-8") as out:
-            out.write(json.dumps(run.head) + "\n" + json.dumps({"session": run.start}) + "\n")
-            for name, entry in run.tests.items():
-                out.write(json.dumps({"test": name, **asdict(entry)}) + "\n")
-            out.flush()
-            os.fsync(out.fileno())
-        temporary.replace(folder / FILE)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot write: {error.strerror or error}") from None
+    lines = [run.head, {"session": run.start}]
+    lines += [{"test": name, **asdict(entry)} for name, entry in run.tests.items()]
+    write_synced(folder / FILE, "".join(json.dumps(line) + "\n" for line in lines))

@@ -139,17 +139,7 @@ class TestProcess:
             if reply == "timeout":
                 reason = f"no answer within {self.timeout:g} s"
             return Report(name, path, reply, reason, "", err, start, time.time())
-        return Report(
-            name,
-            path,
-            reply["result"],
-            reply["reason"],
-            reply["out"],
-            err,
-            reply["start"],
-            reply["end"],
-            reply["images"],
-        )
+        return Report(name, path, err=err, **reply)
 
     def kill(self) -> None:
         """From another thread: do not wait for the test in hand."""

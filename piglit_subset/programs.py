@@ -14,14 +14,6 @@ __all__ = ["build"]
 
 POSITION, TEXCOORD = 0, 1
 ATTRIBUTES = {"piglit_vertex": POSITION, "piglit_texcoord": TEXCOORD}
-SEPARABLE_BITS = {
-    "VERTEX_SHADER": 0x1,
-    "FRAGMENT_SHADER": 0x2,
-    "GEOMETRY_SHADER": 0x4,
-    "TESS_CONTROL_SHADER": 0x8,
-    "TESS_EVALUATION_SHADER": 0x10,
-    "COMPUTE_SHADER": 0x20,
-}
 
 
 class _Refused(Exception):
@@ -158,11 +150,10 @@ def _link(session: Session, program: int, sources: list[ShaderSource]) -> None:
         shader = _compile(session, source)
         gl.attach_shader(program, shader)
         gl.delete_shader(shader)
-    stages = {s.stage for s in sources}
-    if "VERTEX_SHADER" in stages:
+    if any(source.stage == "VERTEX_SHADER" for source in sources):
         for name, location in ATTRIBUTES.items():
             gl.bind_attrib_location(program, location, name)
-    _geometry_layout(session, program, stages)
+    _geometry_layout(session, program)
     gl.link_program(program)
     linked = bool(gl.get_programiv(program, GL.LINK_STATUS)[0])
     session.link_ok = linked if session.link_ok is None else session.link_ok and linked
@@ -174,21 +165,17 @@ def _link(session: Session, program: int, sources: list[ShaderSource]) -> None:
         session.link_log += log
 
 
-def _geometry_layout(session: Session, program: int, stages: set[str]) -> None:
+def _geometry_layout(session: Session, program: int) -> None:
     """`[geometry layout]` lines: input type, output type, vertices out (pre-1.50 style)."""
-    names = {
-        "input type": "GEOMETRY_INPUT_TYPE",
-        "output type": "GEOMETRY_OUTPUT_TYPE",
-        "vertices out": "GEOMETRY_VERTICES_OUT",
-    }
     for line in session.test.geometry_layout:
         words = line.words()
         key = f"{words.word('a key')} {words.word('type or out')}"
-        if key not in names:
+        if key not in ("input type", "output type", "vertices out"):
             raise line.error(f"unknown geometry layout {key!r}")
         text = words.word("a value")
         value = int(text) if text.isdigit() else enum(line, text)
-        session.gl.program_parameteri(program, int(getattr(GL, names[key])), value)
+        name = int(getattr(GL, f"GEOMETRY_{key.upper().replace(' ', '_')}"))
+        session.gl.program_parameteri(program, name, value)
 
 
 def _link_separately(session: Session, sources: list[ShaderSource]) -> None:
@@ -204,7 +191,7 @@ def _link_separately(session: Session, sources: list[ShaderSource]) -> None:
         session.stage_programs[stage] = program
         _link(session, program, group)
         if session.link_ok:
-            gl.use_program_stages(session.pipeline, SEPARABLE_BITS[stage], program)
+            gl.use_program_stages(session.pipeline, int(getattr(GL, f"{stage}_BIT")), program)
     if session.link_ok:
         gl.bind_program_pipeline(session.pipeline)
 

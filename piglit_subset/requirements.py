@@ -17,7 +17,7 @@ from gallette.piglit_subset.shader_test import ShaderTest
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["ContextNeeds", "Skip", "check", "context_needs"]
+__all__ = ["ContextNeeds", "Skip", "check", "context_needs", "extensions"]
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
@@ -139,11 +139,10 @@ def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
             absent = first.startswith("!")
             name = first.lstrip("!")
             name = name if name.startswith("GL_") else f"GL_{name}"
-            met = (name in _extensions(gl, needs.profile)) != absent
+            met = (name in extensions(gl, needs.profile)) != absent
         else:
             raise line.error(f"unknown requirement {first!r}")
-        words_left = first not in ("SPIRV",) and not words.done
-        if words_left:
+        if first != "SPIRV":
             words.end()
         if not met:
             raise Skip(f"requires {text}")
@@ -163,7 +162,7 @@ def _integer(gl: Any, name: str) -> int:
 _KNOWN: dict[tuple[str, ...], frozenset[str]] = {}
 
 
-def _extensions(gl: Any, profile: str) -> frozenset[str]:
+def extensions(gl: Any, profile: str) -> frozenset[str]:
     kind = (profile, str(gl.get_string(GL.RENDERER)), str(gl.get_string(GL.VERSION)))
     if kind not in _KNOWN:
         if gl_version(gl) >= (3, 0):
@@ -175,11 +174,14 @@ def _extensions(gl: Any, profile: str) -> frozenset[str]:
     return _KNOWN[kind]
 
 
-def gl_version(gl: Any) -> tuple[int, int]:
-    match = _VERSION.search(str(gl.get_string(GL.VERSION)))
+def _told_version(gl: Any, name: int) -> tuple[int, int]:
+    match = _VERSION.search(str(gl.get_string(name)))
     return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def gl_version(gl: Any) -> tuple[int, int]:
+    return _told_version(gl, GL.VERSION)
 
 
 def glsl_version(gl: Any) -> tuple[int, int]:
-    match = _VERSION.search(str(gl.get_string(GL.SHADING_LANGUAGE_VERSION)))
-    return (int(match[1]), int(match[2])) if match else (0, 0)
+    return _told_version(gl, GL.SHADING_LANGUAGE_VERSION)

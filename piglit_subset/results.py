@@ -13,14 +13,14 @@ import lzma
 import os
 import platform
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.pool import Report
 
-__all__ = ["ORDER", "Entry", "Run", "merge", "read_run", "write_run"]
+__all__ = ["ORDER", "Entry", "Run", "merge", "read_run", "write_run", "write_synced"]
 
 # From best to worst; "skip" says nothing, so it comes after all verdicts.
 ORDER = ("pass", "warn", "fail", "timeout", "crash", "incomplete", "skip", "notrun")
@@ -133,18 +133,10 @@ def _entry(test: Entry, pid: int) -> dict[str, Any]:
 
 
 def entry_of(report: Report, driver: str) -> Entry:
-    command = f"gallette piglit run --driver {driver} {report.path}"
-    return Entry(
-        report.result,
-        report.reason,
-        report.out,
-        report.err,
-        command,
-        report.start,
-        report.end,
-        report.images,
-        str(report.path),
-    )
+    told = asdict(report)
+    path = str(told.pop("path"))
+    del told["name"]
+    return Entry(command=f"gallette piglit run --driver {driver} {path}", path=path, **told)
 
 
 def write_run(run: Run, folder: Path, head: dict[str, Any] | None = None) -> Path:
@@ -164,18 +156,21 @@ def write_run(run: Run, folder: Path, head: dict[str, Any] | None = None) -> Pat
         "time_elapsed": _time(run.start, run.end),
         "tests": {name: _entry(test, pid) for name, test in sorted(run.tests.items())},
     }
+    return write_synced(folder / "results.json", json.dumps(document, indent=1))
+
+
+def write_synced(path: Path, text: str) -> Path:
+    """Write a file in a run's folder: whole or not at all, and safe from a power cut; its path."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / "results.json"
-        temporary = folder / "results.json.new"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f"{path.name}.new")
         with temporary.open("w", encoding="utf-8") as out:
-            json.dump(document, out, indent=1)
+            out.write(text)
             out.flush()
             os.fsync(out.fileno())
-        temporary.replace(path)
+        return temporary.replace(path)
     except OSError as error:
-        raise InputError(f"{folder}: cannot write: {error.strerror or error}") from None
-    return path
+        raise InputError(f"{path.parent}: cannot write: {error.strerror or error}") from None
 
 
 _OPENERS = {".json": open, ".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}

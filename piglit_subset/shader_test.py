@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import InputError
+from gallette.piglit_subset.suite import file_at
 from gallette.piglit_subset.text import Line
 
 __all__ = ["ShaderSource", "ShaderTest", "parse_file", "parse_text"]
@@ -67,6 +68,8 @@ class ShaderTest:
 
 
 def parse_file(path: Path) -> ShaderTest:
+    """Read a file, or a generated test by its place in the bundled suite."""
+    path = file_at(path) or path
     try:
         # Old tests carry Latin-1 names in their comments: any byte must be readable.
         text = path.read_text(encoding="utf-8", errors="replace")

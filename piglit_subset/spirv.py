@@ -10,7 +10,7 @@ import struct
 
 from gallette.compiler.errors import InputError
 from gallette.compiler.spirv.assembler import assemble
-from gallette.piglit_subset.requirements import Skip
+from gallette.piglit_subset.requirements import Skip, extensions
 from gallette.piglit_subset.session import Failure, Session
 from gallette.piglit_subset.shader_test import ShaderSource, ShaderTest
 from gallette.state_tracker.entry_points.enums import GL
@@ -45,13 +45,7 @@ def wants_spirv(session: Session) -> bool:
     wanted = _requirement(session.test)
     if wanted not in ("YES", "ONLY"):
         return False
-    gl = session.gl
-    try:
-        count = gl.get_integerv(GL.NUM_EXTENSIONS)[0]
-        names = {gl.get_stringi(GL.EXTENSIONS, i) for i in range(count)}
-    except Exception:  # a context without glGetStringi has no SPIR-V either
-        names = set()
-    if "GL_ARB_gl_spirv" in names:
+    if "GL_ARB_gl_spirv" in extensions(session.gl, session.needs.profile):
         return True
     if wanted == "ONLY":
         raise Skip("requires GL_ARB_gl_spirv")

@@ -63,7 +63,7 @@ class Summary:
         for test in self.tests:
             groups.setdefault(version_of(test.name), []).append(test)
         return [
-            (group, [_passed_of_all(tests, i) for i in range(len(self.runs))])
+            (group, [_passed(tests, i, ("notrun",)) for i in range(len(self.runs))])
             for group, tests in sorted(groups.items(), key=lambda item: _version_order(item[0]))
         ]
 
@@ -85,7 +85,10 @@ def summarise(runs: list[Run]) -> Summary:
     for test in tests:
         parts = test.name.split("@")
         groups.setdefault("/".join(parts[:-1][:2]) or "(top)", []).append(test)
-    folders = [(g, [_rate(tests, i) for i in range(len(runs))]) for g, tests in groups.items()]
+    folders = [
+        (group, [_passed(tests, i, ("skip", "notrun")) for i in range(len(runs))])
+        for group, tests in groups.items()
+    ]
     return Summary(runs, tests, folders)
 
 
@@ -104,11 +107,7 @@ def _version_order(group: str) -> tuple[int, str]:
     return rank, group
 
 
-def _passed_of_all(tests: list[Change], run: int) -> tuple[int, int]:
-    seen = [t.results[run] for t in tests if t.results[run] != "notrun"]
+def _passed(tests: list[Change], run: int, silent: tuple[str, ...]) -> tuple[int, int]:
+    """How many of the tests passed in a run, and how many there are but those that say nothing."""
+    seen = [t.results[run] for t in tests if t.results[run] not in silent]
     return sum(r in ("pass", "warn") for r in seen), len(seen)
-
-
-def _rate(tests: list[Change], run: int) -> tuple[int, int]:
-    ran = [t.results[run] for t in tests if t.results[run] not in ("skip", "notrun")]
-    return sum(r in ("pass", "warn") for r in ran), len(ran)

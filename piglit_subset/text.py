@@ -92,40 +92,29 @@ class Words:
             raise self.error(f"expected {what} ({', '.join(choices)}), not {word!r}")
         return word
 
-    def integer(self, what: str = "an integer") -> int:
+    def value(self, parse: Callable[[str], Value], what: str) -> Value:
+        """The next word as `parse` reads it."""
         word = self.word(what)
         try:
-            return parse_integer(word)
+            return parse(word)
         except ValueError:
             raise self.error(f"expected {what}, not {word!r}") from None
+
+    def integer(self, what: str = "an integer") -> int:
+        return self.value(parse_integer, what)
 
     def number(self, what: str = "a number") -> float:
-        word = self.word(what)
-        try:
-            return parse_float(word)
-        except ValueError:
-            raise self.error(f"expected {what}, not {word!r}") from None
+        return self.value(parse_float, what)
 
     def double(self, what: str = "a number") -> float:
-        word = self.word(what)
-        try:
-            return parse_double(word)
-        except ValueError:
-            raise self.error(f"expected {what}, not {word!r}") from None
+        return self.value(parse_double, what)
 
     def rest(self, parse: Callable[[str], Value], what: str) -> list[Value]:
         """All words that are left, each as a number."""
-        texts = self.texts[self.at :]
         try:
-            values = [parse(text) for text in texts]
+            values = [parse(text) for text in self.texts[self.at :]]
         except ValueError:
-            for text in texts:  # which one was it?
-                self.at += 1
-                try:
-                    parse(text)
-                except ValueError:
-                    raise self.error(f"expected {what}, not {text!r}") from None
-            raise
+            return [self.value(parse, what) for _ in range(len(self))]  # which one was it?
         self.at = len(self.texts)
         return values
 

@@ -108,19 +108,14 @@ def _column_values(table: list[Words], at: int, column: Column) -> list[float] |
         parse = parse_double
     elif column.data_type in ("float", "half"):
         parse = parse_float
-    end = at + column.count
     try:
+        end = at + column.count
         return [parse(text) for words in table for text in words.texts[at:end]]
-    except ValueError:
+    except ValueError:  # which one was it?
         for words in table:
             words.at = at
-            for text in words.texts[at:end]:
-                words.at += 1
-                try:
-                    parse(text)
-                except ValueError:
-                    message = f"expected a number of type {column.data_type}, not {text!r}"
-                    raise words.error(message) from None
+            for _ in range(column.count):
+                words.value(parse, f"a number of type {column.data_type}")
         raise
 
 

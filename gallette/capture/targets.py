@@ -21,13 +21,14 @@ Hook = Callable[[Any], None]
 
 def check_target(target: str, command: str) -> None:
     """Fail now, in one message, if the target is nothing that can be run."""
+    from gallette.piglit_subset.suite import file_at
     from gallette.scenes import SCENES
 
     if target in SCENES:
         return
     path = Path(target)
     if target.endswith(".shader_test") or path.suffix in (".gcap", ".py") or "/" in target:
-        if not path.exists():
+        if not path.exists() and file_at(path) is None:
             raise GalletteError(f"{target}: no such file")
         if not target.endswith(".shader_test") and not is_capture(path):
             raise GalletteError(

@@ -23,7 +23,7 @@ from gallette.compiler.nir.analysis.pressure import register_pressure
 from gallette.compiler.nir.ir import Loop, Shader, Stage, clone_shader, walk
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.piglit_subset.cluster import Cluster
-from gallette.piglit_subset.suite import BUNDLED
+from gallette.piglit_subset.suite import BUNDLED, find_tests, generated_in
 
 __all__ = ["Counts", "add_arguments", "count", "parse_setting", "programs", "run", "shaders_of"]
 
@@ -110,7 +110,7 @@ def programs(folders: Sequence[Path]) -> Iterator[tuple[str, dict[Stage, Shader]
 
 
 def _files(folders: Sequence[Path]) -> list[Path]:
-    return sorted(p for folder in folders for p in folder.rglob("*.shader_test"))
+    return [path for folder in folders for _, path in find_tests([folder])]
 
 
 def shaders_of(text: str) -> dict[Stage, Shader]:
@@ -175,7 +175,7 @@ def count(shader: Shader, options: OptimizeOptions) -> Counts:
 def run(options: argparse.Namespace) -> int:
     folders = options.folders or [BUNDLED]
     for folder in folders:
-        if not folder.is_dir():
+        if not folder.is_dir() and not generated_in(folder):
             raise InputError(f"shader-db: {folder} is no folder")
     if options.driver is not None:
         if options.cluster:

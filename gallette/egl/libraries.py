@@ -7,24 +7,20 @@ run what is in these files, so the folder is one that no other user can have wri
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import functools
 import hashlib
 import json
 import os
 import platform
-import shutil
 import sys
 import sysconfig
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from gallette.compiler.cache_home import usual_cache_home
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import atomic_write
-from gallette.compiler.private_folder import private_folder
+from gallette.compiler.private_folder import filled_folder
 from gallette.egl.elf import shared_library
 from gallette.egl.machine import ARCHITECTURES
 
@@ -153,27 +149,12 @@ def folder() -> Path:
     for module in ("elf.py", "machine.py", "libraries.py"):
         made_from.update(Path(__file__).with_name(module).read_bytes())
     name = f"egl-{made_from.hexdigest()[:16]}"
-    for home in _homes():
-        try:
-            place = private_folder(private_folder(home) / name)
-            _write(place, libraries, python_library, architecture)
-        except OSError:
-            continue
-        return place
-    raise GalletteError("gallette finds no folder to write its OpenGL libraries to")
-
-
-def _homes() -> Iterator[Path]:
-    """Where libraries may be: the user's cache, a folder of the user's for temporary files, and one
-    that is made for this process, which begins without any and removes them at its end."""
-    usual = usual_cache_home()
-    if usual is not None:
-        yield usual
-    yield Path(tempfile.gettempdir(), f"gallette-{os.getuid()}")
-    with contextlib.suppress(OSError):
-        made = tempfile.mkdtemp(prefix="gallette-")
-        atexit.register(shutil.rmtree, made, ignore_errors=True)
-        yield Path(made)
+    place = filled_folder(
+        usual_cache_home(), name, lambda to: _write(to, libraries, python_library, architecture)
+    )
+    if place is None:
+        raise GalletteError("gallette finds no folder to write its OpenGL libraries to")
+    return place
 
 
 def _write(

@@ -3,24 +3,13 @@
 Importing the topics fills `COMMANDS`; the order does not matter.
 """
 
-from gallette.piglit_subset.commands import (
-    buffers,
-    calls,
-    draw,
-    framebuffers,
-    handles,
-    legacy,
-    link,
-    probes,
-    state,
-    textures,
-    uniforms,
-)
+from importlib import import_module
+
 from gallette.piglit_subset.commands.registry import COMMANDS, Handler, lookup
 
-__all__ = [
-    "COMMANDS",
-    "Handler",
+__all__ = ["COMMANDS", "Handler", "lookup"]
+
+_TOPICS = (
     "buffers",
     "calls",
     "draw",
@@ -28,9 +17,8 @@ __all__ = [
     "handles",
     "legacy",
     "link",
-    "lookup",
     "probes",
     "state",
-    "textures",
-    "uniforms",
-]
+)
+for _topic in (*_TOPICS, "textures", "uniforms"):
+    import_module(f"{__name__}.{_topic}")

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.piglit_subset.commands.registry import command
-from gallette.piglit_subset.commands.uniforms import TYPES
+from gallette.piglit_subset.commands.registry import LONGEST, calls, command
+from gallette.piglit_subset.commands.uniforms import TYPES, read_numbers
 from gallette.piglit_subset.session import Session
 from gallette.piglit_subset.text import Line, Words
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
-
-_LARGEST = 1 << 24
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -57,14 +55,6 @@ def _read(session: Session, line: Line, target: str, index: int, offset: int, dt
     return out[0]
 
 
-def _number(words: Words, dtype: Any) -> Any:
-    if np.issubdtype(dtype, np.integer):
-        bits = np.dtype(dtype).itemsize * 8
-        raw = np.array([words.integer() & (2**bits - 1)], np.uint32 if bits == 32 else np.uint64)
-        return raw.view(dtype)[0]
-    return np.dtype(dtype).type(words.double() if dtype is np.float64 else words.number())
-
-
 def _scalar_type(words: Words) -> Any:
     name = words.word("a type")
     if name not in TYPES or TYPES[name].components != 1:
@@ -77,7 +67,7 @@ def ssbo(session: Session, line: Line, words: Words) -> None:
     """ssbo INDEX SIZE: a zeroed storage buffer; or ssbo INDEX subdata TYPE OFFSET VALUES..."""
     index = words.integer("an index")
     if not words.optional("subdata"):
-        (size,) = words.sizes(1, _LARGEST)
+        (size,) = words.sizes(1, LONGEST)
         words.end()
         _make(session, "SHADER_STORAGE_BUFFER", index, np.zeros(size, np.uint8))
         return
@@ -86,7 +76,7 @@ def ssbo(session: Session, line: Line, words: Words) -> None:
         raise words.error(f"unknown type {name!r}")
     offset = words.integer("an offset")
     dtype = TYPES[name].dtype
-    values = np.array([_number(words, dtype) for _ in range(len(words))], dtype)
+    values = read_numbers(words, dtype)
     key = ("SHADER_STORAGE_BUFFER", index)
     if key not in session.buffers:
         raise line.error(f"no buffer was made at index {index}")
@@ -100,7 +90,7 @@ def probe_ssbo(session: Session, line: Line, words: Words) -> None:
     dtype = _scalar_type(words)
     index, offset = words.integer("an index"), words.integer("an offset")
     symbol = words.choice("a comparison", *_COMPARE)
-    expected = _number(words, dtype)
+    expected = read_numbers(words, dtype, 1)[0]
     words.end()
     seen = _read(session, line, "SHADER_STORAGE_BUFFER", index, offset, dtype)
     if symbol == "==" and np.issubdtype(dtype, np.floating):
@@ -109,22 +99,6 @@ def probe_ssbo(session: Session, line: Line, words: Words) -> None:
         same = bool(_COMPARE[symbol](seen, expected))
     if not same:
         session.wrong(line, f"observed {seen}")
-
-
-@command("atomic counters")
-def atomic_counters(session: Session, line: Line, words: Words) -> None:
-    """atomic counters N: a buffer of N zeroed counters at binding 0"""
-    (count,) = words.sizes(1, _LARGEST)
-    words.end()
-    _make(session, "ATOMIC_COUNTER_BUFFER", 0, np.zeros(count, np.uint32))
-
-
-@command("atomic counter buffer")
-def atomic_buffer(session: Session, line: Line, words: Words) -> None:
-    """atomic counter buffer BINDING N: a buffer of N zeroed counters"""
-    binding, (count,) = words.integer("a binding"), words.sizes(1, _LARGEST)
-    words.end()
-    _make(session, "ATOMIC_COUNTER_BUFFER", binding, np.zeros(count, np.uint32))
 
 
 @command("atomic counter")
@@ -162,22 +136,32 @@ def probe_counter_buffer(session: Session, line: Line, words: Words) -> None:
     _probe_counter(session, line, words, words.integer("a binding"), 1)
 
 
-@command("xfb buffer object")
-def feedback_buffer(session: Session, line: Line, words: Words) -> None:
-    """xfb buffer object INDEX SIZE: where captured vertices go"""
-    index, (size,) = words.integer("an index"), words.sizes(1, _LARGEST)
-    words.end()
-    _make(session, "TRANSFORM_FEEDBACK_BUFFER", index, np.zeros(size, np.uint8))
-
-
 @command("probe xfb buffer")
 def probe_feedback(session: Session, line: Line, words: Words) -> None:
     """probe xfb buffer TYPE INDEX ELEMENT VALUE"""
     dtype = _scalar_type(words)
     index, element = words.integers(2)
-    expected = _number(words, dtype)
+    expected = read_numbers(words, dtype, 1)[0]
     words.end()
     offset = element * np.dtype(dtype).itemsize
     seen = _read(session, line, "TRANSFORM_FEEDBACK_BUFFER", index, offset, dtype)
     if not abs(float(seen) - float(expected)) <= 0.01:
         session.wrong(line, f"observed {seen}")
+
+
+calls(
+    (
+        ("atomic counters", "N: a buffer of N zeroed counters at binding 0",
+         lambda session, count: _make(
+             session, "ATOMIC_COUNTER_BUFFER", 0, np.zeros(count, np.uint32)
+         ), "length"),
+        ("atomic counter buffer", "BINDING N: a buffer of N zeroed counters",
+         lambda session, binding, count: _make(
+             session, "ATOMIC_COUNTER_BUFFER", binding, np.zeros(count, np.uint32)
+         ), "integer a binding, length"),
+        ("xfb buffer object", "INDEX SIZE: where captured vertices go",
+         lambda session, index, size: _make(
+             session, "TRANSFORM_FEEDBACK_BUFFER", index, np.zeros(size, np.uint8)
+         ), "integer an index, length"),
+    )
+)  # fmt: skip

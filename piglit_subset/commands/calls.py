@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.commands.uniforms import wrapped
 from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
 from gallette.state_tracker.entry_points.functions import CTYPES, FUNCTIONS, Function, Kind, Param
@@ -47,7 +48,6 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
 }
-_STAGES = ("vertex", "fragment", "geometry", "compute")
 
 
 class _Reader:
@@ -130,11 +130,7 @@ def _list(session: Session, reader: _Reader, kind: str) -> Any:
             values.append(_number(session, reader, token, kind))
     if any(isinstance(value, str) for value in values):
         return values
-    if dtype.kind == "f":
-        return np.array(values, dtype)
-    bits = dtype.itemsize * 8
-    wide = np.array([int(value) & (1 << bits) - 1 for value in values], np.uint64)
-    return wide.astype(f"u{dtype.itemsize}").view(dtype)
+    return np.array(values, dtype) if dtype.kind == "f" else wrapped(values, dtype)
 
 
 def _typed(session: Session, reader: _Reader, name: str) -> Any:
@@ -229,28 +225,31 @@ def check(session: Session, line: Line, words: Words) -> None:
     _compare(session, reader, _call(session, reader, (*_NEAR, *_ORDER)))
 
 
-@command("check memory")
-def check_memory(session: Session, line: Line, words: Words) -> None:
-    """check memory $ADDRESS = TYPE(VALUES): mapped memory (not in piglit)"""
+def _address(session: Session, line: Line) -> tuple[_Reader, int]:
+    """The address after `... memory`, and a reader of what follows."""
     reader = _Reader(line, line.text.index("memory") + len("memory"))
     address = _number(session, reader, reader.take("an address"), "intptr")
     if not address:
         raise line.error("there is no memory at a null pointer")
-    _compare(session, reader, [int(address)], memory=True)
+    return reader, int(address)
+
+
+@command("check memory")
+def check_memory(session: Session, line: Line, words: Words) -> None:
+    """check memory $ADDRESS = TYPE(VALUES): mapped memory (not in piglit)"""
+    reader, address = _address(session, line)
+    _compare(session, reader, [address], memory=True)
 
 
 @command("store memory")
 def store_memory(session: Session, line: Line, words: Words) -> None:
     """store memory $ADDRESS TYPE(VALUES): write to mapped memory (not in piglit)"""
-    reader = _Reader(line, line.text.index("memory") + len("memory"))
-    address = _number(session, reader, reader.take("an address"), "intptr")
+    reader, address = _address(session, line)
     data = _typed(session, reader, reader.take("a type"))
     if reader.next:
         superfluous = reader.take("nothing")
         raise reader.fail(f"unexpected {superfluous!r} after the command")
-    if not address:
-        raise line.error("there is no memory at a null pointer")
-    ctypes.memmove(int(address), data.ctypes.data, data.nbytes)
+    ctypes.memmove(address, data.ctypes.data, data.nbytes)
 
 
 def _compare(session: Session, reader: _Reader, seen: list[Any], memory: bool = False) -> None:

@@ -13,7 +13,8 @@ from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 
-Box = tuple[float, float, float, float]
+Box = list[float]
+"""X, Y, width and height."""
 
 
 def _corners(box: Box) -> list[tuple[float, float]]:
@@ -40,53 +41,42 @@ def _draw_rectangle(
         gl.bind_vertex_array(session.rectangle_array)
     gl.bind_buffer(GL.ARRAY_BUFFER, session.rectangle_buffer)
     gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STREAM_DRAW)
+    # The fixed-function arrays feed gl_Vertex, and alias attribute 0 for everyone else.
+    switch_on, switch_off = gl.enable_vertex_attrib_array, gl.disable_vertex_attrib_array
+    arrays = [POSITION, TEXCOORD][: 1 + (texture is not None)]
     if session.is_compat:
-        # The fixed-function arrays feed gl_Vertex, and alias attribute 0 for everyone else.
+        switch_on, switch_off = gl.enable_client_state, gl.disable_client_state
+        arrays = [GL.VERTEX_ARRAY, GL.TEXTURE_COORD_ARRAY][: len(arrays)]
         gl.vertex_pointer(4, GL.FLOAT, 32, 0)
-        gl.enable_client_state(GL.VERTEX_ARRAY)
         if texture is not None:
             gl.client_active_texture(GL.TEXTURE0)
             gl.tex_coord_pointer(4, GL.FLOAT, 32, 16)
-            gl.enable_client_state(GL.TEXTURE_COORD_ARRAY)
     else:
-        gl.vertex_attrib_pointer(POSITION, 4, GL.FLOAT, 0, 32, 0)
-        gl.enable_vertex_attrib_array(POSITION)
-        if texture is not None:
-            gl.vertex_attrib_pointer(TEXCOORD, 4, GL.FLOAT, 0, 32, 16)
-            gl.enable_vertex_attrib_array(TEXCOORD)
-    mode = GL.TRIANGLE_STRIP
+        for index in arrays:
+            gl.vertex_attrib_pointer(index, 4, GL.FLOAT, 0, 32, 16 * (index == TEXCOORD))
+    for array in arrays:
+        switch_on(array)
     if patch:
         gl.patch_parameteri(GL.PATCH_VERTICES, 4)
-        mode = GL.PATCHES
-    if instances > 1:
-        gl.draw_arrays_instanced(mode, 0, 4, instances)
-    else:
-        gl.draw_arrays(mode, 0, 4)
-    if session.is_compat:
-        gl.disable_client_state(GL.VERTEX_ARRAY)
-        if texture is not None:
-            gl.disable_client_state(GL.TEXTURE_COORD_ARRAY)
-    else:
-        gl.disable_vertex_attrib_array(POSITION)
-        if texture is not None:
-            gl.disable_vertex_attrib_array(TEXCOORD)
+    _draw(session, GL.PATCHES if patch else GL.TRIANGLE_STRIP, 0, 4, instances)
+    for array in arrays:
+        switch_off(array)
     if session.rectangle_array:
         gl.bind_vertex_array(session.vertex_array)
 
 
+def _draw(session: Session, mode: int, first: int, count: int, instances: int) -> None:
+    if instances > 1:
+        session.gl.draw_arrays_instanced(mode, first, count, instances)
+    else:
+        session.gl.draw_arrays(mode, first, count)
+
+
 def _ortho(session: Session, box: Box) -> Box:
+    """Pixels as what positions are given in."""
+    width, height = session.width, session.height
     x, y, w, h = box
-    return (
-        -1 + 2 * x / session.width,
-        -1 + 2 * y / session.height,
-        2 * w / session.width,
-        2 * h / session.height,
-    )
-
-
-def _box(words: Words) -> Box:
-    x, y, w, h = words.numbers(4, "a coordinate")
-    return x, y, w, h
+    return [-1 + 2 * x / width, -1 + 2 * y / height, 2 * w / width, 2 * h / height]
 
 
 @command(
@@ -102,7 +92,7 @@ def draw_rectangle(session: Session, line: Line, words: Words) -> None:
     """draw [instanced] rect [ortho] [patch] [INSTANCES] X Y W H"""
     head = words.texts[: words.at]
     instances = words.integer("an instance count") if "instanced" in head else 1
-    box = _box(words)
+    box = words.numbers(4, "a coordinate")
     words.end()
     session.need_program(line)
     if "ortho" in head:
@@ -114,7 +104,7 @@ def draw_rectangle(session: Session, line: Line, words: Words) -> None:
 def draw_textured(session: Session, line: Line, words: Words) -> None:
     """draw rect [ortho] tex X Y W H S T SW TH: with texture coordinates"""
     head = words.texts[: words.at]
-    box, texture = _box(words), _box(words)
+    box, texture = words.numbers(4, "a coordinate"), words.numbers(4, "a coordinate")
     words.end()
     session.need_program(line)
     _draw_rectangle(session, _ortho(session, box) if "ortho" in head else box, texture)
@@ -139,10 +129,7 @@ def draw_arrays(session: Session, line: Line, words: Words) -> None:
             raise line.error(f"draws vertex {first + count - 1}, [vertex data] has {have}")
     if "xfb" in head:
         _begin_feedback(session, mode)
-    if instances > 1:
-        gl.draw_arrays_instanced(mode, first, count, instances)
-    else:
-        gl.draw_arrays(mode, first, count)
+    _draw(session, mode, first, count, instances)
     if "xfb" in head:
         gl.end_transform_feedback()
         gl.end_query(GL.PRIMITIVES_GENERATED)
@@ -170,12 +157,8 @@ def draw_elements(session: Session, line: Line, words: Words) -> None:
 
 def _begin_feedback(session: Session, mode: int) -> None:
     gl = session.gl
-    primitive = {
-        GL.POINTS: GL.POINTS,
-        GL.LINES: GL.LINES,
-        GL.LINE_STRIP: GL.LINES,
-        GL.LINE_LOOP: GL.LINES,
-    }.get(mode, GL.TRIANGLES)
+    lines = (GL.LINES, GL.LINE_STRIP, GL.LINE_LOOP)
+    primitive = GL.POINTS if mode == GL.POINTS else GL.LINES if mode in lines else GL.TRIANGLES
     for name in ("PRIMITIVES_GENERATED", "TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN"):
         if name not in session.queries:
             session.queries[name] = gl.gen_queries(1)[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gallette.piglit_subset.commands.registry import command
-from gallette.piglit_subset.commands.textures import target_of
+from gallette.piglit_subset.commands.textures import target_of, texture_on
 from gallette.piglit_subset.session import Failure, Session, enum
 from gallette.piglit_subset.text import Line, Words
 from gallette.state_tracker.entry_points.enums import GL
@@ -69,11 +69,8 @@ def fb_tex_2d(session: Session, line: Line, words: Words) -> None:
         raise line.error("expected at least one texture unit")
     target = _new_framebuffer(session, which)
     for i, unit in enumerate(units):
-        if unit not in session.textures:
-            raise line.error(f"no texture was made on unit {unit}")
-        session.gl.framebuffer_texture2d(
-            target, GL.COLOR_ATTACHMENT0 + i, GL.TEXTURE_2D, session.textures[unit], 0
-        )
+        name = texture_on(session, line, unit)
+        session.gl.framebuffer_texture2d(target, GL.COLOR_ATTACHMENT0 + i, GL.TEXTURE_2D, name, 0)
     _finish(session, target, len(units), which)
     _resize(session, GL.TEXTURE_2D, units[0])
 
@@ -86,9 +83,7 @@ def fb_tex_slice(session: Session, line: Line, words: Words) -> None:
     texture_target = target_of(words)
     unit, level, layer = words.integers(3, "an integer")
     words.end()
-    if unit not in session.textures:
-        raise line.error(f"no texture was made on unit {unit}")
-    gl, name = session.gl, session.textures[unit]
+    gl, name = session.gl, texture_on(session, line, unit)
     target = _new_framebuffer(session, which)
     attach = (target, GL.COLOR_ATTACHMENT0)
     if kind == "1D":
@@ -112,10 +107,9 @@ def fb_tex_layered(session: Session, line: Line, words: Words) -> None:
     which = _points(words)
     unit = words.integer("a texture unit")
     words.end()
-    if unit not in session.textures:
-        raise line.error(f"no texture was made on unit {unit}")
+    name = texture_on(session, line, unit)
     target = _new_framebuffer(session, which)
-    session.gl.framebuffer_texture(target, GL.COLOR_ATTACHMENT0, session.textures[unit], 0)
+    session.gl.framebuffer_texture(target, GL.COLOR_ATTACHMENT0, name, 0)
     _finish(session, target, 1, which)
     kind = session.uniform_cache[f"texture target {unit}"]
     _resize(session, kind, unit)

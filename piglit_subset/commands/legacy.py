@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from gallette.piglit_subset.commands.registry import command
-from gallette.piglit_subset.session import Session, enum
+from gallette.piglit_subset.commands.registry import calls, command
+from gallette.piglit_subset.session import Session
 from gallette.piglit_subset.text import Line, Words
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
-
-
-@command("color")
-def color(session: Session, line: Line, words: Words) -> None:
-    """color R G B A: the current colour"""
-    session.gl.color4f(*words.numbers(4, "a colour channel"))
-    words.end()
 
 
 @command("parameter env_vp", "parameter env_fp", "parameter local_vp", "parameter local_fp")
@@ -32,31 +25,17 @@ def parameter(session: Session, line: Line, words: Words) -> None:
         gl.program_local_parameter4f_arb(target, index, *values)
 
 
-@command("newlist")
-def new_list(session: Session, line: Line, words: Words) -> None:
-    """newlist GL_COMPILE: record a display list"""
-    mode = enum(line, words.word("a mode"))
-    words.end()
+def _new_list(session: Session, mode: int) -> None:
     session.display_list = int(session.gl.gen_lists(1))
     session.gl.new_list(session.display_list, mode)
 
 
-@command("endlist")
-def end_list(session: Session, line: Line, words: Words) -> None:
-    """endlist"""
-    words.end()
-    session.gl.end_list()
-
-
-@command("calllist")
-def call_list(session: Session, line: Line, words: Words) -> None:
-    """calllist"""
-    words.end()
-    session.gl.call_list(session.display_list)
-
-
-@command("deletelist")
-def delete_list(session: Session, line: Line, words: Words) -> None:
-    """deletelist"""
-    words.end()
-    session.gl.delete_lists(session.display_list, 1)
+calls(
+    (
+        ("color", "R G B A: the current colour", "color4f", "4 number a colour channel"),
+        ("newlist", "GL_COMPILE: record a display list", _new_list, "enum a mode"),
+        ("endlist", "", "end_list", ""),
+        ("calllist", "", lambda session: session.gl.call_list(session.display_list), ""),
+        ("deletelist", "", lambda session: session.gl.delete_lists(session.display_list, 1), ""),
+    )
+)

@@ -39,6 +39,15 @@ def link_error(session: Session, line: Line, words: Words) -> None:
         session.wrong(line, "linking succeeded")
 
 
+def _expect(session: Session, line: Line, seen: int, expected: int) -> None:
+    if seen != expected:
+        session.wrong(line, f"observed {seen}")
+
+
+def _number_or_enum(line: Line, text: str) -> int:
+    return int(text, 0) if text.lstrip("-")[:1].isdigit() else enum(line, text)
+
+
 @command("verify program_query")
 def verify_program(session: Session, line: Line, words: Words) -> None:
     """verify program_query GL_NAME VALUE: glGetProgramiv"""
@@ -46,9 +55,7 @@ def verify_program(session: Session, line: Line, words: Words) -> None:
     expected = words.integer("a value")
     words.end()
     session.need_program(line)
-    seen = int(session.gl.get_programiv(session.program, name)[0])
-    if seen != expected:
-        session.wrong(line, f"observed {seen}")
+    _expect(session, line, int(session.gl.get_programiv(session.program, name)[0]), expected)
 
 
 @command("verify program_interface_query")
@@ -60,7 +67,7 @@ def verify_interface(session: Session, line: Line, words: Words) -> None:
     text = words.word("a value")
     words.end()
     session.need_program(line)
-    expected = int(text, 0) if text.lstrip("-")[:1].isdigit() else enum(line, text)
+    expected = _number_or_enum(line, text)
     gl = session.gl
     index = int(gl.get_program_resource_index(session.program, interface, name))
     if session.spirv and index == 0xFFFFFFFF:
@@ -70,8 +77,7 @@ def verify_interface(session: Session, line: Line, words: Words) -> None:
         return
     props, out = np.array([prop], np.uint32), np.zeros(1, np.int32)
     gl.get_program_resourceiv(session.program, interface, index, 1, props, 1, None, out)
-    if int(out[0]) != expected:
-        session.wrong(line, f"observed {int(out[0])}")
+    _expect(session, line, int(out[0]), expected)
 
 
 def _bound_block(session: Session, interface: int) -> int:
@@ -98,8 +104,7 @@ def verify_query(session: Session, line: Line, words: Words) -> None:
     if name not in session.queries:
         raise line.error(f"no query of {name} was made")
     seen = int(session.gl.get_query_objectuiv(session.queries[name], GL.QUERY_RESULT)[0])
-    if seen != expected:
-        session.wrong(line, f"observed {seen}")
+    _expect(session, line, seen, expected)
 
 
 @command("active uniform")
@@ -110,7 +115,7 @@ def active_uniform(session: Session, line: Line, words: Words) -> None:
     text = words.word("a value")
     words.end()
     session.need_program(line)
-    expected = int(text, 0) if text.lstrip("-")[:1].isdigit() else enum(line, text)
+    expected = _number_or_enum(line, text)
     gl = session.gl
     count = int(gl.get_programiv(session.program, GL.ACTIVE_UNIFORMS)[0])
     for index in range(count):
@@ -118,8 +123,7 @@ def active_uniform(session: Session, line: Line, words: Words) -> None:
             continue
         indices = np.array([index], np.uint32)
         seen = int(gl.get_active_uniformsiv(session.program, 1, indices, prop)[0])
-        if seen != expected:
-            session.wrong(line, f"observed {seen}")
+        _expect(session, line, seen, expected)
         return
     session.wrong(line, f"{name!r} is no active uniform")
 
@@ -150,9 +154,7 @@ def program_binary(session: Session, line: Line, words: Words) -> None:
 
     A restored program has its uniforms' first values again.
     """
-    steps = []
-    while not words.done:
-        steps.append(words.word("save or restore"))
+    steps = words.texts[words.at :]
     if not steps or not {*steps} <= {"save", "restore"}:
         raise line.error("'program binary' wants 'save', 'restore' or both")
     session.need_program(line)

@@ -5,19 +5,24 @@ registered head, so `probe rect rgba` wins over `probe`. A head nobody registere
 one with bad arguments, is *malformed*, which fails the test before anything is drawn; heads that
 `unsupported` names are known and cannot be done here, which skips it. The first line of a handler's
 docstring is its usage line, printed by `gallette piglit commands`.
+
+Most commands only read numbers and enums and hand them to one function of OpenGL: `calls` registers
+these from rows.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.requirements import Skip
-from gallette.piglit_subset.session import Session
+from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words
 
-__all__ = ["COMMANDS", "Handler", "command", "lookup", "unsupported"]
+__all__ = ["COMMANDS", "LONGEST", "Handler", "Row", "calls", "command", "lookup", "unsupported"]
 
 Handler = Callable[[Session, Line, Words], None]
 COMMANDS: dict[tuple[str, ...], Handler] = {}
@@ -39,6 +44,62 @@ def _add(head: str, handler: Handler) -> None:
     words = tuple(head.split())
     COMMANDS[words] = handler
     _LONGEST[words[0]] = max(_LONGEST.get(words[0], 0), len(words))
+
+
+Row = tuple[str, str, str | Callable[..., Any], str]
+"""The command's words (and others that mean the same, after a comma), the rest of its usage line,
+a function, its arguments.
+
+The function is a method of OpenGL's, or one of ours, which gets the session first. Arguments are
+separated by commas: a kind (`3 integer` for several) or the words to choose from (`flat|smooth`),
+then what an error says was expected.
+"""
+
+LONGEST = 1 << 24
+"""The most elements of a buffer."""
+
+_ARGUMENT = re.compile(r"(?:(\d) )?([\w|]+)(?: (.+))?")
+Read = Callable[[Line, Words, int, str], list[Any]]
+_READ: dict[str, Read] = {
+    "enum": lambda line, words, count, what: [enum(line, words.word(what)) for _ in range(count)],
+    "integer": lambda line, words, count, what: words.integers(count, what),
+    "number": lambda line, words, count, what: words.numbers(count, what),
+    "double": lambda line, words, count, what: [words.double(what) for _ in range(count)],
+    "size": lambda line, words, count, what: words.sizes(count),
+    "length": lambda line, words, count, what: words.sizes(count, LONGEST),
+}
+
+
+def calls(rows: Iterable[Row]) -> None:
+    """Register commands that call one function with what they read."""
+    for heads, usage, function, arguments in rows:
+        first, *others = heads.split(", ")
+        usage = f"{first}{'' if usage[:1] == ':' else ' '}{usage}".strip()
+        command(first, *others)(_call(usage, function, arguments))
+
+
+def _choose(choices: list[str]) -> Read:
+    return lambda line, words, count, what: [words.choice(what, *choices)]
+
+
+def _call(usage: str, function: str | Callable[..., Any], arguments: str) -> Handler:
+    readers = []
+    for text in filter(None, arguments.split(", ")):
+        match = _ARGUMENT.fullmatch(text)
+        assert match is not None, text
+        read = _choose(match[2].split("|")) if "|" in match[2] else _READ[match[2]]
+        readers.append((read, int(match[1] or 1), match[3]))
+
+    def run(session: Session, line: Line, words: Words) -> None:
+        values = [v for read, count, what in readers for v in read(line, words, count, what)]
+        words.end()
+        if isinstance(function, str):
+            getattr(session.gl, function)(*values)
+        else:
+            function(session, *values)
+
+    run.__doc__ = usage
+    return run
 
 
 def unsupported(reason: str, *heads: str) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.commands.registry import calls, command
 from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["TYPES", "BlockMember", "find_uniform", "write_member"]
+__all__ = ["TYPES", "BlockMember", "find_uniform", "read_numbers", "wrapped", "write_member"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +56,21 @@ def _table() -> dict[str, UniformType]:
 TYPES = _table()
 
 
-def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
-    """All numbers left on the line; a whole multiple of the type's size (arrays take several)."""
-    size = kind.components * kind.columns
-    found: npt.NDArray[Any]
-    if kind.dtype is np.float32 or kind.dtype is np.float64:
-        parse = parse_float if kind.dtype is np.float32 else parse_double
-        found = np.array(words.rest(parse, "a number"), kind.dtype)
-    else:
-        # Wrap as C does: -1 is a way to write 0xffffffff.
-        bits = np.dtype(kind.dtype).itemsize * 8
-        mask = 2**bits - 1
-        wrapped = [value & mask for value in words.rest(parse_integer, "an integer")]
-        found = np.array(wrapped, np.uint32 if bits == 32 else np.uint64).view(kind.dtype)
-    if not len(found) or len(found) % size:
-        raise words.error(f"expected {size} numbers (or a multiple), got {len(found)}", back=0)
-    return found
+def wrapped(values: Iterable[int], dtype: Any) -> npt.NDArray[Any]:
+    """Integers as C converts them: -1 is a way to write 0xffffffff."""
+    size = np.dtype(dtype).itemsize
+    bits = [int(value) & (1 << 8 * size) - 1 for value in values]
+    return np.array(bits, f"u{size}").view(dtype)
+
+
+def read_numbers(words: Words, dtype: Any, count: int = 0) -> npt.NDArray[Any]:
+    """So many numbers of a type; 0: all that are left on the line."""
+    parse: Callable[[str], Any] = parse_integer
+    if np.issubdtype(dtype, np.floating):
+        parse = parse_double if dtype is np.float64 else parse_float
+    what = "an integer" if parse is parse_integer else "a number"
+    found = [words.value(parse, what) for _ in range(count)] if count else words.rest(parse, what)
+    return wrapped(found, dtype) if parse is parse_integer else np.array(found, dtype)
 
 
 @command("uniform")
@@ -81,14 +81,16 @@ def uniform(session: Session, line: Line, words: Words) -> None:
     if kind is None:
         raise words.error(f"unknown uniform type {type_name!r}")
     name = words.word("a uniform's name")
-    values = _values(words, kind)
+    values, size = read_numbers(words, kind.dtype), kind.components * kind.columns
+    if not len(values) or len(values) % size:
+        raise words.error(f"expected {size} numbers (or a multiple), got {len(values)}", back=0)
     session.need_program(line)
     if session.program or session.pipeline:
         target = find_uniform(session, line, name)
         if isinstance(target, BlockMember):
             write_member(session, target, kind, values)
         elif target is not None:
-            count = len(values) // (kind.components * kind.columns)
+            count = len(values) // size
             extra = (0,) if kind.columns > 1 else ()
             address = values.__array_interface__["data"][0]  # the quickest way in
             getattr(session.gl, kind.setter)(target, count, *extra, address)
@@ -159,8 +161,9 @@ def _block_member(session: Session, program: int, name: str) -> BlockMember | No
         return None
     stride = ask("UNIFORM_ARRAY_STRIDE")
     offset = ask("UNIFORM_OFFSET") + element * stride
+    prepare_blocks(session, program)
     return BlockMember(
-        block_buffer(session, program, block + session.block.array_index),
+        session.buffers.get(("ubo", block + session.block.array_index), 0),
         offset,
         stride,
         ask("UNIFORM_MATRIX_STRIDE"),
@@ -178,10 +181,7 @@ def _explicit_member(session: Session) -> BlockMember:
     block = session.block
     buffer = session.buffers.get(("ubo binding", block.binding))
     if buffer is None:
-        program = _program(session)
-        count = int(session.gl.get_programiv(program, GL.ACTIVE_UNIFORM_BLOCKS)[0])
-        for index in range(count):
-            block_buffer(session, program, index)
+        prepare_blocks(session, _program(session))
         buffer = session.buffers.get(("ubo binding", block.binding), 0)
     return BlockMember(
         buffer,
@@ -190,12 +190,6 @@ def _explicit_member(session: Session) -> BlockMember:
         max(block.matrix_stride, 16),
         block.row_major == 1,
     )
-
-
-def block_buffer(session: Session, program: int, index: int) -> int:
-    """The buffer behind a uniform block, made on first use."""
-    prepare_blocks(session, program)
-    return session.buffers.get(("ubo", index), 0)
 
 
 def prepare_blocks(session: Session, program: int) -> None:
@@ -244,53 +238,25 @@ def write_member(
             gl.buffer_sub_data(GL.UNIFORM_BUFFER, offset, packed.nbytes, packed)
 
 
-@command("ubo array index")
-def ubo_array_index(session: Session, line: Line, words: Words) -> None:
-    """ubo array index N: later block members mean block N of the instance array"""
-    session.block.array_index = words.integer("an index")
-    words.end()
+def _set_block(field: str) -> Callable[..., None]:
+    return lambda session, value: setattr(session.block, field, value)
 
 
-@command("block array index")
-def block_array_index(session: Session, line: Line, words: Words) -> None:
-    """block array index N: as `ubo array index`, for blocks named by binding"""
-    session.block.array_index = words.integer("an index")
-    words.end()
-
-
-@command("block binding")
-def block_binding(session: Session, line: Line, words: Words) -> None:
-    """block binding N: later members are in the block bound there"""
-    session.block.binding = words.integer("a binding")
-    words.end()
-
-
-@command("block offset")
-def block_offset(session: Session, line: Line, words: Words) -> None:
-    """block offset N: byte offset of the next member"""
-    session.block.offset = words.integer("an offset")
-    words.end()
-
-
-@command("block row major")
-def block_row_major(session: Session, line: Line, words: Words) -> None:
-    """block row major 0|1"""
-    session.block.row_major = words.integer("0 or 1")
-    words.end()
-
-
-@command("block matrix stride")
-def block_matrix_stride(session: Session, line: Line, words: Words) -> None:
-    """block matrix stride N"""
-    session.block.matrix_stride = words.integer("a stride")
-    words.end()
-
-
-@command("block array stride")
-def block_array_stride(session: Session, line: Line, words: Words) -> None:
-    """block array stride N"""
-    session.block.array_stride = words.integer("a stride")
-    words.end()
+calls(
+    (
+        ("ubo array index", "N: later block members mean block N of the instance array",
+         _set_block("array_index"), "integer an index"),
+        ("block array index", "N: as `ubo array index`, for blocks named by binding",
+         _set_block("array_index"), "integer an index"),
+        ("block binding", "N: later members are in the block bound there",
+         _set_block("binding"), "integer a binding"),
+        ("block offset", "N: byte offset of the next member", _set_block("offset"),
+         "integer an offset"),
+        ("block row major", "0|1", _set_block("row_major"), "integer 0 or 1"),
+        ("block matrix stride", "N", _set_block("matrix_stride"), "integer a stride"),
+        ("block array stride", "N", _set_block("array_stride"), "integer a stride"),
+    )
+)  # fmt: skip
 
 
 @command("subuniform")
@@ -305,9 +271,8 @@ def subroutine_uniform(session: Session, line: Line, words: Words) -> None:
     if location < 0 or index == 0xFFFFFFFF:
         session.wrong(line, "no such subroutine uniform or function")
         return
-    count = gl.get_program_stageiv(session.program, stage, GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS)[
-        0
-    ]
+    asked = GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS
+    count = gl.get_program_stageiv(session.program, stage, asked)[0]
     unset = 0xFFFFFFFF
     empty = np.full(count, unset, np.uint32)
     chosen = session.uniform_cache.setdefault(f"subroutines {stage}", empty)

@@ -1,8 +1,9 @@
 """Families of tests, written by small programs.
 
-Each module here has `tests()`, which yields `Generated` tests: a place under
-`piglit_subset/spec`, the one purpose, and the body. `python -m gallette.piglit_subset.generators`
-writes them all; a test of the project generates them again and wants no difference.
+A family is a module with `tests()`, which yields texts: a test's place in the bundled suite on the
+first line, its purpose on the second, then the shader_test. The module has the rows and the oracle;
+the text around the values is in `templates/`, one file of Jinja macros per family. Modules may
+import what `generated.py` lists as `SOURCES`, and nothing else of gallette.
 """
 
 from gallette.piglit_subset.generators.common import Generated, all_tests

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
+from gallette.piglit_subset.generators.common import templates
+
 Array = npt.NDArray[np.float64]
 
 _PAIRS = (
@@ -16,29 +18,6 @@ _PAIRS = (
     ((0.6, 0.6, 0.0, 0.8), (0.0, 0.25, 0.5, 1.0)),
 )
 """Source and destination, multiplied by their alpha."""
-
-_HEAD = """[require]
-GL >= 3.3
-GLSL >= 3.30
-GL_KHR_blend_equation_advanced
-SIZE 8 8
-
-[vertex shader passthrough]
-
-[fragment shader]
-#version 330
-#extension GL_KHR_blend_equation_advanced: require
-layout(blend_support_all_equations) out;
-uniform vec4 c;
-out vec4 color;
-
-void main()
-{
-	color = c;
-}
-
-[test]
-"""
 
 
 def _dodge(s: float, d: float) -> float:
@@ -108,28 +87,10 @@ _WHOLE: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[str]:
     for name in (*_CHANNELS, *_WHOLE):
-        lines = ["enable GL_BLEND", f"call glBlendEquation GL_{name}_KHR"]
-        for source, target in _PAIRS:
-            result = _blended(name, np.array(source), np.array(target))
-            lines += [
-                "",
-                f"clear color {_words(np.array(target))}",
-                "clear",
-                f"uniform vec4 c {_words(np.array(source))}",
-                "draw rect -1 -1 2 2",
-                f"probe all rgba {_words(result)}",
-            ]
-        yield (
-            f"khr_blend_equation_advanced/equations/{name.lower().replace('_', '-')}",
-            f"{name} mixes the colours where both are, and keeps both elsewhere.",
-            _HEAD + "\n".join(lines),
-        )
-
-
-def _words(color: Array) -> str:
-    return " ".join(f"{v:.6f}" for v in color)
+        cases = [(s, d, _blended(name, np.array(s), np.array(d))) for s, d in _PAIRS]
+        yield templates("advanced_blending").equation(name, cases)
 
 
 def _blended(name: str, source: Array, target: Array) -> Array:

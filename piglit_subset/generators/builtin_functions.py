@@ -9,13 +9,14 @@ constants, because folding is another implementation of the same function.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import evaluation, number, vector
+from gallette.piglit_subset.generators.common import evaluation, rotated, vector
 
 Oracle = Callable[..., Any]
 _TINY = 1e-6
@@ -31,7 +32,14 @@ class Function:
     absolute: float = 0.0
     relative: float = 0.0
     version: int = 130
-    scalar_from: int = -1  # this argument (and the following) is scalar in every size
+
+    @property
+    def exact(self) -> bool:
+        return not (self.absolute or self.relative)
+
+    @property
+    def result(self) -> str:
+        return "bool" if self.name in ("isnan", "isinf") else "float"
 
 
 _ANGLES = ((0.0,), (0.5,), (1.25,), (-2.0,), (3.0,))
@@ -84,113 +92,69 @@ FUNCTIONS = (
     Function("min", np.minimum, _PAIRS),
     Function("max", np.maximum, _PAIRS),
     Function("step", lambda edge, x: np.where(x < edge, 0.0, 1.0), _PAIRS),
-    Function(
-        "clamp",
-        lambda x, low, high: np.minimum(np.maximum(x, low), high),
-        ((0.5, 0.0, 1.0), (-3.0, -1.0, 1.0), (9.0, 2.0, 4.0)),
-    ),
-    Function(
-        "mix",
-        lambda x, y, a: x * (1 - a) + y * a,
-        ((1.0, 3.0, 0.5), (-2.0, 2.0, 0.25), (4.0, 8.0, 1.0), (4.0, 8.0, 0.0)),
-        _TINY,
-        1e-6,
-    ),
-    Function(
-        "smoothstep",
-        lambda low, high, x: (t := np.clip((x - low) / (high - low), 0, 1)) * t * (3 - 2 * t),
-        ((0.0, 1.0, 0.5), (0.0, 4.0, 1.0), (1.0, 2.0, 9.0), (1.0, 2.0, 0.0)),
-        1e-5,
-    ),
-    Function(
-        "fma",
-        lambda a, b, c: a * b + c,
-        ((1.0, 2.0, 3.0), (-0.5, 4.0, 2.0), (1.5, 1.5, -2.25)),
-        _TINY,
-        1e-6,
-        version=400,
-    ),
+    Function("clamp", lambda x, low, high: np.minimum(np.maximum(x, low), high),
+             ((0.5, 0.0, 1.0), (-3.0, -1.0, 1.0), (9.0, 2.0, 4.0))),
+    Function("mix", lambda x, y, a: x * (1 - a) + y * a,
+             ((1.0, 3.0, 0.5), (-2.0, 2.0, 0.25), (4.0, 8.0, 1.0), (4.0, 8.0, 0.0)), _TINY, 1e-6),
+    Function("smoothstep",
+             lambda low, high, x: (t := np.clip((x - low) / (high - low), 0, 1)) * t * (3 - 2 * t),
+             ((0.0, 1.0, 0.5), (0.0, 4.0, 1.0), (1.0, 2.0, 9.0), (1.0, 2.0, 0.0)), 1e-5),
+    Function("fma", lambda a, b, c: a * b + c,
+             ((1.0, 2.0, 3.0), (-0.5, 4.0, 2.0), (1.5, 1.5, -2.25)), _TINY, 1e-6, version=400),
     Function("isnan", np.isnan, ((0.0,), (1.5,), (float("nan"),), (float("inf"),))),
     Function("isinf", np.isinf, ((0.0,), (1.5,), (float("inf"),), (float("-inf"),))),
-)
+)  # fmt: skip
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[str]:
     for function in FUNCTIONS:
         for size in (1, 2, 3, 4):
             yield _with_uniforms(function, size)
-            if not any(np.isnan(v) or np.isinf(v) for case in function.cases for v in case):
+            if function.result == "float":
                 yield _with_constants(function, size)
     yield from _geometric()
     yield from _relational()
 
 
 def _place(function: Function, kind: str, size: int) -> str:
-    folder = f"glsl-{function.version // 100}.{function.version % 100:02}"
-    arguments = "-".join(["float" if size == 1 else f"vec{size}"] * len(function.cases[0]))
-    return f"{folder}/builtin-functions/{kind}{function.name}-{arguments}"
+    arguments = "-".join([vector("float", size)] * len(function.cases[0]))
+    return f"builtin-functions/{kind}{function.name}-{arguments}"
 
 
-def _rotated(function: Function, size: int) -> list[list[list[float]]]:
-    """Per case and argument, a value per component: the cases that follow, going round."""
-    cases = function.cases
-    return [
-        [[cases[(i + c) % len(cases)][a] for c in range(size)] for a in range(len(cases[0]))]
-        for i in range(len(cases))
-    ]
-
-
-def _expected(function: Function, arguments: list[list[float]]) -> list[Any]:
+def _expected(function: Function, arguments: list[list[float]]) -> tuple[list[Any], list[float]]:
+    """The results, and how far off each may be."""
     values = [np.asarray(a, np.float64) for a in arguments]
-    return [v.item() for v in np.atleast_1d(function.oracle(*values))]
-
-
-def _bounds(function: Function, expected: list[Any]) -> list[float]:
-    return [function.absolute + function.relative * abs(float(e)) for e in expected]
+    expected = [v.item() for v in np.atleast_1d(function.oracle(*values))]
+    return expected, [function.absolute + function.relative * abs(float(e)) for e in expected]
 
 
 def _condition(function: Function, call: str, size: int, expected: str, bound: str) -> str:
-    if function.name in ("isnan", "isinf"):
-        return f"{call} == {expected}" if size == 1 else f"all(equal({call}, {expected}))"
-    exact = not (function.absolute or function.relative)
-    if exact:
+    if function.result == "bool" and size > 1:
+        return f"all(equal({call}, {expected}))"
+    if function.exact:
         return f"{call} == {expected}"
     if size == 1:
         return f"abs({call} - {expected}) <= {bound}"
     return f"all(lessThanEqual(abs({call} - {expected}), {bound}))"
 
 
-def _with_uniforms(function: Function, size: int) -> tuple[str, str, str]:
+def _with_uniforms(function: Function, size: int) -> str:
     kind = vector("float", size)
-    count = len(function.cases[0])
-    names = "abc"[:count]
-    result = vector("bool", size) if function.name in ("isnan", "isinf") else kind
-    declared = [f"uniform {kind} {name};" for name in names]
-    declared.append(f"uniform {result} expected;")
-    exact = not (function.absolute or function.relative)
-    if not exact:
-        declared.append(f"uniform {kind} bound;")
-    cases = []
-    for arguments in _rotated(function, size):
-        expected = _expected(function, arguments)
-        lines = [
-            f"uniform {kind} {name} {' '.join(map(number, values))}"
-            for name, values in zip(names, arguments, strict=True)
-        ]
-        lines.append(f"uniform {result} expected {' '.join(map(number, expected))}")
-        if not exact:
-            bounds = _bounds(function, expected)
-            lines.append(f"uniform {kind} bound {' '.join(map(number, bounds))}")
-        cases.append(lines)
-    call = f"{function.name}({', '.join(names)})"
-    body = evaluation(
+    names = "abc"[: len(function.cases[0])]
+    uniforms = {**dict.fromkeys(names, kind), "expected": vector(function.result, size)}
+    if not function.exact:
+        uniforms["bound"] = kind
+    return evaluation(
+        _place(function, "", size),
+        f"{function.name} of {kind} arguments gives what the specification defines.",
         function.version,
-        "\n".join(declared),
-        _condition(function, call, size, "expected", "bound"),
-        cases,
+        uniforms,
+        _condition(function, f"{function.name}({', '.join(names)})", size, "expected", "bound"),
+        [
+            (*arguments, *_expected(function, arguments))[: len(uniforms)]
+            for arguments in rotated(function.cases, size)
+        ],
     )
-    purpose = f"{function.name} of {kind} arguments gives what the specification defines."
-    return _place(function, "", size), purpose, body
 
 
 def _literal(values: list[Any], kind: str) -> str:
@@ -198,118 +162,87 @@ def _literal(values: list[Any], kind: str) -> str:
     return numbers if kind == "float" else f"{kind}({numbers})"
 
 
-def _with_constants(function: Function, size: int) -> tuple[str, str, str]:
+def _with_constants(function: Function, size: int) -> str:
     kind = vector("float", size)
     terms = []
-    for arguments in _rotated(function, size):
-        expected = _expected(function, arguments)
+    for arguments in rotated(function.cases, size):
         literals = ", ".join(_literal(a, kind) for a in arguments)
-        want, bound = _literal(expected, kind), _literal(_bounds(function, expected), kind)
+        want, bound = (_literal(values, kind) for values in _expected(function, arguments))
         call = f"{function.name}({literals})"
         terms.append(f"({_condition(function, call, size, want, bound)})")
-    body = evaluation(function.version, "", "\n\t\t&& ".join(terms), [[]])
-    purpose = f"{function.name} of constant {kind} arguments is folded to the right value."
-    return _place(function, "constant-", size), purpose, body
+    return evaluation(
+        _place(function, "constant-", size),
+        f"{function.name} of constant {kind} arguments is folded to the right value.",
+        function.version,
+        {},
+        "\n\t\t&& ".join(terms),
+        [()],
+    )
 
 
-# -- functions that mix components
-# -------------------------------------------------------------------
+# -- functions that mix components -----------------------------------------------------------------
 
 _VECTORS = (
     ((1.0, 2.0, 3.0, 4.0), (0.5, -1.0, 2.0, 0.25)),
     ((-3.0, 0.0, 4.0, 1.0), (1.0, 1.0, 1.0, 1.0)),
     ((0.125, 8.0, -0.5, 2.0), (-2.0, 0.5, 4.0, -1.0)),
 )
-
-
-def _reflect(i: Any, n: Any) -> Any:
-    return i - 2 * np.dot(n, i) * n
-
-
-def _faceforward(n: Any, i: Any) -> Any:
-    return n if np.dot(n, i) < 0 else -n
-
-
 _GEOMETRIC: tuple[tuple[str, str, Callable[[Any, Any], Any], bool, float], ...] = (
     ("length", "length(a)", lambda a, b: np.linalg.norm(a), True, 1e-5),
     ("distance", "distance(a, b)", lambda a, b: np.linalg.norm(a - b), True, 1e-5),
     ("dot", "dot(a, b)", np.dot, True, 1e-5),
     ("normalize", "normalize(a)", lambda a, b: a / np.linalg.norm(a), False, 1e-5),
-    ("reflect", "reflect(a, b)", _reflect, False, 1e-5),
-    ("faceforward", "faceforward(a, b, a)", _faceforward, False, 0.0),
+    ("reflect", "reflect(a, b)", lambda i, n: i - 2 * np.dot(n, i) * n, False, 1e-5),
+    ("faceforward", "faceforward(a, b, a)", lambda n, i: n if np.dot(n, i) < 0 else -n, False, 0.0),
 )
 
 
-def _geometric() -> Iterator[tuple[str, str, str]]:
+def _geometric() -> Iterator[str]:
     for name, call, oracle, is_scalar, relative in _GEOMETRIC:
         for size in (1, 2, 3, 4):
             kind = vector("float", size)
             result = "float" if is_scalar else kind
-            takes_two = "b" in call.partition("(")[2]
+            names = "ab" if "b" in call.partition("(")[2] else "a"
             cases = []
-            for left, right in _VECTORS:
-                a, b = np.array(left[:size]), np.array(right[:size])
+            for vectors in _VECTORS:
+                a, b = (np.array(values[:size]) for values in vectors)
                 expected = np.atleast_1d(oracle(a, b))
                 bound = 1e-5 + relative * float(np.abs(expected).max() + np.abs(a).max())
-                lines = [f"uniform {kind} a {' '.join(map(number, a.tolist()))}"]
-                if takes_two:
-                    lines.append(f"uniform {kind} b {' '.join(map(number, b.tolist()))}")
-                lines.append(
-                    f"uniform {result} expected {' '.join(map(number, expected.tolist()))}"
-                )
-                lines.append(f"uniform float bound {number(bound)}")
-                cases.append(lines)
+                given = [values.tolist() for values in (a, b)[: len(names)]]
+                cases.append((*given, expected.tolist(), bound))
             difference = f"abs({call} - expected)"
-            condition = (
-                f"{difference} <= bound"
-                if result == "float"
-                else f"all(lessThanEqual({difference}, {result}(bound)))"
-            )
-            declared = (
-                f"uniform {kind} a;\n"
-                + (f"uniform {kind} b;\n" if takes_two else "")
-                + f"uniform {result} expected;\nuniform float bound;"
-            )
-            body = evaluation(130, declared, condition, cases)
-            yield (
-                f"glsl-1.30/builtin-functions/{name}-{kind}",
+            near = f"all(lessThanEqual({difference}, {result}(bound)))"
+            yield evaluation(
+                f"builtin-functions/{name}-{kind}",
                 f"{name} of {kind} vectors gives what the specification defines.",
-                body,
+                130,
+                {**dict.fromkeys(names, kind), "expected": result, "bound": "float"},
+                f"{difference} <= bound" if result == "float" else near,
+                cases,
             )
 
 
 _COMPARISONS = {
-    "lessThan": np.less,
-    "lessThanEqual": np.less_equal,
-    "greaterThan": np.greater,
-    "greaterThanEqual": np.greater_equal,
-    "equal": np.equal,
-    "notEqual": np.not_equal,
+    "lessThan": operator.lt,
+    "lessThanEqual": operator.le,
+    "greaterThan": operator.gt,
+    "greaterThanEqual": operator.ge,
+    "equal": operator.eq,
+    "notEqual": operator.ne,
 }
-_LEFT, _RIGHT = (1, 2, 3, 4), (2, 2, 1, 4)
+_COMPARED = ((1, 2), (2, 2), (3, 1), (4, 4))
 
 
-def _relational() -> Iterator[tuple[str, str, str]]:
+def _relational() -> Iterator[str]:
     for name, oracle in _COMPARISONS.items():
         for scalar in ("float", "int", "uint"):
             for size in (2, 3, 4):
                 kind = vector(scalar, size)
-                cases = []
-                for turn in range(4):
-                    left = [_LEFT[(i + turn) % 4] for i in range(size)]
-                    right = [_RIGHT[(i + turn) % 4] for i in range(size)]
-                    expected = [bool(oracle(a, b)) for a, b in zip(left, right, strict=True)]
-                    cases.append(
-                        [
-                            f"uniform {kind} a {' '.join(map(str, left))}",
-                            f"uniform {kind} b {' '.join(map(str, right))}",
-                            f"uniform bvec{size} expected {' '.join(map(number, expected))}",
-                        ]
-                    )
-                declared = f"uniform {kind} a;\nuniform {kind} b;\nuniform bvec{size} expected;"
-                body = evaluation(130, declared, f"{name}(a, b) == expected", cases)
-                yield (
-                    f"glsl-1.30/builtin-functions/{name}-{kind}",
+                yield evaluation(
+                    f"builtin-functions/{name}-{kind}",
                     f"{name} compares {kind} vectors component by component.",
-                    body,
+                    130,
+                    {"a": kind, "b": kind, "expected": vector("bool", size)},
+                    f"{name}(a, b) == expected",
+                    [(a, b, list(map(oracle, a, b))) for a, b in rotated(_COMPARED, size)],
                 )

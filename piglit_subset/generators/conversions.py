@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gallette.piglit_subset.generators.common import evaluation, number, vector
+from gallette.piglit_subset.generators.common import evaluation, rotated, vector
 
 _VALUES: dict[str, tuple[float, ...]] = {
     "float": (0.0, 1.0, 2.75, 7.5, 100.0),
@@ -28,35 +28,24 @@ def _converted(value: float, to: str) -> float:
     return float(value)
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[str]:
     for source in _VALUES:
         for target in _VALUES:
             for size in (1, 2, 3, 4):
                 yield _test(source, target, size)
 
 
-def _test(source: str, target: str, size: int) -> tuple[str, str, str]:
-    needs_doubles = "double" in (source, target)
-    version = 400 if needs_doubles else 130
-    values = list(_VALUES[source])
-    if target != "uint":
-        values += _SIGNED.get(source, ())
+def _test(source: str, target: str, size: int) -> str:
+    values = [*_VALUES[source], *(() if target == "uint" else _SIGNED.get(source, ()))]
     kind, result = vector(source, size), vector(target, size)
-    cases = []
-    for turn in range(len(values)):
-        given = [values[(turn + c) % len(values)] for c in range(size)]
-        expected = [_converted(v, target) for v in given]
-        cases.append(
-            [
-                f"uniform {kind} a {' '.join(map(number, given))}",
-                f"uniform {result} expected {' '.join(map(number, expected))}",
-            ]
-        )
-    same = f"{result}(a) == expected"
-    folder = f"glsl-{version // 100}.{version % 100:02}"
-    body = evaluation(version, f"uniform {kind} a;\nuniform {result} expected;", same, cases)
-    return (
-        f"{folder}/conversions/{kind}-to-{result}",
+    return evaluation(
+        f"conversions/{kind}-to-{result}",
         f"{result}(x) of a {kind} converts each component.",
-        body,
+        400 if "double" in (source, target) else 130,
+        {"a": kind, "expected": result},
+        f"{result}(a) == expected",
+        [
+            (given, [_converted(v, target) for v in given])
+            for (given,) in rotated([(v,) for v in values], size)
+        ],
     )

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gallette.piglit_subset.generators.common import templates
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
 _CALL = re.compile(r"(\d)(N?)(ub|us|ui|[bsifd])(v?)$")
 _BITS = {"b": 8, "s": 16, "i": 32, "ub": 8, "us": 16, "ui": 32}
-_SMALL = (1, 2, 3, 4)
 _PACKED = "GL_UNSIGNED_INT_2_10_10_10_REV"
 
 
@@ -49,10 +49,9 @@ _VALUES = (
     Value("WindowPos", "CURRENT_RASTER_POSITION", "window-position",
           "current raster position as it is", (2, 3)),
 )  # fmt: skip
-_HEAD = "[require]\nGL COMPAT >= {}\nSIZE 16 16\n\n[test]\n"
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[str]:
     for value in _VALUES:
         for size in value.sizes:
             yield _current(value, size)
@@ -62,8 +61,12 @@ def tests() -> Iterator[tuple[str, str, str]]:
     yield from _scalars()
     for size in (2, 3, 4):
         yield _vertices(size)
-    yield _rectangles()
+    yield templates("current_values").rectangles()
     yield from _attributes()
+
+
+def _test(place: str, purpose: str, lines: list[str], require: str = "GL COMPAT >= 2.1") -> str:
+    return str(templates("current_values").calls(place, purpose, require, lines))
 
 
 def _spellings(prefix: str, size: int) -> Iterator[tuple[Function, str, bool, bool]]:
@@ -100,12 +103,11 @@ def _expected(value: Value, values: list[float]) -> str:
 
 
 def _line(function: Function, first: str, numbers: list[str], pointer: bool) -> str:
-    shown = " ".join(numbers)
-    parts = [f"call {function.c_name}", first, f"({shown})" if pointer else shown]
-    return " ".join(part for part in parts if part)
+    shown = f"({' '.join(numbers)})" if pointer else " ".join(numbers)
+    return " ".join(f"call {function.c_name} {first} {shown}".split())
 
 
-def _current(value: Value, size: int) -> tuple[str, str, str]:
+def _current(value: Value, size: int) -> str:
     lines = [value.before] if value.before else []
     # Another value first, so that a call that does nothing is noticed.
     away = _line(FUNCTIONS[f"{value.setter}{size}f"], value.first, ["0.125"] * size, False)
@@ -113,133 +115,90 @@ def _current(value: Value, size: int) -> tuple[str, str, str]:
         numbers, values = _arguments(letters, size, value.normalized)
         lines += [away, _line(function, value.first, numbers, pointer)]
         lines.append(f"check glGetFloatv GL_{value.query} ~ {_expected(value, values)}")
-    return (
+    return _test(
         f"gl-1.4/current-values/{value.place}-{size}",
-        f"Every gl{value.setter}{size} sets the {value.what}.",
-        _HEAD.format("2.1") + "\n".join(lines),
+        f"Every gl{value.setter}{size} sets the {value.what}",
+        lines,
     )
 
 
-def _packed(value: Value) -> tuple[str, str, str]:
+def _packed(value: Value) -> str:
     lines = [value.before] if value.before else []
-    word = 1 | 2 << 10 | 3 << 20 | 1 << 30
+    word, plain = 1 | 2 << 10 | 3 << 20 | 1 << 30, [1.0, 2.0, 3.0, 1.0]
     if value.normalized:
-        word = 1023 | 0 << 10 | 512 << 20 | 3 << 30
-    plain = [1.0, 0.0, 0.5, 1.0] if value.normalized else [1.0, 2.0, 3.0, 1.0]
+        word, plain = 1023 | 0 << 10 | 512 << 20 | 3 << 30, [1.0, 0.0, 0.5, 1.0]
     for size in value.sizes:
         for pointer in (False, True):
             function = FUNCTIONS[f"{value.setter}P{size}ui{'v' * pointer}"]
-            first = f"{value.first} {_PACKED}".strip()
-            lines.append(_line(function, first, [str(word)], pointer))
+            lines.append(_line(function, f"{value.first} {_PACKED}", [str(word)], pointer))
             expected = _expected(value, plain[:size])
             lines.append(f"check glGetFloatv GL_{value.query} ~ {expected}")
-    return (
+    return _test(
         f"gl-3.3/current-values/{value.place}-packed",
-        f"The {value.what}, packed into one word.",
-        _HEAD.format("3.3") + "\n".join(lines),
+        f"The {value.what}, packed into one word",
+        lines,
+        "GL COMPAT >= 3.3",
     )
 
 
-def _scalars() -> Iterator[tuple[str, str, str]]:
+def _scalars() -> Iterator[str]:
     """Fog coordinate, colour index, edge flag."""
-    for setter, query in (("FogCoord", "CURRENT_FOG_COORD"), ("Index", "CURRENT_INDEX")):
+    for setter, query, place in (
+        ("FogCoord", "CURRENT_FOG_COORD", "fog-coordinate"),
+        ("Index", "CURRENT_INDEX", "index"),
+    ):
         lines = []
-        for number, name in enumerate(
-            n for n in FUNCTIONS if re.fullmatch(rf"{setter}(ub|[sifd])v?", n)
-        ):
-            shown = str(number + 2)
-            lines.append(_line(FUNCTIONS[name], "", [shown], name.endswith("v")))
-            lines.append(f"check glGetFloatv GL_{query} = {shown}")
-        yield (
-            f"gl-1.4/current-values/{'fog-coordinate' if setter == 'FogCoord' else 'index'}",
-            f"Every gl{setter} sets its current value.",
-            _HEAD.format("2.1") + "\n".join(lines),
-        )
-    lines = []
-    for flag in (0, 1):
-        for name, shown in (("EdgeFlag", f"{flag}"), ("EdgeFlagv", f"({1 - flag})")):
-            lines.append(f"call gl{name} {shown}")
-            lines.append(f"check glGetBooleanv GL_EDGE_FLAG = {shown.strip('()')}")
-    yield (
-        "gl-1.4/current-values/edge-flag",
-        "The edge flag is what the last call said.",
-        _HEAD.format("2.1") + "\n".join(lines),
-    )
+        names = [n for n in FUNCTIONS if re.fullmatch(rf"{setter}(ub|[sifd])v?", n)]
+        for number, name in enumerate(names, 2):
+            lines.append(_line(FUNCTIONS[name], "", [str(number)], name.endswith("v")))
+            lines.append(f"check glGetFloatv GL_{query} = {number}")
+        purpose = f"Every gl{setter} sets its current value"
+        yield _test(f"gl-1.4/current-values/{place}", purpose, lines)
+    yield templates("current_values").edge_flag()
 
 
-_CORNERS = ((0, 0), (16, 0), (16, 16), (0, 16))
-
-
-def _vertices(size: int) -> tuple[str, str, str]:
-    lines = ["ortho", "clear color 1 0 0 1", "color 0 1 0 1"]
-    calls = [(f, "", p) for f, _, _, p in _spellings("Vertex", size)]
-    for function, _, pointer in calls:
-        lines += ["", "clear", "call glBegin GL_QUADS"]
-        for x, y in _CORNERS:
-            lines.append(_line(function, "", [str(v) for v in (x, y, 0, 1)[:size]], pointer))
-        lines += ["call glEnd", "probe all rgba 0 1 0 1"]
-    return (
-        f"gl-1.0/vertices/vertex-{size}",
-        f"Every glVertex{size} gives a vertex between glBegin and glEnd.",
-        _HEAD.format("2.1") + "\n".join(lines),
-    )
-
-
-def _rectangles() -> tuple[str, str, str]:
-    lines = ["ortho", "clear color 1 0 0 1", "color 0 1 0 1"]
-    for letters in "dfis":
-        for arguments in (f"glRect{letters} 0 0 16 16", f"glRect{letters}v (0 0) (16 16)"):
-            lines += ["", "clear", f"call {arguments}", "probe all rgba 0 1 0 1"]
-    return (
-        "gl-1.0/vertices/rectangles",
-        "Every glRect fills the rectangle between two corners.",
-        _HEAD.format("2.1") + "\n".join(lines),
-    )
+def _vertices(size: int) -> str:
+    corners = ((0, 0), (16, 0), (16, 16), (0, 16))
+    draws = []
+    for function, _, _, pointer in _spellings("Vertex", size):
+        places = [[str(v) for v in (x, y, 0, 1)[:size]] for x, y in corners]
+        vertices = [_line(function, "", place, pointer) for place in places]
+        draws.append(["call glBegin GL_QUADS", *vertices, "call glEnd"])
+    return str(templates("current_values").vertices(size, draws))
 
 
 # -- generic attributes ----------------------------------------------------------------------------
 
 
-def _attributes() -> Iterator[tuple[str, str, str]]:
-    head = "[require]\nGL >= 4.1\nSIZE 16 16\n\n[test]\n"
-    for kind, query, what in (
-        ("VertexAttrib", "glGetVertexAttribfv", "floats"),
-        ("VertexAttribI", "glGetVertexAttribIiv", "integers"),
-        ("VertexAttribL", "glGetVertexAttribLdv", "doubles"),
+def _attributes() -> Iterator[str]:
+    for kind, letter, query, what in (
+        ("VertexAttrib", "f", "glGetVertexAttribfv", "floats"),
+        ("VertexAttribI", "i", "glGetVertexAttribIiv", "integers"),
+        ("VertexAttribL", "d", "glGetVertexAttribLdv", "doubles"),
     ):
-        for size in _SMALL:
+        for size in (1, 2, 3, 4):
             lines = []
             for function, letters, normalized, pointer in _spellings(kind, size):
-                numbers, values = _arguments(letters, size, normalized)
-                if kind == "VertexAttribL":
-                    numbers, values = _arguments("d", size, False)
-                asked = query
-                if kind == "VertexAttribI" and letters[0] == "u":
-                    asked = "glGetVertexAttribIuiv"
-                default = ["0", "0", "0", "1"][size:] if kind != "VertexAttribL" else []
-                shown = [f"{v:.6g}" for v in values] + default
-                letter = {"VertexAttrib": "f", "VertexAttribI": "i", "VertexAttribL": "d"}[kind]
+                numbers, values = _arguments("d" if letter == "d" else letters, size, normalized)
+                asked = query.replace("Iiv", "Iuiv") if letters[0] == "u" else query
+                shown = [f"{v:.6g}" for v in values]
+                if letter != "d":
+                    shown += ["0", "0", "0", "1"][size:]
                 lines.append(f"call gl{kind}{size}{letter} 1{' 9' * size}")
                 lines.append(_line(function, "1", numbers, pointer))
                 lines.append(f"check {asked} 1 GL_CURRENT_VERTEX_ATTRIB ~ {' '.join(shown)}")
-            yield (
-                f"gl-4.1/vertex-attributes/current-{what}-{size}",
-                f"Every gl{kind}{size} sets a generic attribute's current value.",
-                head + "\n".join(lines),
-            )
+            place = f"gl-4.1/vertex-attributes/current-{what}-{size}"
+            purpose = f"Every gl{kind}{size} sets a generic attribute's current value"
+            yield _test(place, purpose, lines, "GL >= 4.1")
     lines = []
     word = 1023 | 0 << 10 | 1023 << 20 | 3 << 30
-    for size in _SMALL:
+    for size in (1, 2, 3, 4):
         for pointer in (False, True):
             function = FUNCTIONS[f"VertexAttribP{size}ui{'v' * pointer}"]
             for unit, whole in ((0, (1023, 0, 1023, 3)), (1, (1, 0, 1, 1))):
                 shown = [str(v) for v in (*whole[:size], *(0, 0, 0, 1)[size:])]
                 lines.append(_line(function, f"1 {_PACKED} {unit}", [str(word)], pointer))
-                lines.append(
-                    f"check glGetVertexAttribfv 1 GL_CURRENT_VERTEX_ATTRIB ~ {' '.join(shown)}"
-                )
-    yield (
-        "gl-3.3/vertex-attributes/current-packed",
-        "Every glVertexAttribP unpacks a word into an attribute's current value.",
-        head.replace("4.1", "3.3") + "\n".join(lines),
-    )
+                check = f"check glGetVertexAttribfv 1 GL_CURRENT_VERTEX_ATTRIB ~ {' '.join(shown)}"
+                lines.append(check)
+    purpose = "Every glVertexAttribP unpacks a word into an attribute's current value"
+    yield _test("gl-3.3/vertex-attributes/current-packed", purpose, lines, "GL >= 3.3")

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gallette.piglit_subset.generators.common import templates
+
 _SIZES = {"1D": 1, "2D": 2, "3D": 3, "Cube": 3, "1DArray": 2, "2DArray": 3, "2DRect": 2}
 _TARGETS = {
     "1D": "TEXTURE_1D", "2D": "TEXTURE_2D", "3D": "TEXTURE_3D", "Cube": "TEXTURE_CUBE_MAP",
@@ -25,7 +27,7 @@ _GPU_SHADER4, _LOD, _RECTANGLE = (
 )  # fmt: skip
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[str]:
     for name in _gpu_shader4():
         yield _lookup(name, _GPU_SHADER4)
     for kind in ("1D", "2D", "3D", "Cube", "1DProj", "2DProj", "3DProj"):
@@ -47,20 +49,14 @@ def tests() -> Iterator[tuple[str, str, str]]:
 
 
 def _gpu_shader4() -> Iterator[str]:
-    yield from ("texture1DArray", "texture2DArray", "shadow1DArray", "shadow2DArray", "shadowCube")
-    for kind in ("1D", "2D", "3D", "1DArray", "2DArray"):
-        for how in ("Offset", "LodOffset", "Grad", "GradOffset"):
-            yield f"texture{kind}{how}"
-        if kind in ("1D", "2D", "3D"):
-            for how in ("Offset", "LodOffset", "Grad", "GradOffset"):
-                yield f"texture{kind}Proj{how}"
-    yield from ("texture1DArrayLod", "texture2DArrayLod", "textureCubeGrad")
-    for kind in ("1D", "2D"):
-        for how in ("Offset", "LodOffset", "Grad", "GradOffset"):
-            yield f"shadow{kind}{how}"
-        for how in ("Offset", "Grad"):
-            yield f"shadow{kind}Proj{how}"
-    yield from ("shadow1DArrayGrad", "shadow2DArrayGrad", "shadow1DArrayLod")
+    kinds = ("1D", "2D", "3D", "1DArray", "2DArray", "1DProj", "2DProj", "3DProj")
+    ways = ("Offset", "LodOffset", "Grad", "GradOffset")
+    yield from (f"texture{kind}{how}" for kind in kinds for how in ways)
+    yield from (f"shadow{kind}{how}" for kind in ("1D", "2D") for how in ways)
+    yield from (f"shadow{kind}Proj{how}" for kind in ("1D", "2D") for how in ("Offset", "Grad"))
+    yield from ("texture1DArray", "texture2DArray", "shadow1DArray", "shadow2DArray", "shadowCube",
+                "texture1DArrayLod", "texture2DArrayLod", "textureCubeGrad", "shadow1DArrayGrad",
+                "shadow2DArrayGrad", "shadow1DArrayLod")  # fmt: skip
 
 
 def _vector(values: list[str], kind: str = "vec") -> str:
@@ -95,110 +91,42 @@ def _arguments(name: str) -> tuple[str, str, list[str]]:
     return kind, sampler, arguments
 
 
-def _texture(kind: str, shadow: bool) -> list[str]:
-    """A texture of that kind, 4 texels each way, all green, or all at depth 0.5."""
-    target = f"GL_{_TARGETS[kind]}"
-    lines = ["call glGenTextures 1 -> texture", f"call glBindTexture {target} $texture"]
-    if kind == "Buffer":
-        green = " ".join(["0 255 0 255"] * 4)
-        return [
-            "call glGenBuffers 1 -> buffer",
-            "call glBindBuffer GL_TEXTURE_BUFFER $buffer",
-            f"call glBufferData GL_TEXTURE_BUFFER 16 ubyte({green}) GL_STATIC_DRAW",
-            *lines,
-            "call glTexBuffer GL_TEXTURE_BUFFER GL_RGBA8 $buffer",
-        ]
-    size = _SIZES[kind]
+def _test(name: str, purpose: str, extension: str, kind: str, sampler: str, expression: str) -> str:
+    """A test with a texture of that kind, 4 texels each way, all green, or all at depth 0.5."""
+    size = 1 if kind == "Buffer" else _SIZES[kind]
     texels = 4 ** (2 if kind == "Cube" else size)
-    form, data = "GL_RGBA GL_UNSIGNED_BYTE", f"ubyte({' '.join(['0 255 0 255'] * texels)})"
-    internal = "GL_RGBA8"
-    if shadow:
-        internal, form = "GL_DEPTH_COMPONENT24", "GL_DEPTH_COMPONENT GL_FLOAT"
-        data = f"float({' '.join(['0.5'] * texels)})"
-    for what, value in (("MIN_FILTER", "NEAREST"), ("MAG_FILTER", "NEAREST")):
-        lines.append(f"call glTexParameteri {target} GL_TEXTURE_{what} GL_{value}")
-    if shadow:
-        mode = "GL_TEXTURE_COMPARE_MODE GL_COMPARE_REF_TO_TEXTURE"
-        lines.append(f"call glTexParameteri {target} {mode}")
-    if kind == "Cube":
-        for face in ("POSITIVE_X", "NEGATIVE_X", "POSITIVE_Y", "NEGATIVE_Y", "POSITIVE_Z",
-                     "NEGATIVE_Z"):  # fmt: skip
-            into = f"GL_TEXTURE_CUBE_MAP_{face}"
-            lines.append(f"call glTexImage2D {into} 0 {internal} 4 4 0 {form} {data}")
-    else:
-        extent = " ".join(["4"] * size)
-        lines.append(f"call glTexImage{size}D {target} 0 {internal} {extent} 0 {form} {data}")
-    return lines
-
-
-def _body(extension: str, sampler: str, expression: str, texture: list[str]) -> str:
-    extensions = [extension] if extension else []
-    if "Rect" in sampler:
-        extensions.append(_RECTANGLE)
-    extensions = list(dict.fromkeys(extensions))
-    return "\n".join(
-        [
-            "[require]",
-            "GL COMPAT >= 3.1" if "Rect" in sampler or "Buffer" in sampler else "GL COMPAT >= 3.0",
-            "GLSL >= 1.20",
-            *extensions,
-            "SIZE 4 4",
-            "",
-            "[vertex shader passthrough]",
-            "",
-            "[fragment shader]",
-            "#version 120",
-            *(f"#extension {name}: require" for name in extensions),
-            f"uniform {sampler} image;",
-            "",
-            "void main()",
-            "{",
-            f"\tgl_FragColor = {expression};",
-            "}",
-            "",
-            "[test]",
-            *texture,
-            "uniform int image 0",
-            "draw rect -1 -1 2 2",
-            "probe all rgba 0 1 0 1",
-        ]
-    )
-
-
-def _place(extension: str, name: str) -> str:
+    extensions = [extension] * bool(extension) + [_RECTANGLE] * ("Rect" in kind)
     group = extension.removeprefix("GL_").lower() or "glsl-1.20"
-    return f"{group}/texture-functions/{name.lower()}"
+    target = f"GL_{_TARGETS[kind]}"
+    make = templates("extension_texture_functions").lookup
+    how = (list(dict.fromkeys(extensions)), kind, sampler, expression, target, size, texels)
+    return str(make(group, name, purpose, *how))
 
 
-def _lookup(name: str, extension: str) -> tuple[str, str, str]:
+def _lookup(name: str, extension: str) -> str:
     kind, sampler, arguments = _arguments(name)
-    shadow = name.startswith("shadow")
     expression = f"{name}(image, {', '.join(arguments)})"
-    if shadow:  # one where the reference is nearer
+    if name.startswith("shadow"):  # one where the reference is nearer
         expression = f"vec4(0.0, {expression}.r, 0.0, 1.0)"
-    body = _body(extension, sampler, expression, _texture(kind, shadow))
-    return _place(extension, name), f"{name} looks a texel up.", body
+    return _test(name, "looks a texel up", extension, kind, sampler, expression)
 
 
-def _fetch(kind: str, offset: bool) -> tuple[str, str, str]:
+def _fetch(kind: str, offset: bool) -> str:
     size = _SIZES.get(kind, 1)
-    where = ["1"] * size
-    arguments = [_vector(where, "ivec")]
+    arguments = [_vector(["1"] * size, "ivec")]
     if kind not in ("2DRect", "Buffer"):
         arguments.append("0")
     if offset:
         arguments.append(_vector(["1"] * (size - kind.endswith("Array")), "ivec"))
     name = f"texelFetch{kind}{'Offset' if offset else ''}"
     expression = f"{name}(image, {', '.join(arguments)})"
-    body = _body(_GPU_SHADER4, f"sampler{kind}", expression, _texture(kind, False))
-    return _place(_GPU_SHADER4, name), f"{name} fetches a texel.", body
+    return _test(name, "fetches a texel", _GPU_SHADER4, kind, f"sampler{kind}", expression)
 
 
-def _size(kind: str) -> tuple[str, str, str]:
+def _size(kind: str) -> str:
     size = 2 if kind == "Cube" else _SIZES.get(kind, 1)
     name = f"textureSize{kind}"
     arguments = "image" if kind in ("2DRect", "Buffer") else "image, 0"
     wanted = _vector(["4"] * size, "ivec")
     expression = f"{name}({arguments}) == {wanted} ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0)"
-    body = _body(_GPU_SHADER4, f"sampler{kind}", expression, _texture(kind, False))
-    return _place(_GPU_SHADER4, name), f"{name} tells a texture's size.", body
+    return _test(name, "tells a texture's size", _GPU_SHADER4, kind, f"sampler{kind}", expression)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gallette.piglit_subset.generators.common import templates
+
 _TYPES = {
     "float": "FLOAT", "vec2": "FLOAT_VEC2", "vec3": "FLOAT_VEC3", "vec4": "FLOAT_VEC4",
     "int": "INT", "ivec2": "INT_VEC2", "ivec3": "INT_VEC3", "ivec4": "INT_VEC4",
@@ -25,117 +27,17 @@ _SAMPLERS = {
 }
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[str]:
+    make = templates("interfaces")
     for kind, name in _TYPES.items():
-        use = "u" if kind in ("float", "int", "uint", "bool") else "u.x"
-        use = "u[0].x" if kind.startswith("mat") else use
-        yield _uniform(kind, name, f"float({use})", f"float({use.replace('u', 'a[2]', 1)})")
+        yield make.uniform(kind, name, _scalar(kind, "u"), _scalar(kind, "a[2]"))
     for kind, (name, coordinate) in _SAMPLERS.items():
-        yield _sampler(kind, name, coordinate)
+        yield make.sampler(kind, name, coordinate)
     for kind in ("float", "vec2", "vec3", "vec4", "int", "ivec4", "uint", "uvec4", "mat3"):
-        yield _input(kind)
+        yield make.input(kind, _TYPES[kind], _scalar(kind, "a"))
 
 
-def _uniform(kind: str, name: str, use: str, element: str) -> tuple[str, str, str]:
-    query = "verify program_interface_query GL_UNIFORM"
-    body = f"""[require]
-GLSL >= 4.30
-SIZE 8 8
-
-[vertex shader passthrough]
-
-[fragment shader]
-#version 430
-uniform {kind} u;
-uniform {kind} a[3];
-out vec4 color;
-
-void main()
-{{
-	color = vec4({use} + {element});
-}}
-
-[test]
-{query} u GL_TYPE GL_{name}
-{query} u GL_ARRAY_SIZE 1
-{query} u GL_BLOCK_INDEX -1
-{query} u GL_REFERENCED_BY_FRAGMENT_SHADER 1
-{query} u GL_REFERENCED_BY_VERTEX_SHADER 0
-{query} a[0] GL_TYPE GL_{name}
-{query} a[0] GL_ARRAY_SIZE 3
-active uniform u GL_UNIFORM_TYPE GL_{name}
-active uniform a[0] GL_UNIFORM_SIZE 3
-"""
-    purpose = f"A {kind} uniform and an array of them are described as what they are."
-    return f"glsl-4.30/interface-queries/uniform-{kind}", purpose, body
-
-
-def _sampler(kind: str, name: str, coordinate: str) -> tuple[str, str, str]:
-    query = "verify program_interface_query GL_UNIFORM"
-    body = f"""[require]
-GLSL >= 4.30
-SIZE 8 8
-
-[vertex shader passthrough]
-
-[fragment shader]
-#version 430
-uniform {kind} s;
-out vec4 color;
-
-void main()
-{{
-	color = vec4(texture(s, {coordinate}));
-}}
-
-[test]
-{query} s GL_TYPE GL_{name}
-{query} s GL_OFFSET -1
-{query} s GL_BLOCK_INDEX -1
-active uniform s GL_UNIFORM_TYPE GL_{name}
-"""
-    purpose = f"A {kind} is described as one, without offset and block."
-    return f"glsl-4.30/interface-queries/uniform-{kind}", purpose, body
-
-
-def _input(kind: str) -> tuple[str, str, str]:
-    scalar = kind in ("float", "int", "uint")
-    use = "a" if scalar else "a[0].x" if kind.startswith("mat") else "a.x"
-    query = "verify program_interface_query"
-    body = f"""[require]
-GLSL >= 4.30
-SIZE 8 8
-
-[vertex shader]
-#version 430
-in vec4 piglit_vertex;
-layout(location = 5) in {kind} a;
-out float v;
-
-void main()
-{{
-	v = float({use});
-	gl_Position = piglit_vertex;
-}}
-
-[fragment shader]
-#version 430
-in float v;
-layout(location = 2) out vec4 color;
-
-void main()
-{{
-	color = vec4(v);
-}}
-
-[test]
-{query} GL_PROGRAM_INPUT a GL_TYPE GL_{_TYPES[kind]}
-{query} GL_PROGRAM_INPUT a GL_LOCATION 5
-{query} GL_PROGRAM_INPUT a GL_REFERENCED_BY_VERTEX_SHADER 1
-{query} GL_PROGRAM_INPUT a GL_REFERENCED_BY_FRAGMENT_SHADER 0
-{query} GL_PROGRAM_OUTPUT color GL_LOCATION 2
-{query} GL_PROGRAM_OUTPUT color GL_LOCATION_INDEX 0
-{query} GL_PROGRAM_OUTPUT color GL_TYPE GL_FLOAT_VEC4
-"""
-    purpose = f"A {kind} input is described with its location, and so is the output."
-    return f"glsl-4.30/interface-queries/input-{kind}", purpose, body
+def _scalar(kind: str, name: str) -> str:
+    """One component of a variable as a float."""
+    part = "" if kind in ("float", "int", "uint", "bool") else ".x"
+    return f"float({name}{'[0].x' if kind.startswith('mat') else part})"

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-__all__ = ["Placed", "place_member"]
+from gallette.piglit_subset.generators.common import templates
 
-_SCALAR_SIZE = {"float": 4, "int": 4, "uint": 4, "bool": 4, "double": 8}
 _TYPES = (
     "float", "vec2", "vec3", "vec4", "int", "ivec2", "ivec3", "ivec4", "uint", "uvec3", "bool",
     "bvec2", "bvec3", "mat2", "mat3", "mat4", "mat2x3", "mat2x4", "mat3x2", "mat3x4", "mat4x2",
@@ -21,7 +20,7 @@ _TYPES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class _Placed:
     """Alignment, size, and the strides that a query tells."""
 
     align: int
@@ -46,7 +45,7 @@ def _up(value: int, align: int) -> int:
     return -(-value // align) * align
 
 
-def place_member(kind: str, count: int, rule: str, row_major: bool) -> Placed:
+def _placed(kind: str, count: int, rule: str, row_major: bool) -> _Placed:
     """`count` elements of a type (0: no array) under a rule."""
     scalar, columns, rows = _shape(kind)
     if columns == 1:
@@ -61,18 +60,19 @@ def place_member(kind: str, count: int, rule: str, row_major: bool) -> Placed:
         stride = _up(scalar * rows, align)
         size = stride * columns
     if not count:
-        return Placed(align, size, 0, stride)
+        return _Placed(align, size, 0, stride)
     if rule == "std140":
         align = _up(align, 16)
     array_stride = _up(size, align)
-    return Placed(align, array_stride * count, array_stride, stride)
+    return _Placed(align, array_stride * count, array_stride, stride)
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[str]:
+    make = templates("layouts")
     for kind in _TYPES:
-        yield _uniform_block(kind)
-    for kind in _TYPES:
-        yield _storage_block(kind)
+        version = 400 if kind.startswith("d") else 330
+        yield make.uniform_block(kind, version, _members(kind), _offsets(kind, "std140"))
+        yield make.storage_block(kind, _members(kind), _offsets(kind, "std430"))
 
 
 def _members(kind: str) -> list[tuple[str, int, bool]]:
@@ -83,103 +83,16 @@ def _members(kind: str) -> list[tuple[str, int, bool]]:
     return members
 
 
-def _declared(kind: str) -> str:
-    lines = []
-    for name, count, row_major in _members(kind):
-        lines.append(f"\tfloat before_{name};")
-        turned = "layout(row_major) " if row_major else ""
-        lines.append(f"\t{turned}{kind} {name}{f'[{count}]' if count else ''};")
-    lines.append("\tfloat last;")
-    return "\n".join(lines)
-
-
-def _offsets(kind: str, rule: str) -> Iterator[tuple[str, int, int, Placed]]:
+def _offsets(kind: str, rule: str) -> Iterator[tuple[str, int, int, _Placed]]:
     """(name as queries spell it, offset, elements, the rest) of every member."""
     offset = 0
     for name, count, row_major in _members(kind):
-        yield f"before_{name}", _up(offset, 4), 0, Placed(4, 4)
+        yield f"before_{name}", _up(offset, 4), 0, _Placed(4, 4)
         offset = _up(offset, 4) + 4
-        placed = place_member(kind, count, rule, row_major)
+        placed = _placed(kind, count, rule, row_major)
         offset = _up(offset, placed.align)
         yield f"{name}[0]" if count else name, offset, count, placed
         offset += placed.size
         if rule == "std140" and (count or placed.matrix_stride):
             offset = _up(offset, placed.align)
-    yield "last", _up(offset, 4), 0, Placed(4, 4)
-
-
-def _element(kind: str, name: str) -> str:
-    """Something of one element as a float, so that the member is active."""
-    _, columns, rows = _shape(kind)
-    if columns > 1:
-        return f"float({name}[0][0])"
-    return f"float({name}{'.x' if rows > 1 else ''})"
-
-
-def _body(kind: str, rule: str, block: str, head: str, checks: list[str]) -> str:
-    version = "430" if block == "buffer" else "400" if kind.startswith("d") else "330"
-    lines = [
-        "[require]",
-        f"GLSL >= {version[0]}.{version[1:]}",
-        *([head] if head else []),
-        "SIZE 8 8",
-        "",
-        "[vertex shader passthrough]",
-        "",
-        "[fragment shader]",
-        f"#version {version}",
-        f"layout({rule}) {block} Block",
-        "{",
-        _declared(kind),
-        "};",
-        "out vec4 color;",
-        "",
-        "void main()",
-        "{",
-        f"\tcolor = vec4({_summed(kind, rule)});",
-        "}",
-        "",
-        "[test]",
-        *checks,
-    ]
-    return "\n".join(lines)
-
-
-def _summed(kind: str, rule: str) -> str:
-    names = []
-    for name, count, _ in _members(kind):
-        names.append(f"before_{name}")
-        names.append(_element(kind, f"{name}[0]" if count else name))
-    return "\n\t\t+ ".join([*names, "last"])
-
-
-def _uniform_block(kind: str) -> tuple[str, str, str]:
-    checks = []
-    for name, offset, count, placed in _offsets(kind, "std140"):
-        checks.append(f"active uniform {name} GL_UNIFORM_OFFSET {offset}")
-        if count:
-            checks.append(f"active uniform {name} GL_UNIFORM_ARRAY_STRIDE {placed.array_stride}")
-        if placed.matrix_stride:
-            checks.append(f"active uniform {name} GL_UNIFORM_MATRIX_STRIDE {placed.matrix_stride}")
-    version = "4.00" if kind.startswith("d") else "3.30"
-    return (
-        f"glsl-{version}/std140/{kind}",
-        f"std140 places {kind} members and arrays of them as its rules say.",
-        _body(kind, "std140", "uniform", "", checks),
-    )
-
-
-def _storage_block(kind: str) -> tuple[str, str, str]:
-    checks = []
-    query = "verify program_interface_query GL_BUFFER_VARIABLE"
-    for name, offset, count, placed in _offsets(kind, "std430"):
-        checks.append(f"{query} {name} GL_OFFSET {offset}")
-        if count:
-            checks.append(f"{query} {name} GL_ARRAY_STRIDE {placed.array_stride}")
-        if placed.matrix_stride:
-            checks.append(f"{query} {name} GL_MATRIX_STRIDE {placed.matrix_stride}")
-    return (
-        f"glsl-4.30/std430/{kind}",
-        f"std430 places {kind} members and arrays of them as its rules say.",
-        _body(kind, "std430", "buffer", "", checks),
-    )
+    yield "last", _up(offset, 4), 0, _Placed(4, 4)

@@ -10,26 +10,41 @@ from typing import Any
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import evaluation, number, vector
+from gallette.piglit_subset.generators.common import evaluation, rotated, vector
 
-_BITS = 0xFFFFFFFF
+Pairs = tuple[tuple[Any, Any], ...]
+Oracle = Callable[[Any, Any], Any]
+
 _FLOATS = ((1.5, 0.5), (-2.25, 4.0), (8.0, -0.125), (3.0, 3.0))
 _INTS = ((7, 2), (100, 3), (12, 12), (2147483647, 2))
 _NEGATIVE = ((-7, 5), (9, -4))
 _SHIFTS = ((1, 0), (3, 4), (255, 8), (1, 31))
+_PAIRS: dict[str, Pairs] = {"float": _FLOATS, "int": (*_INTS, *_NEGATIVE), "uint": _INTS}
 
-_ARITHMETIC: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
-    "add": ("+", operator.add),
-    "subtract": ("-", operator.sub),
-    "multiply": ("*", operator.mul),
-    "divide": ("/", lambda a, b: a / b if isinstance(a, float) else _toward_zero(a, b)),
+
+def _divided(a: Any, b: Any) -> Any:
+    """Floats as they are; integers towards zero."""
+    if isinstance(a, float):
+        return a / b
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+# Name -> sign, oracle, scalar types, sizes, and operands if they are special.
+_BINARY: dict[str, tuple[str, Oracle, tuple[str, ...], tuple[int, ...], Pairs | None]] = {
+    "add": ("+", operator.add, ("float", "int", "uint"), (1, 2, 3, 4), None),
+    "subtract": ("-", operator.sub, ("float", "int", "uint"), (1, 2, 3, 4), None),
+    "multiply": ("*", operator.mul, ("float", "int", "uint"), (1, 2, 3, 4), None),
+    "divide": ("/", _divided, ("float", "int", "uint"), (1, 2, 3, 4), None),
+    "and": ("&", operator.and_, ("int", "uint"), (1, 2, 3, 4), None),
+    "or": ("|", operator.or_, ("int", "uint"), (1, 2, 3, 4), None),
+    "exclusive-or": ("^", operator.xor, ("int", "uint"), (1, 2, 3, 4), None),
+    "shift-left": ("<<", operator.lshift, ("int", "uint"), (1, 4), _SHIFTS),
+    "shift-right": (">>", operator.rshift, ("int", "uint"), (1, 4), _SHIFTS),
+    "remainder": ("%", operator.mod, ("int", "uint"), (1, 4), _INTS),
 }
-_INTEGER: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
-    "and": ("&", operator.and_),
-    "or": ("|", operator.or_),
-    "exclusive-or": ("^", operator.xor),
-}
-_COMPARE: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+_ASSIGNED = ("add", "subtract", "multiply", "and", "or", "exclusive-or")
+_COMPARE: dict[str, tuple[str, Oracle]] = {
     "less": ("<", operator.lt),
     "less-equal": ("<=", operator.le),
     "greater": (">", operator.gt),
@@ -39,149 +54,73 @@ _COMPARE: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-def _toward_zero(a: int, b: int) -> int:
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
-
-
-def _wrapped(value: Any, scalar: str) -> Any:
+def _kept(value: Any, scalar: str) -> Any:
     """What 32 bits keep of an exact result."""
     if scalar == "float":
         return float(np.float32(value))
-    bits = int(value) & _BITS
+    bits = int(value) & 0xFFFFFFFF
     return bits - (1 << 32) if scalar == "int" and bits >> 31 else bits
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
-    for name, (sign, oracle) in _ARITHMETIC.items():
-        for scalar in ("float", "int", "uint"):
-            for size in (1, 2, 3, 4):
-                yield _binary(name, sign, oracle, scalar, size, _pairs(scalar, name))
-    for name, (sign, oracle) in _INTEGER.items():
-        for scalar in ("int", "uint"):
-            for size in (1, 2, 3, 4):
-                yield _binary(name, sign, oracle, scalar, size, _pairs(scalar, name))
-    for scalar in ("int", "uint"):
-        for size in (1, 4):
-            yield _binary("shift-left", "<<", operator.lshift, scalar, size, _SHIFTS)
-            yield _binary("shift-right", ">>", operator.rshift, scalar, size, _SHIFTS)
-            positive = _INTS
-            yield _binary("remainder", "%", operator.mod, scalar, size, positive)
-    for name, (sign, compare) in _COMPARE.items():
-        for scalar in ("float", "int", "uint"):
-            yield _comparison(name, sign, compare, scalar)
-    for scalar in ("float", "int", "uint"):
+def _results(oracle: Oracle, scalar: str, a: list[Any], b: list[Any]) -> list[Any]:
+    return [_kept(oracle(x, y), scalar) for x, y in zip(a, b, strict=True)]
+
+
+def tests() -> Iterator[str]:
+    for name, (sign, oracle, scalars, sizes, pairs) in _BINARY.items():
+        for scalar in scalars:
+            for size in sizes:
+                kind = vector(scalar, size)
+                yield evaluation(
+                    f"operators/{name}-{kind}",
+                    f"The operator {sign} of two {kind} operands is exact.",
+                    130,
+                    {"a": kind, "b": kind, "expected": kind},
+                    f"(a {sign} b) == expected",
+                    [
+                        (a, b, _results(oracle, scalar, a, b))
+                        for a, b in rotated(pairs or _PAIRS[scalar], size)
+                    ],
+                )
+    for name, (sign, oracle) in _COMPARE.items():
+        for scalar in _PAIRS:
+            yield evaluation(
+                f"operators/{name}-{scalar}",
+                f"The operator {sign} compares two {scalar} operands.",
+                130,
+                {"a": scalar, "b": scalar, "expected": "bool"},
+                f"(a {sign} b) == expected",
+                [(a, b, oracle(a, b)) for a, b in _PAIRS[scalar]],
+            )
+    for scalar in _PAIRS:
         for size in (1, 2, 3, 4):
-            yield _negation(scalar, size)
+            kind = vector(scalar, size)
+            yield evaluation(
+                f"operators/negate-{kind}",
+                f"Unary minus of a {kind} is exact.",
+                130,
+                {"a": kind, "expected": kind},
+                "(-a) == expected && +a == a",
+                [(a, [_kept(-x, scalar) for x in a]) for a, _ in rotated(_PAIRS[scalar], size)],
+            )
             yield _assigned(scalar, size)
 
 
-def _pairs(scalar: str, name: str) -> tuple[tuple[Any, Any], ...]:
-    if scalar == "float":
-        return _FLOATS
-    return _INTS if scalar == "uint" else (*_INTS, *_NEGATIVE)
-
-
-def _binary(
-    name: str,
-    sign: str,
-    oracle: Callable[[Any, Any], Any],
-    scalar: str,
-    size: int,
-    pairs: tuple[tuple[Any, Any], ...],
-) -> tuple[str, str, str]:
+def _assigned(scalar: str, size: int) -> str:
     kind = vector(scalar, size)
-    cases = []
-    for turn in range(len(pairs)):
-        given = [pairs[(turn + c) % len(pairs)] for c in range(size)]
-        expected = [_wrapped(oracle(a, b), scalar) for a, b in given]
-        cases.append(
-            [
-                f"uniform {kind} a {' '.join(number(a) for a, _ in given)}",
-                f"uniform {kind} b {' '.join(number(b) for _, b in given)}",
-                f"uniform {kind} expected {' '.join(map(number, expected))}",
-            ]
-        )
-    declared = f"uniform {kind} a;\nuniform {kind} b;\nuniform {kind} expected;"
-    body = evaluation(130, declared, f"(a {sign} b) == expected", cases)
-    return (
-        f"glsl-1.30/operators/{name}-{kind}",
-        f"The operator {sign} of two {kind} operands is exact.",
-        body,
-    )
-
-
-def _comparison(
-    name: str, sign: str, oracle: Callable[[Any, Any], bool], scalar: str
-) -> tuple[str, str, str]:
-    cases = [
-        [
-            f"uniform {scalar} a {number(a)}",
-            f"uniform {scalar} b {number(b)}",
-            f"uniform bool expected {int(oracle(a, b))}",
-        ]
-        for a, b in _pairs(scalar, name)
-    ]
-    declared = f"uniform {scalar} a;\nuniform {scalar} b;\nuniform bool expected;"
-    return (
-        f"glsl-1.30/operators/{name}-{scalar}",
-        f"The operator {sign} compares two {scalar} operands.",
-        evaluation(130, declared, f"(a {sign} b) == expected", cases),
-    )
-
-
-def _negation(scalar: str, size: int) -> tuple[str, str, str]:
-    kind = vector(scalar, size)
-    pairs = _pairs(scalar, "negate")
-    cases = []
-    for turn in range(len(pairs)):
-        given = [pairs[(turn + c) % len(pairs)][0] for c in range(size)]
-        expected = [_wrapped(-a, scalar) for a in given]
-        cases.append(
-            [
-                f"uniform {kind} a {' '.join(map(number, given))}",
-                f"uniform {kind} expected {' '.join(map(number, expected))}",
-            ]
-        )
-    declared = f"uniform {kind} a;\nuniform {kind} expected;"
-    body = evaluation(130, declared, "(-a) == expected && +a == a", cases)
-    return f"glsl-1.30/operators/negate-{kind}", f"Unary minus of a {kind} is exact.", body
-
-
-_SIGNS = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-}
-
-
-def _assigned(scalar: str, size: int) -> tuple[str, str, str]:
-    kind = vector(scalar, size)
-    signs = [sign for sign in _SIGNS if scalar != "float" or sign in "+-*"]
+    rows = [_BINARY[name] for name in _ASSIGNED if scalar in _BINARY[name][2]]
     steps = "".join(
-        f"\tx = a;\n\tx {sign}= b;\n\tright = right && x == e{i};\n" for i, sign in enumerate(signs)
+        f"\tx = a;\n\tx {row[0]}= b;\n\tright = right && x == e{i};\n" for i, row in enumerate(rows)
     )
-    helper = f"bool check()\n{{\n\tbool right = true;\n\t{kind} x;\n{steps}\treturn right;\n}}"
-    pairs = _pairs(scalar, "assign")
-    cases = []
-    for turn in range(2):
-        given = [pairs[(turn + c) % len(pairs)] for c in range(size)]
-        lines = [
-            f"uniform {kind} a {' '.join(number(a) for a, _ in given)}",
-            f"uniform {kind} b {' '.join(number(b) for _, b in given)}",
-        ]
-        for i, sign in enumerate(signs):
-            expected = [_wrapped(_SIGNS[sign](a, b), scalar) for a, b in given]
-            lines.append(f"uniform {kind} e{i} {' '.join(map(number, expected))}")
-        cases.append(lines)
-    declared = [
-        f"uniform {kind} {name};" for name in ("a", "b", *(f"e{i}" for i in range(len(signs))))
-    ]
-    return (
-        f"glsl-1.30/operators/compound-assignment-{kind}",
+    return evaluation(
+        f"operators/compound-assignment-{kind}",
         f"Compound assignment to a {kind} is the operator and an assignment.",
-        evaluation(130, "\n".join(declared), "check()", cases, helpers=helper),
+        130,
+        {"a": kind, "b": kind, **{f"e{i}": kind for i in range(len(rows))}},
+        "check()",
+        [
+            (a, b, *(_results(row[1], scalar, a, b) for row in rows))
+            for a, b in rotated(_PAIRS[scalar], size)[:2]
+        ],
+        helpers=f"bool check()\n{{\n\tbool right = true;\n\t{kind} x;\n{steps}\treturn right;\n}}",
     )

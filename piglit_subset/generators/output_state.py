@@ -7,9 +7,12 @@ The oracles are the specification's tables, in double precision.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from gallette.piglit_subset.generators.common import templates
 
 Color = npt.NDArray[np.float64]
 
@@ -62,183 +65,40 @@ _STENCIL_OPS: dict[str, Callable[[int, int], int]] = {
     "INCR_WRAP": lambda old, ref: (old + 1) & 255,
     "DECR_WRAP": lambda old, ref: (old - 1) & 255,
 }
-_HEAD = """[require]
-GLSL >= 3.30
-SIZE 8 8
-
-[vertex shader]
-#version 330
-in vec4 piglit_vertex;
-uniform float z = 0.0;
-
-void main()
-{
-	gl_Position = vec4(piglit_vertex.xy, z, 1.0);
-}
-
-[fragment shader]
-#version 330
-uniform vec4 c;
-out vec4 color;
-
-void main()
-{
-	color = c;
-}
-
-[test]
-"""
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
-    for source in _FACTORS:
-        yield _blend_factors(source)
-    for equation in _EQUATIONS:
-        yield _blend_equation(equation)
-    for function in _COMPARISONS:
-        yield _depth(function)
-        yield _stencil_function(function)
-    for operation in _STENCIL_OPS:
-        for place in ("stencil-fails", "depth-fails", "passes"):
-            yield _stencil_operation(operation, place)
-    for mask in range(16):
-        yield _color_mask(mask)
-
-
-def _words(color: Color) -> str:
-    return " ".join(f"{v:.6f}" for v in color)
-
-
-def _blended(source: str, target: str, equation: str) -> list[str]:
-    fs, fd = _FACTORS[source](_SOURCE, _UNDER), _FACTORS[target](_SOURCE, _UNDER)
-    result = np.clip(_EQUATIONS[equation](_SOURCE, _UNDER, fs, fd), 0, 1)
-    return [
-        "clear",
-        f"blend func GL_{source} GL_{target}",
-        f"blend equation GL_{equation}",
-        "draw rect -1 -1 2 2",
-        f"probe all rgba {_words(result)}",
-    ]
-
-
-def _blend(pairs: list[tuple[str, str, str]]) -> str:
-    lines = [
-        f"clear color {_words(_UNDER)}",
-        f"uniform vec4 c {_words(_SOURCE)}",
-        f"blend color {_words(_CONSTANT)}",
-        "enable GL_BLEND",
-    ]
-    for source, target, equation in pairs:
-        lines += ["", *_blended(source, target, equation)]
-    return _HEAD + "\n".join(lines)
-
-
-def _blend_factors(source: str) -> tuple[str, str, str]:
+def tests() -> Iterator[str]:
+    make = templates("output_state")
     targets = [t for t in _FACTORS if t != "SRC_ALPHA_SATURATE"]
-    return (
-        f"gl-3.3/blending/factor-{source.lower().replace('_', '-')}",
-        f"Blending with the source factor {source} and every destination factor.",
-        _blend([(source, target, "FUNC_ADD") for target in targets]),
-    )
-
-
-def _blend_equation(equation: str) -> tuple[str, str, str]:
+    for source in _FACTORS:
+        yield make.factor(source, *_blending([(source, t, "FUNC_ADD") for t in targets]))
     pairs = [("ONE", "ONE"), ("SRC_ALPHA", "ONE_MINUS_SRC_ALPHA"), ("DST_COLOR", "SRC_COLOR")]
-    return (
-        f"gl-3.3/blending/equation-{equation.lower().replace('_', '-')}",
-        f"The blend equation {equation} combines source and destination as its table says.",
-        _blend([(s, t, equation) for s, t in pairs]),
-    )
+    for equation in _EQUATIONS:
+        yield make.equation(equation, *_blending([(s, t, equation) for s, t in pairs]))
+    for function, compare in _COMPARISONS.items():
+        yield make.depth(function, [(z, compare(z, 0.0)) for z in (-0.5, 0.0, 0.5)])
+        stencils = [(4, 3, 255), (4, 4, 255), (4, 5, 255), (6, 3, 2), (8, 1, 7)]
+        yield make.stencil_function(
+            function, [(old, new, m, compare(new & m, old & m)) for old, new, m in stencils]
+        )
+    for operation, result in _STENCIL_OPS.items():
+        for number, place in enumerate(("stencil-fails", "depth-fails", "passes")):
+            ops = ["KEEP", "KEEP", "KEEP"]
+            ops[number] = operation
+            cases = [(old, ref, result(old, ref)) for old, ref in ((5, 9), (0, 1), (255, 3))]
+            yield make.stencil_operation(operation, place, ops, cases)
+    under, over = (0.2, 0.4, 0.6, 0.8), (1.0, 0.0, 1.0, 0.0)
+    for mask in range(16):
+        bits = [mask >> i & 1 for i in range(4)]
+        name = "".join(letter for letter, bit in zip("rgba", bits, strict=True) if bit) or "none"
+        yield make.color_mask(name, bits, under, over, np.where(bits, over, under))
 
 
-def _depth(function: str) -> tuple[str, str, str]:
-    lines = ["clear color 0 0 1 1", "enable GL_DEPTH_TEST", f"depth func GL_{function}"]
-    for z in (-0.5, 0.0, 0.5):
-        passes = _COMPARISONS[function](z, 0.0)
-        lines += [
-            "",
-            "clear depth 0.5",
-            "clear",
-            "uniform vec4 c 0 1 0 1",
-            f"uniform float z {z}",
-            "draw rect -1 -1 2 2",
-            f"probe all rgba {'0 1 0 1' if passes else '0 0 1 1'}",
-            f"probe depth 4 4 {(z + 1) / 2 if passes else 0.5}",
-        ]
-    return (
-        f"gl-3.3/depth/function-{function.lower()}",
-        f"The depth test {function} compares with what is nearer, equal and farther.",
-        _HEAD + "\n".join(lines),
-    )
-
-
-def _stencil_function(function: str) -> tuple[str, str, str]:
-    lines = ["clear color 0 0 1 1", "uniform vec4 c 0 1 0 1", "enable GL_STENCIL_TEST"]
-    lines += ["stencil op GL_KEEP GL_KEEP GL_KEEP"]
-    for stored, reference, mask in ((4, 3, 255), (4, 4, 255), (4, 5, 255), (6, 3, 2), (8, 1, 7)):
-        passes = _COMPARISONS[function](reference & mask, stored & mask)
-        lines += [
-            "",
-            f"clear stencil {stored}",
-            "clear",
-            f"stencil func GL_{function} {reference} {mask}",
-            "draw rect -1 -1 2 2",
-            f"probe all rgba {'0 1 0 1' if passes else '0 0 1 1'}",
-        ]
-    return (
-        f"gl-3.3/stencil/function-{function.lower()}",
-        f"The stencil test {function} compares the masked reference with the masked value.",
-        _HEAD + "\n".join(lines),
-    )
-
-
-def _stencil_operation(operation: str, place: str) -> tuple[str, str, str]:
-    """The value is found by drawing where it is EQUAL to the expected one."""
-    ops = ["KEEP", "KEEP", "KEEP"]
-    ops[("stencil-fails", "depth-fails", "passes").index(place)] = operation
-    test = "NEVER" if place == "stencil-fails" else "ALWAYS"
-    depth = "GL_NEVER" if place == "depth-fails" else "GL_ALWAYS"
-    lines = ["clear color 0 0 1 1", "enable GL_STENCIL_TEST", "enable GL_DEPTH_TEST"]
-    for old, reference in ((5, 9), (0, 1), (255, 3)):
-        new = _STENCIL_OPS[operation](old, reference)
-        lines += [
-            "",
-            f"clear stencil {old}",
-            "clear",
-            f"depth func {depth}",
-            f"stencil func GL_{test} {reference} 255",
-            "stencil op " + " ".join(f"GL_{op}" for op in ops),
-            "uniform vec4 c 1 0 0 1",
-            "draw rect -1 -1 2 2",
-            "depth func GL_ALWAYS",
-            f"stencil func GL_EQUAL {new} 255",
-            "stencil op GL_KEEP GL_KEEP GL_KEEP",
-            "uniform vec4 c 0 1 0 1",
-            "draw rect -1 -1 2 2",
-            "probe all rgba 0 1 0 1",
-        ]
-    return (
-        f"gl-3.3/stencil/operation-{operation.lower().replace('_', '-')}-{place}",
-        f"The stencil operation {operation}, when the fragment {place.replace('-', ' ')}.",
-        _HEAD + "\n".join(lines),
-    )
-
-
-def _color_mask(mask: int) -> tuple[str, str, str]:
-    bits = [mask >> i & 1 for i in range(4)]
-    under, over = np.array([0.2, 0.4, 0.6, 0.8]), np.array([1.0, 0.0, 1.0, 0.0])
-    result = np.where(bits, over, under)
-    lines = [
-        f"clear color {_words(under)}",
-        "clear",
-        f"uniform vec4 c {_words(over)}",
-        f"color mask {' '.join(map(str, bits))}",
-        "draw rect -1 -1 2 2",
-        f"probe all rgba {_words(result)}",
-    ]
-    name = "".join(letter for letter, bit in zip("rgba", bits, strict=True) if bit) or "none"
-    return (
-        f"gl-3.3/color-mask/{name}",
-        f"The colour mask lets exactly these channels be written: {name}.",
-        _HEAD + "\n".join(lines),
-    )
+def _blending(triples: list[tuple[str, str, str]]) -> tuple[Any, ...]:
+    """The colours, and per (source factor, destination factor, equation) the result as well."""
+    cases = []
+    for source, target, equation in triples:
+        fs, fd = _FACTORS[source](_SOURCE, _UNDER), _FACTORS[target](_SOURCE, _UNDER)
+        result = np.clip(_EQUATIONS[equation](_SOURCE, _UNDER, fs, fd), 0, 1)
+        cases.append((source, target, equation, result))
+    return _UNDER, _SOURCE, _CONSTANT, cases

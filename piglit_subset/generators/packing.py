@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gallette.piglit_subset.generators.common import evaluation, number
+from gallette.piglit_subset.generators.common import evaluation
 
 _FLOATS = (
     (0.0, 1.0, -1.0, 0.5),
@@ -16,7 +16,7 @@ _FLOATS = (
 )
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
+def tests() -> Iterator[str]:
     for lanes, bits in ((2, 16), (4, 8)):
         for signed in (False, True):
             yield _normalized(lanes, bits, signed)
@@ -37,26 +37,26 @@ def _name(lanes: int, bits: int, signed: bool) -> str:
     return f"{'Snorm' if signed else 'Unorm'}{lanes}x{bits}"
 
 
-def _normalized(lanes: int, bits: int, signed: bool) -> tuple[str, str, str]:
+def _normalized(lanes: int, bits: int, signed: bool) -> str:
     cases = []
+    scale = 2 ** (bits - 1) - 1 if signed else 2**bits - 1
     for values in _FLOATS:
-        chosen = values[:lanes]
         # Only values whose steps are no tie: implementations may round those either way.
-        scale = 2 ** (bits - 1) - 1 if signed else 2**bits - 1
-        chosen = tuple(v if abs((abs(v) * scale) % 1 - 0.5) > 0.01 else v * 0.75 for v in chosen)
+        chosen = [v if abs((abs(v) * scale) % 1 - 0.5) > 0.01 else v * 0.75 for v in values[:lanes]]
         packed = sum(_steps(v, bits, signed) << (bits * i) for i, v in enumerate(chosen))
-        numbers = " ".join(map(number, chosen))
-        cases.append([f"uniform vec{lanes} v {numbers}", f"uniform uint wanted {packed}"])
+        cases.append((chosen, packed))
     name = f"pack{_name(lanes, bits, signed)}"
-    uniforms = f"uniform vec{lanes} v;\nuniform uint wanted;"
-    return (
-        f"glsl-4.20/packing/{name}",
+    return evaluation(
+        f"packing/{name}",
         f"{name} clamps, scales and rounds {lanes} floats into {bits} bits each.",
-        evaluation(420, uniforms, f"{name}(v) == wanted", cases),
+        420,
+        {"v": f"vec{lanes}", "wanted": "uint"},
+        f"{name}(v) == wanted",
+        cases,
     )
 
 
-def _unpacked(lanes: int, bits: int, signed: bool) -> tuple[str, str, str]:
+def _unpacked(lanes: int, bits: int, signed: bool) -> str:
     cases = []
     for word in (0x00000000, 0xFFFFFFFF, 0x80008000, 0x7FFF8001, 0x40C0127F):
         values = []
@@ -67,91 +67,63 @@ def _unpacked(lanes: int, bits: int, signed: bool) -> tuple[str, str, str]:
                 values.append(max(-1.0, part / (2 ** (bits - 1) - 1)))
             else:
                 values.append(part / (2**bits - 1))
-        numbers = " ".join(map(number, values))
-        cases.append([f"uniform uint word {word}", f"uniform vec{lanes} wanted {numbers}"])
+        cases.append((word, values))
     name = f"unpack{_name(lanes, bits, signed)}"
-    uniforms = f"uniform uint word;\nuniform vec{lanes} wanted;"
-    close = f"all(lessThanEqual(abs({name}(word) - wanted), vec{lanes}(1e-6)))"
-    return (
-        f"glsl-4.20/packing/{name}",
+    return evaluation(
+        f"packing/{name}",
         f"{name} takes {lanes} floats out of {bits} bits each.",
-        evaluation(420, uniforms, close, cases),
+        420,
+        {"word": "uint", "wanted": f"vec{lanes}"},
+        f"all(lessThanEqual(abs({name}(word) - wanted), vec{lanes}(1e-6)))",
+        cases,
     )
 
 
-def _doubles() -> Iterator[tuple[str, str, str]]:
-    cases = []
-    for value in (0.0, 1.0, -2.5, 1e300, 4.9e-324, math.pi):
-        low, high = (int(v) for v in np.array([value]).view(np.uint32))
-        cases.append(
-            [f"uniform double value {number(value)}", f"uniform uvec2 halves {low} {high}"]
-        )
-    uniforms = "uniform double value;\nuniform uvec2 halves;"
-    yield (
-        "glsl-4.00/packing/packDouble2x32",
-        "packDouble2x32 joins two words, the low one first.",
-        evaluation(400, uniforms, "packDouble2x32(halves) == value", cases),
-    )
-    yield (
-        "glsl-4.00/packing/unpackDouble2x32",
-        "unpackDouble2x32 gives the bits of a double, the low word first.",
-        evaluation(400, uniforms, "unpackDouble2x32(value) == halves", cases),
-    )
+def _doubles() -> Iterator[str]:
+    values = (0.0, 1.0, -2.5, 1e300, 4.9e-324, math.pi)
+    cases = [(value, np.array([value]).view(np.uint32).tolist()) for value in values]
+    uniforms = {"value": "double", "halves": "uvec2"}
+    pack = "joins two words, the low one first"
+    unpack = "gives the bits of a double, the low word first"
+    for name, purpose, condition in (
+        ("packDouble2x32", pack, "packDouble2x32(halves) == value"),
+        ("unpackDouble2x32", unpack, "unpackDouble2x32(value) == halves"),
+    ):
+        yield evaluation(f"packing/{name}", f"{name} {purpose}.", 400, uniforms, condition, cases)
 
 
-def _apart() -> Iterator[tuple[str, str, str]]:
+def _apart() -> Iterator[str]:
     values = (1.0, -0.75, 100.0, -3.14159, 0.001, 65536.5, 0.0)
     for scalar, dtype in (("float", np.float32), ("double", np.float64)):
-        chosen = [float(dtype(v)) for v in values]
-        cases = []
-        for value in chosen:
-            part, exponent = math.frexp(value)
-            cases.append(
-                [
-                    f"uniform {scalar} value {number(value)}",
-                    f"uniform {scalar} part {number(part)}",
-                    f"uniform int exponent {exponent}",
-                ]
-            )
-        uniforms = f"uniform {scalar} value;\nuniform {scalar} part;\nuniform int exponent;"
         suffix = "" if scalar == "float" else "-double"
-        yield (
-            f"glsl-4.00/packing/frexp{suffix}",
+        chosen = [float(dtype(v)) for v in values]
+        uniforms = {"value": scalar, "part": scalar, "exponent": "int"}
+        cases = [(value, *math.frexp(value)) for value in chosen]
+        yield evaluation(
+            f"packing/frexp{suffix}",
             "frexp splits a number into a fraction from a half to one and a power of two.",
-            evaluation(
-                400,
-                uniforms,
-                "check(frexp(value, e), e)",
-                cases,
-                helpers=f"int e;\nbool check({scalar} f, int n)\n"
-                "{\n\treturn f == part && e == exponent;\n}",
-            ),
+            400,
+            uniforms,
+            "check(frexp(value, e), e)",
+            cases,
+            helpers=f"int e;\nbool check({scalar} f, int n)\n"
+            "{\n\treturn f == part && e == exponent;\n}",
         )
-        yield (
-            f"glsl-4.00/packing/ldexp{suffix}",
+        yield evaluation(
+            f"packing/ldexp{suffix}",
             "ldexp puts a fraction and a power of two together.",
-            evaluation(400, uniforms, "ldexp(part, exponent) == value", cases),
+            400,
+            uniforms,
+            "ldexp(part, exponent) == value",
+            cases,
         )
-        whole = []
-        for value in chosen:
-            fraction, integer = math.modf(value)
-            whole.append(
-                [
-                    f"uniform {scalar} value {number(value)}",
-                    f"uniform {scalar} fraction {number(float(dtype(fraction)))}",
-                    f"uniform {scalar} integer {number(integer)}",
-                ]
-            )
-        uniforms = f"uniform {scalar} value;\nuniform {scalar} fraction;\nuniform {scalar} integer;"
-        yield (
-            f"glsl-4.00/packing/modf{suffix}",
+        yield evaluation(
+            f"packing/modf{suffix}",
             "modf splits a number into its whole part and the rest, both with its sign.",
-            evaluation(
-                400,
-                uniforms,
-                "check(modf(value, whole))",
-                whole,
-                helpers=f"{scalar} whole;\n"
-                f"bool check({scalar} f) {{ return f == fraction && whole == integer; }}",
-            ),
+            400,
+            {"value": scalar, "fraction": scalar, "integer": scalar},
+            "check(modf(value, whole))",
+            [(v, float(dtype(math.modf(v)[0])), math.modf(v)[1]) for v in chosen],
+            helpers=f"{scalar} whole;\n"
+            f"bool check({scalar} f) {{ return f == fraction && whole == integer; }}",
         )

@@ -7,222 +7,113 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_QUADRANTS = (
-    ("0.25", "0.25", "r"),
-    ("0.75", "0.25", "g"),
-    ("0.25", "0.75", "b"),
-    ("0.75", "0.75", "w"),
-)
+from gallette.piglit_subset.generators.common import templates
+
+_QUADRANTS = (("0.25", "0.25", "r"), ("0.75", "0.25", "g"), ("0.25", "0.75", "b"),
+              ("0.75", "0.75", "w"))  # fmt: skip
 _ROW = (("0.125", "0.0", "r"), ("0.375", "0.0", "g"), ("0.625", "0.0", "b"), ("0.875", "0.0", "w"))
 _LAYERS = (("0.0", "0.5", "r"), ("1.0", "0.5", "g"), ("2.0", "0.5", "b"), ("3.0", "0.5", "w"))
-_COLORS = {
-    "r": "vec4(1.0, 0.0, 0.0, 1.0)",
-    "g": "vec4(0.0, 1.0, 0.0, 1.0)",
-    "b": "vec4(0.0, 0.0, 1.0, 1.0)",
-    "w": "vec4(1.0)",
-}
+_COLORS = {"r": "vec4(1.0, 0.0, 0.0, 1.0)", "g": "vec4(0.0, 1.0, 0.0, 1.0)",
+           "b": "vec4(0.0, 0.0, 1.0, 1.0)", "w": "vec4(1.0)"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A texture: its sampler, the command that makes it, and where which colour is."""
+    """A texture: its name in functions, the command that makes it, where which colour is, and how
+    functions are told: a coordinate (and projected ones), no derivative, an offset in texels and
+    the colours it leads to, and a texel an offset away from one of the n-th colour.
+    """
 
-    sampler: str
+    name: str
     setup: str
     places: tuple[tuple[str, str, str], ...]
+    at: str
+    zero: str
+    offset: tuple[str, str]
+    texel: tuple[str, str]
+    projected: tuple[str, ...] = ()
 
 
-_1D = _Kind("sampler1D", "texture rgbw 1D 0", _ROW)
-_2D = _Kind("sampler2D", "texture rgbw 0 (8, 8)", _QUADRANTS)
-_3D = _Kind("sampler3D", "texture rgbw 3D 0", _QUADRANTS)
-_1DA = _Kind("sampler1DArray", "texture rgbw 1DArray 0 (4, 4)", _LAYERS)
-_2DA = _Kind("sampler2DArray", "texture rgbw 2DArray 0 (4, 4, 4)", _LAYERS)
-_ZERO = {_1D: "0.0", _2D: "vec2(0.0)", _3D: "vec3(0.0)", _1DA: "0.0", _2DA: "vec2(0.0)"}
-_AT = {
-    _1D: "{s}",
-    _2D: "vec2({s}, {t})",
-    _3D: "vec3({s}, {t}, 0.25)",
-    _1DA: "vec2({t}, {s})",
-    _2DA: "vec3({t}, {t}, {s})",
-}
-_PROJECTED = {
-    _1D: ("vec2({s}, 1.0) * 2.0", "vec4({s}, 9.0, 9.0, 1.0) * 2.0"),
-    _2D: ("vec3({s}, {t}, 1.0) * 2.0", "vec4({s}, {t}, 9.0, 1.0) * 2.0"),
-    _3D: ("vec4({s}, {t}, 0.25, 1.0) * 2.0",),
-}
-_OFFSET = {
-    _1D: ("1", "rg gb bw wr"),
-    _2D: ("ivec2(4, 0)", "rg gg bw ww"),  # clamped to its edges
-    _3D: ("ivec3(1, 0, 0)", "rg gr bw wb"),
-    _1DA: ("1", "rr gg bb ww"),  # a layer has one colour
-    _2DA: ("ivec2(1, 2)", "rr gg bb ww"),
-}
-"""An offset in texels, and the colour it leads to from each."""
-_TEXELS = {  # the texel an offset away from one of the n-th colour
-    _1D: ("{n} - 1", "1"),
-    _2D: ("ivec2({n} % 2 * 4 + 1, {n} / 2 * 4 - 2)", "ivec2(2, 4)"),
-    _3D: ("ivec3({n} % 2 + 1, {n} / 2 - 1, 1)", "ivec3(-1, 1, -1)"),
-    _1DA: ("ivec2(3, {n})", "-2"),
-    _2DA: ("ivec3(5, -1, {n})", "ivec2(-3, 2)"),
-}
-_NAMES = {_1D: "1D", _2D: "2D", _3D: "3D", _1DA: "1DArray", _2DA: "2DArray"}
+_KINDS = (
+    _Kind("1D", "texture rgbw 1D 0", _ROW, "{s}", "0.0", ("1", "rg gb bw wr"), ("{n} - 1", "1"),
+          ("vec2({s}, 1.0) * 2.0", "vec4({s}, 9.0, 9.0, 1.0) * 2.0")),
+    # The offset is clamped to the edges.
+    _Kind("2D", "texture rgbw 0 (8, 8)", _QUADRANTS, "vec2({s}, {t})", "vec2(0.0)",
+          ("ivec2(4, 0)", "rg gg bw ww"), ("ivec2({n} % 2 * 4 + 1, {n} / 2 * 4 - 2)",
+          "ivec2(2, 4)"), ("vec3({s}, {t}, 1.0) * 2.0", "vec4({s}, {t}, 9.0, 1.0) * 2.0")),
+    _Kind("3D", "texture rgbw 3D 0", _QUADRANTS, "vec3({s}, {t}, 0.25)", "vec3(0.0)",
+          ("ivec3(1, 0, 0)", "rg gr bw wb"), ("ivec3({n} % 2 + 1, {n} / 2 - 1, 1)",
+          "ivec3(-1, 1, -1)"), ("vec4({s}, {t}, 0.25, 1.0) * 2.0",)),
+    # A layer has one colour.
+    _Kind("1DArray", "texture rgbw 1DArray 0 (4, 4)", _LAYERS, "vec2({t}, {s})", "0.0",
+          ("1", "rr gg bb ww"), ("ivec2(3, {n})", "-2")),
+    _Kind("2DArray", "texture rgbw 2DArray 0 (4, 4, 4)", _LAYERS, "vec3({t}, {t}, {s})",
+          "vec2(0.0)", ("ivec2(1, 2)", "rr gg bb ww"), ("ivec3(5, -1, {n})", "ivec2(-3, 2)")),
+)  # fmt: skip
+_LOD = "GL_ARB_shader_texture_lod"
+# Comparisons with depths that rise from 0 to 1 along the texture.
+_SHADOWS = (
+    ("1D", "shadow1D", "vec3({s}, 0.0, 0.5)", ""),
+    ("1D", "shadow1DProj", "vec4({s}, 0.0, 0.5, 1.0) * 2.0", ""),
+    ("2D", "shadow2D", "vec3({s}, 0.5, 0.5)", ""),
+    ("2D", "shadow2DProj", "vec4({s}, 0.5, 0.5, 1.0) * 2.0", ""),
+    ("1D", "shadow1DLod", "vec3({s}, 0.0, 0.5), 0.0", _LOD),
+    ("2D", "shadow2DLod", "vec3({s}, 0.5, 0.5), 0.0", _LOD),
+    ("2D", "shadow2DProjLod", "vec4({s}, 0.5, 0.5, 1.0) * 2.0, 0.0", _LOD),
+    ("2D", "shadow2DGradARB", "vec3({s}, 0.5, 0.5), vec2(0.0), vec2(0.0)", _LOD),
+)
 
 
-def tests() -> Iterator[tuple[str, str, str]]:
-    for kind, name in _NAMES.items():
-        yield from _old(kind, name)
-        yield from _new(kind, name)
-    yield from _shadow()
+def tests() -> Iterator[str]:
+    for kind in _KINDS:
+        for title, arguments, extension in _old(kind):
+            yield _test(kind, 120, title, title.partition("-")[0], arguments, extension)
+        for title, arguments in _new(kind):
+            name = title.partition("-")[0]
+            yield _test(kind, 130, f"{title}-{kind.name}", name, arguments, "")
+    for size, name, arguments, extension in _SHADOWS:
+        call = f"{name}(tex, {arguments}).r"
+        checks = [f"{call.format(s=s)} == {v}" for s, v in (("0.1", "0.0"), ("0.9", "1.0"))]
+        yield templates("texture_functions").shadow(size, name, extension, checks)
 
 
-def _old(kind: _Kind, name: str) -> Iterator[tuple[str, str, str]]:
+def _old(kind: _Kind) -> Iterator[tuple[str, str, str]]:
     """What GLSL 1.20 calls them, with ARB_shader_texture_lod and EXT_texture_array."""
-    at, zero = _AT[kind], _ZERO[kind]
-    array = "GL_EXT_texture_array" if kind in (_1DA, _2DA) else ""
-    lod = "GL_ARB_shader_texture_lod"
-    calls = [(f"texture{name}", f"texture{name}(tex, {at})", array)]
-    if not array:
-        calls.append((f"texture{name}Lod", f"texture{name}Lod(tex, {at}, 0.0)", lod))
-        call = f"texture{name}GradARB(tex, {at}, {zero}, {zero})"
-        calls.append((f"texture{name}GradARB", call, lod))
-    for number, place in enumerate(_PROJECTED.get(kind, ())):
-        tail = f"-{'vec' + place[3]}" if number else ""
-        calls.append((f"texture{name}Proj{tail}", f"texture{name}Proj(tex, {place})", ""))
-        calls.append(
-            (f"texture{name}ProjLod{tail}", f"texture{name}ProjLod(tex, {place}, 0.0)", lod)
-        )
-        call = f"texture{name}ProjGradARB(tex, {place}, {zero}, {zero})"
-        calls.append((f"texture{name}ProjGradARB{tail}", call, lod))
-    for title, call, extension in calls:
-        yield _test(f"glsl-1.20/texture-functions/{title}", kind, 120, call, extension)
+    name, zero = f"texture{kind.name}", kind.zero
+    if kind.name.endswith("Array"):
+        yield name, kind.at, "GL_EXT_texture_array"
+        return
+    ways = [("", kind.at, "")]
+    for place in kind.projected:
+        ways.append(("Proj", place, f"-{place[:4]}" if len(ways) > 1 else ""))
+    for how, place, tail in ways:
+        yield f"{name}{how}{tail}", place, ""
+        yield f"{name}{how}Lod{tail}", f"{place}, 0.0", _LOD
+        yield f"{name}{how}GradARB{tail}", f"{place}, {zero}, {zero}", _LOD
 
 
-def _new(kind: _Kind, name: str) -> Iterator[tuple[str, str, str]]:
+def _new(kind: _Kind) -> Iterator[tuple[str, str]]:
     """What they have been called since GLSL 1.30."""
-    at, zero = _AT[kind], _ZERO[kind]
-    offset, _ = _OFFSET[kind]
-    calls = [
-        ("textureGrad", f"textureGrad(tex, {at}, {zero}, {zero})"),
-        ("textureGradOffset", f"textureGradOffset(tex, {at}, {zero}, {zero}, {offset})"),
-        ("textureLod", f"textureLod(tex, {at}, 0.0)"),
-        ("textureLodOffset", f"textureLodOffset(tex, {at}, 0.0, {offset})"),
-        ("textureOffset", f"textureOffset(tex, {at}, {offset})"),
-    ]
-    for number, place in enumerate(_PROJECTED.get(kind, ())):
-        tail = "-vec4" if number else ""
-        calls += [
-            (f"textureProj{tail}", f"textureProj(tex, {place})"),
-            (f"textureProjGrad{tail}", f"textureProjGrad(tex, {place}, {zero}, {zero})"),
-            (
-                f"textureProjGradOffset{tail}",
-                f"textureProjGradOffset(tex, {place}, {zero}, {zero}, {offset})",
-            ),
-            (f"textureProjLod{tail}", f"textureProjLod(tex, {place}, 0.0)"),
-            (f"textureProjLodOffset{tail}", f"textureProjLodOffset(tex, {place}, 0.0, {offset})"),
-            (f"textureProjOffset{tail}", f"textureProjOffset(tex, {place}, {offset})"),
-        ]
-    for title, call in calls:
-        yield _test(f"glsl-1.30/texture-functions/{title}-{name}", kind, 130, call, "")
-    place, offset = _TEXELS[kind]
-    call = f"texelFetchOffset(tex, {place}, 0, {offset})"
-    yield _test(f"glsl-1.30/texture-functions/texelFetchOffset-{name}", kind, 130, call, "")
+    zero, offset = kind.zero, kind.offset[0]
+    for number, place in enumerate((kind.at, *kind.projected)):
+        how, tail = "Proj" * (number > 0), "-vec4" * (number > 1)
+        if number:
+            yield f"textureProj{tail}", place
+        yield f"texture{how}Grad{tail}", f"{place}, {zero}, {zero}"
+        yield f"texture{how}GradOffset{tail}", f"{place}, {zero}, {zero}, {offset}"
+        yield f"texture{how}Lod{tail}", f"{place}, 0.0"
+        yield f"texture{how}LodOffset{tail}", f"{place}, 0.0, {offset}"
+        yield f"texture{how}Offset{tail}", f"{place}, {offset}"
+    texel, away = kind.texel
+    yield "texelFetchOffset", f"{texel}, 0, {away}"
 
 
-def _test(place: str, kind: _Kind, version: int, call: str, extension: str) -> tuple[str, str, str]:
-    offset = "Offset(" in call and "Fetch" not in call
-    moved = {way[0]: way[1] for way in _OFFSET[kind][1].split()} if offset else {}
+def _test(kind: _Kind, version: int, title: str, name: str, arguments: str, extension: str) -> str:
+    moves = name.endswith("Offset") and "Fetch" not in name
+    moved = {way[0]: way[1] for way in kind.offset[1].split()} if moves else {}
+    call = f"{name}(tex, {arguments})"
     checks = [
         f"{call.format(s=s, t=t, n=n)} == {_COLORS[moved.get(color, color)]}"
         for n, (s, t, color) in enumerate(kind.places)
     ]
-    out = "gl_FragColor" if version < 130 else "color"
-    lines = [
-        "[require]",
-        f"GLSL >= {version // 100}.{version % 100:02}",
-        *filter(None, [extension]),
-        "SIZE 8 8",
-        "",
-        "[vertex shader passthrough]",
-        "",
-        "[fragment shader]",
-        f"#version {version}",
-        *([f"#extension {extension} : require"] if extension else []),
-        f"uniform {kind.sampler} tex;",
-        *([] if version < 130 else ["out vec4 color;"]),
-        "",
-        "void main()",
-        "{",
-        "\tbool right = " + "\n\t\t&& ".join(checks) + ";",
-        f"\t{out} = right ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);",
-        "}",
-        "",
-        "[test]",
-        "uniform int tex 0",
-        kind.setup,
-        "texparameter " + _target(kind) + " min nearest",
-        "texparameter " + _target(kind) + " mag nearest",
-        "draw rect -1 -1 2 2",
-        "probe all rgba 0.0 1.0 0.0 1.0",
-    ]
-    return place, f"{place.rpartition('/')[2]} finds the texel of each colour.", "\n".join(lines)
-
-
-def _target(kind: _Kind) -> str:
-    return _NAMES[kind]
-
-
-def _shadow() -> Iterator[tuple[str, str, str]]:
-    """Comparisons with depths that rise from 0 to 1 along the texture."""
-    calls = [
-        ("1D", "shadow1D", "shadow1D(tex, vec3({s}, 0.0, 0.5))", ""),
-        ("1D", "shadow1DProj", "shadow1DProj(tex, vec4({s}, 0.0, 0.5, 1.0) * 2.0)", ""),
-        ("2D", "shadow2D", "shadow2D(tex, vec3({s}, 0.5, 0.5))", ""),
-        ("2D", "shadow2DProj", "shadow2DProj(tex, vec4({s}, 0.5, 0.5, 1.0) * 2.0)", ""),
-        ("1D", "shadow1DLod", "shadow1DLod(tex, vec3({s}, 0.0, 0.5), 0.0)", "lod"),
-        ("2D", "shadow2DLod", "shadow2DLod(tex, vec3({s}, 0.5, 0.5), 0.0)", "lod"),
-        (
-            "2D",
-            "shadow2DProjLod",
-            "shadow2DProjLod(tex, vec4({s}, 0.5, 0.5, 1.0) * 2.0, 0.0)",
-            "lod",
-        ),
-        (
-            "2D",
-            "shadow2DGradARB",
-            "shadow2DGradARB(tex, vec3({s}, 0.5, 0.5), vec2(0.0), vec2(0.0))",
-            "lod",
-        ),
-    ]
-    for kind, name, call, needs in calls:
-        extension = "GL_ARB_shader_texture_lod" if needs else ""
-        checks = [
-            f"{call.format(s=s)}.r == {value}" for s, value in (("0.1", "0.0"), ("0.9", "1.0"))
-        ]
-        lines = [
-            "[require]",
-            "GLSL >= 1.20",
-            *filter(None, [extension]),
-            "SIZE 8 8",
-            "",
-            "[vertex shader passthrough]",
-            "",
-            "[fragment shader]",
-            "#version 120",
-            *([f"#extension {extension} : require"] if extension else []),
-            f"uniform sampler{kind}Shadow tex;",
-            "",
-            "void main()",
-            "{",
-            "\tbool right = " + "\n\t\t&& ".join(checks) + ";",
-            "\tgl_FragColor = right ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);",
-            "}",
-            "",
-            "[test]",
-            "uniform int tex 0",
-            f"texture shadow{kind} 0 ({'16' if kind == '1D' else '16, 16'})",
-            f"texparameter {kind} compare_func lequal",
-            "draw rect -1 -1 2 2",
-            "probe all rgba 0.0 1.0 0.0 1.0",
-        ]
-        place = f"glsl-1.20/texture-functions/{name}"
-        yield place, f"{name} compares with the depth that is there.", "\n".join(lines)
+    return str(templates("texture_functions").lookup(kind, version, title, extension, checks))

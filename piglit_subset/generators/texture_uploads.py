@@ -6,235 +6,159 @@ of its narrowest channel.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-_TEXEL = (1.0, 0.0, 1.0, 0.0)
-_CORE = """[require]
-GL >= 3.3
-GLSL >= 3.30
-{extensions}SIZE 4 4
-"""
-_COMPAT = """[require]
-GL COMPAT >= 3.0
-GLSL >= 1.30
-{extensions}SIZE 4 4
-"""
-_SHADERS = """
-[vertex shader passthrough]
+from gallette.piglit_subset.generators.common import channels_of, templates
 
-[fragment shader]
-#version {version}
-uniform {prefix}sampler2D image;
-uniform {prefix}vec4 expected;
-uniform float near;
-out vec4 color;
-
-void main()
-{{
-	{prefix}vec4 found = texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0);
-	color = {right} ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);
-}}
-
-[test]
-uniform int image 0
-call glGenTextures 1 -> texture
-call glBindTexture GL_TEXTURE_2D $texture
-call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MIN_FILTER GL_NEAREST
-call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MAG_FILTER GL_NEAREST
-call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MAX_LEVEL 0
-"""
-_NEAR = "all(lessThanEqual(abs(found - expected), vec4(near)))"
-# Sized formats: the channels that are kept, and half a step of the narrowest.
-_PLAIN = {
-    "R8": "R", "RG8": "RG", "RGB8": "RGB", "RGBA8": "RGBA", "R16": "R", "RG16": "RG",
-    "RGB16": "RGB", "RGBA16": "RGBA", "R8_SNORM": "R", "RG8_SNORM": "RG", "RGB8_SNORM": "RGB",
-    "RGBA8_SNORM": "RGBA", "R16_SNORM": "R", "RG16_SNORM": "RG", "RGB16_SNORM": "RGB",
-    "RGBA16_SNORM": "RGBA", "R16F": "R", "RG16F": "RG", "RGB16F": "RGB", "RGBA16F": "RGBA",
-    "R32F": "R", "RG32F": "RG", "RGB32F": "RGB", "RGBA32F": "RGBA", "RGB10_A2": "RGBA",
-    "R11F_G11F_B10F": "RGB", "RGB9_E5": "RGB", "SRGB8": "RGB", "SRGB8_ALPHA8": "RGBA",
-    "R3_G3_B2": "RGB", "RGB4": "RGB", "RGB5": "RGB", "RGB10": "RGB", "RGB12": "RGB",
-    "RGBA2": "RGBA", "RGBA4": "RGBA", "RGB5_A1": "RGBA", "RGBA12": "RGBA",
-}  # fmt: skip
+_TEXELS = ((1.0, 0.0, 1.0, 0.0), (0.0, 1.0, 0.0, 1.0))
+_PLAIN = (
+    "R8", "RG8", "RGB8", "RGBA8", "R16", "RG16", "RGB16", "RGBA16", "R8_SNORM", "RG8_SNORM",
+    "RGB8_SNORM", "RGBA8_SNORM", "R16_SNORM", "RG16_SNORM", "RGB16_SNORM", "RGBA16_SNORM", "R16F",
+    "RG16F", "RGB16F", "RGBA16F", "R32F", "RG32F", "RGB32F", "RGBA32F", "RGB10_A2",
+    "R11F_G11F_B10F", "RGB9_E5", "SRGB8", "SRGB8_ALPHA8", "R3_G3_B2", "RGB4", "RGB5", "RGB10",
+    "RGB12", "RGBA2", "RGBA4", "RGB5_A1", "RGBA12",
+)  # fmt: skip
+# The steps of a format's narrowest channel, where it has less than eight bits.
+_STEPS = {"R3_G3_B2": 3, "RGBA2": 3, "RGB10_A2": 3, "RGB4": 15, "RGBA4": 15, "RGB5": 31,
+          "RGB5_A1": 31}  # fmt: skip
 _OLD = {"ALPHA": "A", "LUMINANCE": "L", "LUMINANCE_ALPHA": "LA", "INTENSITY": "I"}
 
+Case = tuple[str, str, str, float]
+"""Internal format, what `glTexImage2D` is told of the texels, the value wanted, how far it may be
+off."""
 
-def tests() -> Iterator[tuple[str, str, str]]:
-    for name, channels in _PLAIN.items():
-        yield _upload(name, channels)
-    yield from _integers()
+
+def tests() -> Iterator[str]:
+    for name in _PLAIN:
+        yield _plain(name)
+    for signed in (True, False):
+        yield _integers(signed)
     for base, channels in _OLD.items():
         yield _old(base, channels)
         for signed in (True, False):
             yield _old_integers(base, channels, signed)
-    yield from _depth()
+    yield _depth()
     for block in _blocks():
         yield _compressed(block)
 
 
-def _floats(version: int, right: str = _NEAR) -> str:
-    return _SHADERS.format(version=version, prefix="", right=right)
+def _test(place: str, purpose: str, cases: Any, extensions: str = "", **how: Any) -> str:
+    return str(templates("texture_uploads").upload(place, purpose, cases, extensions, **how))
 
 
-def _check(internal: str, form: str, kind: str, data: str, expected: str, near: float) -> list[str]:
-    return [
-        "",
-        f"call glTexImage2D GL_TEXTURE_2D 0 GL_{internal} 2 2 0 GL_{form} GL_{kind} {data}",
-        f"uniform vec4 expected {expected}",
-        f"uniform float near {near}",
-        "draw rect -1 -1 2 2",
-        "probe all rgba 0 1 0 1",
-    ]
-
-
-def _repeat(texel: tuple[float, ...] | tuple[int, ...]) -> str:
-    return " ".join(f"{v:g}" for v in texel * 4)
-
-
-def _kept(channels: str, texel: tuple[float, ...]) -> tuple[float, ...]:
-    """What a lookup gives of a texel."""
-    r, _, _, a = texel
-    special = {"A": (0.0, 0.0, 0.0, a), "L": (r, r, r, 1.0), "LA": (r, r, r, a), "I": (r,) * 4}
-    if channels in special:
-        return special[channels]
-    pairs = zip("RGBA", texel, (0.0, 0.0, 0.0, 1.0), strict=True)
-    return tuple(v if c in channels else default for c, v, default in pairs)
+def _texels(kind: str, texel: tuple[Any, ...]) -> str:
+    """Four of them, as an argument."""
+    return f"{kind}({' '.join(f'{v:g}' for v in texel * 4)})"
 
 
 def _words(values: tuple[float, ...]) -> str:
     return " ".join(f"{v:g}" for v in values)
 
 
-def _upload(name: str, channels: str) -> tuple[str, str, str]:
-    lines = []
-    for texel in (_TEXEL, (0.0, 1.0, 0.0, 1.0)):
-        data = f"float({_repeat(texel)})"
-        lines += _check(name, "RGBA", "FLOAT", data, _words(_kept(channels, texel)), 0.00001)
+def _kept(channels: str, texel: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a lookup gives of a texel."""
+    zero, one = type(texel[0])(0), type(texel[0])(1)
+    r, _, _, a = texel
+    special = {"A": (zero, zero, zero, a), "L": (r, r, r, one), "LA": (r, r, r, a), "I": (r,) * 4}
+    pairs = zip("RGBA", texel, (zero, zero, zero, one), strict=True)
+    return special.get(channels) or tuple(v if c in channels else d for c, v, d in pairs)
+
+
+def _floats(name: str, channels: str, texels: tuple[tuple[float, ...], ...]) -> Iterator[Case]:
+    """Texels that the format holds exactly."""
+    for texel in texels:
+        data = f"GL_RGBA GL_FLOAT {_texels('float', texel)}"
+        yield name, data, _words(_kept(channels, texel)), 0.00001
+
+
+def _plain(name: str) -> str:
+    channels = channels_of(name)
+    cases = list(_floats(name, channels, _TEXELS))
     # A value between: off by at most half a step of the narrowest channel.
-    steps = {"R3_G3_B2": 3, "RGBA2": 3, "RGB10_A2": 3, "RGB4": 15, "RGBA4": 15, "RGB5": 31,
-             "RGB5_A1": 31}  # fmt: skip
-    if name == "RGB5_A1":
-        texel = (0.25, 0.5, 0.75, 1.0)
-    else:
-        texel = (0.25, 0.5, 0.75, 0.25)
-    near = 0.55 / steps.get(name, 127)
+    texel = (0.25, 0.5, 0.75, 1.0 if name == "RGB5_A1" else 0.25)
     expected = _kept(channels, texel)
     if name.startswith("SRGB"):
         expected = (*(((v + 0.055) / 1.055) ** 2.4 for v in expected[:3]), expected[3])
-    data = f"float({_repeat(texel)})"
-    lines += _check(name, "RGBA", "FLOAT", data, _words(expected), near)
-    return (
-        f"gl-3.3/texture-uploads/{name.lower().replace('_', '-')}",
-        f"Texels of {name} are what was uploaded.",
-        _CORE.format(extensions="") + _floats(330) + "\n".join(lines).lstrip(),
-    )
+    data = f"GL_RGBA GL_FLOAT {_texels('float', texel)}"
+    cases.append((name, data, _words(expected), 0.55 / _STEPS.get(name, 127)))
+    place = f"gl-3.3/texture-uploads/{name.lower().replace('_', '-')}"
+    return _test(place, f"Texels of {name} are what was uploaded", cases)
 
 
-def _integer_case(internal: str, form: str, signed: bool, channels: str) -> list[str]:
-    texel = (-5, 7, -3, 100) if signed else (5, 7, 3, 200)
-    r, _, _, a = texel
-    special = {"A": (0, 0, 0, a), "L": (r, r, r, 1), "LA": (r, r, r, a), "I": (r,) * 4}
-    pairs = zip("RGBA", texel, (0, 0, 0, 1), strict=True)
-    expected = special.get(channels) or tuple(v if c in channels else d for c, v, d in pairs)
-    name, kind = ("int", "INT") if signed else ("uint", "UNSIGNED_INT")
-    return [
-        "",
-        f"call glTexImage2D GL_TEXTURE_2D 0 GL_{internal} 2 2 0 GL_{form} GL_{kind} "
-        f"{name}({_repeat(texel)})",
-        f"uniform {'ivec4' if signed else 'uvec4'} expected {' '.join(map(str, expected))}",
-        "draw rect -1 -1 2 2",
-        "probe all rgba 0 1 0 1",
+def _integer(name: str, signed: bool, channels: str, alpha: int = 200) -> Case:
+    texel = (-5, 7, -3, 100) if signed else (5, 7, 3, alpha)
+    kind, type_name = ("INT", "int") if signed else ("UNSIGNED_INT", "uint")
+    data = f"GL_RGBA_INTEGER GL_{kind} {_texels(type_name, texel)}"
+    return name, data, _words(_kept(channels, texel)), 0.0
+
+
+def _integers(signed: bool) -> str:
+    what, suffix = ("signed", "I") if signed else ("unsigned", "UI")
+    cases = [
+        _integer(f"{channels}{bits}{suffix}", signed, channels)
+        for channels in ("R", "RG", "RGB", "RGBA")
+        for bits in (8, 16, 32)
     ]
+    if not signed:
+        cases.append(_integer("RGB10_A2UI", signed, "RGBA", 3))
+    return _test(
+        f"gl-3.3/texture-uploads/{what}-integers",
+        f"Texels of {what} integer formats are what was uploaded",
+        cases,
+        "" if signed else "GL_ARB_texture_rgb10_a2ui\n",
+        prefix="i" if signed else "u",
+    )
 
 
-def _integer_shaders(version: int, signed: bool) -> str:
-    text = _SHADERS.format(version=version, prefix="iu"[not signed], right="found == expected")
-    return text.replace("uniform float near;\n", "")
-
-
-def _integers() -> Iterator[tuple[str, str, str]]:
-    for signed in (True, False):
-        what = "signed" if signed else "unsigned"
-        lines = []
-        for channels in ("R", "RG", "RGB", "RGBA"):
-            for bits in (8, 16, 32):
-                internal = f"{channels}{bits}{'I' if signed else 'UI'}"
-                lines += _integer_case(internal, "RGBA_INTEGER", signed, channels)
-        extensions = "" if signed else "GL_ARB_texture_rgb10_a2ui\n"
-        if not signed:
-            case = _integer_case("RGB10_A2UI", "RGBA_INTEGER", signed, "RGBA")
-            lines += [line.replace("200", "3") for line in case]
-        yield (
-            f"gl-3.3/texture-uploads/{what}-integers",
-            f"Texels of {what} integer formats are what was uploaded.",
-            _CORE.format(extensions=extensions)
-            + _integer_shaders(330, signed)
-            + "\n".join(lines).lstrip(),
-        )
-
-
-def _old_name(base: str, bits: str) -> str:
-    return f"LUMINANCE{bits}_ALPHA{bits}" if base == "LUMINANCE_ALPHA" else f"{base}{bits}"
-
-
-def _old(base: str, channels: str) -> tuple[str, str, str]:
+def _old(base: str, channels: str) -> str:
     """GL_ALPHA8 and its kin: unsigned, signed, float, sRGB."""
-    names = [_old_name(base, bits) for bits in ("4", "8", "12", "16")]
-    names += [f"{_old_name(base, bits)}_SNORM" for bits in ("8", "16")]
-    names += [f"{base}{suffix}" for suffix in ("16F_ARB", "32F_ARB")]
-    if base.startswith("LUMINANCE"):
-        names.append("SLUMINANCE8_ALPHA8" if channels == "LA" else "SLUMINANCE8")
-    lines = []
-    for name in names:
-        for texel in (_TEXEL, (0.0, 1.0, 0.0, 1.0)):
-            data = f"float({_repeat(texel)})"
-            lines += _check(name, "RGBA", "FLOAT", data, _words(_kept(channels, texel)), 0.00001)
-    extensions = "GL_ARB_texture_float\nGL_EXT_texture_snorm\nGL_EXT_texture_sRGB\n"
-    return (
+    luminance, _, alpha = base.partition("_")
+    names = [
+        f"{luminance}{bits}{f'_{alpha}{bits}' if alpha else ''}{kind}"
+        for kind, sizes in (("", (4, 8, 12, 16)), ("_SNORM", (8, 16)))
+        for bits in sizes
+    ]
+    names += [f"{base}16F_ARB", f"{base}32F_ARB"]
+    if luminance == "LUMINANCE":
+        names.append("SLUMINANCE8_ALPHA8" if alpha else "SLUMINANCE8")
+    return _test(
         f"gl-1.1/texture-uploads/{base.lower().replace('_', '-')}",
-        f"Texels of the formats of {base} spread over the channels as they should.",
-        _COMPAT.format(extensions=extensions) + _floats(130) + "\n".join(lines).lstrip(),
+        f"Texels of the formats of {base} spread over the channels as they should",
+        [case for name in names for case in _floats(name, channels, _TEXELS)],
+        "GL_ARB_texture_float\nGL_EXT_texture_snorm\nGL_EXT_texture_sRGB\n",
+        compat=True,
     )
 
 
-def _old_integers(base: str, channels: str, signed: bool) -> tuple[str, str, str]:
+def _old_integers(base: str, channels: str, signed: bool) -> str:
     what, suffix = ("signed", "I_EXT") if signed else ("unsigned", "UI_EXT")
-    lines = []
-    for bits in (8, 16, 32):
-        lines += _integer_case(f"{base}{bits}{suffix}", "RGBA_INTEGER", signed, channels)
-    return (
+    return _test(
         f"ext_texture_integer/texture-uploads/{what}-{base.lower().replace('_', '-')}",
-        f"Texels of the {what} integer formats of {base} spread over the channels.",
-        _COMPAT.format(extensions="GL_EXT_texture_integer\n")
-        + _integer_shaders(130, signed)
-        + "\n".join(lines).lstrip(),
+        f"Texels of the {what} integer formats of {base} spread over the channels",
+        [_integer(f"{base}{bits}{suffix}", signed, channels) for bits in (8, 16, 32)],
+        "GL_EXT_texture_integer\n",
+        compat=True,
+        prefix="i" if signed else "u",
     )
 
 
-def _depth() -> Iterator[tuple[str, str, str]]:
-    lines = []
-    for name in ("DEPTH_COMPONENT16", "DEPTH_COMPONENT24", "DEPTH_COMPONENT32",
-                 "DEPTH_COMPONENT32F"):  # fmt: skip
-        data = "float(0.25 0.25 0.25 0.25)"
-        lines += _check(name, "DEPTH_COMPONENT", "FLOAT", data, "0.25 0 0 1", 0.00002)
+def _depth() -> str:
     word = 0x40000000 | 7
-    data = f"uint({word} {word} {word} {word})"
-    lines += _check(
-        "DEPTH24_STENCIL8", "DEPTH_STENCIL", "UNSIGNED_INT_24_8", data, "0.25 0 0 1", 0.00002
-    )
     bits = struct.unpack("<I", struct.pack("<f", 0.25))[0]
-    data = f"uint({' '.join([f'{bits} 7'] * 4)})"
-    kind = "FLOAT_32_UNSIGNED_INT_24_8_REV"
-    lines += _check("DEPTH32F_STENCIL8", "DEPTH_STENCIL", kind, data, "0.25 0 0 1", 0.00002)
-    shaders = _floats(330).replace(
-        "= texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0);",
-        "= vec4(texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0).r, 0.0, 0.0, 1.0);",
-    )
-    yield (
+    depths = f"GL_DEPTH_COMPONENT GL_FLOAT {_texels('float', (0.25,))}"
+    words = f"GL_DEPTH_STENCIL GL_UNSIGNED_INT_24_8 uint({' '.join([str(word)] * 4)})"
+    pairs = f"GL_FLOAT_32_UNSIGNED_INT_24_8_REV uint({' '.join([f'{bits} 7'] * 4)})"
+    rows = [(f"DEPTH_COMPONENT{size}", depths) for size in ("16", "24", "32", "32F")]
+    rows += [("DEPTH24_STENCIL8", words), ("DEPTH32F_STENCIL8", f"GL_DEPTH_STENCIL {pairs}")]
+    return _test(
         "gl-3.3/texture-uploads/depth",
-        "Depths of all depth formats are what was uploaded.",
-        _CORE.format(extensions="") + shaders + "\n".join(lines).lstrip(),
+        "Depths of all depth formats are what was uploaded",
+        [(name, data, "0.25 0 0 1", 0.00002) for name, data in rows],
+        depth=True,
     )
 
 
@@ -268,16 +192,15 @@ def _blocks() -> Iterator[Block]:
     color = (1.0, 32 / 63, 0.0)
     plain = struct.pack("<HHI", orange, 0, 0)
     s3tc = "GL_EXT_texture_compression_s3tc"
-    srgb = "COMPRESSED_SRGB_S3TC_DXT1_EXT"
-    yield Block("COMPRESSED_RGB_S3TC_DXT1_EXT", s3tc, plain, (*color, 1.0), srgb=srgb)
-    srgb = "COMPRESSED_SRGB_ALPHA_S3TC_DXT1_EXT"
-    yield Block("COMPRESSED_RGBA_S3TC_DXT1_EXT", s3tc, plain, (*color, 1.0), srgb=srgb)
-    half = bytes([0x77] * 8)
-    srgb = "COMPRESSED_SRGB_ALPHA_S3TC_DXT3_EXT"
-    yield Block("COMPRESSED_RGBA_S3TC_DXT3_EXT", s3tc, half + plain, (*color, 7 / 15), srgb=srgb)
-    alpha = bytes([102, 0, 0, 0, 0, 0, 0, 0])
-    srgb = "COMPRESSED_SRGB_ALPHA_S3TC_DXT5_EXT"
-    yield Block("COMPRESSED_RGBA_S3TC_DXT5_EXT", s3tc, alpha + plain, (*color, 0.4), srgb=srgb)
+    half, alpha = bytes([0x77] * 8), bytes([102, 0, 0, 0, 0, 0, 0, 0])
+    for name, srgb, data, opacity in (
+        ("RGB_S3TC_DXT1", "SRGB_S3TC_DXT1", plain, 1.0),
+        ("RGBA_S3TC_DXT1", "SRGB_ALPHA_S3TC_DXT1", plain, 1.0),
+        ("RGBA_S3TC_DXT3", "SRGB_ALPHA_S3TC_DXT3", half + plain, 7 / 15),
+        ("RGBA_S3TC_DXT5", "SRGB_ALPHA_S3TC_DXT5", alpha + plain, 0.4),
+    ):
+        srgb = f"COMPRESSED_{srgb}_EXT"
+        yield Block(f"COMPRESSED_{name}_EXT", s3tc, data, (*color, opacity), srgb=srgb)
     less = bytes([51, 0, 0, 0, 0, 0, 0, 0])
     yield Block("COMPRESSED_RED_RGTC1", "", alpha, (0.4, 0.0, 0.0, 1.0))
     yield Block("COMPRESSED_SIGNED_RED_RGTC1", "", less, (51 / 127, 0.0, 0.0, 1.0))
@@ -322,7 +245,7 @@ def _etc2() -> Iterator[Block]:
     extension = "GL_ARB_ES3_compatibility"
     # Individual mode: four bits per channel for both halves, the smallest table, index 0 (+2).
     color = bytes([0xDD, 0x66, 0x00, 0x00, 0, 0, 0, 0])
-    seen = ((0xDD + 2) / 255, (0x66 + 2) / 255, 2 / 255)
+    individual = ((0xDD + 2) / 255, (0x66 + 2) / 255, 2 / 255)
     # Punch-through alpha has no individual mode: five bits and a difference of zero, opaque.
     even = bytes([27 << 3, 12 << 3, 0, 2, 0, 0, 0, 0])
     eight = (27 << 3 | 27 >> 2, 12 << 3 | 12 >> 2)
@@ -330,17 +253,13 @@ def _etc2() -> Iterator[Block]:
     # An alpha or red block: base, multiplier 1, table 13; index 4 of it adds nothing.
     flat = bytes([102, 0x1D, *int("100" * 16, 2).to_bytes(6, "big")])
     eac = bytes([102, 0x0D, *int("100" * 16, 2).to_bytes(6, "big")])
-    yield Block(
-        "COMPRESSED_RGB8_ETC2", extension, color, (*seen, 1.0), srgb="COMPRESSED_SRGB8_ETC2"
-    )
-    yield Block(
-        "COMPRESSED_RGB8_PUNCHTHROUGH_ALPHA1_ETC2", extension, even, (*other, 1.0),
-        srgb="COMPRESSED_SRGB8_PUNCHTHROUGH_ALPHA1_ETC2",
-    )  # fmt: skip
-    yield Block(
-        "COMPRESSED_RGBA8_ETC2_EAC", extension, flat + color, (*seen, 102 / 255),
-        srgb="COMPRESSED_SRGB8_ALPHA8_ETC2_EAC",
-    )  # fmt: skip
+    for name, data, seen in (
+        ("RGB8_ETC2", color, (*individual, 1.0)),
+        ("RGB8_PUNCHTHROUGH_ALPHA1_ETC2", even, (*other, 1.0)),
+        ("RGBA8_ETC2_EAC", flat + color, (*individual, 102 / 255)),
+    ):
+        srgb = f"COMPRESSED_S{name.replace('RGBA8', 'RGB8_ALPHA8')}"
+        yield Block(f"COMPRESSED_{name}", extension, data, seen, srgb=srgb)
     red = (102 * 8 + 4) / 2047
     yield Block("COMPRESSED_R11_EAC", extension, eac, (red, 0.0, 0.0, 1.0))
     yield Block("COMPRESSED_RG11_EAC", extension, eac * 2, (red, red, 0.0, 1.0))
@@ -353,31 +272,21 @@ def _linear(value: float) -> float:
     return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
 
 
-def _compressed(block: Block) -> tuple[str, str, str]:
-    width, height = block.size
-    data = f"ubyte({' '.join(map(str, block.data))})"
-    lines = []
-    for name in filter(None, (block.internal, block.srgb)):
-        color = block.color
-        if name == block.srgb:
-            color = (*(_linear(v) for v in color[:3]), color[3])
-        lines += [
-            "",
-            f"call glCompressedTexImage2D GL_TEXTURE_2D 0 GL_{name} {width} {height} 0 "
-            f"{len(block.data)} {data}",
-            f"uniform vec4 expected {_words(color)}",
-            f"uniform float near {block.near:.6g}",
-            "draw rect -1 -1 2 2",
-            "probe all rgba 0 1 0 1",
-        ]
+def _compressed(block: Block) -> str:
+    data = f"{len(block.data)} ubyte({' '.join(map(str, block.data))})"
+    cases = [(block.internal, data, _words(block.color), f"{block.near:.6g}")]
+    if block.srgb:
+        color = (*map(_linear, block.color[:3]), block.color[3])
+        cases.append((block.srgb, data, _words(color), f"{block.near:.6g}"))
     extensions = f"{block.extension}\n" if block.extension else ""
     if block.srgb and "S3TC" in block.internal:
         extensions += "GL_EXT_texture_sRGB\n"
-    short = block.internal.removeprefix("COMPRESSED_").removesuffix("_ARB").removesuffix("_KHR")
-    short = short.removesuffix("_EXT")
+    short = re.sub("^COMPRESSED_|_(ARB|KHR|EXT)$", "", block.internal)
     group = block.extension.removeprefix("GL_").lower() or "gl-3.3"
-    return (
+    return _test(
         f"{group}/compressed/{short.lower().replace('_', '-')}",
-        f"A block of {block.internal} is decoded, as colours and as sRGB where there is that.",
-        _CORE.format(extensions=extensions) + _floats(330) + "\n".join(lines).lstrip(),
+        f"A block of {block.internal} is decoded, as colours and as sRGB where there is that",
+        cases,
+        extensions,
+        size=block.size,
     )

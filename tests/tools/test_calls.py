@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,12 +118,12 @@ def test_a_malformed_call_is_refused_with_its_place(line: str, message: str, und
 
 
 def test_every_function_the_bundled_tests_call_is_in_the_table() -> None:
-    from gallette.piglit_subset.suite import BUNDLED
+    from gallette.piglit_subset.suite import find_tests
     from gallette.state_tracker.entry_points.functions import FUNCTIONS
 
     called = {
         line.split()[1]
-        for path in Path(BUNDLED).rglob("*.shader_test")
+        for _, path in find_tests([])
         for line in path.read_text().splitlines()
         if line.startswith(("call gl", "check gl"))
     }

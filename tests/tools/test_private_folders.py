@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -127,7 +128,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shared.chmod(0o1777)
     (tmp_path / "no-folder").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "no-folder"))
-    monkeypatch.setattr(libraries.tempfile, "tempdir", str(shared))
+    monkeypatch.setattr(tempfile, "tempdir", str(shared))
     return shared
 
 

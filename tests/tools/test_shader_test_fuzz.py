@@ -11,10 +11,10 @@ from gallette.compiler.errors import GalletteError
 from gallette.piglit_subset import commands
 from gallette.piglit_subset.requirements import Skip, context_needs
 from gallette.piglit_subset.shader_test import parse_text
-from gallette.piglit_subset.suite import BUNDLED
+from gallette.piglit_subset.suite import find_tests
 from gallette.piglit_subset.vertices import parse_vertex_data
 
-TEXTS = [p.read_text() for p in sorted(BUNDLED.rglob("*.shader_test"))]
+TEXTS = [path.read_text() for _, path in find_tests([])]
 NOISE = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
