@@ -401,7 +401,7 @@ class Context(GLInterface):
 
     @property
     def observed(self) -> bool:
-        """Does somebody want to see each call when it is made?"""
+        """Does an observer need to see each call when it is made?"""
         return self._print_calls or self._watcher is not None
 
     def record_error(self, error: GLError, function: Function) -> None:

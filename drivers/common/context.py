@@ -202,8 +202,7 @@ class HostContext(MemoryContext):
 
     @property
     def taps(self) -> list[Callable[[Sequence[MergedDraws]], None]]:
-        """Observers: each is shown what the pending draws of a batch became, before those are
-        executed."""
+        """Observers: each is called with the merged draws of a batch before they are executed."""
         return self._queue.taps
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:

@@ -101,7 +101,7 @@ def _shown(name: str, arguments: tuple[Any, ...]) -> str:
 def run(page: Page, driver: str) -> None:
     """A frame of many small draws, from the calls of the application to the few draws executed.
 
-    Why a driver does not draw when it is told to draw.
+    Why a driver does not draw at once.
     """
     frame = drawn(driver)
     draws = sum(name.startswith("glDraw") for name, _ in frame.commands)

@@ -1,6 +1,6 @@
 """The calls that become commands, and what each of them sets.
 
-Of a command, word 0 is the number of its function in `CALLS`, the words behind it are the
+Of a command, word 0 is the number of its function in `CALLS`, the words after it are the
 arguments, and from byte `PAYLOAD` on there is what a pointer pointed at, or a uniform's values.
 """
 

@@ -57,9 +57,9 @@ class _Block:
 
 
 _blocks: list[_Block] = []
-"""Two that take turns: a batch stays where it is while it is executed."""
+"""One for the next batch, one for the batch that is being executed, which must stay in place."""
 _owners: list[tuple[Recorder, int]] = []
-"""Who owns the ring, and the thread; nobody at first. Kept until it is flushed."""
+"""The owner of the ring and its thread, if it has one: kept until the ring is flushed."""
 _taken = threading.Lock()
 
 
@@ -101,7 +101,7 @@ def forget(recorder: Recorder) -> None:
 
 
 def drop(recorder: Recorder) -> None:
-    """A context may not record any more: execute what there is, and hold it no longer."""
+    """A context may not record any more: execute its commands, and hold it no longer."""
     if any(owner is recorder for owner, _ in _owners):
         words[Word.THREAD] = 0
         flush(recorder)

@@ -25,7 +25,7 @@ Numbers = npt.NDArray[np.uint8]
 
 
 def _odd(count: int) -> Hashes:
-    """Odd numbers that nobody can guess, so that nobody can make two states look the same."""
+    """Random odd numbers: an application cannot guess them to make two states look the same."""
     return np.frombuffer(os.urandom(8 * count), np.uint64) | np.uint64(1)
 
 

@@ -75,7 +75,7 @@ class Stream:
             self._clear()
 
     def _clear(self) -> None:
-        """Nothing is known of draws and of what was set."""
+        """Forget all draws and all state that was set."""
         if not (self.kinds or self.applied or self.accepted):
             return
         self.kinds.clear()
@@ -173,7 +173,7 @@ class Stream:
 
 
 def _decoded(commands: memoryview, address: int) -> list[tuple[str, tuple[Any, ...]]]:
-    """The calls of a batch; a pointer is the address of what it pointed at."""
+    """The calls of a batch; pointers are addresses of copies of the data."""
     calls = [CALLS[number] for number in _numbers(commands)]
     return [
         (call.c_name, call.arguments(commands, place * COMMAND_BYTES, address))

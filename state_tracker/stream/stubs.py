@@ -27,7 +27,7 @@ _ALONE = [call.number for call in CALLS if call.stands_alone]
 class Word(IntEnum):
     """Words that stubs and Python share."""
 
-    THREAD = 0  # whose calls become commands; 0: nobody's
+    THREAD = 0  # the one whose calls become commands; 0: none
     PENDING = 1  # is there a command?
     NEXT = 2  # the address of the next one
     END = 3  # from which address on there is no room

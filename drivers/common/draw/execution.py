@@ -40,7 +40,7 @@ class Execution:
         """`regroup`: draws of several states may change places to be executed together."""
         self._states, self._regroup = states, regroup
         self.taps: list[Callable[[Sequence[MergedDraws]], None]] = []
-        """Who wants to see what pending draws became, before that is executed."""
+        """Observers: each is called with the merged draws of a batch before they are executed."""
         self._drawn: Counter[Any] = Counter()  # by shaders: draws that were pending together
 
     def forget(self) -> None:

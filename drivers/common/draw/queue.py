@@ -96,7 +96,7 @@ class DrawQueue:
 
     @property
     def taps(self) -> list[Callable[[Sequence[MergedDraws]], None]]:
-        """Who wants to see what pending draws became."""
+        """Observers of the merged draws of batches."""
         return self._execution.taps
 
     def _constants(self) -> Row:
