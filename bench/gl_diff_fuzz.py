@@ -47,7 +47,7 @@ from gl_diff.threads import WHILE, Threads
 from gallette.compiler.reduce import reduce_lines
 
 Pairs = tuple[tuple[str, str], ...]
-PAIRS: Pairs = (("queued", "native"), ("queued", "immediate"))
+PAIRS: Pairs = (("queued", "native"), ("queued", "immediate"), ("queued", "streamed"))
 BOTH: Pairs = (("beside", "apart"),)
 """of two programs that run in turns"""
 AT_ONCE: Pairs = (("at once", "one by one"),)

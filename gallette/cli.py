@@ -206,6 +206,7 @@ def _top_parser() -> argparse.ArgumentParser:
         )
         + "\n\nenvironment:\n"
         "  GALLETTE_DRIVER   the default driver\n"
+        "  GALLETTE_STREAM   off: execute every call and draw at once\n"
         "  GALLETTE_DEBUG    flags, separated by commas:\n"
         + _debug_flags()
         + "\n\nEvery command has its own --help.",

@@ -44,9 +44,6 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.fragment_ops import FragmentState
 from gallette.state_tracker.drawing.lowering import lowers_anything
 from gallette.state_tracker.drawing.rasterization import RasterState
-from gallette.state_tracker.drawing.repeats import Repeats
-from gallette.state_tracker.drawing.replays import Replays
-from gallette.state_tracker.drawing.validate import Derived
 from gallette.state_tracker.entry_points import abi
 from gallette.state_tracker.entry_points.answering import answers
 from gallette.state_tracker.entry_points.current import (
@@ -60,7 +57,6 @@ from gallette.state_tracker.entry_points.errors import GLError, invalid_operatio
 from gallette.state_tracker.entry_points.es1 import knowing_es1
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
-from gallette.state_tracker.entry_points.recording import MARK
 from gallette.state_tracker.entry_points.registry import implementation
 from gallette.state_tracker.entry_points.turns import guarded
 from gallette.state_tracker.entry_points.watching import watcher
@@ -80,6 +76,8 @@ from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
 from gallette.state_tracker.shading.programs import ProgramState
 from gallette.state_tracker.share import Caches, ShareGroup
+from gallette.state_tracker.stream import ring
+from gallette.state_tracker.stream.stream import Stream
 from gallette.state_tracker.sync import SyncState
 from gallette.state_tracker.targets.flipping import flipping, touches
 from gallette.state_tracker.targets.framebuffers import FramebufferBindings
@@ -172,7 +170,6 @@ class Context(GLInterface):
     error: int
     dirty: int
     owed: int
-    switches: int
     caches: Caches
     group: ShareGroup
     debug: DebugState
@@ -206,8 +203,7 @@ class Context(GLInterface):
     queries: QueryState
     syncs: SyncState
     vertex_input: VertexInput
-    repeats: Repeats
-    replays: Replays
+    stream: Stream
 
     def __init__(
         self,
@@ -258,13 +254,11 @@ class Context(GLInterface):
         self.loses_context_on_reset = False
         self.error = GL.NO_ERROR
         self.dirty = Dirty.ALL
-        self.owed = 0  # dirty, too: what draws that are repeated know of (see `drawing.settings`)
-        self.switches = 0  # capabilities switched since the beginning, a bit each (an odd number)
-        self.derived = Derived()
         self.released = False
         self.lost = ""  # why, once the driver has given up on its work
         self.group = share.group if share is not None else ShareGroup(self.screen)
         self.pipe, self.caches = self.group.pipe, self.group.caches
+        self.stream = Stream(self)
         self.bound_shaders = self.group.bound_shaders
         self.lists = ListState(self)
         self.calls = abi.CallTable(self)
@@ -305,8 +299,6 @@ class Context(GLInterface):
         self.queries = QueryState()
         self.syncs = self.group.syncs
         self.vertex_input = VertexInput(self)
-        self.repeats = Repeats(self)
-        self.replays = Replays(self)
         self.group.join(self)
         self.first_size, self.first_samples = size, samples
         if self._watcher is not None:
@@ -323,12 +315,6 @@ class Context(GLInterface):
     def __getattr__(self, name: str) -> Any:
         if self.__dict__.get("released") and not name.startswith("__"):
             raise ReleasedError(f"a context was released: nothing is left that has {name!r}")
-        recorded = self.__dict__.get(MARK)
-        if recorded is not None:  # nothing else is there until what was recorded is replayed
-            if name in recorded.for_others():
-                return recorded.for_others()[name]
-            recorded.end()
-            return getattr(self, name)
         if name.startswith("_"):
             raise AttributeError(name)
         try:
@@ -363,9 +349,8 @@ class Context(GLInterface):
 
     def forget_methods(self) -> None:
         """Make them again when they are asked for: another context has joined the group."""
-        if MARK not in self.__dict__:  # that ends first
-            self._set_aside = {}
-            self._forget_methods()
+        self._set_aside = {}
+        self._forget_methods()
 
     def _forget_methods(self) -> None:
         made, self._made = self._made, {}
@@ -407,11 +392,17 @@ class Context(GLInterface):
         function = abi.known(name)
         return abi.address(name) if function is not None and self.has_function(function) else 0
 
+    def reconsider_recording(self) -> None:
+        """Whether calls may become commands of the stream may be another answer now."""
+        if current_context() is self:
+            ring.own(self.stream)
+        elif not self.stream.may_record():
+            ring.drop(self.stream)
+
     @property
-    def may_shorten(self) -> bool:
-        """Need nobody hear of calls that change nothing (see `entry_points.shortcuts`)?"""
-        heard = self.is_compat or self._print_calls or self._watcher is not None
-        return not (heard or self.group.crowded or self.lost)
+    def observed(self) -> bool:
+        """Does an observer need to see each call when it is made?"""
+        return self._print_calls or self._watcher is not None
 
     def record_error(self, error: GLError, function: Function) -> None:
         """The first error stays until glGetError asks for it; debug output hears of all."""
@@ -478,6 +469,8 @@ class Context(GLInterface):
     @contextmanager
     def turn(self) -> Iterator[None]:
         """The pipe is this context's meanwhile, whoever else there is in the group."""
+        if ring.words[ring.PENDING]:
+            ring.flush(self.stream)
         with self.group.lock:
             self.group.take(self)
             yield
@@ -525,10 +518,9 @@ class Context(GLInterface):
         again: a program that makes a second context for a while goes on with its first. Raises
         `LeakError` if shaders or resources are still alive afterwards.
         """
-        if MARK in self.__dict__:
-            self.__dict__[MARK].end()
         if self.released:
             return
+        ring.drop(self.stream)
         before = self._living_before() if current_context() is self else None
         screen = self.screen if self._owns_screen else None
         try:

@@ -123,6 +123,7 @@ def debug_message_callback(ctx: Context, callback: Any, user_param: int | None) 
         state.callback, state.callback_address = _CALLBACK(callback), callback
     else:
         state.callback, state.callback_address = callback, 0
+    ctx.reconsider_recording()
 
 
 @entry

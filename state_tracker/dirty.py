@@ -35,14 +35,4 @@ class Dirty:
     IMAGES = 1 << 17
     STORAGE = 1 << 18
     TRANSFORM_FEEDBACK = 1 << 19
-    # Less than the bits they are named after: only capabilities were switched, other textures
-    # or another framebuffer bound, or another program used, so that what was derived for these
-    # before is still good.
-    BLEND_SWITCHED = 1 << 20
-    DEPTH_STENCIL_SWITCHED = 1 << 21
-    RASTERIZER_SWITCHED = 1 << 22
-    TEXTURES_BOUND = 1 << 23
-    PROGRAM_USED = 1 << 24
-    FRAMEBUFFER_BOUND = 1 << 25
-    ALL = (1 << 26) - 1
-    TARGETS = FRAMEBUFFER | FRAMEBUFFER_BOUND
+    ALL = (1 << 20) - 1

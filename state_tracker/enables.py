@@ -38,7 +38,6 @@ class Capability:
     field: str
     dirty: int
     of: str = ""  # "compat" or "desktop", if not all profiles have it
-    switch: int = 0  # its bit in `ctx.switches`; 0: derived state does not remember it
 
     def known_in(self, ctx: Context) -> bool:
         """Does the context's profile have it?"""
@@ -105,16 +104,8 @@ def _read() -> dict[int, Capability]:
             name, place, dirty, *of = line.split()
             holder, field = place.split(".")
             bits = sum(getattr(Dirty, part) for part in dirty.split("+") if part != "NOTHING")
-            switched = getattr(Dirty, f"{dirty}_SWITCHED", 0)
-            if field == "depth_clamp":  # two switches in one
-                switched = 0
-            table[getattr(GL, name)] = Capability(
-                holder,
-                field,
-                switched or bits,
-                of[0] if of else "",
-                2 << len(table) if switched else 0,
-            )
+            found = Capability(holder, field, bits, of[0] if of else "")
+            table[getattr(GL, name)] = found
     return table
 
 
@@ -124,11 +115,7 @@ def desktop_capabilities() -> list[str]:
     return [name.removeprefix("GL_") for name in names]
 
 
-_BLEND_SWITCH = 1
-
-
 _CAPABILITIES = _read()
-_SCISSOR_SWITCH = 2 << len(_CAPABILITIES)
 _TEXTURES = frozenset(
     (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
 )
@@ -144,7 +131,6 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
         if getattr(holder, found.field) != on or cap == GL.DEPTH_CLAMP:
             setattr(holder, found.field, on)
             ctx.dirty |= found.dirty
-            ctx.switches ^= found.switch
             if cap == GL.RASTERIZER_DISCARD:  # decides whether fragments have a stage at all
                 ctx.dirty |= Dirty.PROGRAM
             elif cap == GL.COLOR_MATERIAL:
@@ -153,18 +139,12 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
     if cap == GL.BLEND:
         fragment = ctx.fragment
         wanted = EVERY_BUFFER if on else 0
-        if fragment.blend_enabled == EVERY_BUFFER ^ wanted:
-            ctx.dirty |= Dirty.BLEND_SWITCHED
-            ctx.switches ^= _BLEND_SWITCH
-        elif fragment.blend_enabled != wanted:
+        if fragment.blend_enabled != wanted:
             ctx.dirty |= Dirty.BLEND
         fragment.blend_enabled = wanted
     elif cap == GL.SCISSOR_TEST:
         old = ctx.raster.scissor_enabled
-        if old.count(not on) == len(old):
-            ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER_SWITCHED
-            ctx.switches ^= _SCISSOR_SWITCH
-        elif old.count(on) < len(old):
+        if old.count(on) < len(old):
             ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER
         ctx.raster.scissor_enabled = [on] * len(old)
     elif 0 <= cap - GL.CLIP_DISTANCE0 < ctx.caps.max_clip_planes:

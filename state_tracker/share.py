@@ -116,6 +116,7 @@ class ShareGroup:
         self.contexts.append(context)
         if self.crowded:
             first = self.contexts[0]
+            self.reconsider_recording()
             first.forget_methods()  # made again, guarded
             wait_for_calls(self)
             first.forget_methods()  # one may just have been made
@@ -124,7 +125,13 @@ class ShareGroup:
         """A context ends; True if it was the last, which ends the group."""
         self.contexts.remove(context)
         self.owner = None
+        self.reconsider_recording()
         return not self.contexts
+
+    def reconsider_recording(self) -> None:
+        """What decides whether calls may become commands has changed."""
+        for context in self.contexts:
+            context.reconsider_recording()
 
     def end(self) -> None:
         """The last context is gone: delete what is still named, then the pipe."""
@@ -177,6 +184,7 @@ class ShareGroup:
             self.images += 1
         for context in self.contexts:
             context.dirty |= flags
+            context.stream.outdate()
 
     def take(self, context: Context) -> None:
         """Give the pipe to a context: nothing of its state is bound now."""

@@ -18,6 +18,7 @@ from gallette.drivers.common.draw import execution, queue
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.native.context import NativeContext
+from gallette.state_tracker.stream import stream
 from gl_diff import es
 from gl_diff.compare import Seen
 from gl_diff.new import New
@@ -27,7 +28,7 @@ from gl_diff.world import World
 
 __all__ = ["SIDES", "Side", "perform", "queueing", "run"]
 
-SIDES = ("queued", "immediate", "native")
+SIDES = ("queued", "streamed", "immediate", "native")
 CONTEXTS: dict[str, tuple[str, tuple[int, int]]] = {
     "core": ("core", (4, 3)),
     "compat": ("compat", (4, 3)),
@@ -43,15 +44,17 @@ _CODE: dict[str, Any] = {}
 @contextmanager
 def queueing(side: str) -> Iterator[None]:
     """numpipe merges whatever it may, or nothing: both are the same GL."""
-    before = queue.SMALL, execution.WORTH_MERGING
-    if side == "queued":
+    before = queue.SMALL, execution.WORTH_MERGING, stream.FEW, stream.PATIENCE
+    if side in ("queued", "streamed"):
         execution.WORTH_MERGING = 2
+    if side == "streamed":  # every batch is looked at as a whole
+        stream.FEW, stream.PATIENCE = 1, 1 << 30
     elif side == "immediate":
         queue.SMALL = 0
     try:
         yield
     finally:
-        queue.SMALL, execution.WORTH_MERGING = before
+        queue.SMALL, execution.WORTH_MERGING, stream.FEW, stream.PATIENCE = before
 
 
 class Eyes:
@@ -229,12 +232,31 @@ _OWN = (GL.DST_COLOR, GL.ONE_MINUS_DST_COLOR, GL.DST_ALPHA, GL.ONE_MINUS_DST_ALP
 _DRAWN = (GL.SRC_COLOR, GL.ONE_MINUS_SRC_COLOR, GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
 """Factors with which what is there is multiplied by what is drawn."""
 
-_NUMPIPE = ("queued", "immediate")
+_NUMPIPE = ("queued", "immediate", "streamed")
+
+
+class Pointers(NativeContext):
+    """One of our contexts, called as C does."""
+
+    def __init__(self, context: Context) -> None:
+        self.profile, self.requested_version = context.profile, context.requested_version
+        self._egl: Any = _Called(context)
+        self._retained = {}
+
+
+class _Called:
+    """What a native context asks of EGL."""
+
+    def __init__(self, context: Context) -> None:
+        self.make_current = context.make_current
+        self.get_proc_address = context.load_opengl_function
+        self.destroy = context.release
 
 
 class Side:
-    """A context of one kind: numpipe merging draws, numpipe drawing at once, the native one, or
-    another driver by its name. It may share the objects of another one, or be given its context."""
+    """A context of one kind: numpipe merging draws, the same called through C pointers, numpipe
+    drawing at once, the native one, or another driver by its name. It may share the objects of
+    another one, or be given its context."""
 
     def __init__(
         self,
@@ -258,7 +280,8 @@ class Side:
         make: Any = Context
         if driver.startswith("native"):
             driver, make = driver.partition(":")[2] or "llvmpipe", NativeContext
-        return make(driver, profile=of, version=version, share=share and share.gl)
+        made = make(driver, profile=of, version=version, share=share and share.gl)
+        return Pointers(made) if side == "streamed" else made
 
     def run(self, lines: Sequence[str]) -> list[Seen]:
         """Execute the lines; one that fails in Python ends nothing, its error is what was seen."""

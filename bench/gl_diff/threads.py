@@ -12,13 +12,11 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.native.context import NativeContext
 from gl_diff.beside import MARKS, Program, mixed
 from gl_diff.compare import Seen
-from gl_diff.run import CONTEXTS, Side, queueing
+from gl_diff.run import CONTEXTS, Pointers, Side, queueing
 
 __all__ = ["WHILE", "Threads", "at_once"]
 
@@ -34,24 +32,6 @@ def at_once(seed: int, program: Callable[[int, str], Program], kinds: Sequence[s
     """Two programs, as `mixed` makes them: the turns mean nothing."""
     between = random.Random(seed).choice((WHILE, SHARING))
     return mixed(seed, program, kinds, between)
-
-
-class Pointers(NativeContext):
-    """One of our contexts, called as C does."""
-
-    def __init__(self, context: Context) -> None:
-        self.profile, self.requested_version = context.profile, context.requested_version
-        self._egl: Any = _Called(context)
-        self._retained = {}
-
-
-class _Called:
-    """What a native context asks of EGL."""
-
-    def __init__(self, context: Context) -> None:
-        self.make_current = context.make_current
-        self.get_proc_address = context.load_opengl_function
-        self.destroy = context.release
 
 
 class Threads:

@@ -6,6 +6,7 @@ draw's way is in `draw`, `vertex`, `raster` and `output`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,7 @@ from gallette.pipe.state import (
 
 from .draw.compute import launch
 from .draw.finding import DrawStates
+from .draw.merging import MergedDraws
 from .draw.queue import MERGED_STAGES, DrawQueue
 from .draw.repeating import Repeatable
 from .draw.state import Witness
@@ -197,6 +199,11 @@ class HostContext(MemoryContext):
 
     def _counts_later(self, query: Handle) -> bool:
         return self.screen.counts_draws and query.type is not QueryType.PIPELINE_STATISTICS
+
+    @property
+    def taps(self) -> list[Callable[[Sequence[MergedDraws]], None]]:
+        """Observers: each is called with the merged draws of a batch before they are executed."""
+        return self._queue.taps
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:
         """What it takes to make the draw that was made last once more, if it waits."""

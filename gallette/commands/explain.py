@@ -149,6 +149,8 @@ def _print_passes(out: Console, passes: list[PassRecord], brief: bool) -> None:
                 style="bright_black",
             ),
         )
+        for (name, reason), count in record.rules.items():
+            out.print(Text(f"{count:4} x {name}: {reason}", style="bright_black"))
         if brief:
             continue
         for kind, line in diff_lines(unmarked(record.before), unmarked(record.after)):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from gallette.compiler.nir.algebraic.engine import RuleSet, rewrite_impl
 from gallette.compiler.nir.algebraic.pattern import (
     Const,
     Expr,
@@ -22,6 +21,8 @@ from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import Stage, clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.rewrite.matching import RuleSet
+from gallette.compiler.nir.rewrite.passes import rewrite_impl
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.lessons.page import Block, Code, Diff, Page, Prose, Table, lesson
 

@@ -106,7 +106,6 @@ class ImmediateState:
         """Materials that are not the same for all vertices are attributes of fixed function, which
         has no generic ones; to a vertex shader they are uniforms, with the values they have now."""
         ctx = self._ctx
-        ctx.programs.look_anew()
         ctx.programs.resolve()
         fixed = ctx.programs.stages[Stage.VERTEX].is_fixed_function
         kept: list[int] = []
@@ -166,7 +165,6 @@ class ImmediateState:
 def begin(ctx: Context, mode: int) -> None:
     check_mode(ctx, mode)
     if mode == GL.PATCHES:
-        ctx.programs.look_anew()
         ctx.programs.resolve()
         if Stage.TESS_EVAL not in ctx.programs.stages:
             raise invalid_operation("patches are for tessellation")

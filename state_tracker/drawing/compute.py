@@ -25,7 +25,6 @@ _REACHED = (
     | Dirty.CONSTANTS
     | Dirty.UNIFORM_BUFFERS
     | Dirty.TEXTURES
-    | Dirty.TEXTURES_BOUND
     | Dirty.STORAGE
     | Dirty.IMAGES
 )
@@ -37,7 +36,6 @@ def _launch(
     """Run the current compute program over `grid` workgroups."""
     if "compute" not in ctx.caps.stages:
         raise invalid_operation("the driver has no compute stage")
-    ctx.programs.look_anew()
     if ctx.dirty & Dirty.PROGRAM:
         ctx.programs.resolve()
     executable = ctx.programs.stages.get(Stage.COMPUTE)

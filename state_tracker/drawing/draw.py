@@ -15,7 +15,6 @@ from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo, StreamOutputTarget
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.blending import check_advanced_blending
-from gallette.state_tracker.drawing.repeats import REPEATED
 from gallette.state_tracker.drawing.validate import validate
 from gallette.state_tracker.entry_points.counts import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.enums import GL
@@ -45,9 +44,7 @@ __all__ = [
     "draw_captured",
     "draw_indexed",
     "index_range",
-    "indexed_call",
     "restart_index",
-    "restarts",
 ]
 
 _LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
@@ -129,7 +126,7 @@ def _prepare(
     if ctx.lowers and ctx.drawing_points != (mode == GL.POINTS):
         ctx.drawing_points = not ctx.drawing_points
         ctx.dirty |= Dirty.RASTERIZER
-    if (ctx.dirty | ctx.owed) & ~_INPUT_ONLY:
+    if ctx.dirty & ~_INPUT_ONLY:
         validate(ctx)
     vertex = ctx.programs.vertex
     if vertex is None:
@@ -151,9 +148,6 @@ def _check_alone(ctx: Context, mode: int) -> None:
 
 
 _INPUT_ONLY = Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
-
-
-_MORE = ~REPEATED
 
 
 def _submit(ctx: Context) -> Callable[[DrawInfo], None]:
@@ -195,10 +189,6 @@ def draw(
     draw_id: int = 0,
 ) -> None:
     """Draw consecutive vertices."""
-    alone = ctx.repeats.possible and not (base_instance or draw_id or ctx.lost)
-    call = mode, count, instances
-    if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call, first):
-        return  # there was nothing wrong with it before
     if mode not in _PLAIN or ctx.immediate.active or ctx.lost:
         check_mode(ctx, mode)
     if first < 0 or count < 0 or instances < 0:
@@ -226,16 +216,9 @@ def draw(
                 ctx.rendering.draw(info)
             else:
                 ctx.pipe.draw_vbo(info)
-                if alone:
-                    ctx.repeats.remember(call, info)
+                ctx.stream.drawn = info
     finally:
         ctx.vertex_input.finish()
-
-
-def _index_resource(ctx: Context) -> Resource | None:
-    """The storage that indices are in, if they are in a buffer that may be read."""
-    buffer = ctx.arrays.current.element_buffer
-    return None if buffer is None or buffer.blocked else buffer.resource
 
 
 def _index_source(
@@ -295,31 +278,6 @@ def restart_index(ctx: Context, size: int) -> int | None:
     return ctx.raster.restart_index if ctx.raster.primitive_restart else None
 
 
-def indexed_call(
-    ctx: Context,
-    mode: int,
-    count: int,
-    type: int,
-    indices: Pointer,
-    instances: int,
-    base_vertex: int = 0,
-) -> tuple[Any, ...] | None:
-    """What tells a draw by index from others; none of one that may not be made again as it is."""
-    stored = _index_resource(ctx)
-    # Indices in the caller's memory may be other ones the next time.
-    if stored is None or not (indices is None or isinstance(indices, int)):
-        return None
-    if type not in INDEX_TYPES:
-        return None
-    restart = restart_index(ctx, INDEX_TYPES[type][0])
-    return mode, count, type, indices, base_vertex, restart, stored, instances
-
-
-def restarts(ctx: Context) -> tuple[int | None, ...]:
-    """The index that restarts primitives, by the size of indices."""
-    return tuple([restart_index(ctx, size) for size in (1, 2, 4)])
-
-
 def draw_indexed(
     ctx: Context,
     mode: int,
@@ -339,11 +297,6 @@ def draw_indexed(
         raise invalid_enum(type, "index type")
     size, gl_type = INDEX_TYPES[type]
     restart = restart_index(ctx, size)
-    call = None
-    if ctx.repeats.possible and not (base_instance or draw_id):
-        call = indexed_call(ctx, mode, count, type, indices, instances, base_vertex)
-    if call is not None and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
-        return
     if not ctx.can_draw():
         _check_alone(ctx, mode)
         return
@@ -372,8 +325,8 @@ def draw_indexed(
                 draw_id=draw_id,
             )
             _submit(ctx)(info)
-            if call is not None:
-                ctx.repeats.remember(call, info)
+            if ctx.arrays.current.element_buffer is not None:
+                ctx.stream.drawn = info
     finally:
         ctx.vertex_input.finish()
 

@@ -31,8 +31,6 @@ from gallette.state_tracker.drawing.rasterization import (
     rasterizer_state,
     sample_positions,
 )
-from gallette.state_tracker.drawing.repeats import REPEATED
-from gallette.state_tracker.drawing.settings import SETTINGS
 from gallette.state_tracker.drawing.storage import bind_images, bind_storage
 from gallette.state_tracker.drawing.viewports import scissor_states, viewport_states
 from gallette.state_tracker.entry_points.enums import GL
@@ -41,7 +39,6 @@ from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.shading.builtin_uniforms import fill
 from gallette.state_tracker.shading.rendezvous import moves_into
 from gallette.state_tracker.shading.sampler_units import sampler_conflict
-from gallette.state_tracker.targets.framebuffers import Framebuffer
 from gallette.state_tracker.texturing.sampling import SamplerParams
 from gallette.state_tracker.texturing.textures import TextureObject
 
@@ -98,26 +95,6 @@ class StateCache:
         self._bound = self._state = None
 
 
-_Where = tuple[int, Framebuffer]
-
-
-@dataclasses.dataclass(slots=True)
-class Derived:
-    """What a context derived for the capabilities that were on and the framebuffer that was bound,
-    and for the textures it saw.
-
-    Good as long as nothing else changes: each atom below clears what it is about to replace.
-    """
-
-    blend: dict[_Where, tuple[Handle, bool]] = dataclasses.field(default_factory=dict)
-    depth_stencil: dict[_Where, Handle] = dataclasses.field(default_factory=dict)
-    rasterizer: dict[_Where, Handle] = dataclasses.field(default_factory=dict)
-    textures: dict[Any, tuple[SamplerView, Handle]] = dataclasses.field(default_factory=dict)
-
-
-_MOST_DERIVED = 256
-
-
 def _framebuffer(ctx: Context) -> None:
     draw = ctx.framebuffers.draw
     if draw.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
@@ -128,69 +105,21 @@ def _framebuffer(ctx: Context) -> None:
         ctx.pipe_framebuffer = state
 
 
-def _framebuffer_bound(ctx: Context) -> None:
-    _framebuffer(ctx)
-    _sample_mask(ctx)
-
-
-def _where(ctx: Context) -> _Where:
-    return ctx.switches, ctx.framebuffers.draw
-
-
 def _blend(ctx: Context) -> None:
-    ctx.derived.blend.clear()
-    _blend_switched(ctx)
-
-
-def _blend_switched(ctx: Context) -> None:
-    known, where = ctx.derived.blend, _where(ctx)
-    found = known.get(where)
-    if found is not None:
-        ctx.caches.blend.bind_handle(found[0])
-        ctx.blends_advanced = found[1]
-        return
     state = blend_state(ctx)
-    handle = ctx.caches.blend.bind(state)
+    ctx.caches.blend.bind(state)
     ctx.blends_advanced = any(rt.blend_enable and rt.rgb_func.is_advanced for rt in state.rt)
-    _remember(known, where, (handle, ctx.blends_advanced))
-
-
-def _remember(known: dict[Any, Any], key: Any, value: Any) -> None:
-    if len(known) >= _MOST_DERIVED:
-        known.clear()
-    known[key] = value
 
 
 def _depth_stencil(ctx: Context) -> None:
-    ctx.derived.depth_stencil.clear()
-    _depth_stencil_switched(ctx)
-
-
-def _depth_stencil_switched(ctx: Context) -> None:
-    known, where = ctx.derived.depth_stencil, _where(ctx)
-    found = known.get(where)
-    if found is not None:
-        ctx.caches.depth_stencil.bind_handle(found)
-        return
     state = depth_stencil_alpha_state(ctx)
     if ctx.lowers:
         ctx.full_depth_stencil = state
-        ctx.caches.depth_stencil.bind(told_depth_stencil(ctx.caps, state))
-        return
-    _remember(known, where, ctx.caches.depth_stencil.bind(state))
+        state = told_depth_stencil(ctx.caps, state)
+    ctx.caches.depth_stencil.bind(state)
 
 
 def _rasterizer(ctx: Context) -> None:
-    ctx.derived.rasterizer.clear()
-    _rasterizer_switched(ctx)
-
-
-def _rasterizer_switched(ctx: Context) -> None:
-    known, where = ctx.derived.rasterizer, _where(ctx)
-    found = known.get(where)
-    if found is not None:
-        ctx.caches.rasterizer.bind_handle(found)
-        return
     state = rasterizer_state(ctx)
     outlined = ctx.is_compat and not (state.fill_front is state.fill_back is PolygonMode.FILL)
     if outlined != ctx.passes_edge_flags:
@@ -199,9 +128,7 @@ def _rasterizer_switched(ctx: Context) -> None:
     if ctx.lowers:
         ctx.full_rasterizer = state
         state = told_rasterizer(ctx.caps, state)
-    handle = ctx.caches.rasterizer.bind(state)
-    if not (ctx.lowers or ctx.is_compat):  # which look at more
-        _remember(known, where, handle)
+    ctx.caches.rasterizer.bind(state)
 
 
 def _viewport(ctx: Context) -> None:
@@ -344,12 +271,7 @@ def _textures(ctx: Context) -> None:
     sampling = {e for e in ctx.programs.stages.values() if e.textures or e.handle_uniforms}
     if sampling and (conflict := sampler_conflict(sampling)):
         raise invalid_operation(conflict)
-    ctx.derived.textures.clear()
-    _textures_bound(ctx)
-
-
-def _textures_bound(ctx: Context) -> None:
-    known, texture_units, pipe = ctx.derived.textures, ctx.textures.units, ctx.pipe
+    pipe = ctx.pipe
     for stage, executable in ctx.programs.stages.items():
         if executable.linked.info.has_handles:
             _texture_handles(ctx, stage)
@@ -361,14 +283,8 @@ def _textures_bound(ctx: Context) -> None:
         samplers: list[Handle] = [None] * count
         for place, units, element, target, scalar, numbers in sampled:
             number = units[element]
-            unit = texture_units[number]
-            key = unit.bound[target], unit.sampler, scalar, unit.lod_bias, numbers
-            found = known.get(key)
-            if found is None:
-                view, state = _view_and_sampler(ctx, number, target, scalar, numbers)
-                found = view, ctx.caches.sampler.get(state)
-                _remember(known, key, found)
-            views[place], samplers[place] = found
+            view, state = _view_and_sampler(ctx, number, target, scalar, numbers)
+            views[place], samplers[place] = view, ctx.caches.sampler.get(state)
         pipe.set_sampler_views(stage, 0, views)
         pipe.bind_sampler_states(stage, 0, samplers)
 
@@ -395,21 +311,16 @@ def _texture_handles(ctx: Context, stage: Stage) -> None:
 # In this order: later atoms may rely on what earlier ones set.
 ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
     (Dirty.FRAMEBUFFER, _framebuffer),
-    (Dirty.FRAMEBUFFER_BOUND, _framebuffer_bound),
     (Dirty.PROGRAM, _program),
     (Dirty.BUILTINS, _builtins),
     (Dirty.CONSTANTS, _constants),
     (Dirty.UNIFORM_BUFFERS, _uniform_buffers),
     (Dirty.TEXTURES, _textures),
-    (Dirty.TEXTURES_BOUND, _textures_bound),
     (Dirty.STORAGE, bind_storage),
     (Dirty.IMAGES, bind_images),
     (Dirty.BLEND, _blend),
-    (Dirty.BLEND_SWITCHED, _blend_switched),
     (Dirty.DEPTH_STENCIL, _depth_stencil),
-    (Dirty.DEPTH_STENCIL_SWITCHED, _depth_stencil_switched),
     (Dirty.RASTERIZER, _rasterizer),
-    (Dirty.RASTERIZER_SWITCHED, _rasterizer_switched),
     (Dirty.VIEWPORT, _viewport),
     (Dirty.SCISSOR, _scissor),
     (Dirty.STENCIL_REF, _stencil_ref),
@@ -419,34 +330,15 @@ ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
     (Dirty.STIPPLE, _stipple),
 )
 # What decides which shaders run: with fixed function, much more than glUseProgram.
-_WHAT_RUNS = Dirty.PROGRAM | Dirty.BUILTINS | Dirty.TEXTURES | Dirty.TEXTURES_BOUND
+_WHAT_RUNS = Dirty.PROGRAM | Dirty.BUILTINS | Dirty.TEXTURES
 # What the keys of lowered shaders are made from.
-_KEYS = (
-    Dirty.PROGRAM
-    | Dirty.RASTERIZER
-    | Dirty.RASTERIZER_SWITCHED
-    | Dirty.DEPTH_STENCIL
-    | Dirty.DEPTH_STENCIL_SWITCHED
-    | Dirty.TEXTURES
-    | Dirty.TEXTURES_BOUND
-)
+_KEYS = Dirty.PROGRAM | Dirty.RASTERIZER | Dirty.DEPTH_STENCIL | Dirty.TEXTURES
 _IMPLIED = (
     (Dirty.FRAMEBUFFER,
      Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER
      | Dirty.BUILTINS),
-    (Dirty.FRAMEBUFFER_BOUND,
-     Dirty.BLEND_SWITCHED | Dirty.DEPTH_STENCIL_SWITCHED | Dirty.RASTERIZER_SWITCHED
-     | Dirty.SCISSOR),
     (Dirty.BUILTINS, Dirty.CONSTANTS),
 )  # fmt: skip
-
-
-def _told_of_framebuffers(ctx: Context) -> bool:
-    """Do shaders, or what is made of them, know something of the framebuffer?"""
-    stages, used = ctx.programs.stages.values(), ctx.programs.executable
-    if ctx.is_compat or ctx.lowers or any(each.has_builtins for each in stages):
-        return True
-    return used is not None and used.has_builtins  # who may not have been looked at yet
 
 
 @functools.lru_cache(maxsize=1024)
@@ -459,18 +351,8 @@ def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
     """Bring the pipe up to date with everything dirty in `wanted`."""
     if ctx.caches.full:
         ctx.group.trim()
-    if ctx.owed:
-        ctx.dirty, ctx.owed = ctx.dirty | ctx.owed, 0
-    if ctx.dirty & wanted & ~REPEATED:
-        ctx.repeats.clear()
-    if ctx.dirty & wanted & SETTINGS:
-        ctx.repeats.settings.changed(ctx.dirty)
-    if wanted & Dirty.PROGRAM:  # a clear does not ask which program is in use
-        ctx.programs.look_anew()
     if ctx.dirty & wanted & (_WHAT_RUNS if ctx.is_compat else Dirty.PROGRAM):
         ctx.programs.resolve()
-    if ctx.dirty & wanted & Dirty.FRAMEBUFFER_BOUND and _told_of_framebuffers(ctx):
-        ctx.dirty |= Dirty.FRAMEBUFFER
     dirty = ctx.dirty & wanted
     for cause, effect in _IMPLIED:
         if dirty & cause:

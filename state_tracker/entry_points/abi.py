@@ -21,13 +21,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError, MisuseError, ResetError, tell
-from gallette.state_tracker.entry_points import recording, shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.dispatch import default_of
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.texts import kept_text
+from gallette.state_tracker.stream import ring
+from gallette.state_tracker.stream.calls import keeps_state
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -39,7 +40,7 @@ _BACK_FROM_C = 0.01  # seconds: much longer than the way out of a callback
 _POINTERS: list[Any] = []  # whoever was told an address may use it for ever
 _ADDRESSES: dict[str, int] = {}
 """The same numbers each time: moderngl never lets go of one. Of two threads that ask at once the
-first decides (`setdefault`, `update`), since the other may be calling by then."""
+first decides (`setdefault`), since the other may be calling by then."""
 
 _REPORTED: set[str] = set()
 
@@ -57,12 +58,8 @@ def address(c_name: str) -> int:
         function = known(c_name)
         if function is None:
             return 0
-        if shortcuts.possible(function.name):
-            _shorten()
-        if c_name not in _ADDRESSES:
-            pointer = _pointer(function, _entry_point(function))
-            _ADDRESSES.setdefault(c_name, recording.put_in_front(function.name, pointer))
-        found = _ADDRESSES[c_name]
+        pointer = _pointer(function, _entry_point(function))
+        found = _ADDRESSES.setdefault(c_name, ring.in_front(function.name, pointer))
     return found
 
 
@@ -71,22 +68,6 @@ def _pointer(function: Function, entry: Callable[..., Any]) -> int:
     pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(entry)
     _POINTERS.append(pointer)
     return ctypes.cast(pointer, ctypes.c_void_p).value or 0
-
-
-def _shorten() -> None:
-    """Make the pointers of the functions that have shortcuts: of all or none, since each relies on
-    the others to tell what they do. So of none, if somebody was given one of them without.
-    """
-    functions = [FUNCTIONS[name] for name in shortcuts.NAMES]
-    if any(function.c_name in _ADDRESSES for function in functions):
-        return
-    pointers = {function.name: _pointer(function, _noting(function)) for function in functions}
-    _ADDRESSES.update(
-        {
-            FUNCTIONS[name].c_name: recording.put_in_front(name, found)
-            for name, found in shortcuts.compiled(pointers).items()
-        }
-    )
 
 
 class CallTable(dict[str, Callable[..., Any]]):
@@ -102,8 +83,6 @@ class CallTable(dict[str, Callable[..., Any]]):
         method = _method(self._context, function)
         if hasattr(method, "direct"):  # `failed` records its errors
             method = method.direct
-            if not shortcuts.leaves_alone(function.name):
-                method = _forgetting(method)
         self[c_name] = method
         return method
 
@@ -124,30 +103,22 @@ def _method(context: Context, function: Function) -> Callable[..., Any]:
 def _entry_point(function: Function) -> Callable[..., Any]:
     """What C calls. Results of functions without one are ignored, so only the others differ.
 
-    Most calls of most programs are of one or two numbers: they do without a tuple for them.
+    Commands that were called before are executed first.
     """
     name, tables, no_table = function.c_name, CALL_TABLES, _NoContext()
-
-    def call_one(one: Any) -> None:
-        try:
-            tables.get(get_ident(), no_table)[name](one)
-        except BaseException as error:
-            failed(function, error)
-
-    def call_two(one: Any, two: Any) -> None:
-        try:
-            tables.get(get_ident(), no_table)[name](one, two)
-        except BaseException as error:
-            failed(function, error)
-
-    def call_three(one: Any, two: Any, three: Any) -> None:
-        try:
-            tables.get(get_ident(), no_table)[name](one, two, three)
-        except BaseException as error:
-            failed(function, error)
+    words, pending = ring.words, ring.PENDING
 
     def call(*args: Any) -> None:
         try:
+            if words[pending]:
+                ring.flush()
+            tables.get(get_ident(), no_table)[name](*args)
+        except BaseException as error:
+            failed(function, error)
+
+    def call_that_changes(*args: Any) -> None:
+        try:
+            _about_to_change()
             tables.get(get_ident(), no_table)[name](*args)
         except BaseException as error:
             failed(function, error)
@@ -156,51 +127,26 @@ def _entry_point(function: Function) -> Callable[..., Any]:
 
     def answer(*args: Any) -> Any:
         try:
+            if changes:
+                _about_to_change()
+            elif words[pending]:
+                ring.flush()
             return tables.get(get_ident(), no_table)[name](*args) or 0
         except BaseException as error:
             failed(function, error)
             return nothing
 
+    changes = not keeps_state(function.name)
     if function.restype is not None:
         return answer
-    few: dict[int, Callable[..., Any]] = {1: call_one, 2: call_two, 3: call_three}
-    return few.get(len(function.params), call)
+    return call_that_changes if changes else call
 
 
-def _noting(function: Function) -> Callable[..., Any]:
-    """The same for a function of one or two numbers with a shortcut: what it did is noted."""
-    name, short = function.c_name, function.name
-    note, note_bound = shortcuts.note, shortcuts.note_bound
-    tables, no_table = CALL_TABLES, _NoContext()
-
-    def call(one: Any) -> None:
-        try:
-            tables.get(get_ident(), no_table)[name](one)
-            note(current_context, short, one)
-        except BaseException as error:
-            shortcuts.forget()
-            failed(function, error)
-
-    def call_two(one: Any, two: Any) -> None:
-        try:
-            tables.get(get_ident(), no_table)[name](one, two)
-            note_bound(current_context, short, one, two)
-        except BaseException as error:
-            shortcuts.forget()
-            failed(function, error)
-
-    return call if len(function.params) == 1 else call_two
-
-
-def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that may change what shortcuts rely on."""
-    words = shortcuts.WORDS
-
-    def call(*args: Any) -> Any:
-        words[0] = 0
-        return method(*args)
-
-    return call
+def _about_to_change() -> None:
+    """Before state is changed by another call than a command of the stream."""
+    context = current_context()
+    if context is not None:
+        context.stream.forget()
 
 
 class _NoContext(dict[str, Callable[..., Any]]):

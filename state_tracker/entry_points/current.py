@@ -12,8 +12,8 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gallette.state_tracker.entry_points import recording, shortcuts
 from gallette.state_tracker.entry_points.thread_ends import at_thread_end, expect_end
+from gallette.state_tracker.stream import ring
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -26,13 +26,14 @@ _CONTEXTS: dict[int, Context] = {}
 
 def current_context() -> Context | None:
     """The calling thread's current context."""
+    if ring.words[ring.PENDING]:
+        ring.flush()
     return _CONTEXTS.get(get_ident())
 
 
 def set_current(context: Context | None) -> None:
     """Make a context (or none) the calling thread's current one."""
-    shortcuts.forget()
-    recording.end_here()
+    ring.own(None)
     thread = get_ident()
     if context is None:
         _CONTEXTS.pop(thread, None)
@@ -42,6 +43,7 @@ def set_current(context: Context | None) -> None:
             expect_end()
         _CONTEXTS[thread] = context
         CALL_TABLES[thread] = context.calls
+        ring.own(context.stream)
 
 
 @at_thread_end
@@ -56,7 +58,7 @@ def threads_of(context: Context) -> list[int]:
 
 def forget_context(context: Context) -> None:
     """A destroyed context is current nowhere."""
-    shortcuts.forget()
+    ring.drop(context.stream)
     for thread in threads_of(context):
         _CONTEXTS.pop(thread, None)
         CALL_TABLES.pop(thread, None)

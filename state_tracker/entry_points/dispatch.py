@@ -20,7 +20,6 @@ import numpy as np
 
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.state_tracker.compatibility.list_functions import is_vertex_data
-from gallette.state_tracker.entry_points import shortcuts
 from gallette.state_tracker.entry_points.arguments import checked_count, misfit
 from gallette.state_tracker.entry_points.errors import GLError, invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
@@ -30,6 +29,8 @@ from gallette.state_tracker.entry_points.memory import (
     read_strings,
     write_bytes,
 )
+from gallette.state_tracker.stream import ring
+from gallette.state_tracker.stream.calls import keeps_state
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -238,7 +239,8 @@ def bind_method(
     facts = _facts(function)
     params, required, converters = function.params, facts.required, facts.converters
     total, several = len(params), facts.several
-    words = shortcuts.WORDS  # C does not come this way with what leaves them alone
+    words, pending = ring.words, ring.PENDING
+    stream, changes = context.stream, not keeps_state(function.name)
     record, default = context.record_error, default_of(function) if facts.answers else None
 
     # Only the compatibility profile can be between glBegin and glEnd.
@@ -251,7 +253,10 @@ def bind_method(
             raise TypeError(wrong) from (None if isinstance(error, GLError) else error)
 
     def plain(*args: Any) -> Any:
-        words[0] = 0
+        if words[pending]:
+            ring.flush(stream)
+        if changes:
+            stream.forget()
         try:
             if begun.active:
                 raise invalid_operation("not between glBegin and glEnd")
@@ -268,7 +273,10 @@ def bind_method(
             raise
 
     def raw(*args: Any) -> Any:
-        words[0] = 0
+        if words[pending]:
+            ring.flush(stream)
+        if changes:
+            stream.forget()
         full = args + (OMITTED,) * (total - len(args))
         try:
             if begun.active:
@@ -293,7 +301,10 @@ def bind_method(
     has_texts = facts.has_texts
 
     def general(*args: Any) -> Any:
-        words[0] = 0
+        if words[pending]:
+            ring.flush(stream)
+        if changes:
+            stream.forget()
         if has_texts:
             args = function.with_count(args)
         if not required <= len(args) <= total:

@@ -244,7 +244,7 @@ def _blit_framebuffers(ctx: Context, read: Framebuffer, draw: Framebuffer, *args
 
 @entry
 def blit_framebuffer(ctx: Context, *args: int) -> None:
-    validate(ctx, Dirty.TARGETS)
+    validate(ctx, Dirty.FRAMEBUFFER)
     _blit_framebuffers(ctx, ctx.framebuffers.read, ctx.framebuffers.draw, *args)
 
 

@@ -78,7 +78,7 @@ def _colors(ctx: Context, scissor: ScissorState) -> Array:
 
 def _return(ctx: Context, values: Array, scissor: ScissorState) -> None:
     """Write colours to every draw buffer, under the colour masks."""
-    validate(ctx, Dirty.TARGETS)
+    validate(ctx, Dirty.FRAMEBUFFER)
     width, height = scissor.maxx - scissor.minx, scissor.maxy - scissor.miny
     for index, surface in enumerate(ctx.pipe_framebuffer.cbufs):
         if surface is None:

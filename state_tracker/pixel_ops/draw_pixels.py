@@ -91,7 +91,7 @@ def _zoomed(start: float, count: int, zoom: float, low: int, high: int) -> tuple
 
 def _write_stencil(ctx: Context, stencil: Array, depth: Array | None) -> None:
     """Stencil (and depth) values into the buffer: scissor and masks are all that is asked."""
-    validate(ctx, Dirty.TARGETS)
+    validate(ctx, Dirty.FRAMEBUFFER)
     draw, zoom = ctx.framebuffers.draw, ctx.transfer.zoom
     scissor = scissor_states(ctx)[0]
     x, y = _origin(ctx)

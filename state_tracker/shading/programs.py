@@ -441,15 +441,7 @@ class ProgramState:
         self.executable = program.executable if program is not None else None
         if old is not None and old.delete_pending and old.refs == 1:
             self.free(old)
-        self._ctx.dirty |= Dirty.PROGRAM_USED
-        if not self._ctx.repeats.possible:
-            self.look_anew()
-
-    def look_anew(self) -> None:
-        """Before what runs is asked for: another program may have come into use."""
-        ctx = self._ctx
-        if ctx.dirty & Dirty.PROGRAM_USED:
-            ctx.dirty = ctx.dirty & ~Dirty.PROGRAM_USED | _OF_PROGRAM
+        self._ctx.dirty |= _OF_PROGRAM
 
     def free(self, item: ShaderObject | ProgramObject) -> None:
         """Really delete something that was only waiting for its last user."""

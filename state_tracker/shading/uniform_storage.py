@@ -6,7 +6,6 @@ lists of units beside it. Locations map to (uniform, array element).
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.types import Base, Type
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.memory import bytes_at
-from gallette.state_tracker.entry_points.recording.words import MOST_LOCATIONS, uniform_kind
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform
@@ -106,8 +104,6 @@ class UniformStorage:
         self.runs: dict[tuple[int, str, int], tuple[int, int, int]] = {}
         """By location, kind and components: where elements lie as in C, their size, how many."""
         self.ignored = linked.inactive_locations | {-1}
-        self._places: npt.NDArray[np.uint64] | None = None
-        self._words: tuple[int, ...] | None = None
         self.max_units = ctx.limits.max_combined_texture_units
         self.handles = ctx.group.handles
         for index, uniform in enumerate(linked.uniforms):
@@ -145,21 +141,6 @@ class UniformStorage:
                 self.straight[key] = at, at + size, size
                 if uniform.array_size and uniform.array_stride == size and slot.columns == 1:
                     self.runs[location, letter, slot.components] = at, size, slot.remaining
-
-    def words(self) -> list[ctypes.c_int64 | int]:
-        """What machine code has to know (see `entry_points.recording`): the address and length of a
-        table by location, of the kind, size and address of what goes straight there; where the data
-        is, and its size."""
-        if self._words is None:
-            data = ctypes.addressof(ctypes.c_char.from_buffer(self.data))
-            known = [key for key in self.straight if key[0] < MOST_LOCATIONS]
-            places = np.zeros((max((key[0] + 1 for key in known), default=0), 2), np.uint64)
-            for key in known:
-                at, _, size = self.straight[key]
-                places[key[0]] = size << 32 | uniform_kind(*key[1:]), data + at
-            self._places = places  # keeps its memory
-            self._words = places.ctypes.data, len(places), data, len(self.data)
-        return [*self._words]
 
     def copy(self, slot: Slot, address: int) -> None:
         """One value straight from C memory: the way of every frame's uniforms."""

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.pipe.enums import ClearFlags
-from gallette.pipe.state import ScissorState
+from gallette.pipe.state import ClearCall, ScissorState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.validate import validate
 from gallette.state_tracker.drawing.viewports import scissor_states
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
+    GLError,
     invalid_enum,
     invalid_framebuffer,
     invalid_value,
@@ -26,7 +27,7 @@ from gallette.state_tracker.pixel_ops.accumulation import clear_accumulation
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["clear", "clearable"]
+__all__ = ["clear", "clear_call"]
 
 
 @entry
@@ -69,7 +70,7 @@ def _check_complete(ctx: Context) -> None:
 def _begin(ctx: Context) -> ScissorState | bool | None:
     """Prepare to clear: the scissor, None for "everything", False for "nothing to do"."""
     _check_complete(ctx)
-    validate(ctx, Dirty.TARGETS)
+    validate(ctx, Dirty.FRAMEBUFFER)
     if ctx.raster.discard:
         return False
     if not ctx.raster.scissor_enabled[0]:
@@ -117,10 +118,19 @@ def _as_integers(color: tuple[Any, ...]) -> list[int]:
     return bits
 
 
-def clearable(ctx: Context, buffers: int) -> ClearFlags | None:
-    """What glClear clears of these buffers at once; None if some of it takes more than that."""
+def clear_call(ctx: Context, buffers: int) -> ClearCall | None:
+    """What glClear asks the driver for; None if it is more, or less, than one call."""
+    try:
+        scissor = _begin(ctx)
+    except GLError:
+        return None
     flags, by_itself, stencil = _attachments(ctx, buffers)
-    return None if by_itself or stencil else flags
+    if scissor is False or not flags or by_itself or stencil:
+        return None
+    state = ctx.fragment
+    area = scissor if isinstance(scissor, ScissorState) else None
+    color, depth, mask = state.clear_color, state.clear_depth, state.clear_stencil & 0xFF
+    return ClearCall(ctx.pipe_framebuffer, flags, color, depth, mask, area)
 
 
 def _attachments(ctx: Context, buffers: int) -> tuple[ClearFlags, list[int], bool]:

@@ -337,7 +337,7 @@ class FramebufferBindings:
             framebuffer.retain()
             self.draw.release()
             self.draw = framebuffer
-            self.ctx.dirty |= Dirty.FRAMEBUFFER_BOUND
+            self.ctx.dirty |= Dirty.FRAMEBUFFER
         if framebuffer is self.window:
             framebuffer = self.read_window
         if read and framebuffer is not self.read:

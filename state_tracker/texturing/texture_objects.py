@@ -383,7 +383,7 @@ def bind_sampler(ctx: Context, unit: int, sampler: int) -> None:
     if slot.sampler is not None:
         slot.sampler.release()
     slot.sampler = found
-    ctx.dirty |= Dirty.TEXTURES_BOUND
+    ctx.dirty |= Dirty.TEXTURES
 
 
 _NOT_FOR_SAMPLERS = frozenset((GL.TEXTURE_PRIORITY,))

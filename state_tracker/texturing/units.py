@@ -81,7 +81,7 @@ class TextureState:
             texture.retain()
             bound[target].release()
             bound[target] = texture
-            self._ctx.dirty |= Dirty.TEXTURES_BOUND
+            self._ctx.dirty |= Dirty.TEXTURES
 
     def nothing(self, target: Target, numbers: Base) -> tuple[SamplerView, Any]:
         """What an incomplete texture is: black wherever it is looked at, with borders nowhere."""

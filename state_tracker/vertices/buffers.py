@@ -195,6 +195,7 @@ class BufferObject(GLObject):
         address: int = transfer.data.__array_interface__["data"][0]  # quicker than `ctypes`
         self.mapping = Mapping(transfer, offset, length, access, address)
         self.group.mapped += 1
+        self.group.reconsider_recording()
         return address
 
     def unmap(self) -> None:
@@ -202,6 +203,7 @@ class BufferObject(GLObject):
             self.group.pipe.transfer_unmap(self.mapping.transfer)
             self.mapping = None
             self.group.mapped -= 1
+            self.group.reconsider_recording()
 
     @property
     def plain(self) -> Resource | None:

@@ -291,7 +291,6 @@ _LIMITS = "limits are asked for in tests/glsl/test_effort.py"
 NOT_REACHED = {
     ("link/linker.py", "self.log.error(stop.log)"): "passes on what tests/nir/test_scaling.py asks",
     ("check/types.py", "c.abort(excess, node)"): _LIMITS,
-    ("diagnostics.py", "self.error(message, loc, end)"): _LIMITS,
     (
         "parse/macros.py",
         "self.log.abort(f\"'##' makes a token of more than {MAX_PASTED} characters\", where)",

@@ -87,3 +87,11 @@ def test_what_is_side_by_side_is_not_nested(name: str) -> None:
     )
     source = f"{HEAD}{outside}\nvoid main() {{ int i[2]; int j;\n{inside}\n}}"
     assert MESSAGE not in errors(source)
+
+
+def test_a_chain_that_is_too_long_is_one_error() -> None:
+    """What comes after it is not taken for something that stands alone."""
+    chain = "".join(f"else if (y == {k}.0) y += 1.0; " for k in range(300))
+    found = errors(f"{HEAD}in float x; void main() {{ float y = x; if (y > 0.0) ; {chain} }}")
+    assert len(found) == 1
+    assert MESSAGE in str(found[0])

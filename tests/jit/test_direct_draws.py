@@ -22,6 +22,7 @@ from gallette.pipe.enums import Primitive, Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc, ResourceLedger
 from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
+from gallette.state_tracker.stream import ring
 
 VERTEX = """
 #version 330
@@ -286,6 +287,7 @@ def test_draws_wait_until_more_of_their_kind_are_certain(monkeypatch: pytest.Mon
             frame.frame.clear()
             for array in arrays:
                 array.render(moderngl.TRIANGLES, vertices=6)
+            ring.flush()
             seen.append((len(gl.pipe._queue._entries), len(plans)))
             pictures.add(frame.frame.read())
     many = len(arrays)

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from gallette.compiler.nir.algebraic.engine import RuleSet, rewrite_impl
 from gallette.compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var
 from gallette.compiler.nir.algebraic.values import raw_bits
 from gallette.compiler.nir.builder import Builder
@@ -28,6 +27,8 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.rewrite.matching import RuleSet
+from gallette.compiler.nir.rewrite.passes import rewrite_impl
 
 ULPS = 64
 LANES = 768

@@ -7,10 +7,12 @@ import re
 import pytest
 from rule_checker import WAIVERS, CannotBuildError, cases, check_rule, waiver_key
 
-from gallette.compiler.nir.algebraic.engine import RuleSet, rewrite_impl
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.algebraic.pattern import Rule, RuleError, compile_rule
-from gallette.compiler.nir.algebraic.rules import all_rules, rule_set, rule_texts
+from gallette.compiler.nir.algebraic.rules import PHASES, all_rules, rule_groups, rule_texts
+from gallette.compiler.nir.rewrite.matching import RuleSet
+from gallette.compiler.nir.rewrite.passes import rewrite_impl, rule_set
+from gallette.compiler.nir.rewrite.structural import STRUCTURAL_RULES
 
 RULES = all_rules()
 # A driver that lacks one has the other.
@@ -37,6 +39,14 @@ def test_there_are_at_least_250_different_rules() -> None:
         return text
 
     assert len({shape(rule) for rule in RULES}) >= 250
+
+
+def test_every_rule_has_a_name_of_its_own_and_a_reason() -> None:
+    named = [*RULES, *STRUCTURAL_RULES.values()]
+    assert len({rule.name for rule in named}) == len(named)
+    assert all(rule.reason.endswith(".") and len(rule.reason) > 20 for rule in named)
+    groups = [group for phase in PHASES for group in rule_groups(phase)]
+    assert len({group.name for group in groups}) == len(groups)
 
 
 def test_no_rule_is_written_twice() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gallette.compiler.nir.ir.instrs import Deref, Tex
-from gallette.compiler.nir.passes.opt.cse import expression_key
+from gallette.compiler.nir.rewrite.expressions import expression_key
 from gallette.compiler.nir.text.parser import parse
 
 HEAD = """shader fragment

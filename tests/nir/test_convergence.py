@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 from rule_checker import CannotBuildError, Case, cases
 
-from gallette.compiler.nir.algebraic import engine
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.algebraic.pattern import Rule, compile_rule
 from gallette.compiler.nir.algebraic.rules import all_rules
@@ -29,7 +28,10 @@ from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.passes.opt import simplify
+from gallette.compiler.nir.rewrite import passes, rewriter
+from gallette.compiler.nir.rewrite.matching import RuleSet
+from gallette.compiler.nir.rewrite.rewriter import Rewriter
+from gallette.compiler.nir.rewrite.structural import STRUCTURAL_RULES
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.text.parser import parse
 
@@ -48,19 +50,20 @@ class RestlessError(Exception):
 
 
 class Applied:
-    """Counts what the engine applies."""
+    """Counts what the rewriter applies of the tables."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch):
         self.rules: Counter[str] = Counter()
         self.limit = 1 << 30
-        self._apply = engine._apply
-        monkeypatch.setattr(engine, "_apply", self.apply)
+        self._note = Rewriter.note
+        monkeypatch.setattr(Rewriter, "note", lambda rw, rule: self.note(rw, rule))
 
-    def apply(self, rule: Any, *arguments: Any) -> Any:
-        self.rules[str(rule)] += 1
-        if self.rules.total() > self.limit:
-            raise RestlessError
-        return self._apply(rule, *arguments)
+    def note(self, rewriter: Rewriter, rule: Any) -> None:
+        if isinstance(rule, Rule):
+            self.rules[str(rule)] += 1
+            if self.rules.total() > self.limit:
+                raise RestlessError
+        self._note(rewriter, rule)
 
     def by(self, shader: Shader, options: OptimizeOptions, limit: int) -> str:
         """The rules that go on and on; "" if they come to rest."""
@@ -102,7 +105,7 @@ def test_the_count_finds_rules_that_undo_each_other(applied: Applied) -> None:
     back = compile_rule((("iand", "a", "b"), ("imul", "a", "b")))
     applied.limit = 20
     with pytest.raises(RestlessError):
-        engine.rewrite_impl(parse(PRODUCTS).entry, engine.RuleSet([there, back]))
+        passes.rewrite_impl(parse(PRODUCTS).entry, RuleSet([there, back]))
 
 
 def test_products_are_not_taken_apart_and_put_together_for_ever(applied: Applied) -> None:
@@ -116,11 +119,11 @@ def test_simplifying_by_rules_that_undo_each_other_ends(
     """There are 64 rewrites for each of 16 instructions, then for each there is."""
     there = compile_rule((("imul", "a", "b"), ("iand", "a", "b")))
     back = compile_rule((("iand", "a", "b"), ("imul", "a", "b")))
-    rules = engine.RuleSet([there, back])
-    monkeypatch.setattr(simplify, "rule_set", lambda options, phase: rules)
+    rules = RuleSet([there, back], STRUCTURAL_RULES)
+    monkeypatch.setattr(passes, "rule_set", lambda *choice: rules)
     shader = parse(PRODUCTS)
     applied.limit = 64 * (16 + shader.entry.count_instrs())
-    assert simplify.simplify(shader)
+    assert passes.simplify(shader)
     assert applied.rules.total() == applied.limit
 
 
@@ -130,11 +133,12 @@ def test_simplifying_ends_when_all_is_simple_however_much_there_is(
 ) -> None:
     """Around the first limit; what is behind it is as simple as what is before it."""
     steps = ["imul", "iand", "ior", "ixor"]
-    rules = engine.RuleSet(
-        compile_rule(((one, "a", "b"), (next, "a", "b"))) for one, next in pairwise(steps)
+    rules = RuleSet(
+        [compile_rule(((one, "a", "b"), (next, "a", "b"))) for one, next in pairwise(steps)],
+        STRUCTURAL_RULES,
     )
-    monkeypatch.setattr(simplify, "rule_set", lambda options, phase: rules)
-    monkeypatch.setattr(simplify, "REWRITES", 4)
+    monkeypatch.setattr(passes, "rule_set", lambda *choice: rules)
+    monkeypatch.setattr(rewriter, "REWRITES", 4)
     b = Builder.shader_main(Stage.FRAGMENT, "products")
     zero = b.imm_int(0)
     read = b.intrinsic("load_input", [zero], num_components=1)
@@ -142,7 +146,7 @@ def test_simplifying_ends_when_all_is_simple_however_much_there_is(
     for _ in range(products):
         value = b.alu("imul", value, read)
     b.intrinsic("store_output", [value, zero], write_mask=1)
-    simplify.simplify(b.shader)
+    passes.simplify(b.shader)
     made = [instr.op.name for instr in instrs_of(b.impl) if isinstance(instr, Alu)]
     assert made == ["ixor"] * products
 

@@ -5,10 +5,12 @@ Every shader of the textual tests is optimised twice, under each set of options 
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 from nir_cases import NirCase, read_cases
+from random_shaders import make_shader
 
 from gallette.compiler.errors import GalletteError, ValidationError
 from gallette.compiler.nir.builder import Builder
@@ -18,6 +20,7 @@ from gallette.compiler.nir.ir.instrs import LoadConst
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions, canonicalize, optimize
 from gallette.compiler.nir.run.pass_runner import run_pass
+from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 
 FILES = sorted((Path(__file__).parent / "passes").glob("*.nir"))
@@ -96,3 +99,30 @@ def test_a_pass_that_is_left_out_by_mistake_is_noticed(monkeypatch: pytest.Monke
     monkeypatch.setenv("GALLETTE_DEBUG", "nir:idle")
     with pytest.raises(ValidationError, match="simplify was left out and finds something to do"):
         canonicalize(b.shader)
+
+
+@pytest.mark.parametrize("seed", [5258, 6072, 6213, 6215, 6389, 6529, 6782, 8343])
+def test_random_shaders_come_to_rest(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of which some users read the original are shared with equal copies, too."""
+    monkeypatch.setenv("GALLETTE_DEBUG", "nir:idle")
+    shader = make_shader(random.Random(seed), derefs=seed % 2 == 1)
+    run_pass(shader, "simplify")
+    optimize(shader, OptimizeOptions(fuse_ffma=bool(seed & 2)))
+
+
+def test_a_copy_that_is_read_through_and_stored_is_shared() -> None:
+    shader = parse("""shader fragment
+impl main {
+    32 %zero = load_const (0)
+    32x4 %x = @load_input (%zero) (location=VARYING.VAR0)
+    32 %a = mov %x.w
+    32 %sum = fadd %a, %x.x
+    @store_output (%a, %zero) (location=FRAG.DATA0, write_mask=x)
+    @store_output (%sum, %zero) (location=FRAG.DATA1, write_mask=x)
+    32 %b = mov %x.w
+    @store_output (%b, %zero) (location=FRAG.DATA2, write_mask=x)
+}
+""")
+    assert run_pass(shader, "simplify")
+    assert print_shader(shader).count(" mov ") == 1
+    assert not run_pass(shader, "simplify")

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from random_shaders import make_shader
 
+from gallette.compiler.nir.algebraic.options import RuleGroup
+from gallette.compiler.nir.algebraic.pattern import Rule
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.rewrite import passes
+from gallette.compiler.nir.rewrite.matching import RuleSet
+from gallette.compiler.nir.rewrite.structural import STRUCTURAL_RULES
 from gallette.compiler.nir.run.opt_tool import main
 from gallette.compiler.nir.run.pass_runner import PASSES, PassLog, nir_pass, run_passes
 from gallette.compiler.nir.text.parser import parse
@@ -74,6 +80,21 @@ def test_bisecting_right_passes_finds_nothing(
 ) -> None:
     assert main([str(shader), "-p", "copy_prop,dce,cse,dce", "--bisect"]) == 0
     assert "nothing breaks it" in capsys.readouterr().out
+
+
+def test_bisecting_names_the_wrong_rule(
+    shader: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = RuleGroup("wrong", "Of two the smaller is the larger.", [])
+    group.rules.append((("imin", "a", "b"), ("imax", "a", "b")))
+    rules = RuleSet([Rule(group.rules[0], 0, group)], STRUCTURAL_RULES)
+    monkeypatch.setattr(passes, "rule_set", lambda *choice: rules)
+    assert main([str(shader), "-p", "dce,simplify,cse", "--bisect"]) == 1
+    out = capsys.readouterr().out
+    assert "breaks it: simplify" in out
+    assert re.search(
+        r"^rule \d+ of \d+ .*: wrong/imin: Of two the smaller is the larger\.$", out, re.M
+    )
 
 
 def test_a_command_may_judge(shader: Path, capsys: pytest.CaptureFixture[str]) -> None:

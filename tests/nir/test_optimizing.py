@@ -9,9 +9,10 @@ import pytest
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.algebraic.pattern import operations
-from gallette.compiler.nir.algebraic.rules import rule_set, table
+from gallette.compiler.nir.algebraic.rules import table
 from gallette.compiler.nir.ir.metadata import ANALYSES, Metadata
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.rewrite.passes import rule_set
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader

@@ -16,11 +16,13 @@ from gallette.compiler.nir.run.reference import own_passes
 M = Mode
 TEMPORARY = M.FUNCTION_TEMP | M.SHADER_TEMP
 MEMORY = TEMPORARY | M.SHADER_OUT | M.SHARED | M.SSBO | M.GLOBAL
-RULES: dict[str, Any] = {"options": None, "inexact_used_once": None, "lower": "", "fuse": ""}
+RULES: dict[str, Any] = {
+    "options": None, "inexact_used_once": None, "lower": "", "fuse": "", "limit": -1,
+}  # fmt: skip
 OPTIONS: dict[str, dict[str, Any]] = {
     "algebraic": RULES,
     "algebraic_late": RULES,
-    "simplify": {"options": None, "arithmetic": True},
+    "simplify": {"options": None, "arithmetic": True, "limit": -1},
     "inline_functions": {"max_instrs": 250_000},
     "inline_uniforms": {"values": (), "data": b"", "positions": False},
     "loop_unroll": {"max_instrs": 256, "max_trips": 32, "indirect_instrs": 1024},
@@ -61,7 +63,14 @@ CHANGES_CONTROL_FLOW = {
     "dead_cf", "inline_functions", "loop_unroll", "lower_explicit_io", "lower_indirect_derefs",
     "lower_returns", "peephole_select",
 }  # fmt: skip
-KEEPS_ALL = {"gather_info", "lower_global_vars_to_local", "move_inputs", "propagate_invariant"}
+KEEPS_ALL = {"gather_info", "propagate_invariant"}
+KEEPS_VALUES = {"lower_global_vars_to_local", "move_inputs"}
+KEEPS_KINDS = {
+    "algebraic", "algebraic_late", "constant_folding", "copy_prop", "cse", "dce", "opt_undef",
+    "remove_phis", "simplify",
+    "lower_64bit_io", "lower_buffer_derefs", "lower_io", "lower_samplers", "lower_uniforms_to_ubo",
+    "lower_vars_to_ssa",
+}  # fmt: skip
 INEXACT = {"algebraic", "algebraic_late", "lower_special_functions", "simplify"}
 IDEMPOTENT = {"simplify"}
 
@@ -75,7 +84,13 @@ def test_what_passes_keep() -> None:
     for name in own_passes():
         info = get_pass(name)
         kept = Metadata.NONE if name in CHANGES_CONTROL_FLOW else Metadata.CONTROL_FLOW
-        assert info.preserves == (Metadata.ALL if name in KEEPS_ALL else kept), name
+        if name in KEEPS_KINDS:
+            kept |= Metadata.KINDS
+        elif name in KEEPS_ALL:
+            kept = Metadata.ALL
+        elif name in KEEPS_VALUES:
+            kept = Metadata.VALUES
+        assert info.preserves == kept, name
         assert info.exact == (name not in INEXACT), name
         assert info.idempotent == (name in IDEMPOTENT), name
 

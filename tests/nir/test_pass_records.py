@@ -234,3 +234,11 @@ def test_who_finds_nothing_to_do_says_so(stage: Stage) -> None:
             if name not in busy and name != "gather_info":
                 assert print_shader(shader) == before, name
             shader.unref()
+
+
+def test_rules_that_were_applied_are_recorded() -> None:
+    shader, log = parse(TEXT), PassLog()
+    run_passes(shader, ["simplify"], log)
+    applied = {name: count for (name, _), count in log.records[0].rules.items()}
+    assert applied == {"unused": 1, "copy-to-users": 1}
+    assert shader.applied is None

@@ -1,10 +1,9 @@
 """At draws of any test: is what the driver has bound what it would have if all were derived anew?
 
-`Watch` records every state object and parameter a driver is given. At a draw (one that was made
-ready, or one like another before, for which the driver has a token) the state tracker derives all
-of it once more, with everything dirty, while the driver hears nothing; what comes out must be what
-it was told before. So a forgotten dirty bit shows wherever any test changes something between two
-draws, whether or not it would show in the picture.
+`Watch` records every state object and parameter a driver is given. At a draw the state tracker
+derives all of it once more, with everything dirty, while the driver hears nothing; what comes out
+must be what it was told before. So a forgotten dirty bit shows wherever any test changes something
+between two draws, whether or not it would show in the picture.
 
 Nothing is different afterwards: what the state tracker remembers is put back.
 """
@@ -19,13 +18,11 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.binding import BindingContext
-from gallette.drivers.common.context import HostContext
 from gallette.pipe.derive import calls
 from gallette.pipe.interface import Context as PipeContext
-from gallette.pipe.state import DrawInfo, VertexBuffer
+from gallette.pipe.state import VertexBuffer
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing import draw
-from gallette.state_tracker.drawing.repeats import Repeats
 
 __all__ = ["Bound", "Watch", "by_slot", "plain"]
 
@@ -72,16 +69,11 @@ class Watch:
         self.wrong: list[str] = []
         self._bound: dict[Any, Bound] = {}  # by pipe
         self._anew: Bound | None = None  # while everything is derived once more
-        self._tokens: dict[int, tuple[Any, Bound]] = {}
-        self._repeated: Any = None
         self._left: dict[Any, int] = {}
         for name in _METHODS:
             patch.setattr(BindingContext, name, self._heard(name))
         self._prepare = draw._prepare
         patch.setattr(draw, "_prepare", self._prepared)
-        patch.setattr(HostContext, "repeatable", self._repeatable(HostContext.repeatable))
-        patch.setattr(HostContext, "repeat", self._repeat(HostContext.repeat))
-        patch.setattr(Repeats, "drawn", self._drawn(Repeats.drawn))
 
     def _heard(self, name: str) -> Callable[..., Any]:
         original, told = getattr(BindingContext, name), by_slot(name)
@@ -95,46 +87,10 @@ class Watch:
 
         return method
 
-    # -- draws that were made ready ------------------------------------------------------------
-
     def _prepared(self, ctx: Any, *how: int) -> None:
         self._prepare(ctx, *how)
         if self._anew is None and isinstance(ctx.pipe, BindingContext):
             self._look(ctx, self._bound[ctx.pipe], how)
-
-    # -- draws like one before: what was bound at the first is bound for all -------------------
-
-    def _repeatable(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def method(pipe: Any, info: DrawInfo) -> Any:
-            token = original(pipe, info)
-            if token is not None:
-                self._tokens[id(token)] = token, dict(self._bound[pipe])
-            return token
-
-        return method
-
-    def _repeat(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def method(pipe: Any, token: Any, data: bytes, start: int) -> Any:
-            done = original(pipe, token, data, start)
-            if done and id(token) in self._tokens:
-                self._repeated = self._tokens[id(token)][1], data
-            return done
-
-        return method
-
-    def _drawn(self, original: Callable[..., bool]) -> Callable[..., bool]:
-        def method(repeats: Any, call: tuple[Any, ...], first: int = 0) -> bool:
-            self._repeated = None
-            done = original(repeats, call, first)
-            if done and self._repeated is not None:
-                bound, data = self._repeated
-                block = {k: (data, None, 0, 0) for k in bound if _is_block(k)}
-                count = call[1] if len(call) == 3 else 1  # of arrays; there may be indices
-                how = call[0], first, first + max(count, 1) - 1, 1
-                self._look(repeats._ctx, bound | block, how)
-            return done
-
-        return method
 
     def _look(self, ctx: Any, bound: Bound, how: tuple[int, ...]) -> None:
         left = self._left.get(ctx, MOST)
@@ -153,30 +109,9 @@ class Watch:
             finally:
                 self._anew = None
             off = [k for k, v in anew.items() if plain(v) != plain(bound.get(k))]
-            before = self._bound[ctx.pipe]
-            if bound is not before:  # what was not said again is what it is
-                off += [
-                    key
-                    for key in before.keys() - anew.keys()
-                    if key[0] in _REMEMBERED and before[key] != bound.get(key)
-                ]
             if not np.array_equal(current, ctx.vertex_input._current_bytes):
                 off.append(("current attributes",))
         self.wrong += [f"not derived for a draw: {' '.join(map(str, key))}" for key in off]
-
-
-_REMEMBERED = (
-    "bind_blend_state",
-    "bind_rasterizer_state",
-    "bind_depth_stencil_alpha_state",
-    "bind_shader_state",
-    "set_framebuffer_state",
-)
-"""what the state tracker says only if it is another"""
-
-
-def _is_block(key: tuple[Any, ...]) -> bool:
-    return key[:1] == ("set_constant_buffer",) and key[2:] == (0,)
 
 
 @contextlib.contextmanager
@@ -187,13 +122,11 @@ def _as_it_was(ctx: Any) -> Iterator[None]:
         *((c, n, getattr(c, n)) for c in caches for n in ("_bound", "_state")),
         *((ctx.vertex_input, n, getattr(ctx.vertex_input, n)) for n in ("_bound", "_elements")),
         (ctx, "dirty", ctx.dirty),
-        (ctx, "owed", ctx.owed),
         (ctx, "pipe_framebuffer", ctx.pipe_framebuffer),
         (ctx.arrays.current, "layouts", ctx.arrays.current.layouts),
     ]
-    derived = [getattr(ctx.derived, n) for n in ctx.derived.__slots__]
     # In place: contexts that share objects share some of these.
-    tables = [(t, dict(t)) for t in (ctx.bound_shaders, ctx.repeats._known, *derived)]
+    tables = [(t, dict(t)) for t in (ctx.bound_shaders,)]
     try:
         yield
     finally:

@@ -11,7 +11,6 @@ import pytest
 
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.entry_points import shortcuts
 from tests.state_tracker.helpers import errors, program
 
 
@@ -248,29 +247,6 @@ def test_there_are_no_views_of_buffers(gl: Any) -> None:
     gl.bind_texture(GL.TEXTURE_BUFFER, texture[0])
     gl.texture_view(texture[1], GL.TEXTURE_2D, texture[0], GL.RGBA8, 0, 1, 0, 1)
     assert errors(gl) == ["GL_INVALID_OPERATION"]
-
-
-# -- what calls remember that change nothing
-
-
-def test_switches_and_bindings_have_words_of_their_own(gl: Any) -> None:
-    """A call that repeats what was said last may be left out; each switch is known by itself."""
-    known = "BLEND DEPTH_TEST CULL_FACE STENCIL_TEST SCISSOR_TEST RASTERIZER_DISCARD"
-    names = [*known.split(), "PROGRAM_POINT_SIZE"]
-    assert set(shortcuts._CAPABILITIES) == {int(getattr(GL, name)) for name in names}
-    words = [*shortcuts._SLOTS.values(), *shortcuts._CAPABILITIES.values(),
-             *(slot for _, slot in shortcuts._BOUND.values())]  # fmt: skip
-    assert len(set(words)) == len(words)
-    assert 0 not in words
-    assert max(words) < len(shortcuts.WORDS)
-    for name in ("Uniform4f", "DrawArrays", "Clear", "ClearColor", "Enable", "Disable",
-                 "UseProgram", "BindBuffer", "GetError", "IsEnabled", "StencilFuncSeparate",
-                 "BlendFuncSeparate", "TexSubImage2D", "PixelStorei", "BeginQuery"):  # fmt: skip
-        assert shortcuts.leaves_alone(name), name
-    for name in ("DeleteProgram", "PopAttrib", "BindVertexArrays", "DeleteBuffers", "CallList",
-                 "ClearBufferfv", "LinkProgram", "UseProgramStages",
-                 "DeleteVertexArrays", "Enablei", "ColorMaskIndexed"):  # fmt: skip
-        assert not shortcuts.leaves_alone(name), name
 
 
 # -- parts of textures by name: section 8.6

@@ -22,7 +22,7 @@ from gl_diff_fuzz import AT_ONCE, check  # type: ignore[import-not-found]
 from gallette.egl import registry
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.entry_points import abi, recording, shortcuts, texts, thread_ends, turns
+from gallette.state_tracker.entry_points import abi, texts, thread_ends, turns
 from gallette.state_tracker.entry_points.current import current_context, set_current, threads_of
 from tests.state_tracker import helpers
 
@@ -242,64 +242,6 @@ def test_who_leaves_waits_for_its_turn() -> None:
 
 
 # -- calls that are not heard ----------------------------------------------------------------------
-
-
-def test_one_context_at_a_time_is_recorded() -> None:
-    class Nobody:
-        def end(self) -> None:
-            """There is nothing to replay."""
-
-        def for_others(self) -> dict[str, Any]:
-            return {}
-
-    def begin() -> bool:
-        with recording.beginning(Nobody()) as free:
-            return free
-
-    one, words = Nobody(), recording.words
-    with recording.beginning(one) as free:
-        assert free
-        words[recording.Word.NEXT] = recording.log()
-        words[recording.Word.COPY_NEXT] = recording.written()
-        assert not recording.is_free()
-        assert not in_a_thread(begin)
-    assert words[recording.Word.THREAD] == threading.get_ident()
-    assert recording.stop(one) is not None
-    assert recording.is_free()
-
-
-def test_what_failed_to_begin_is_not_recorded() -> None:
-    with pytest.raises(KeyError), recording.beginning(Any):  # type: ignore[arg-type]
-        raise KeyError
-    assert recording.is_free()
-
-
-def test_words_of_one_thread_are_not_taken_for_those_of_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A thread notes what it has done, and another one in between."""
-    context: Any = type("Alone", (), {"may_shorten": True})()
-    others: list[threading.Thread] = []
-
-    class Words(list[int]):
-        def __getitem__(self, index: Any) -> Any:
-            found = super().__getitem__(index)
-            if index == 0 and not others:  # looked at by the first one
-                others.append(threading.Thread(target=note, args=(GL.BLEND,)))
-                others[0].start()
-                others[0].join(0.2)
-            return found
-
-    def note(cap: int) -> None:
-        shortcuts.note(lambda: context, "Enable", cap)
-
-    words = Words([threading.get_ident(), *[-1] * 15])
-    monkeypatch.setattr(shortcuts, "WORDS", words)
-    note(GL.DEPTH_TEST)
-    others[0].join()
-    assert words[0] == others[0].ident
-    assert sorted(set(words[1:])) == [-1, 1]
-    assert words.count(1) == 1
 
 
 def test_what_is_drawn_by_two_threads_is_drawn_as_by_one() -> None:

@@ -126,7 +126,7 @@ class ExpressionParser:
         """Count one level of nesting; every construct that recurses calls it."""
         self.depth += 1
         if self.depth > MAX_NESTING:
-            raise self.log.abort(f"nested more than {MAX_NESTING} levels deep", self.loc)
+            raise self.log.give_up(f"nested more than {MAX_NESTING} levels deep", self.loc)
 
     # -- type names --------------------------------------------------------------------------
 

@@ -13,9 +13,20 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-__all__ = ["AlgebraicOptions", "RuleText", "UsedOnce"]
+__all__ = ["AlgebraicOptions", "RuleGroup", "RuleText", "UsedOnce"]
 
 RuleText: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RuleGroup:
+    """Rules of the tables that are there for one reason, which is said in a line."""
+
+    name: str
+    reason: str
+    rules: list[RuleText]
+
+
 UsedOnce: TypeAlias = Literal["always", "never", "not_position"]
 
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
+from gallette.compiler.nir.algebraic.options import RuleGroup
 from gallette.compiler.nir.algebraic.predicates import PREDICATES, USE_COUNT_PREDICATES, Predicate
 from gallette.compiler.nir.algebraic.values import Number
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
@@ -105,9 +106,10 @@ class Rule:
     var_names: tuple[str, ...]
     size_guards: tuple[tuple[Any, Any], ...]
 
-    def __init__(self, text: tuple[Any, ...], number: int = 0):
+    def __init__(self, text: tuple[Any, ...], number: int = 0, group: RuleGroup | None = None):
         self.text = text
         self.number = number
+        self.group = group
         self.conditions: tuple[str, ...] = tuple(text[2:])
 
     def __getattr__(self, name: str) -> Any:
@@ -117,6 +119,21 @@ class Rule:
         return self.__dict__[name]
 
     @cached_property
+    def name(self) -> str:
+        """Its group and what it looks for, numbered if the group has several that look alike."""
+        what = _spelled_out(self.text[0])
+        if self.group is None:
+            return what
+        alike = [t for t in self.group.rules if _spelled_out(t[0]) == what]
+        place = next(i for i, text in enumerate(alike) if text is self.text)
+        return f"{self.group.name}/{what}" + (f".{place + 1}" if len(alike) > 1 else "")
+
+    @property
+    def reason(self) -> str:
+        """Why it is there, in a line."""
+        return self.group.reason if self.group is not None else "A rule that stands alone."
+
+    @cached_property
     def root(self) -> str:
         """The opcode of the outermost operation."""
         return next(operations(self.text[0]))
@@ -124,10 +141,26 @@ class Rule:
     @cached_property
     def depends_on_use_counts(self) -> bool:
         """Does it ask how often something is used?"""
-        return any(_predicates_of(word) & USE_COUNT_PREDICATES for word in _words(self.text[0]))
+        return bool(self.counted)
+
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        """The operations and variables, as they are written, whose uses it counts."""
+        return frozenset(
+            word
+            for word in _words(self.text[0])
+            if "(" in word and _predicates_of(word) & USE_COUNT_PREDICATES
+        )
 
     def __str__(self) -> str:
         return rule_text(self.text)
+
+
+def _spelled_out(item: Any) -> str:
+    """The operations and literals of a search tree, from the outside in."""
+    if isinstance(item, tuple):
+        return "_".join([next(operations(item)), *filter(None, map(_spelled_out, item[1:]))])
+    return "" if isinstance(item, str) else repr(item)
 
 
 def _words(item: Any) -> Iterator[str]:

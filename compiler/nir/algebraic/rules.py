@@ -1,19 +1,18 @@
-"""The table of all rules, and rule sets per choice of options."""
+"""The table of all rules, and which of them a choice of options switches on."""
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 
-from gallette.compiler.nir.algebraic.engine import RuleSet
-from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleText
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleGroup, RuleText
 from gallette.compiler.nir.algebraic.pattern import Rule, RuleError, operations, rule_text
 
-__all__ = ["PHASES", "all_rules", "rule_set", "rule_texts", "table"]
+__all__ = ["PHASES", "all_rules", "rule_groups", "rule_texts", "switched_on", "table"]
 
 PHASES = ("main", "late")
 
 
-def rule_texts(phase: str) -> list[RuleText]:
+def rule_groups(phase: str) -> list[RuleGroup]:
     """The table of a phase as it was written."""
     from gallette.compiler.nir.algebraic import (
         rules_convert,
@@ -25,7 +24,7 @@ def rule_texts(phase: str) -> list[RuleText]:
     )
 
     if phase == "late":
-        return list(rules_late.RULES)
+        return rules_late.RULES
     return [
         *rules_lower.RULES,
         *rules_float.RULES,
@@ -35,17 +34,23 @@ def rule_texts(phase: str) -> list[RuleText]:
     ]
 
 
+def rule_texts(phase: str) -> list[RuleText]:
+    """The rules of a phase as they were written."""
+    return [text for group in rule_groups(phase) for text in group.rules]
+
+
 @cache
 def table(phase: str) -> tuple[Rule, ...]:
     """The rules of `main` or `late`, which are compiled when shaders need them."""
     names = AlgebraicOptions.names()
-    rules = []
-    for number, text in enumerate(rule_texts(phase)):
-        rule = Rule(text, number)
-        for condition in rule.conditions:
-            if condition.removeprefix("!").removeprefix("options.") not in names:
-                raise RuleError(f"unknown option in {rule_text(text)}")
-        rules.append(rule)
+    rules: list[Rule] = []
+    for group in rule_groups(phase):
+        for text in group.rules:
+            rule = Rule(text, len(rules), group)
+            for condition in rule.conditions:
+                if condition.removeprefix("!").removeprefix("options.") not in names:
+                    raise RuleError(f"unknown option in {rule_text(text)}")
+            rules.append(rule)
     return tuple(rules)
 
 
@@ -54,7 +59,7 @@ def all_rules() -> list[Rule]:
     return [rule for phase in PHASES for rule in table(phase)]
 
 
-def _switched_on(rule: Rule, options: AlgebraicOptions) -> bool:
+def _is_on(rule: Rule, options: AlgebraicOptions) -> bool:
     for condition in rule.conditions:
         negated = condition.startswith("!")
         name = condition.removeprefix("!").removeprefix("options.")
@@ -68,19 +73,18 @@ def _is_lowering(rule: Rule) -> bool:
     return any(condition.startswith("options.lower_") for condition in rule.conditions)
 
 
-@lru_cache(maxsize=64)
-def rule_set(options: AlgebraicOptions, phase: str) -> RuleSet:
-    """The rules that `options` switch on, indexed for matching.
+def switched_on(options: AlgebraicOptions, phase: str) -> list[Rule]:
+    """The rules of a phase that `options` switch on.
 
     A rule that would bring back an operation the driver has lowered stays off.
     """
-    rules = [rule for rule in table(phase) if _switched_on(rule, options)]
+    rules = [rule for rule in table(phase) if _is_on(rule, options)]
     lowered = {r.root for r in rules if _is_lowering(r)}
     if phase == "late":
-        main = rule_set(options, "main").rules
+        main = switched_on(options, "main")
         lowered |= {r.root for r in main if _is_lowering(r)}
         # Fusing makes new negations of operands, which may vanish again.
         rules += [r for r in main if r.root in ("fneg", "fabs") and not r.inexact]
     if lowered:
         rules = [r for r in rules if _is_lowering(r) or lowered.isdisjoint(operations(r.text[1]))]
-    return RuleSet(rules)
+    return rules

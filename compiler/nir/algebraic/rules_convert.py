@@ -5,7 +5,7 @@ Families that differ only in bit size are written as loops, as the opcodes thems
 
 from __future__ import annotations
 
-from gallette.compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleGroup, RuleText
 
 a, b, c, d = "a", "b", "c", "d"
 
@@ -161,4 +161,20 @@ PACKING: list[RuleText] = [
     (("pack_64_2x32_split", "a@32", 0), ("u2u64", a)),
 ]
 
-RULES: list[RuleText] = [*FROM_BOOLEAN, *BETWEEN_NUMBERS, *PACKING]
+RULES = [
+    RuleGroup(
+        "from-boolean",
+        "A boolean that was turned into a number goes on as a boolean.",
+        FROM_BOOLEAN,
+    ),
+    RuleGroup(
+        "between-numbers",
+        "Converting there and back changes nothing; two conversions are one.",
+        BETWEEN_NUMBERS,
+    ),
+    RuleGroup(
+        "packing",
+        "What is packed and unpacked at once need not be.",
+        PACKING,
+    ),
+]

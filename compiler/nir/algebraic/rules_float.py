@@ -6,7 +6,7 @@ sign of a zero, or what becomes of infinities and NaN is inexact and carries `~`
 
 from __future__ import annotations
 
-from gallette.compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleGroup, RuleText
 
 a, b, c, d = "a", "b", "c", "d"
 
@@ -208,11 +208,35 @@ DOT_PRODUCTS: list[RuleText] = [
     (("~fdot2", a, 1.0), ("fadd", "a.x", "a.y")),
 ]
 
-RULES: list[RuleText] = [
-    *SIGNS,
-    *IDENTITIES,
-    *REASSOCIATION,
-    *RANGES,
-    *TRANSCENDENTAL,
-    *DOT_PRODUCTS,
+RULES = [
+    RuleGroup(
+        "signs",
+        "Signs cancel, or move outwards, where they meet other signs.",
+        SIGNS,
+    ),
+    RuleGroup(
+        "float-identities",
+        "An operand that changes nothing, or decides the result, leaves nothing to compute.",
+        IDENTITIES,
+    ),
+    RuleGroup(
+        "reassociation",
+        "Constants move together and fold; common factors are taken out.",
+        REASSOCIATION,
+    ),
+    RuleGroup(
+        "float-ranges",
+        "What is known to be in a range need not be clamped or rounded into it.",
+        RANGES,
+    ),
+    RuleGroup(
+        "transcendental",
+        "Functions and their inverses cancel; powers and logarithms have simpler forms.",
+        TRANSCENDENTAL,
+    ),
+    RuleGroup(
+        "dot-products",
+        "Components that are zero, and signs that cancel, drop out of a dot product.",
+        DOT_PRODUCTS,
+    ),
 ]

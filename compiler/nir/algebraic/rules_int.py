@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleGroup, RuleText
 
 a, b, c, d = "a", "b", "c", "d"
 
@@ -218,4 +218,30 @@ RANGES: list[RuleText] = [
     (("urhadd", a, a), a),
 ]
 
-RULES: list[RuleText] = [*ARITHMETIC, *DIVISION, *BITS, *SHIFTS, *RANGES]
+RULES = [
+    RuleGroup(
+        "integer-arithmetic",
+        "Wrapping arithmetic has exact identities, and constants meet and fold.",
+        ARITHMETIC,
+    ),
+    RuleGroup(
+        "division",
+        "Dividing by a power of two is a shift or a mask; the rest has identities.",
+        DIVISION,
+    ),
+    RuleGroup(
+        "bits",
+        "A bit operation with itself, zero or all ones is known.",
+        BITS,
+    ),
+    RuleGroup(
+        "shifts",
+        "Shifts by constants join, or become masks and extractions.",
+        SHIFTS,
+    ),
+    RuleGroup(
+        "integer-ranges",
+        "Of two operands the smaller or larger is known; saturating and halving have identities.",
+        RANGES,
+    ),
+]

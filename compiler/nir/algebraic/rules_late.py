@@ -7,7 +7,7 @@ that code which only *observes* the product decides how the sum is rounded.
 
 from __future__ import annotations
 
-from gallette.compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleGroup, RuleText
 
 a, b, c, d = "a", "b", "c", "d"
 
@@ -56,4 +56,15 @@ UNCANONICAL: list[RuleText] = [
     (("ffma", a, b, -0.0), ("fmul", a, b)),
 ]
 
-RULES: list[RuleText] = [*FUSE, *UNCANONICAL]
+RULES = [
+    RuleGroup(
+        "fuse",
+        "The driver has a multiply-add: a product and a sum are one instruction.",
+        FUSE,
+    ),
+    RuleGroup(
+        "uncanonical",
+        "What was canonical while optimising has a shorter form in the end.",
+        UNCANONICAL,
+    ),
+]

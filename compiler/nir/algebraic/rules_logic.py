@@ -5,7 +5,7 @@ Booleans are one-bit values; `iand`, `ior`, `ixor`, `inot` work on them as on an
 
 from __future__ import annotations
 
-from gallette.compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleGroup, RuleText
 
 a, b, c, d, e = "a", "b", "c", "d", "e"
 
@@ -310,4 +310,25 @@ SELECTION: list[RuleText] = [
     ),
 ]
 
-RULES: list[RuleText] = [*FLOAT_COMPARISONS, *INT_COMPARISONS, *BOOLEANS, *SELECTION]
+RULES = [
+    RuleGroup(
+        "float-comparisons",
+        "A comparison with a known outcome is a constant; others lose what they need not look at.",
+        FLOAT_COMPARISONS,
+    ),
+    RuleGroup(
+        "integer-comparisons",
+        "A comparison with a known outcome is a constant; others lose what they need not look at.",
+        INT_COMPARISONS,
+    ),
+    RuleGroup(
+        "booleans",
+        "A comparison of booleans is the boolean, or its negation.",
+        BOOLEANS,
+    ),
+    RuleGroup(
+        "selection",
+        "A choice that is known, or between equals, is none; of others the common part moves out.",
+        SELECTION,
+    ),
+]

@@ -7,7 +7,7 @@ listed with a reason in the automatic check.
 
 from __future__ import annotations
 
-from gallette.compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleGroup, RuleText
 
 a, b, c, d = "a", "b", "c", "d"
 
@@ -235,4 +235,25 @@ PACKS: list[RuleText] = [
     ),
 ]
 
-RULES: list[RuleText] = [*FLOAT, *_vector_compares(), *INTEGER, *PACKS]
+RULES = [
+    RuleGroup(
+        "lower-float",
+        "The driver lacks the operation on floats: it is made of others.",
+        FLOAT,
+    ),
+    RuleGroup(
+        "lower-vector-compare",
+        "The driver has no comparison of whole vectors: components are compared.",
+        _vector_compares(),
+    ),
+    RuleGroup(
+        "lower-integer",
+        "The driver lacks the operation on integers: it is made of others.",
+        INTEGER,
+    ),
+    RuleGroup(
+        "lower-pack",
+        "The driver cannot pack: components are shifted and masked.",
+        PACKS,
+    ),
+]

@@ -34,6 +34,7 @@ from gallette.compiler.nir.ir.instrs import (
     Undef,
 )
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
+from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
@@ -111,10 +112,17 @@ class Builder:
 
         Easy are those of the same block and of the function's first, for a cursor at the end of
         its block: everything in it is in front. `forward` says that the cursor will only move on in
-        source order: then it is as easy everywhere.
+        source order: then it is as easy everywhere, and those that the function begins with are
+        shared too.
         """
-        self.constants = {}
+        self.constants = constants = {}
         self.forward = forward
+        if forward:
+            at = self.impl.first.first
+            while at.__class__ is LoadConst or at.__class__ is Deref:
+                if at.__class__ is LoadConst:
+                    constants[at.values, at.dest.bit_size] = at.dest
+                at = at.next
         return self
 
     # Cursor.
@@ -156,9 +164,25 @@ class Builder:
     def insert(self, instr: Instr) -> None:
         if not instr.loc:
             instr.loc = self.loc
-        self.block.insert_after(self.after, instr)
+        block, before = self.block, self.after
+        # `Block.insert_after`, written out: everything that is built comes through here.
+        instr.block = block
+        instr.prev = before
+        if before is None:
+            following = instr.next = block.first
+            block.first = instr
+        else:
+            following = instr.next = before.next
+            before.next = instr
+        if following is None:
+            block.last = instr
+        else:
+            following.prev = instr
         self.after = instr
-        self.impl.version += 1
+        impl = self.impl
+        impl.version += 1
+        if instr.is_listed:
+            impl.valid &= _NOT_KINDS
 
     def sees(self, value: Def) -> bool:
         """Has a value that was built before the cursor surely been computed there?"""
@@ -531,6 +555,7 @@ class Builder:
 
 
 _MOV = OPCODES["mov"]
+_NOT_KINDS = ~int(Metadata.KINDS)
 _VECS = {n: OPCODES[f"vec{n}"] for n in (2, 3, 4, 5, 8, 16)}
 _LOAD_DEREF = INTRINSICS["load_deref"]
 _STORE_DEREF = INTRINSICS["store_deref"]

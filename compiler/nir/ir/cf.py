@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gallette.compiler.nir.ir.instrs import Instr, Jump, Phi
-from gallette.compiler.nir.ir.values import CHANGED, Def, Src
+from gallette.compiler.nir.ir.values import Def, Src
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir.shader import FunctionImpl
@@ -91,7 +91,6 @@ class Block:
     def insert_after(self, prev: Instr | None, instr: Instr) -> None:
         """Link `instr` behind `prev`, or at the start for None."""
         instr.block = self
-        instr.settled = CHANGED
         instr.prev = prev
         if prev is None:
             instr.next = self.first
@@ -138,7 +137,6 @@ class If:
         "owner",
         "parent",
         "place",
-        "settled",
         "then_body",
     )
     is_phi = False
@@ -147,7 +145,6 @@ class If:
         self.parent = parent
         self.owner = owner
         self.place = len(owner)
-        self.settled: int  # as instructions have it; nobody asks
         self.condition = Src(condition, self)
         self.then_body: Body = []
         self.else_body: Body = []

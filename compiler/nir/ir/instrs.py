@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.intrinsics import INTRINSICS, IntrinsicInfo
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.texops import TEX_OPS, TexOp
 from gallette.compiler.nir.ir.types import Dim, Type
-from gallette.compiler.nir.ir.values import CHANGED, Def, PhiSrc, Src
+from gallette.compiler.nir.ir.values import Def, PhiSrc, Src
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir.cf import Block
@@ -27,14 +27,14 @@ IDENTITY = tuple(tuple(range(n)) for n in range(17))
 class Instr:
     """Base of all instructions: a node of its block's linked list."""
 
-    __slots__ = ("block", "dest", "loc", "next", "prev", "settled", "srcs")
+    __slots__ = ("block", "dest", "loc", "next", "prev", "srcs")
     kind = "instr"
     is_phi = False
+    is_listed = False  # by `questions.by_kind`
     may_have_effects = False  # beyond its result; `questions.has_side_effects` knows whether
 
     def __init__(self) -> None:
         self.loc = 0  # line of the source it was made for, 0 if nobody knows
-        self.settled: int  # a mark of the simplifier, from when it is put into a block
         self.block: Block | None = None
         self.prev: Instr | None = None
         self.next: Instr | None = None
@@ -73,8 +73,19 @@ class Instr:
         It forgets its sources and its result, which know it: whoever still needs them asks before.
         What nobody holds is gone at once then, and the garbage collector finds nothing to do.
         """
-        if self.block is not None:
-            self.unlink()
+        block = self.block
+        if block is not None:
+            # `unlink`, written out: most of what is made is removed.
+            before, after = self.prev, self.next
+            if before is not None:
+                before.next = after
+            else:
+                block.first = after
+            if after is not None:
+                after.prev = before
+            else:
+                block.last = before
+            self.block = self.prev = self.next = None
         dest = self.dest
         if dest is not None:
             if dest.names:
@@ -84,7 +95,7 @@ class Instr:
         if srcs:
             self.srcs = []
             for src in srcs:
-                src.value.lose(src)
+                del src.value.uses[src]
 
     def bequeath_names(self) -> None:
         """What the result was called goes to what it was put together from."""
@@ -199,6 +210,7 @@ class Deref(Instr):
 
     __slots__ = ("field", "form", "modes", "stride", "type", "var")
     kind = "deref"
+    is_listed = True
     dest: Def
 
     def __init__(self, form: str, modes: int, type: Type, bit_size: int = 32):
@@ -252,6 +264,7 @@ class Intrinsic(Instr):
 
     __slots__ = ("indices", "info")
     kind = "intrinsic"
+    is_listed = True
     may_have_effects = True
 
     def __init__(
@@ -290,9 +303,8 @@ class Intrinsic(Instr):
         self.info = info = INTRINSICS[name]
         self.srcs = [Src(value, self) for value in srcs]
         for src in dropped:
-            src.value.lose(src)
+            del src.value.uses[src]
         self.indices = {**info.defaults, **indices} if indices else {**info.defaults}
-        self.settled = CHANGED
 
     def __getitem__(self, index: str) -> Any:
         return self.indices[index]
@@ -328,6 +340,7 @@ class Tex(Instr):
         "tg4_offsets",
     )
     kind = "tex"
+    is_listed = True
     dest: Def
 
     def __init__(
@@ -420,7 +433,6 @@ class Phi(Instr):
             else:
                 kept.append(src)
         self.srcs = kept
-        self.settled = CHANGED
 
 
 class Jump(Instr):
@@ -440,6 +452,7 @@ class Call(Instr):
 
     __slots__ = ("callee",)
     kind = "call"
+    is_listed = True
     may_have_effects = True
 
     def __init__(self, callee: Function, params: Sequence[Def]):

@@ -24,8 +24,11 @@ class Metadata(enum.IntFlag):
     DOMINANCE = 2
     LIVENESS = 4
     DIVERGENCE = 8
+    KINDS = 16
     CONTROL_FLOW = CFG | DOMINANCE
-    ALL = 15
+    VALUES = 15
+    """everything but the lists of instructions"""
+    ALL = 31
 
     # Asked for at every pass: the answer is a number, not a new member.
     __and__ = __rand__ = int.__and__  # type: ignore[assignment]

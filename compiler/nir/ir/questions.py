@@ -27,6 +27,7 @@ from gallette.compiler.nir.ir.instrs import (
     Tex,
     Undef,
 )
+from gallette.compiler.nir.ir.metadata import Analysis, Metadata, register
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type
@@ -145,13 +146,13 @@ def impls_with_branches(shader: Shader) -> list[FunctionImpl]:
 class ByKind:
     """The instructions of a function that most passes are about, in source order.
 
-    Most shaders have few of them. All passes that run at one version of the code share one walk.
+    Most shaders have few of them. Passes share one walk as long as `Metadata.KINDS` holds: until
+    one of these is inserted. Those that were removed since are still in the lists.
     """
 
-    __slots__ = ("calls", "derefs", "forms", "intrinsics", "modes", "textures", "version")
+    __slots__ = ("calls", "derefs", "forms", "intrinsics", "modes", "textures")
 
     def __init__(self, impl: FunctionImpl):
-        self.version = impl.version
         derefs: list[Deref] = []
         intrinsics: list[Intrinsic] = []
         textures: list[Tex] = []
@@ -165,9 +166,8 @@ class ByKind:
         for block in list_blocks(impl.body):
             at = block.first
             while at is not None:
-                listed = lists.get(at.__class__)
-                if listed is not None:
-                    listed.append(at)
+                if at.is_listed:
+                    lists[at.__class__].append(at)
                 at = at.next
         modes = 0
         for deref in derefs:
@@ -180,11 +180,35 @@ class ByKind:
 
 
 def by_kind(impl: FunctionImpl) -> ByKind:
-    """The lists of a function, made anew if its code has changed."""
-    found: ByKind | None = impl.by_kind
-    if found is None or found.version != impl.version:
-        found = impl.by_kind = ByKind(impl)
+    """The lists of a function, made anew if they do not hold any more."""
+    if not impl.valid & _KINDS:
+        _list_kinds(impl)
+        impl.valid |= _KINDS
+    found: ByKind = impl.by_kind
     return found
+
+
+_KINDS = int(Metadata.KINDS)
+
+
+def _list_kinds(impl: FunctionImpl) -> None:
+    impl.by_kind = ByKind(impl)
+
+
+def _describe_kinds(impl: FunctionImpl) -> tuple[Any, ...]:
+    """What is left of each list, and what the summary of derefs forgets."""
+    found: ByKind = impl.by_kind
+    modes, forms = 0, set()
+    for deref in found.derefs:
+        if deref.block is not None:
+            modes |= deref.modes & ~found.modes
+            forms.add(deref.form)
+    lists = (found.derefs, found.intrinsics, found.textures, found.calls)
+    left = [[instr for instr in some if instr.block is not None] for some in lists]
+    return left, modes, forms - found.forms
+
+
+register(Analysis(Metadata.KINDS, Metadata.NONE, _list_kinds, _describe_kinds))
 
 
 def derefs_of(shader: Shader, modes: int = _ALL_MODES) -> list[Deref]:
@@ -200,18 +224,41 @@ def derefs_in(impl: FunctionImpl, modes: int = _ALL_MODES) -> list[Deref]:
     return [d for d in found.derefs if d.modes & modes and d.block is not None]
 
 
+def calls_of(impl: FunctionImpl) -> list[Call]:
+    """The calls of a function, as a list that survives edits."""
+    return [call for call in by_kind(impl).calls if call.block is not None]
+
+
+def textures_of(impl: FunctionImpl) -> list[Tex]:
+    """The texture operations of a function, as a list that survives edits."""
+    return [tex for tex in by_kind(impl).textures if tex.block is not None]
+
+
+def all_intrinsics_of(impl: FunctionImpl) -> list[Intrinsic]:
+    """The intrinsics of a function, as a list that survives edits."""
+    return [i for i in by_kind(impl).intrinsics if i.block is not None]
+
+
 def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
     """The intrinsics of those names, as a list that survives edits."""
     found = by_kind(impl).intrinsics
-    return [i for i in found if i.info.name in names and i.block is not None]
+    if len(names) == 1:
+        name = names[0]
+        return [i for i in found if i.info.name == name and i.block is not None]
+    wanted = frozenset(names)
+    return [i for i in found if i.info.name in wanted and i.block is not None]
 
 
 def accesses_of(impl: FunctionImpl, modes: int, *names: str) -> list[tuple[Intrinsic, Deref]]:
     """The intrinsics of those names that may touch memory of those modes, each with its deref."""
     if not by_kind(impl).modes & modes:
         return []
-    found = [(access, access.deref) for access in intrinsics_of(impl, *names)]
-    return [(a, deref) for a, deref in found if deref is not None and deref.modes & modes]
+    found: list[tuple[Intrinsic, Deref]] = []
+    for access in intrinsics_of(impl, *names):
+        deref = access.srcs[0].value.instr if access.srcs else None
+        if deref.__class__ is Deref and deref.modes & modes:
+            found.append((access, deref))
+    return found
 
 
 def meet(accesses: list[tuple[Intrinsic, Deref]]) -> bool:

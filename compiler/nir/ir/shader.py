@@ -7,6 +7,7 @@ live in `FunctionImpl.locals`. Copies are made in `cloning`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -131,6 +132,7 @@ class Shader:
 
     __slots__ = (
         "__weakref__",
+        "applied",
         "functions",
         "info",
         "label",
@@ -147,6 +149,8 @@ class Shader:
         self.variables: list[Variable] = []
         self.functions: list[Function] = []
         self.info = ShaderInfo()
+        self.applied: Counter[tuple[str, str]] | None = None
+        """how often each rule (its name and reason) was applied, while a pass is recorded"""
         self.refcount = 1
         COUNTERS.created += 1
         track(self)

@@ -10,7 +10,6 @@ from typing import Any
 
 from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, place_of, successors_of, walk
 from gallette.compiler.nir.ir.instrs import Deref, Instr
-from gallette.compiler.nir.ir.questions import has_side_effects
 from gallette.compiler.nir.ir.values import Def
 
 
@@ -79,28 +78,6 @@ def remove_dead_deref(deref: Deref | None) -> None:
         parent = deref.srcs[0].value.instr if deref.srcs else None
         deref.remove()
         deref = parent if parent.__class__ is Deref else None
-
-
-def remove_unused(instr: Instr) -> list[Def]:
-    """Remove an instruction, then its operands as far as nothing else reads them.
-
-    Answers the values that have lost a use and stay. Phis stay, unused or not: what they read may
-    stand anywhere, and whoever walks through code must be sure that only what is behind him goes.
-    """
-    dead, lost = [instr], []
-    while dead:
-        at = dead.pop()
-        if at.block is None:  # read twice
-            continue
-        srcs = at.srcs
-        at.remove()
-        for src in srcs:
-            value = src.value
-            if value.uses or value.instr.is_phi or has_side_effects(value.instr):
-                lost.append(value)
-            else:
-                dead.append(value.instr)
-    return lost
 
 
 def pour(source: Block, target: Block) -> None:

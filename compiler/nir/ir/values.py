@@ -20,10 +20,6 @@ variable's it is (-1: none), and the line of the assignment (0: where ways join)
 
 MOST_NAMES = 8
 
-CHANGED, NEAR_CHANGE, SETTLED = range(3)
-"""Marks of instructions, for who simplifies them: it reads something else than when it was looked
-at (or never was); something that it reads has changed; there is nothing to do."""
-
 
 class Def:
     """One SSA value: `num_components` components of `bit_size` bits (1 for booleans)."""
@@ -51,10 +47,8 @@ class Def:
             new.take_names(self)
         uses = self.uses
         self.uses = {}
-        self.instr.settled = CHANGED
         for src in uses:
             src.value = new
-            src.parent.settled = CHANGED
         new.uses.update(uses)
 
     def call(self, name: str, line: int) -> None:
@@ -62,16 +56,6 @@ class Def:
         entry = (name, tuple(range(self.num_components)), line)
         if entry not in self.names and len(self.names) < MOST_NAMES:
             self.names = (*self.names, entry)
-
-    def lose(self, src: Src) -> None:
-        """One use less; being used by nobody, or once, is something rules ask for."""
-        uses = self.uses
-        uses.pop(src, None)
-        if not uses:
-            self.instr.settled = CHANGED
-        elif len(uses) == 1:
-            for last in uses:
-                last.parent.settled = CHANGED
 
     def take_names(self, other: Def, swizzle: tuple[int, ...] = (), first: int = 0) -> None:
         """This value is called what `other` was: component `first + i` of it is our `swizzle[i]`.
@@ -129,14 +113,13 @@ class Src:
 
     def rewrite(self, new: Def) -> None:
         """Use `new` instead (the swizzle stays)."""
-        self.value.lose(self)
+        del self.value.uses[self]
         self.value = new
         new.uses[self] = None
-        self.parent.settled = CHANGED
 
     def drop(self) -> None:
         """Leave the use list; the source must not be used afterwards."""
-        self.value.lose(self)
+        del self.value.uses[self]
 
     @property
     def home(self) -> Block | None:

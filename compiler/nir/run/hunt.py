@@ -10,6 +10,7 @@ import difflib
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.run.pass_runner import PassLog, PassRecord, run_pass
+from gallette.compiler.nir.run.pass_runner import PassLog, PassRecord, get_pass, run_pass
 from gallette.compiler.nir.run.pass_spec import Step
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
@@ -77,6 +78,8 @@ class Finding:
     total: int
     record: PassRecord
     problem: str
+    rule: str = ""
+    """of a pass of the rewriter: the rule whose application breaks it, and where among all"""
 
     def __str__(self) -> str:
         options = ", ".join(f"{k}={v!r}" for k, v in self.record.options.items())
@@ -90,7 +93,7 @@ class Finding:
             n=2,
         )
         head = f"change {self.number} of {self.total} breaks it: {name}\n{self.problem}"
-        return "\n".join([head, *changes])
+        return "\n".join([head, *([self.rule] if self.rule else []), *changes])
 
 
 def bisect(shader: Shader, steps: Sequence[Step], judge: Judge) -> Finding | None:
@@ -120,14 +123,42 @@ def bisect(shader: Shader, steps: Sequence[Step], judge: Judge) -> Finding | Non
             record = PassRecord(failed.split(" ")[0], {}, False, 0.0, 0, 0, text, text)
             return Finding(total + 1, total + 1, record, failed)
         return None
+    bad = _first(total, lambda number: bool(problem(number)))
+    record = changes[bad - 1]
+    return Finding(bad, total, record, problem(bad), _wrong_rule(record, original, judge))
+
+
+def _first(total: int, is_bad: Callable[[int], bool]) -> int:
+    """The first number that is bad, if the last one, `total`, is."""
     good, bad = 0, total
     while bad - good > 1:
         middle = (good + bad) // 2
-        if problem(middle):
+        if is_bad(middle):
             bad = middle
         else:
             good = middle
-    return Finding(bad, total, changes[bad - 1], problem(bad))
+    return bad
+
+
+def _wrong_rule(record: PassRecord, original: Shader, judge: Judge) -> str:
+    """Which application of a rule breaks it, by running the pass again up to each; "" if none."""
+    total = sum(record.rules.values())
+    if not total or "limit" not in get_pass(record.name).options:
+        return ""
+
+    def run(limit: int) -> tuple[Shader, Counter[tuple[str, str]]]:
+        shader, log = parse(record.before), PassLog()
+        run_pass(shader, record.name, {**record.options, "limit": limit}, log)
+        return shader, Counter(log.records[0].rules)
+
+    def is_bad(limit: int) -> bool:
+        return bool(judge.difference(original, run(limit)[0]))
+
+    if not is_bad(total):
+        return ""
+    first = _first(total, is_bad)
+    ((name, reason),) = run(first)[1] - run(first - 1)[1]
+    return f"rule {first} of {total} that it applies: {name}: {reason}"
 
 
 def reduce_shader(

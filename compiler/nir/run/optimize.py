@@ -80,10 +80,7 @@ def optimize(
 ) -> bool:
     """Run the loop to its fixed point, then the late rules. True if anything changed."""
     progress = canonicalize(shader, options, log)
-    if run_pass(shader, "algebraic_late", options.algebraic_options, log):
-        progress = True
-        run_pass(shader, "simplify", {"arithmetic": False}, log)
-    return progress
+    return run_pass(shader, "algebraic_late", options.algebraic_options, log) or progress
 
 
 def canonicalize(

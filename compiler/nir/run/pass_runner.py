@@ -14,6 +14,7 @@ import importlib
 import inspect
 import pkgutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -36,11 +37,20 @@ class PassInfo:
 
     name: str
     function: Callable[..., bool]
+    body: Callable[..., bool]
+    """the function itself, which leaves it to the runner to note progress"""
     preserves: Metadata
     exact: bool
     options: dict[str, Any]
     doc: str
     idempotent: bool
+
+    def run(self, shader: Shader, options: dict[str, Any]) -> bool:
+        """Run the pass where nothing watches it. Did it change the code?"""
+        if not self.body(shader, **options):
+            return False
+        self.note_progress(shader)
+        return True
 
     def note_progress(self, shader: Shader) -> None:
         """The pass has changed the code."""
@@ -49,8 +59,8 @@ class PassInfo:
 
 
 PASSES: dict[str, PassInfo] = {}
-# The algebraic passes live beside their rules.
-_ALGEBRAIC = "gallette.compiler.nir.algebraic.passes"
+_REWRITER = "gallette.compiler.nir.rewrite.passes"
+"""where the passes are that only choose rules of the rewriter"""
 
 
 def nir_pass(
@@ -83,6 +93,7 @@ def nir_pass(
         info = PASSES[name] = PassInfo(
             name,
             run,
+            function,
             preserves,
             exact,
             options,
@@ -114,7 +125,7 @@ _whole: set[str] = set()
 def get_pass(name: str) -> PassInfo:
     """Look a pass up, importing its module if need be."""
     if name not in _whole:
-        importlib.import_module(_homes().get(name, _ALGEBRAIC))
+        importlib.import_module(_homes().get(name, _REWRITER))
         _whole.add(name)
     if name not in PASSES:
         close = ", ".join(difflib.get_close_matches(name, all_passes(), n=3))
@@ -124,7 +135,7 @@ def get_pass(name: str) -> PassInfo:
 
 def all_passes() -> dict[str, PassInfo]:
     """Every pass there is, by name (imports them all)."""
-    for module in (*_homes().values(), _ALGEBRAIC):
+    for module in (*_homes().values(), _REWRITER):
         importlib.import_module(module)
     return dict(sorted(PASSES.items()))
 
@@ -142,6 +153,8 @@ class PassRecord:
     before: str = ""
     after: str = ""
     stage: str = ""
+    rules: dict[tuple[str, str], int] = field(default_factory=dict)
+    """how often each rule of the rewriter was applied, by its name and reason"""
 
     @property
     def delta(self) -> int:
@@ -193,18 +206,8 @@ def run_pass(
         log = _recorders[-1]
     flags = debug.flags()
     if log is None and not flags:
-        return _run_unwatched(shader, name, options or {})
+        return get_pass(name).run(shader, options or _NO_OPTIONS)
     return _run_recorded(shader, get_pass(name), options or {}, log, flags)
-
-
-def _run_unwatched(
-    shader: Shader, name: str, options: dict[str, Any], log: PassLog | None = None
-) -> bool:
-    info = PASSES[name] if name in _whole else get_pass(name)
-    progress: bool = info.function.__wrapped__(shader, **options)  # type: ignore[attr-defined]
-    if progress:
-        info.note_progress(shader)
-    return progress
 
 
 def _run_recorded(
@@ -221,12 +224,16 @@ def _run_recorded(
     numbers = log.numbers if log is not None and lines else None
     before = print_shader(shader, lines=lines, numbers=numbers) if texts else ""
     count = shader.count_instrs() if log is not None else 0
+    rules: Counter[tuple[str, str]] = Counter()
+    shader.applied = rules if log is not None else None
     start = time.perf_counter()
     progress = info.function(shader, **options)
     seconds = time.perf_counter() - start
+    shader.applied = None
     if log is not None:
         record = PassRecord(info.name, options, progress, seconds, count, shader.count_instrs())
         record.stage = shader.stage.value
+        record.rules = dict(rules)
         if texts:
             record.before = before
             record.after = (
@@ -252,10 +259,14 @@ _NO_OPTIONS: dict[str, Any] = {}
 
 def run_passes(shader: Shader, passes: Iterable[PassSpec], log: PassLog | None = None) -> bool:
     """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
-    progress, run = False, run_pass if is_watched(log) else _run_unwatched
+    progress, watched = False, is_watched(log)
     for spec in passes:
         name, options = (spec, _NO_OPTIONS) if isinstance(spec, str) else spec
-        if run(shader, name, options, log):
+        if watched:
+            made = run_pass(shader, name, options, log)
+        else:
+            made = (PASSES[name] if name in _whole else get_pass(name)).run(shader, options)
+        if made:
             progress = True
     return progress
 
@@ -267,12 +278,11 @@ class Step:
     at that version.
     """
 
-    __slots__ = ("idempotent", "name", "options")
+    __slots__ = ("info", "options")
 
     def __init__(self, name: str, options: dict[str, Any] | None = None):
-        self.name = name
-        self.options = options or {}
-        self.idempotent = get_pass(name).idempotent
+        self.info = get_pass(name)
+        self.options = options or _NO_OPTIONS
 
 
 def run_until_idle(
@@ -282,7 +292,7 @@ def run_until_idle(
 
     With the debug flag `nir:idle` those that are left out run as well, and must find nothing.
     """
-    progress, run = False, run_pass if is_watched(log) else _run_unwatched
+    progress, watched = False, is_watched(log)
     checked = debug.is_set("nir:idle")
     impls = shader.impls()
     for _ in range(rounds):
@@ -292,13 +302,18 @@ def run_until_idle(
                 if impl.idle.get(step) != impl.version:
                     break
             else:
-                if checked and get_pass(step.name).function(shader, **step.options):
-                    raise ValidationError(f"{step.name} was left out and finds something to do")
+                if checked and step.info.function(shader, **step.options):
+                    raise ValidationError(
+                        f"{step.info.name} was left out and finds something to do"
+                    )
                 continue
-            made = run(shader, step.name, step.options, log)
+            if watched:
+                made = run_pass(shader, step.info.name, step.options, log)
+            else:
+                made = step.info.run(shader, step.options)
             if made:
                 progress, idle = True, False
-            if step.idempotent or not made:
+            if step.info.idempotent or not made:
                 for impl in impls:
                     impl.idle[step] = impl.version
         if idle:

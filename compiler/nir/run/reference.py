@@ -13,21 +13,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from gallette.compiler.nir.algebraic import (
-    predicates,
-    rules_convert,
-    rules_float,
-    rules_int,
-    rules_late,
-    rules_logic,
-    rules_lower,
-)
+from gallette.compiler.nir.algebraic import predicates
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleText
 from gallette.compiler.nir.algebraic.pattern import compile_rule, rule_text
+from gallette.compiler.nir.algebraic.rules import PHASES, rule_groups
 from gallette.compiler.nir.ir.intrinsics import INDICES, INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.rewrite.structural import STRUCTURAL_RULES
 from gallette.compiler.nir.run.pass_runner import PassInfo, all_passes
 
 __all__ = ["PAGES", "main"]
@@ -134,16 +128,8 @@ def _rule_list(rules: list[RuleText]) -> str:
 
 def algebraic_page() -> str:
     """Every rule, every predicate, every option."""
-    sections: list[tuple[str, list[RuleText]]] = []
-    for module in (rules_float, rules_int, rules_logic, rules_convert):
-        for name, value in vars(module).items():
-            if name.isupper() and name != "RULES" and isinstance(value, list):
-                kind = (module.__doc__ or "").splitlines()[0].rstrip(".")
-                title = name.lower().replace("_", " ")
-                sections.append((f"{title}: {kind[0].lower()}{kind[1:]}", value))
-    sections.append(("lowering: what drivers ask for", rules_lower.RULES))
-    sections.append(("late: after the optimisation loop", rules_late.RULES))
-    count = sum(len(rules) for _, rules in sections)
+    groups = [(phase, group) for phase in PHASES for group in rule_groups(phase)]
+    count = sum(len(group.rules) for _, group in groups)
     options = ((f"`{f.name}`", f"`{f.default!r}`") for f in fields(AlgebraicOptions))
     named = (
         (f"`{name}`", (function.__doc__ or "").splitlines()[0])
@@ -158,8 +144,14 @@ def algebraic_page() -> str:
         "## Predicates\n\n" + _table(("predicate", "holds for"), named),
         "## Options\n\n" + _table(("option", "default"), options),
     ]
+    parts.append(
+        "## Structural rules\n\n"
+        "What no pattern can say; see `compiler/nir/rewrite/structural.py`.\n\n"
+        + _table(("rule", "reason"), ((f"`{r.name}`", r.reason) for r in STRUCTURAL_RULES.values()))
+    )
     parts += [
-        f"## {title[0].upper()}{title[1:]}\n\n{_rule_list(rules)}" for title, rules in sections
+        f"## {group.name} ({phase})\n\n{group.reason}\n\n{_rule_list(group.rules)}"
+        for phase, group in groups
     ]
     return "\n".join(parts)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gallette.compiler.collector import collector_paused
@@ -33,11 +34,13 @@ _FOR_A_PLAN = 3
 class Execution:
     """Executes the batches of a context, and counts whose draws could be merged."""
 
-    __slots__ = ("_drawn", "_regroup", "_states")
+    __slots__ = ("_drawn", "_regroup", "_states", "taps")
 
     def __init__(self, states: DrawStates, regroup: bool) -> None:
         """`regroup`: draws of several states may change places to be executed together."""
         self._states, self._regroup = states, regroup
+        self.taps: list[Callable[[Sequence[MergedDraws]], None]] = []
+        """Observers: each is called with the merged draws of a batch before they are executed."""
         self._drawn: Counter[Any] = Counter()  # by shaders: draws that were pending together
 
     def forget(self) -> None:
@@ -105,6 +108,8 @@ class Execution:
     def _together(self, entries: list[PendingDraw], failures: Failures) -> None:
         """Draws whose shaders run for many draws at once."""
         found = merge(entries)
+        for tap in self.taps:
+            tap(found)
         if len(found) == 1 and found[0].alike:
             failures.of(draw_many, found[0])
         elif not (self._regroup and self._in_pixel_order(found, failures)):

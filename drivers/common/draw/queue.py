@@ -9,11 +9,13 @@ a render target, or could change one, such as another framebuffer, flushes the b
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Sequence
 
 from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
 from gallette.drivers.common.vertex.stream import restarts
+from gallette.pipe.deferral import may_defer
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.series import Series
 from gallette.pipe.state import (
@@ -28,7 +30,7 @@ from .copy_on_write import CopyOnWrite
 from .execution import Execution
 from .finding import DrawStates
 from .known_snapshots import KnownSnapshots
-from .merging import PendingDraw
+from .merging import MergedDraws, PendingDraw
 from .parts import LISTS
 from .pipeline import draw
 from .repeating import Between, Repeatable, write_now
@@ -59,6 +61,7 @@ class DrawQueue:
     __slots__ = (
         "_copies",
         "_counts",
+        "_defers",
         "_entries",
         "_execution",
         "_fragment",
@@ -78,7 +81,7 @@ class DrawQueue:
         """`regroup`: draws of several states may change places to be executed together; `counts`:
         what each of them counts is known then."""
         self._states = states
-        self._regroup, self._counts = regroup, counts
+        self._regroup, self._counts, self._defers = regroup, counts, may_defer()
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
         self._memory = KnownSnapshots(states)
         self._snapshot: Snapshot | None = None  # what is bound now, if that is known
@@ -90,6 +93,11 @@ class DrawQueue:
         self._execution = Execution(states, regroup)
         self._copies = CopyOnWrite()
         self._marks: list[Mark] = []
+
+    @property
+    def taps(self) -> list[Callable[[Sequence[MergedDraws]], None]]:
+        """Observers of the merged draws of batches."""
+        return self._execution.taps
 
     def _constants(self) -> Row:
         """What is bound as block 0 of the vertex and the fragment stage."""
@@ -379,7 +387,8 @@ class DrawQueue:
     def _can_be_pending(self, info: DrawInfo) -> bool:
         """A small, plain draw whose programs can run for many draws at once."""
         if (
-            self._states.witness is not None
+            not self._defers
+            or self._states.witness is not None
             or self._states.bound.stream_targets  # others each time: nothing can be remembered
             or info.count * info.instance_count > SMALL
             or info.indirect is not None

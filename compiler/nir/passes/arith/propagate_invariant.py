@@ -6,7 +6,7 @@ from gallette.compiler.nir.ir.cf import Block, If, Loop
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.questions import by_kind, const_int, intrinsics_of
+from gallette.compiler.nir.ir.questions import all_intrinsics_of, const_int, intrinsics_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.variables import Variable
@@ -31,9 +31,11 @@ def propagate_invariant(shader: Shader, *, position: bool = False) -> bool:
 
 
 def _has_invariant(impl: FunctionImpl) -> bool:
-    return any(v.invariant or v.precise for v in (*impl.shader.variables, *impl.locals)) or any(
-        store["invariant"] for store in intrinsics_of(impl, "store_output")
-    )
+    for variables in (impl.shader.variables, impl.locals):
+        for var in variables:
+            if var.invariant or var.precise:
+                return True
+    return any(store["invariant"] for store in intrinsics_of(impl, "store_output"))
 
 
 class _Marker:
@@ -46,7 +48,7 @@ class _Marker:
         self.variables: set[Variable] = set()
 
     def run(self) -> bool:
-        for instr in by_kind(self.impl).intrinsics:
+        for instr in all_intrinsics_of(self.impl):
             if instr.info.name == "store_output":
                 location = int(instr["location"])
                 is_position = location == VaryingSlot.POS and const_int(instr.srcs[1].value) == 0

@@ -9,7 +9,7 @@ from gallette.compiler.errors import CompileError, GalletteError
 from gallette.compiler.nir.ir.cf import Block, Body, Parent, blocks_in, nested_blocks
 from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
-from gallette.compiler.nir.ir.questions import by_kind
+from gallette.compiler.nir.ir.questions import calls_of
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import drop_body, insert_run, splice, split_block
 from gallette.compiler.nir.ir.variables import Variable
@@ -28,7 +28,7 @@ def inline_functions(shader: Shader, *, max_instrs: int = MOST_INSTRUCTIONS) -> 
     The code of a function that is called once moves to where it is called, so that a long chain of
     functions, each of which calls the next, takes time in proportion to its length.
     """
-    if len(shader.functions) == 1 and not by_kind(shader.entry).calls:
+    if len(shader.functions) == 1 and not calls_of(shader.entry):
         return False
     order = _callees_first(shader)
     uses = _check_size(order, max_instrs)
@@ -66,7 +66,7 @@ def _callees_first(shader: Shader) -> list[Function]:
             raise GalletteError(f"function {function.name!r} is called but not defined")
         state[function] = 1
         stack.append((function, True))
-        for call in by_kind(function.impl).calls:
+        for call in calls_of(function.impl):
             if state.get(call.callee) != 2:
                 if state.get(call.callee) == 1:
                     raise GalletteError(f"function {call.callee.name!r} calls itself")

@@ -16,7 +16,7 @@ _LOADS = ("load_input", "load_per_vertex_input", "load_output", "load_per_vertex
 _STORES = ("store_output", "store_per_vertex_output")
 
 
-@nir_pass("lower_64bit_io", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_64bit_io", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
 def lower_64bit_io(shader: Shader) -> bool:
     """Between stages, a double is two 32-bit components and a `dvec4` fills two slots.
 

@@ -28,7 +28,7 @@ _ACCESSES = (
 _PREFIX = {Mode.UBO: "ubo", Mode.SSBO: "ssbo", Mode.SHARED: "shared"}
 
 
-@nir_pass("lower_buffer_derefs", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_buffer_derefs", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
 def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """`load_deref(&block.member[i])` becomes `load_ubo(block, offset)`; likewise ssbo and shared.
 

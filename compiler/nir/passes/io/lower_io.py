@@ -53,7 +53,7 @@ class _Place:
     """a constant index is out of range"""
 
 
-@nir_pass("lower_io", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_io", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
 def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OUT)) -> bool:
     """`load_deref` and `store_deref` of inputs and outputs name slots instead of variables.
 
@@ -65,6 +65,7 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
     """
     assign_bases(shader, modes)
     progress = False
+    stage = shader.stage
     for impl in shader.impls():
         b = Builder(impl).sharing_constants(forward=True)
         for access, deref in accesses_of(impl, modes, *ACCESSES):
@@ -72,10 +73,12 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
             if var is None or var.location < 0:
                 continue
             b.at_before(access)
-            if access.dest is None:
-                _store(b, shader.stage, access, deref, var)
+            if access.dest is not None:
+                _load(b, stage, access, deref, var)
+            elif deref.form == "var" and not var.packed:
+                _store_whole(b, stage, access, var)
             else:
-                _load(b, shader.stage, access, deref, var)
+                _store(b, stage, access, deref, var)
             remove_dead_deref(deref)
             progress = True
     return progress
@@ -297,6 +300,12 @@ def barycentric(b: Builder, var: Variable, kind: str = "", where: Def | None = N
         return b.intrinsic(f"load_barycentric_{kind}", [where], interp=interp)
     kind = kind or ("sample" if var.sample else "centroid" if var.centroid else "pixel")
     return b.intrinsic(f"load_barycentric_{kind}", interp=interp)
+
+
+def _store_whole(b: Builder, stage: Stage, access: Intrinsic, var: Variable) -> None:
+    """Most stores: all of a variable, which lies in its slots as it is."""
+    indices = store_indices(stage, var, var.type, 0, var.component, access["write_mask"])
+    access.become("store_output", [access.srcs[1].value, b.imm_int(0)], indices)
 
 
 def _store(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variable) -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, Tex
+from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import by_kind, const_int
+from gallette.compiler.nir.ir.questions import all_intrinsics_of, by_kind, const_int, textures_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
+_IMAGES = frozenset(name for name in INTRINSICS if name.startswith("image_deref_"))
+_COUNTERS = frozenset(name for name in INTRINSICS if name.startswith("deref_counter"))
 
-@nir_pass("lower_samplers", preserves=Metadata.CONTROL_FLOW)
+
+@nir_pass("lower_samplers", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
 def lower_samplers(shader: Shader) -> bool:
     """`tex (texture_deref=&s[i], ...)` becomes `tex (texture_offset=i) (texture=unit)`.
 
@@ -27,14 +31,15 @@ def lower_samplers(shader: Shader) -> bool:
         b = Builder(impl)
         if not by_kind(impl).derefs:
             continue
-        for tex in by_kind(impl).textures:
+        for tex in textures_of(impl):
             for kind in ("texture", "sampler"):
                 progress |= _lower_tex(b, tex, kind)
-        for instr in by_kind(impl).intrinsics:
-            if instr.info.name.startswith("image_deref_"):
+        for instr in all_intrinsics_of(impl):
+            name = instr.info.name
+            if name in _IMAGES:
                 _lower_image(b, instr)
                 progress = True
-            elif instr.info.name.startswith("deref_counter"):
+            elif name in _COUNTERS:
                 _lower_counter(b, instr)
                 progress = True
     return progress

@@ -15,13 +15,12 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _UNIFORM = int(Mode.UNIFORM)
 
 
-@nir_pass("lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
 def lower_uniforms_to_ubo(shader: Shader) -> bool:
     """`load_deref` of a uniform becomes `load_ubo(0, offset)`.
 
@@ -40,10 +39,12 @@ def lower_uniforms_to_ubo(shader: Shader) -> bool:
             if var is None or var.offset < 0 or deref.type.is_opaque:
                 continue
             b.at_before(access)
-            address = Address(b, uniform_layout(var.type)[0], var.offset)
-            for step in deref.path()[1:]:
-                address.step(step)
-            load_from(b, access, address, "load_ubo", b.imm_int(0), _range(var))
+            root, size = uniform_layout(var.type)
+            address = Address(b, root, var.offset)
+            if deref.form != "var":
+                for step in deref.path()[1:]:
+                    address.step(step)
+            load_from(b, access, address, "load_ubo", b.imm_int(0), (var.offset, size))
             remove_dead_deref(deref)
             progress = True
     return progress
@@ -54,10 +55,6 @@ def uniform_layout(type: Type) -> tuple[Type, int]:
     """A uniform's type with its layout, and the bytes it takes."""
     root = explicit_root(type, STD140)
     return root, explicit_size(root)
-
-
-def _range(var: Variable) -> tuple[int, int]:
-    return var.offset, uniform_layout(var.type)[1]
 
 
 def is_plain(t: Type) -> bool:

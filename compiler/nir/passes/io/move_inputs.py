@@ -11,7 +11,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _LOADS = ("load_input", "load_interpolated_input", "load_per_vertex_input")
 
 
-@nir_pass("move_inputs", preserves=Metadata.ALL)
+@nir_pass("move_inputs", preserves=Metadata.VALUES)
 def move_inputs(shader: Shader, *, slots: tuple[tuple[int, int], ...] = ()) -> bool:
     """Varyings in the first slot of a pair of `slots` are read from the second.
 

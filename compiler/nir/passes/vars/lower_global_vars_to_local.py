@@ -13,7 +13,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _GLOBAL = int(Mode.SHADER_TEMP)
 
 
-@nir_pass("lower_global_vars_to_local", preserves=Metadata.ALL)
+@nir_pass("lower_global_vars_to_local", preserves=Metadata.VALUES)
 def lower_global_vars_to_local(shader: Shader) -> bool:
     """After inlining, every `shader_temp` variable is a local of main and can become SSA."""
     homes: dict[Variable, set[FunctionImpl]] = {}

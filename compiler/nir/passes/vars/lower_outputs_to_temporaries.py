@@ -37,6 +37,9 @@ def lower_outputs_to_temporaries(shader: Shader) -> bool:
     final: dict[Variable, Intrinsic | Variable] = {}
     for var, derefs in touched.items():
         store = _only_store(impl, derefs) if not emits else None
+        if store is not None and len(touched) == 1 and _is_last(impl, store):
+            store.srcs[1].value.call(var.name, store.loc)
+            return False
         final[var] = store if store is not None else _local_copy(impl, var, derefs)
     if emits:
         for emit in intrinsics_of(impl, "emit_vertex"):
@@ -63,6 +66,11 @@ def _only_store(impl: FunctionImpl, derefs: list[Deref]) -> Intrinsic | None:
     ):
         return store
     return None
+
+
+def _is_last(impl: FunctionImpl, store: Intrinsic) -> bool:
+    """Is writing an output what the code ends with?"""
+    return store.next is None and store.block is impl.last
 
 
 def _local_copy(impl: FunctionImpl, var: Variable, derefs: list[Deref]) -> Variable:

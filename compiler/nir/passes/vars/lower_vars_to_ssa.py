@@ -90,7 +90,7 @@ class _LoopFrame:
     continues: list[tuple[Block, State]]
 
 
-@nir_pass("lower_vars_to_ssa", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_vars_to_ssa", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
 def lower_vars_to_ssa(shader: Shader) -> bool:
     """Replace loads and stores of locals by the values themselves, with phis where ways join.
 

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from gallette.drivers.common.context import HostContext
 from gallette.drivers.common.draw.repeating import Repeatable
 from gallette.pipe.enums import QueryType
 from gallette.pipe.series import Pieces, Series
 from gallette.pipe.state import QueryChange
 from gallette.state_tracker import GL
-from tests.state_tracker.test_repeats import SIZE, World
+from tests.state_tracker.stream.worlds import SIZE, World
 
 
 class Repeating:
     """Draws to the window, to a texture, and one that samples this; the second is there once more
     in another color."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self) -> None:
         self.found: list[tuple[Repeatable, bytes]] = []
-        repeatable = HostContext.repeatable
-
-        def noted(context: HostContext, info: Any) -> Repeatable | None:
-            token = repeatable(context, info)
-            assert token is not None
-            self.found.append((token, bytes(self.world.gl.programs.executable.uniforms.data)))
-            return token
-
-        monkeypatch.setattr(HostContext, "repeatable", noted)
-        self.world = world = World("numpipe", 5, True)
+        self.world = world = World("numpipe", 5)
         gl = world.gl
         gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 1], np.float32))
         self.draw(0, world.textures[0], 0.3)
@@ -49,6 +37,9 @@ class Repeating:
         gl.bind_texture(GL.TEXTURE_2D, texture)
         gl.uniform4fv(self.world.tint, 1, np.full(4, tint, np.float32))
         gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        token = gl.pipe.repeatable(gl.stream.drawn)
+        assert token is not None
+        self.found.append((token, bytes(gl.programs.executable.uniforms.data)))
 
     def series(self, *entries: int | bool) -> Series:
         """Of draws, by number, and a query: whether that begins."""
@@ -64,8 +55,8 @@ class Repeating:
 
 
 @pytest.fixture
-def repeating(monkeypatch: pytest.MonkeyPatch) -> Repeating:
-    return Repeating(monkeypatch)
+def repeating() -> Repeating:
+    return Repeating()
 
 
 def test_a_draw_that_samples_what_is_drawn_does_not_come_to_wait(repeating: Repeating) -> None:

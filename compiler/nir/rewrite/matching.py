@@ -1,11 +1,11 @@
-"""The matcher: finds a rule's search tree in SSA code.
+"""The matcher: decides which rules may match an operation, and finds a rule's search tree.
 
-Rules are grouped by the opcode at their root. What can match at all is decided by the opcodes that
-produce the sources: for each combination met, the short list of candidate rules is computed once
-and remembered (`RuleSet.candidates`), so an instruction no rule speaks about costs one dictionary
-look-up. With each candidate come the `Way`s to swap sources that are worth trying, and with each
-way a few questions about what lies further down, which turn most of those down that do not match.
-What is left is matched in table order; the first that matches is applied.
+There is one decision per opcode (`decision`): what produces the sources says which rules
+may match, for each combination met the short list is computed once and remembered, so an
+instruction no rule speaks about costs one dictionary look-up. With each candidate come the `Way`s
+to swap sources that are worth trying, and with each way a few questions about what lies further
+down, which turn most of those down that do not match. What is left is matched in table order; the
+first that matches is applied.
 
 Matching is swizzle-aware: at each step down, the swizzle with which the pattern's parent reads a
 source is composed with that source's own, so a variable stands for certain components of a value.
@@ -13,7 +13,7 @@ source is composed with that source's own, so a variable stands for certain comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,16 +27,25 @@ from gallette.compiler.nir.algebraic.pattern import (
     literal,
     operations,
 )
+from gallette.compiler.nir.algebraic.predicates import Predicate
 from gallette.compiler.nir.algebraic.values import Number, raw_bits
-from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, LoadConst
+from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, LoadConst, Undef
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.values import Def, Src
+from gallette.compiler.nir.rewrite.structural import (
+    StructuralRule,
+    copy_to_users,
+    fold_constants,
+    read_through_copy,
+    use_undefined,
+)
 
-__all__ = ["Binding", "Candidate", "Match", "RuleSet", "Swizzle", "find_match"]
+__all__ = ["Binding", "Candidate", "Match", "RuleSet", "Swizzle", "Way", "find_match"]
 
 Swizzle: TypeAlias = tuple[int, ...]
 Binding: TypeAlias = "tuple[Def, Swizzle]"
-Candidate: TypeAlias = "tuple[Rule, tuple[Way, ...]]"
+Candidate: TypeAlias = "tuple[Rule, tuple[Way, ...]] | tuple[StructuralRule, None]"
+Decision: TypeAlias = Callable[[Alu], tuple[Candidate, ...]]
 
 
 class Way(NamedTuple):
@@ -52,88 +61,140 @@ class Way(NamedTuple):
     same: tuple[tuple[int, int, int, int], ...]
     """(i, j, k, l): source j of what makes source i (-1: source i itself) is the same value as
     source l of what makes source k"""
+    asks: tuple[tuple[int, int, Predicate], ...]
+    """(i, size, predicate): holds for the components of source i that are read (size 0: all)"""
 
 
-class _OpRules:
-    """The rules of a set whose outermost operation is one opcode."""
+def decision(op: Opcode, rules: Sequence[Rule], structural: frozenset[str]) -> Decision:
+    """A function that says which rules may match an operation of this opcode.
 
-    __slots__ = ("_asked", "found", "rules")
+    It looks at sizes and at what makes the sources: of each source, at a glance, that is the opcode
+    that makes it, the bits of a constant that some rule asks for, `#` for any other constant, `?`
+    if it is undefined. What was found for one combination is remembered. With each rule of the
+    tables come the ways to swap sources that are worth trying.
+    """
+    asked = _asked(rules)
+    known: dict[tuple[Any, ...], tuple[Candidate, ...]] = {}
 
-    def __init__(self, rules: list[Rule]):
-        self.rules = rules
-        self._asked: dict[tuple[int, int], str] | None = None
-        self.found: dict[tuple[Any, ...], tuple[Candidate, ...]] = {}
-        """what was found for instructions of this opcode, by what can be told at a glance"""
+    def kind(src: Src, maker: Instr) -> str:
+        if maker.__class__ is LoadConst:
+            return asked.get((src.value.bit_size, _the_bits(maker, src.swizzle)), "#")
+        return "?" if maker.__class__ is Undef else ""
 
-    @property
-    def asked(self) -> dict[tuple[int, int], str]:
-        """By size and bits, the constants that some rule asks for as a source, by their kinds.
+    def of_one(alu: Alu) -> tuple[Candidate, ...]:
+        src = alu.srcs[0]
+        maker = src.value.instr
+        first = maker.op.name if maker.__class__ is Alu else kind(src, maker)
+        key = first, alu.dest.bit_size, src.value.bit_size
+        found = known.get(key)
+        if found is None:
+            found = known[key] = tuple(_decide(op, rules, structural, alu, key[:1]))
+        return found
 
-        A kind is what a source looks like at a glance: the opcode that makes it, the bits of such
-        a constant, `#` for any other one.
-        """
-        if self._asked is None:
-            kinds = frozenset().union(*[k for rule in self.rules for k in _constants_read(rule)])
-            parts = [(kind, kind[1:].partition(":")) for kind in kinds]
-            self._asked = {(int(size), int(bits)): kind for kind, (size, _, bits) in parts}
-        return self._asked
+    def of_two(alu: Alu) -> tuple[Candidate, ...]:
+        one, two = alu.srcs
+        value = two.value
+        maker = one.value.instr
+        first = maker.op.name if maker.__class__ is Alu else kind(one, maker)
+        maker = value.instr
+        second = maker.op.name if maker.__class__ is Alu else kind(two, maker)
+        key = first, second, alu.dest.bit_size, value.bit_size, one.value is value
+        found = known.get(key)
+        if found is None:
+            found = known[key] = tuple(_decide(op, rules, structural, alu, key[:2]))
+        return found
+
+    def of_many(alu: Alu) -> tuple[Candidate, ...]:
+        srcs = alu.srcs
+        makers = [src.value.instr for src in srcs]
+        kinds = tuple(
+            [
+                maker.op.name if maker.__class__ is Alu else kind(src, maker)
+                for src, maker in zip(srcs, makers, strict=True)
+            ]
+        )
+        last = srcs[-1].value
+        key: tuple[Any, ...] = (kinds, alu.dest.bit_size, last.bit_size)
+        if len(srcs) == 3:
+            first, middle = srcs[0].value, srcs[1].value
+            key += (first is middle, first is last, middle is last)
+        found = known.get(key)
+        if found is None:
+            found = known[key] = tuple(_decide(op, rules, structural, alu, kinds))
+        return found
+
+    return of_two if op.num_inputs == 2 else of_one if op.num_inputs == 1 else of_many
+
+
+def _asked(rules: Sequence[Rule]) -> dict[tuple[int, int], str]:
+    """By size and bits, the constants that some rule asks for as a source."""
+    kinds = frozenset().union(*[kinds for rule in rules for kinds in _constants_read(rule)])
+    parts = [(kind, kind[1:].partition(":")) for kind in kinds]
+    return {(int(size), int(bits)): kind for kind, (size, _, bits) in parts}
+
+
+def _decide(
+    op: Opcode,
+    rules: Sequence[Rule],
+    structural: frozenset[str],
+    alu: Alu,
+    kinds: tuple[str, ...],
+) -> Iterator[Candidate]:
+    """The rules that may match an operation whose sources are of these kinds."""
+    if all(kind[:1] == "#" for kind in kinds) and fold_constants.name in structural:
+        yield fold_constants, None
+        return  # nothing is simpler than a constant
+    for rule, may_match in (
+        (copy_to_users, op.is_copy),
+        (read_through_copy, not _COPIES.isdisjoint(kinds)),
+        (use_undefined, "?" in kinds),
+    ):
+        if may_match and rule.name in structural:
+            yield rule, None
+    for pattern in rules:
+        if not _reads_such(pattern, kinds):
+            continue
+        if pattern.search.bit_size in (0, alu.dest.bit_size):
+            ways = _possible(pattern, kinds, alu)
+            if ways:
+                yield pattern, ways
+
+
+_COPIES = frozenset(op.name for op in OPCODES.values() if op.is_copy)
 
 
 class RuleSet:
-    """Rules that are switched on together, indexed for matching."""
+    """Rules that are switched on together: those of the tables, and structural ones by name."""
 
-    def __init__(self, rules: Iterable[Rule]):
+    def __init__(self, rules: Iterable[Rule], structural: Iterable[str] = ()):
         self.rules = tuple(rules)
-        self.index: dict[Opcode, _OpRules] = {}
+        self.structural = frozenset(structural)
         by_op: dict[str, list[Rule]] = {}
         for rule in self.rules:
             by_op.setdefault(rule.root, []).append(rule)
-        for name, about in by_op.items():
-            self.index[OPCODES[name]] = _OpRules(about)
-        self.depth = max((depth(rule.text[0]) for rule in self.rules), default=1)
-        """levels of operations that the deepest search tree has"""
-
-    def candidates(self, alu: Alu) -> tuple[Candidate, ...]:
-        """The rules that may match, judged by opcode, sizes, and the kinds of the sources.
-
-        With each come the ways to swap sources that are worth trying.
-        """
-        rules = self.index.get(alu.op)
-        if rules is None:
-            return ()
-        srcs = alu.srcs
-        key: tuple[Any, ...]
-        kinds: tuple[str, ...]
-        if len(srcs) == 2:
-            one, last = srcs
-            kinds = (_kind(one, rules), _kind(last, rules))
-            key = (alu.dest.bit_size, last.value.bit_size, kinds, one.value is last.value)
-        else:
-            kinds = tuple([_kind(src, rules) for src in srcs])
-            key = (alu.dest.bit_size, srcs[-1].value.bit_size, kinds)
-            if len(srcs) == 3:
-                first, middle, end = srcs[0].value, srcs[1].value, srcs[2].value
-                key += (first is middle, first is end, middle is end)
-        found = rules.found.get(key)
-        if found is None:
-            pairs = [
-                (rule, _possible(rule, kinds, alu))
-                for rule in rules.rules
-                if _reads_such(rule, kinds) and rule.search.bit_size in (0, alu.dest.bit_size)
-            ]
-            found = rules.found[key] = tuple(pair for pair in pairs if pair[1])
-        return found
+        self.index = frozenset(OPCODES[name] for name in by_op)
+        """the opcodes that rules of the tables are about"""
+        self.decisions = _Decisions(by_op, self.structural)
+        words = {word for rule in self.rules for word in rule.counted}
+        names = [word.lstrip("~").partition("(")[0].partition("@")[0] for word in words]
+        self.counted = frozenset([OPCODES[name] for name in names if name in OPCODES])
+        """the opcodes that rules match below their root only if one instruction reads the result"""
+        self.want_sharing = any("is_used_more_than_once" in word for word in words)
+        """do some ask for what is used more than once?"""
+        self.depth = max((depth(rule.text[0]) for rule in self.rules), default=1) - 1
+        """levels of operations below the root that the deepest search tree has"""
 
 
-def _kind(src: Src, rules: _OpRules) -> str:
-    """What a source looks like at a glance (see `_OpRules.asked`)."""
-    value = src.value
-    instr = value.instr
-    if instr.__class__ is Alu:
-        return instr.op.name
-    if instr.__class__ is LoadConst:
-        return rules.asked.get((value.bit_size, _the_bits(instr, src.swizzle)), "#")
-    return ""
+class _Decisions(dict[Opcode, Decision]):
+    """The decision about each opcode, made when shaders meet it."""
+
+    def __init__(self, rules: dict[str, list[Rule]], structural: frozenset[str]):
+        self._rules = rules
+        self._structural = structural
+
+    def __missing__(self, op: Opcode) -> Decision:
+        made = self[op] = decision(op, self._rules.get(op.name, ()), self._structural)
+        return made
 
 
 def _the_bits(const: LoadConst, swizzle: Swizzle) -> int:
@@ -167,7 +228,7 @@ def _reads_such(rule: Rule, kinds: Sequence[str]) -> bool:
 
 
 def _spellings(node: Const) -> frozenset[str]:
-    """The kinds of constants (see `_OpRules.asked`) that a literal stands for."""
+    """The kinds of constants (see `decision`) that a literal stands for."""
     return _spelled(repr(node.value), node.value, node.base)
 
 
@@ -246,9 +307,13 @@ def _in_order(node: Expr, mask: int) -> list[tuple[int, Pattern]]:
 def _way(rule: Rule, mask: int) -> Way:
     made_by: list[tuple[int, int, Opcode]] = []
     same: list[tuple[int, int, int, int]] = []
+    asks: list[tuple[int, int, Predicate]] = []
     places: dict[int, tuple[int, int]] = {}
     sources = _in_order(rule.search, mask)
     for i, node in sources:
+        if not isinstance(node, Const):
+            size = rule.search.op.input_sizes[i]
+            asks += [(i, size, predicate) for predicate in node.predicates]
         if isinstance(node, Var):
             places.setdefault(node.index, (i, -1))
     for i, node in sources:
@@ -261,7 +326,7 @@ def _way(rule: Rule, mask: int) -> Way:
                 first = places.setdefault(inner.index, (i, j))
                 if first != (i, j):
                     same.append((*first, i, j))
-    return Way(mask, tuple(made_by), tuple(same))
+    return Way(mask, tuple(made_by), tuple(same), tuple(asks))
 
 
 def _different_masks(rule: Rule) -> list[int]:
@@ -373,35 +438,38 @@ class Match:
         return all(values[c] == wanted for c in swizzle)
 
 
-def _is_like(alu: Alu, way: Way) -> bool:
-    """The quick questions: may the instruction match in this way?"""
-    srcs = alu.srcs
-    for i, j, op in way.made_by:
-        maker = srcs[i].value.instr.srcs[j].value.instr
-        if maker.__class__ is not Alu or maker.op is not op:
-            return False
-    for i, j, k, m in way.same:
-        one = srcs[i].value
-        if j >= 0:
-            one = one.instr.srcs[j].value
-        if one is not srcs[k].value.instr.srcs[m].value:
-            return False
-    return True
-
-
 def find_match(rule: Rule, ways: tuple[Way, ...], alu: Alu) -> Match | None:
-    """The first way in which a rule matches an instruction it is a candidate for."""
+    """The first way in which a rule matches an operation it is a candidate for."""
     if alu.exact and rule.inexact:
         return None
-    for way in ways:
-        if not _is_like(alu, way):
-            continue
-        match = Match(rule.num_vars, way.swapped)
-        if match.expr(rule.search, alu, IDENTITY[alu.dest.num_components]):
-            if rule.inexact and match.exact:
-                return None
-            for a, b in rule.size_guards:
-                if match.size(a, alu) != match.size(b, alu):
-                    return None
-            return match
+    srcs = alu.srcs
+    for swapped, made_by, same, asks in ways:
+        # The quick questions, in the order of what they cost.
+        for i, j, op in made_by:
+            maker = srcs[i].value.instr.srcs[j].value.instr
+            if maker.__class__ is not Alu or maker.op is not op:
+                break
+        else:
+            for i, j, k, m in same:
+                one = srcs[i].value
+                if j >= 0:
+                    one = one.instr.srcs[j].value
+                if one is not srcs[k].value.instr.srcs[m].value:
+                    break
+            else:
+                for i, size, predicate in asks:
+                    src = srcs[i]
+                    if not predicate(src.value, src.swizzle[:size] if size else src.swizzle):
+                        break
+                else:
+                    match = Match(rule.num_vars, swapped)
+                    if match.expr(rule.search, alu, IDENTITY[alu.dest.num_components]):
+                        return match if _is_allowed(rule, match, alu) else None
     return None
+
+
+def _is_allowed(rule: Rule, match: Match, alu: Alu) -> bool:
+    """Is nothing in the way that only a whole match can show?"""
+    if rule.inexact and match.exact:
+        return False
+    return all(match.size(a, alu) == match.size(b, alu) for a, b in rule.size_guards)

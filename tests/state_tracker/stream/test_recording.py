@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gallette.drivers.common.context import HostContext
+from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.drawing import replaying, replays
-from gallette.state_tracker.drawing.repeats import Repeats
-from gallette.state_tracker.drawing.replays import Replays
-from gallette.state_tracker.entry_points import machine_code, recording
+from gallette.state_tracker.entry_points import machine_code
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
-from tests.state_tracker.recording.worlds import Recorded, draw, is_recorded
-from tests.state_tracker.test_repeats import SIZE
+from tests.state_tracker.stream.worlds import SIZE, Recorded, draw, pending, switch_off
 
 pytestmark = pytest.mark.skipif(
     not machine_code.possible(), reason="calls are recorded on x86-64 with Linux only"
@@ -32,23 +30,29 @@ BYTES = np.zeros(64, np.uint8)
 def test_recorded_calls_look_like_others(
     driver: str, seed: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replays, "_MOST_PATIENCE", 2)
     one = Recorded(driver, seed)
     first = one.run(500)
     assert sum(sizes) > 100
     assert max(sizes) > 8
     del sizes[:]
-    monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+    switch_off(monkeypatch)
     other = Recorded(driver, seed)
     np.testing.assert_array_equal(first, other.run(500))
     assert one.told == other.told
     assert not sizes
+    monkeypatch.setenv("GALLETTE_STREAM", "off")
+    at_once = Recorded(driver, seed)
+    submitted: list[Any] = []
+    add = DrawQueue._add
+    monkeypatch.setattr(DrawQueue, "_add", lambda *args: submitted.append(args) or add(*args))
+    np.testing.assert_array_equal(first, at_once.run(500))
+    assert one.told == at_once.told
+    assert not submitted
     assert len(np.unique(first)) > 10
 
 
 def test_what_was_recorded_is_so_for_whoever_asks(world: Recorded) -> None:
     gl = world.gl
-    assert is_recorded(world)
     gl.enable(GL.BLEND)
     gl.disable(GL.DEPTH_TEST)
     gl.active_texture(GL.TEXTURE3)
@@ -56,7 +60,7 @@ def test_what_was_recorded_is_so_for_whoever_asks(world: Recorded) -> None:
     gl.active_texture(GL.TEXTURE2)
     gl.bind_vertex_array(world.arrays[1])
     gl.uniform4fv(world.tint, 1, np.array([1, 2, 3, 4], np.float32))
-    assert is_recorded(world)
+    assert pending()
     assert gl.is_enabled(GL.BLEND)
     assert not gl.is_enabled(GL.DEPTH_TEST)
     assert gl.get_integerv(GL.ACTIVE_TEXTURE) == [GL.TEXTURE2]
@@ -137,7 +141,6 @@ def test_errors_are_the_same(
 
 def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) -> None:
     gl, (one, two, three) = world.gl, world.buffers
-    assert is_recorded(world)
     for number in range(500):
         gl.bind_buffer(GL.ARRAY_BUFFER, (one, two)[number % 2])
         value = np.full(2, number, np.float32)
@@ -146,7 +149,7 @@ def test_what_is_written_to_buffers_is_there(world: Recorded, sizes: list[int]) 
         if not number % 7:
             draw(world, 1)
     gl.bind_buffer(GL.ARRAY_BUFFER, three)
-    assert is_recorded(world)
+    assert pending()
     assert gl.get_integerv(GL.ARRAY_BUFFER_BINDING) == [three]
     assert sum(sizes) > 570
     for buffer, last in ((one, (490, 496, 492, 498, 494)), (two, (495, 491, 497, 493, 499))):
@@ -164,7 +167,7 @@ def test_writes_and_draws_in_turn_look_like_others(
     pictures = []
     for recorded in (True, False):
         if not recorded:
-            monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+            switch_off(monkeypatch)
         world = Recorded(driver, 5)
         gl, random = world.gl, np.random.default_rng(3)
         gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 0.9], np.float32))
@@ -181,70 +184,12 @@ def test_writes_and_draws_in_turn_look_like_others(
                 gl.uniform4fv(world.tint, 1, random.random(4).astype(np.float32))
             start = number % 2 if other == "starts" or every else 0
             gl.draw_arrays(GL.TRIANGLE_STRIP, start, 3)
-        assert is_recorded(world) == recorded
+        assert pending() == recorded
         assert gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 40) == vertices.tobytes()
         pictures.append(world.read(0))
         gl.release()
     assert pictures[0] == pictures[1]
     assert any(pictures[0])
-
-
-@pytest.mark.parametrize("recorded", [True, False])
-def test_draws_may_begin_where_none_began(
-    recorded: bool, world: Recorded, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As those of programs that stream their vertices do."""
-    gl, pictures = world.gl, []
-    long_way: list[Any] = []
-    remember = Repeats.remember
-
-    def counted(self: Repeats, call: Any, info: Any) -> None:
-        long_way.append(call)
-        remember(self, call, info)
-
-    monkeypatch.setattr(Repeats, "remember", counted)
-    for repeated in (True, False):
-        if not (recorded and repeated):
-            monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
-        world.plain.repeats.possible = repeated
-        gl.clear(GL.COLOR_BUFFER_BIT)
-        gl.bind_buffer(GL.ARRAY_BUFFER, world.buffers[0])
-        gl.buffer_data(GL.ARRAY_BUFFER, 32 * 100, None, GL.STREAM_DRAW)
-        draw(world, 4)
-        random = np.random.default_rng(3)
-        for number in random.permutation(100).tolist():
-            vertices = random.uniform(-1, 1, 8).astype(np.float32)
-            gl.buffer_sub_data(GL.ARRAY_BUFFER, 32 * number, 32, vertices)
-            gl.uniform4fv(world.tint, 1, np.full(4, number / 100, np.float32))
-            gl.draw_arrays(GL.TRIANGLE_STRIP, 4 * number, 4)
-        pictures.append(world.read(0))
-        if repeated:
-            assert len(long_way) < 4
-    assert pictures[0] == pictures[1]
-    assert any(pictures[0])
-
-
-def test_another_thread_may_be_recorded_during_a_replay(
-    world: Recorded, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it notes goes where that of this one was."""
-    gl, buffer = world.gl, world.buffers[0]
-    every = replaying.Replay.all
-
-    def disturbed(self: Any) -> None:
-        assert recording.is_free()
-        ctypes.memset(recording.log(), 0xFF, recording.LOG_BYTES + recording.WRITTEN_BYTES)
-        every(self)
-
-    monkeypatch.setattr(replaying.Replay, "all", disturbed)
-    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
-    for number in range(5):
-        gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * number, 8, np.full(2, number, np.float32))
-        draw(world, 1)
-    assert is_recorded(world)
-    found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 40), np.float32)
-    np.testing.assert_array_equal(found, np.arange(5).repeat(2))
-    assert gl.get_error() == GL.NO_ERROR
 
 
 def test_blocks_are_where_they_were_bound(world: Recorded) -> None:
@@ -256,7 +201,7 @@ def test_blocks_are_where_they_were_bound(world: Recorded) -> None:
     draw(world, 1)
     gl.bind_buffer_range(GL.UNIFORM_BUFFER, 1, one, 16, (1 << 31) - 1)
     gl.bind_buffer(GL.UNIFORM_BUFFER, one)
-    assert is_recorded(world)
+    assert pending()
 
     def bound(point: int) -> list[list[int]]:
         names = GL.UNIFORM_BUFFER_BINDING, GL.UNIFORM_BUFFER_START, GL.UNIFORM_BUFFER_SIZE
@@ -305,7 +250,7 @@ def test_queries_count_what_is_drawn_in_them(world: Recorded, sizes: list[int]) 
             if query != world.queries[number % 4]:
                 draw(world, query)
             gl.end_query(GL.SAMPLES_PASSED)
-    assert is_recorded(world)
+    assert pending()
     told = [gl.get_query_objectuiv(query, GL.QUERY_RESULT) for query in world.queries[:3]]
     assert told == [[SIZE * SIZE * query] for query in world.queries[:3]]
     assert gl.get_query_objectuiv(world.queries[3], GL.QUERY_RESULT) == [0]
@@ -335,10 +280,10 @@ def test_numbers_one_by_one(kind: str, count: int, world: Recorded) -> None:
     location = gl.get_uniform_location(program, "value")
     for _ in range(600):
         gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    assert is_recorded(world)
+    assert pending()
     values = [3, -5 if kind != "uint" else 1 << 31, 7, 11][:count]
     pointer(location, *values)
-    assert is_recorded(world)
+    assert pending()
     get = getattr(gl, f"get_uniform{end}v")
     assert get(program, location) == values
     for other in ("before", "behind"):
@@ -349,7 +294,7 @@ def test_names_that_are_deleted_or_new_are_not_known_for_long(world: Recorded) -
     gl, texture = world.gl, world.textures[1]
     gl.bind_texture(GL.TEXTURE_2D, texture)
     gl.bind_texture(GL.TEXTURE_2D, world.textures[0])
-    assert is_recorded(world)
+    assert pending()
     gl.delete_textures(1, [texture])
     for _ in range(2):
         draw(world, 600)
@@ -360,60 +305,30 @@ def test_names_that_are_deleted_or_new_are_not_known_for_long(world: Recorded) -
     gl.active_texture(GL.TEXTURE1)
     gl.bind_texture(GL.TEXTURE_1D, flat)
     draw(world, 600)
-    assert is_recorded(world)
+    assert pending()
     gl.bind_texture(GL.TEXTURE_2D, flat)
     assert gl.get_error() == GL.INVALID_OPERATION
 
 
-def test_a_deleted_texture_that_is_bound_elsewhere_stays(world: Recorded) -> None:
-    """Nobody could bind it anew by its name; so nothing is recorded while it is there."""
-    gl, texture = world.gl, world.textures[1]
-    names = world.plain.textures.names
-    gl.active_texture(GL.TEXTURE4)
-    gl.bind_texture(GL.TEXTURE_2D, texture)
-    gl.active_texture(GL.TEXTURE0)
-    found = names.get(texture)
-    gl.finish()
-    found.deleted = True
-    draw(world, 600)
-    assert not is_recorded(world)
-    found.deleted = False
-    draw(world, 600)
-    assert is_recorded(world)
-
-
 def test_there_is_room_for_some(world: Recorded, sizes: list[int]) -> None:
     draw(world, 14_000)
-    assert is_recorded(world)
+    assert pending()
     world.gl.finish()
     assert sum(sizes) > 13_900
     assert max(sizes) < 14_000
 
 
-def test_what_is_said_of_a_recorded_context_stays_said(world: Recorded) -> None:
-    def nothing() -> None:
-        pass
-
-    world.plain.look_at_window = nothing
-    assert world.plain.look_at_window is nothing
-    world.plain.find_image = None
-    assert is_recorded(world)
-    world.gl.finish()
-    assert not is_recorded(world)
-    assert world.plain.look_at_window is nothing
-
-
 def test_another_context_may_become_current(world: Recorded, sizes: list[int]) -> None:
     draw(world, 3)
+    Recorded("numpipe", 6).gl.release()
+    assert sizes[0] == 3
     other = Recorded("numpipe", 6)
-    assert not is_recorded(world)
     draw(other, 8)
-    assert is_recorded(other)
+    assert pending()
     world.gl.make_current()
-    assert not is_recorded(other)
-    assert sizes[-2:] == [4, 5]
+    assert not pending()
     draw(world, 600)
-    assert is_recorded(world)
+    assert pending()
     other.gl.release()
     draw(world, 3)
     assert world.gl.get_error() == GL.NO_ERROR
@@ -426,7 +341,7 @@ def test_another_thread_is_not_recorded(world: Recorded, sizes: list[int]) -> No
     def work() -> None:
         other = Recorded("numpipe", 6)
         draw(other, 20)
-        seen.append(is_recorded(other))
+        seen.append(pending())
         other.gl.enable(GL.BLEND)
         seen.append(bool(other.gl.is_enabled(GL.BLEND)))
         other.gl.release()
@@ -434,15 +349,15 @@ def test_another_thread_is_not_recorded(world: Recorded, sizes: list[int]) -> No
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert seen == [False, True]
-    assert is_recorded(world)
+    assert seen == [True, True]  # commands of the first, which it leaves alone
+    assert pending()
     assert not sizes
     assert not world.gl.is_enabled(GL.BLEND)
-    assert sizes == [4]
+    assert sizes == [3]
 
 
 def test_another_thread_may_share_what_there_is(world: Recorded, sizes: list[int]) -> None:
-    """It sees the context as it was when that began, and replays nothing."""
+    """When it joins, all commands are executed; from then on calls take turns."""
     draw(world, 3)
     seen: list[Any] = []
 
@@ -450,55 +365,52 @@ def test_another_thread_may_share_what_there_is(world: Recorded, sizes: list[int
         other = Context("numpipe", share=world.plain)
         seen.append(world.plain.released)
         seen.append(other.is_texture(world.textures[0]))
-        seen.append(is_recorded(world))
+        seen.append(pending())
         other.release()
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert seen == [False, True, True]
-    assert not sizes
+    assert seen == [False, True, False]
+    assert sizes == [3]
     draw(world, 1)
     assert world.gl.get_error() == GL.NO_ERROR
-    assert sizes == [5]
 
 
 def test_another_thread_may_release_it(world: Recorded, sizes: list[int]) -> None:
     draw(world, 3)
-    assert is_recorded(world)
+    assert pending()
     thread = threading.Thread(target=world.plain.release)
     thread.start()
     thread.join()
     assert world.plain.released
-    assert sizes == [4] and recording.is_free()
+    assert sizes == [3]
+    assert not pending()
 
 
-def test_a_debug_context_hears_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = Recorded("numpipe", 5)
-    world.gl.enable(GL.DEBUG_OUTPUT)
-    draw(world, 600)
-    assert not is_recorded(world)
-    world.gl.disable(GL.DEBUG_OUTPUT)
-    draw(world, 600)
-    assert is_recorded(world)
-    world.gl.release()
+def test_who_is_called_back_hears_at_once(world: Recorded) -> None:
+    gl, heard = world.gl, []
+    gl.enable(GL.DEBUG_OUTPUT)
+    gl.debug_message_callback(lambda *told: heard.append(told[2]), None)
+    gl.enable(77)
+    assert len(heard) == 1
+    draw(world, 2)
+    assert not pending()
+    gl.debug_message_callback(None, None)
+    draw(world, 2)
+    assert pending()
+    assert gl.get_error() == GL.INVALID_ENUM
 
 
-def test_who_calls_something_else_in_between_is_not_recorded_often(
-    world: Recorded, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun: list[int] = []
-    begin = Replays._begin
-
-    def counted(self: Replays) -> None:
-        begun.append(1)
-        begin(self)
-
-    monkeypatch.setattr(Replays, "_begin", counted)
-    for _ in range(2000):
-        draw(world, 1)
-        world.gl.bind_sampler(0, 0)
-    assert 0 < len(begun) < 30
+def test_calls_are_executed_at_once_while_a_buffer_is_mapped(world: Recorded) -> None:
+    gl = world.gl
+    gl.bind_buffer(GL.ARRAY_BUFFER, world.buffers[2])
+    gl.map_buffer_range(GL.ARRAY_BUFFER, 0, 8, GL.MAP_READ_BIT)
+    draw(world, 2)
+    assert not pending()
+    gl.unmap_buffer(GL.ARRAY_BUFFER)
+    draw(world, 2)
+    assert pending()
 
 
 def test_a_picture_of_draws_in_several_states(world: Recorded, sizes: list[int]) -> None:
@@ -509,7 +421,7 @@ def test_a_picture_of_draws_in_several_states(world: Recorded, sizes: list[int])
         gl.bind_texture(GL.TEXTURE_2D, world.textures[number % 3])
         gl.bind_vertex_array(world.arrays[number % 2])
         draw(world, 1)
-    assert is_recorded(world)
+    assert pending()
     assert gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE).count(0) < SIZE * SIZE * 4
     assert sum(sizes) > 500
 
@@ -531,16 +443,16 @@ def test_a_recorded_draw_begins_where_it_was_told(
 ) -> None:
     """Whether the driver draws it with others or the state tracker makes it alone."""
     if not together:
-        monkeypatch.setattr(Repeats, "drawn_together", lambda self, series: 0)
+        monkeypatch.setattr(HostContext, "repeat_all", lambda self, series: 0)
     gl, pictures = world.gl, []
     for recorded in (True, False):
         if not recorded:
-            monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+            switch_off(monkeypatch)
         gl.clear(GL.COLOR_BUFFER_BIT)
         gl.uniform4fv(world.tint, 1, np.ones(4, np.float32))
         for _ in range(9):
             KINDS_OF_DRAWS[kind](gl)
-        assert is_recorded(world) == recorded
+        assert pending() == recorded
         pictures.append(world.read(0))
     assert pictures[0] == pictures[1]
     assert any(pictures[0])

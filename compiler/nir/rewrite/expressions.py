@@ -1,4 +1,4 @@
-"""Equal expressions are computed once."""
+"""What two instructions must agree in to compute the same value."""
 
 from __future__ import annotations
 
@@ -6,60 +6,13 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, LoadConst, Phi, Tex
-from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Src
-from gallette.compiler.nir.passes.opt.copy_prop import see_through
-from gallette.compiler.nir.run.pass_runner import nir_pass
 
-
-@nir_pass("cse", preserves=Metadata.CONTROL_FLOW)
-def cse(shader: Shader) -> bool:
-    """A value that an equal instruction in a dominating block has computed is reused.
-
-    Commutative sources are compared in any order. If one of the two is exact, the survivor is.
-    Copies are seen through on the way (see `copy_prop`), because finding that two values are one
-    can make a copy of what was none.
-    """
-    progress = False
-    for impl in shader.impls():
-        if len(impl.body) > 1:  # in one block what comes first dominates
-            impl.require(Metadata.DOMINANCE)
-        progress |= _cse_impl(impl)
-    return progress
-
-
-def _cse_impl(impl: FunctionImpl) -> bool:
-    progress = False
-    seen: dict[Hashable, Instr] = {}
-    for block in impl.blocks():
-        following = block.first
-        while following is not None:
-            instr, following = following, following.next
-            if isinstance(instr, Alu) and instr.op.is_copy and see_through(instr):
-                progress = True
-                if not instr.dest.uses:
-                    instr.remove()
-                    continue
-            key = expression_key(instr)
-            if key is None:
-                continue
-            known = seen.setdefault(key, instr)
-            if known is instr:
-                continue
-            assert known.block is not None
-            if known.block is not block and not known.block.dominates(block):
-                seen[key] = instr
-                continue
-            if isinstance(instr, Alu) and isinstance(known, Alu):
-                known.exact |= instr.exact
-            instr.replace_by(known.result)
-            progress = True
-    return progress
+__all__ = ["EXPRESSION_KEYS", "expression_key"]
 
 
 def expression_key(instr: Instr) -> Hashable | None:
-    """What two instructions must agree in to compute the same value; None if nothing else does.
+    """A key that equal expressions share; None for what nothing else can be equal to.
 
     The key holds the values it speaks of, so that no later value can be taken for one of them.
     """
@@ -74,7 +27,7 @@ def _alu_key(instr: Alu) -> Hashable:
     if len(srcs) == 1:
         return (op, len(first.swizzle), first.value, first.swizzle)
     second = srcs[1]
-    if op.commutative and _goes_behind(first, second):
+    if op.commutative and _comes_second(first, second):
         first, second = second, first
     width = instr.dest.num_components
     if len(srcs) == 2:
@@ -83,7 +36,7 @@ def _alu_key(instr: Alu) -> Hashable:
     return (op, width, first.value, first.swizzle, second.value, second.swizzle, *rest)
 
 
-def _goes_behind(first: Src, second: Src) -> bool:
+def _comes_second(first: Src, second: Src) -> bool:
     """Some order of sources that may stand in any."""
     a, b = id(first.value), id(second.value)
     return b < a or (a == b and second.swizzle < first.swizzle)

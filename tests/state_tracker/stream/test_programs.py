@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL
-from gallette.state_tracker.drawing.replays import Replays
-from tests.state_tracker.recording.worlds import Recorded, is_recorded
-from tests.state_tracker.test_repeats import PLAIN, VERTEX
+from tests.state_tracker.stream.worlds import PLAIN, VERTEX, Recorded, pending, switch_off
 
 COLOR = """
 #version 330
@@ -75,7 +73,7 @@ def both(
         played = []
         for recorded in (True, False):
             if not recorded:
-                monkeypatch.setattr(Replays, "repeated", lambda self, executable: None)
+                switch_off(monkeypatch)
             played.append(Played(request.param))
             script(played[-1])
         first, second = played
@@ -95,7 +93,7 @@ def test_draws_of_programs_in_turn_are_recorded(
             played.frame(0, 1, 2, 1)
 
     both(script)
-    assert sizes[-3:] == [18, 18, 18]  # all but the two that have it begun
+    assert sizes[-2:] == [20, 20]
 
 
 def test_the_last_one_stays_in_use(both: Callable[..., Played]) -> None:
@@ -261,6 +259,6 @@ def test_recording_goes_on_when_another_is_used() -> None:
         played.frame(0, 1, 2)
     for which in (0, 0, 0, 0, 0, 1, 2, 1):
         played.draw(which)
-        began = is_recorded(played.world)
+        began = pending()
     assert began
     played.world.gl.release()

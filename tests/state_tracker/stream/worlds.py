@@ -1,19 +1,20 @@
-"""Draws that are repeated look like draws that take the long way, whatever happens in between."""
+"""A context whose calls come from C pointers, and random things to do to it."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gallette.drivers.common.context import HostContext
 from gallette.state_tracker import GL, create_context
-from gallette.state_tracker.drawing import validate
-from gallette.state_tracker.drawing.blending import blend_state
-from gallette.state_tracker.drawing.repeats import Repeats
-from tests.state_tracker import anew
+from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.stream import ring
+from gallette.state_tracker.stream.stream import Stream
+
+__all__ = ["PLAIN", "SIZE", "VERTEX", "Recorded", "World", "draw", "pending", "switch_off"]
 
 SIZE = 96
 VERTEX = """
@@ -40,22 +41,12 @@ layout(std140) uniform Paint { vec4 base; }; uniform vec4 tint; in vec2 uv; out 
 void main() { o = mix(base, tint, uv.x); }
 """
 
-CLIENTS = """#version 300 es
-layout(location = 0) in vec2 position;
-void main() { gl_Position = vec4(position, 0.0, 1.0); }
-"""
-WHITE = """#version 300 es
-out highp vec4 o;
-void main() { o = vec4(1.0); }
-"""
-
 
 class World:
     """A context with a few of everything, and random things to do to it."""
 
-    def __init__(self, driver: str, seed: int, repeats: bool) -> None:
+    def __init__(self, driver: str, seed: int) -> None:
         self.gl: Any = create_context(driver, profile="core", version=(3, 3), size=(SIZE, SIZE))
-        self.gl.repeats.possible &= repeats
         self.random = np.random.default_rng(seed)
         self.programs = [self._program(source) for source in (TEXTURED, PLAIN, MOVED)]
         self.places = [
@@ -315,103 +306,175 @@ class World:
         return pixels
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("driver", ["numpipe", "jit"])
-def test_repeated_draws_look_like_others(
-    driver: str, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repeated: list[bool] = []
-    drawn = Repeats.drawn
-
-    def counted(self: Repeats, *args: Any) -> bool:
-        repeated.append(drawn(self, *args))
-        return repeated[-1]
-
-    monkeypatch.setattr(Repeats, "drawn", counted)
-    worlds = [World(driver, seed, repeats) for repeats in (True, False)]
-    images = [world.run(400) for world in worlds]
-    assert sum(repeated) > 20
-    assert worlds[0].told == worlds[1].told
-    np.testing.assert_array_equal(*images)
-    assert len(np.unique(images[0])) > 10
+THROUGH_C = (
+    *("use_program", "bind_vertex_array", "active_texture", "bind_texture", "enable", "disable"),
+    *("uniform4fv", "uniform4f", "draw_arrays", "draw_arrays_instanced", "draw_elements"),
+    *("draw_elements_instanced", "bind_sampler", "bind_buffer", "buffer_sub_data", "scissor"),
+    *("viewport", "begin_query", "end_query", "bind_buffer_base", "bind_buffer_range", "clear"),
+    *("clear_color", "clear_depth", "clear_depthf", "clear_stencil", "color_mask", "color_maski"),
+    *("depth_mask", "bind_framebuffer", "draw_buffers", "blend_func", "blend_equation"),
+    *("depth_func", "stencil_op", "finish"),
+)
+CLEARED = (
+    GL.COLOR_BUFFER_BIT,
+    GL.DEPTH_BUFFER_BIT,
+    GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT,
+    GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT,
+)
 
 
-def test_settings_that_come_again_are_not_derived_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World("numpipe", 4, True)
-    gl, made = world.gl, []
-    draw_vbo = HostContext.draw_vbo
-    monkeypatch.setattr(HostContext, "draw_vbo", lambda *args: made.append(1) or draw_vbo(*args))
-    gl.enable(GL.BLEND)
-    gl.enable(GL.DEPTH_TEST)
-    for turn in range(3):
-        for factor in (GL.ONE, GL.ZERO, GL.SRC_ALPHA):
-            for function in (GL.LESS, GL.ALWAYS):
-                gl.blend_func(factor, GL.ONE)
-                gl.depth_func(function)
-                gl.clear(GL.DEPTH_BUFFER_BIT)
-                gl.uniform4f(world.place, 0.0, 0.0, 0.0, 1.0)
-                gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-        assert len(made) == 6, turn  # of all combinations the first
-    gl.cull_face(GL.FRONT)  # which is told by nothing
-    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    assert len(made) == 7
-    gl.release()
+class Through:
+    """A context some of whose functions are called through their C pointers."""
+
+    def __init__(self, gl: Any) -> None:
+        self._gl = gl
+        for name in THROUGH_C:
+            function = FUNCTIONS.method(name)
+            address = gl.load_opengl_function(function.c_name)
+            pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(address)
+            setattr(self, name, self._call(pointer))
+
+    @staticmethod
+    def _call(pointer: Any) -> Callable[..., None]:
+        def call(*given: Any) -> None:
+            args = [np.array(a, np.uint32) if isinstance(a, list) else a for a in given]
+            pointer(*[a.ctypes.data if isinstance(a, np.ndarray) else a for a in args])
+
+        return call
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._gl, name)
 
 
-def test_what_is_owed_to_the_pipe_is_paid_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings made before draws that were repeated are derived at the next one that is not."""
-    world = World("numpipe", 4, True)
-    gl, derived = world.gl, []
+class Recorded(World):
+    """The same as a C program."""
 
-    def counted(ctx: Any) -> Any:
-        derived.append(ctx.fragment.blend[0].src_rgb)
-        return blend_state(ctx)
+    def __init__(self, driver: str, seed: int) -> None:
+        super().__init__(driver, seed)
+        self.plain, self.gl = self.gl, Through(self.gl)
+        self.queries = self.gl.gen_queries(4)
+        self.asked = False
+        for query in self.queries:
+            self.gl.begin_query(GL.SAMPLES_PASSED, query)
+            self.gl.end_query(GL.SAMPLES_PASSED)
 
-    monkeypatch.setattr(anew, "MOST", 0)  # which derives everything
-    monkeypatch.setattr(validate, "blend_state", counted)
-    gl.enable(GL.BLEND)
-    for _ in range(3):
-        for factor in (GL.ONE, GL.ZERO):
-            gl.blend_func(factor, GL.ONE)
-            gl.uniform4f(world.place, 0.0, 0.0, 0.0, 1.0)
-            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    assert derived == [GL.ONE, GL.ZERO]
-    for face in (GL.FRONT, GL.BACK, GL.FRONT, GL.FRONT_AND_BACK):
-        gl.cull_face(face)  # which is told by nothing
+    def draw(self) -> None:
+        gl, random = self.gl, self.random
+        if random.random() < 0.04:
+            self.in_turn()
+        if random.random() < 0.2:
+            self.clear()
+        if random.random() < 0.9:
+            place = np.append(random.uniform(-1, 1, 3), random.uniform(0.1, 0.3))
+            gl.uniform4fv(self.place, 1, place.astype(np.float32))
+        (gl.uniform4fv if random.random() < 0.8 else self.one_by_one)(self.tint, 1, self.numbers(4))
+        if random.random() < 0.3:
+            self.between()
+        how = random.random()
+        if how < 0.2:
+            gl.draw_elements(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 0)
+        elif how < 0.3:
+            gl.draw_elements_instanced(GL.TRIANGLES, 6, GL.UNSIGNED_SHORT, 0, 2)
+        elif how < 0.6:
+            gl.draw_arrays_instanced(GL.TRIANGLE_STRIP, int(random.integers(2)), 4, 1)
+        else:
+            gl.draw_arrays(GL.TRIANGLE_STRIP, int(random.integers(2)), 4)
+
+    def in_turn(self) -> None:
+        """One place of a buffer is written, then comes a draw, again and again."""
+        gl, random = self.gl, self.random
+        gl.bind_buffer(GL.ARRAY_BUFFER, self.pick(self.buffers))
+        first = int(random.integers(5))
+        many = int(random.integers(1, 6 - first))
+        for number in range(int(random.integers(3, 14))):
+            vertices = self.numbers(2 * many) * 2 - 1
+            size = 8 * many - 4 * (number == 9)
+            gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * first, size, vertices)
+            if number % 3:
+                gl.uniform4fv(self.tint, 1, self.numbers(4))
+            gl.draw_arrays(GL.TRIANGLE_STRIP, first % 2, 4)
+
+    def clear(self) -> None:
+        """A part or all is cleared, mostly with what is so already said once more."""
+        gl, random = self.gl, self.random
+        if random.random() < 0.5:
+            gl.clear_color(*self.numbers(4).tolist())
+            gl.clear_depth(random.random())
+        if random.random() < 0.2:
+            gl.clear_depthf(float(self.numbers(1)[0]))
+            gl.clear_stencil(int(random.integers(-3, 300)))
+        if random.random() < 0.5:
+            gl.color_mask(1, 2, 4, 8)
+            gl.color_maski(0, 1, 1, 1, 1)
+            gl.depth_mask(1)
+        if random.random() < 0.8:
+            gl.enable(GL.SCISSOR_TEST)
+            gl.scissor(*(int(v) for v in random.integers(-9, 80, 2)), 14, 9)
+        gl.clear(self.pick(CLEARED))
+        if random.random() < 0.9:
+            gl.disable(GL.SCISSOR_TEST)
+
+    def one_by_one(self, location: int, count: int, values: Any) -> None:
+        self.gl.uniform4f(location, *values.tolist())
+
+    def between(self) -> None:
+        """What is recorded beside draws."""
+        gl, random = self.gl, self.random
+        what = random.random()
+        if what < 0.3:
+            gl.bind_buffer(GL.ARRAY_BUFFER, self.pick(self.buffers))
+            first = int(random.integers(5))
+            many = int(random.integers(1, 6 - first))
+            vertices = self.numbers(2 * many) * 2 - 1
+            gl.buffer_sub_data(GL.ARRAY_BUFFER, 8 * first, 8 * many, vertices)
+        elif what < 0.5:
+            gl.bind_buffer(GL.UNIFORM_BUFFER, self.pick(self.paints))
+            gl.buffer_sub_data(GL.UNIFORM_BUFFER, 4, 12, self.numbers(3))
+        elif what < 0.7:
+            gl.scissor(*(int(v) for v in random.integers(-9, 20, 2)), 60, int(random.integers(90)))
+        elif what < 0.74:
+            gl.bind_buffer_base(GL.UNIFORM_BUFFER, int(random.integers(4)), self.pick(self.paints))
+        elif what < 0.78:
+            gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, self.pick(self.paints), 0, 16)
+        elif what < 0.8:
+            self.use(int(random.integers(3)))
+        elif what < 0.83:
+            gl.viewport(*(int(v) for v in random.integers(-9, 20, 2)), 80, 70)
+        elif self.asked:
+            gl.end_query(GL.SAMPLES_PASSED)
+            self.asked = False
+        elif not self.counting:
+            gl.begin_query(GL.SAMPLES_PASSED, self.pick(self.queries))
+            self.asked = True
+
+    def change(self) -> None:
+        if self.asked:
+            self.gl.end_query(GL.SAMPLES_PASSED)
+            self.asked = False
+        for query in self.queries:
+            self.told.append(self.gl.get_query_objectuiv(query, GL.QUERY_RESULT))
+        super().change()
+
+    def bind(self) -> None:
+        super().bind()
+        self.gl.active_texture(GL.TEXTURE1)
+        self.gl.bind_texture(GL.TEXTURE_2D, self.pick(self.textures))
+        self.gl.active_texture(GL.TEXTURE0)
+
+
+def draw(world: Recorded, times: int) -> None:
+    gl = world.gl
+    for number in range(times):
+        gl.uniform4fv(world.tint, 1, np.full(4, number, np.float32))
         gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-    assert derived == [GL.ONE, GL.ZERO, GL.ZERO]
-    gl.release()
 
 
-def test_whoever_watches_the_pipe_sees_every_draw() -> None:
-    world = World("numpipe", 1, True)
-    gl, seen = world.gl, []
-    world.draw()
-    world.draw()
-    draw_vbo = gl.pipe.draw_vbo
-
-    def watched(info: Any) -> None:
-        seen.append(info)
-        draw_vbo(info)
-
-    gl.pipe.draw_vbo = watched
-    for _ in range(3):
-        world.draw()
-    assert len(seen) == 3
-    del gl.pipe.draw_vbo
-    gl.release()
+def pending() -> bool:
+    """Are there commands in the ring?"""
+    return bool(ring.words[ring.PENDING])
 
 
-def test_indices_may_be_in_memory_of_the_caller() -> None:
-    gl = create_context("numpipe", profile="es", version=(3, 0), size=(4, 4))
-    program = World.program_of(gl, CLIENTS, WHITE)
-    gl.use_program(program)
-    corners = np.array([[-1, -1], [3, -1], [-1, 3], [9, 9]], np.float32)
-    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 8, corners)
-    gl.enable_vertex_attrib_array(0)
-    for indices, lit in (([3, 3, 3], 0), ([0, 1, 2], 255), ([0, 1, 2], 255)):
-        gl.clear(GL.COLOR_BUFFER_BIT)
-        gl.draw_elements(GL.TRIANGLES, 3, GL.UNSIGNED_SHORT, np.array(indices, np.uint16))
-        assert gl.get_error() == GL.NO_ERROR
-        assert gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)[0] == lit
-    gl.release()
+def switch_off(patch: pytest.MonkeyPatch) -> None:
+    """From now on no call becomes a command."""
+    patch.setattr(Stream, "may_record", lambda self: False)
+    ring.own(None)

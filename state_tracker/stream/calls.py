@@ -1,0 +1,379 @@
+"""The calls that become commands, and what each of them sets.
+
+Of a command, word 0 is the number of its function in `CALLS`, the words after it are the
+arguments, and from byte `PAYLOAD` on there is what a pointer pointed at, or a uniform's values.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.stream.states import States
+
+__all__ = [
+    "CALLS",
+    "COMMAND_BYTES",
+    "HASHED_WORDS",
+    "MOST_DRAW_BUFFERS",
+    "NUMBERS",
+    "PAYLOAD",
+    "Call",
+    "Family",
+    "Ints",
+    "Role",
+    "by_first",
+    "keeps_state",
+    "slot_of",
+    "whole",
+]
+
+Ints = npt.NDArray[np.int64]
+
+COMMAND_BYTES = 128
+PAYLOAD = 32
+HASHED_WORDS = 8
+MOST_DRAW_BUFFERS = 8
+
+
+class Role(Enum):
+    """What a call is to the stream."""
+
+    STATE = auto()
+    UNIFORM = auto()
+    DRAW = auto()
+    CLEAR = auto()
+    WRITE = auto()
+    QUERY = auto()
+
+
+class Family(Enum):
+    """State of one kind. Each call of a family sets one or more slots of it, and all of a slot."""
+
+    PROGRAM = auto()
+    VERTEX_ARRAY = auto()
+    TEXTURE = auto()
+    SAMPLER = auto()
+    CAPABILITY = auto()
+    DRAW_FRAMEBUFFER = auto()
+    DRAW_BUFFERS = auto()
+    INDEXED_BUFFER = auto()
+    ELEMENT_BUFFER = auto()
+    VIEWPORT = auto()
+    SCISSOR = auto()
+    DEPTH_RANGE = auto()
+    BLEND_FUNC = auto()
+    BLEND_EQUATION = auto()
+    BLEND_COLOR = auto()
+    COLOR_MASK = auto()
+    DEPTH_FUNC = auto()
+    DEPTH_MASK = auto()
+    STENCIL_FUNC = auto()
+    STENCIL_OP = auto()
+    STENCIL_MASK = auto()
+    CULL_FACE = auto()
+    FRONT_FACE = auto()
+    POLYGON_OFFSET = auto()
+    LINE_WIDTH = auto()
+    POINT_SIZE = auto()
+    RESTART_INDEX = auto()
+    # What no draw depends on:
+    ACTIVE_TEXTURE = auto()
+    BOUND_BUFFER = auto()
+    READ_FRAMEBUFFER = auto()
+    # Only clears do.
+    CLEAR_COLOR = auto()
+    CLEAR_DEPTH = auto()
+    CLEAR_STENCIL = auto()
+
+    @property
+    def seen_by_draws(self) -> bool:
+        return self.value < Family.ACTIVE_TEXTURE.value
+
+    @property
+    def seen_by_clears(self) -> bool:
+        return self.seen_by_draws or self.value >= Family.CLEAR_COLOR.value
+
+
+def slot_of(family: Family, part: Any = 0) -> Any:
+    """The number of a slot: a part of a family, such as one capability."""
+    return part << 8 | family.value
+
+
+Slots = Callable[[Family, Ints, "Selected"], list[Ints]]
+"""For commands (a row of words each): their slots, as one or more columns; -1 for none."""
+
+
+class Selected:
+    """What is selected at some commands: found when a call's slots depend on it."""
+
+    def __init__(self, states: States, at: Ints) -> None:
+        self._states, self._at = states, at
+
+    @property
+    def unit(self) -> Ints:
+        return self._states.unit(self._at)
+
+    @property
+    def framebuffer(self) -> Ints:
+        return self._states.framebuffer(self._at)
+
+    @property
+    def vertex_array(self) -> Ints:
+        return self._states.vertex_array(self._at)
+
+
+def whole(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    """The one slot of a family."""
+    return [np.full(len(rows), slot_of(family), np.int64)]
+
+
+def by_first(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    """The slot that the first argument names."""
+    return [slot_of(family, rows[:, 1])]
+
+
+def _texture(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    return [slot_of(family, selected.unit << 32 | rows[:, 1])]
+
+
+def _framebuffer(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    target = rows[:, 1]
+    drawn, read = slot_of(family), slot_of(Family.READ_FRAMEBUFFER)
+    return [
+        np.where(target != GL.READ_FRAMEBUFFER, drawn, -1),
+        np.where(target != GL.DRAW_FRAMEBUFFER, read, -1),
+    ]
+
+
+def _draw_buffers(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    return [slot_of(family, selected.framebuffer)]
+
+
+def _buffer(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    target = rows[:, 1]
+    bound = slot_of(family, target)
+    if not (target == GL.ELEMENT_ARRAY_BUFFER).any():
+        return [bound]
+    elements = slot_of(Family.ELEMENT_BUFFER, selected.vertex_array)
+    return [np.where(target == GL.ELEMENT_ARRAY_BUFFER, elements, bound)]
+
+
+def _indexed_buffer(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    target, index = rows[:, 1], rows[:, 2]
+    return [slot_of(Family.INDEXED_BUFFER, target << 32 | index), slot_of(family, target)]
+
+
+def _all_masks(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    return [
+        np.full(len(rows), slot_of(family, buffer), np.int64) for buffer in range(MOST_DRAW_BUFFERS)
+    ]
+
+
+def _both_faces(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    return [np.full(len(rows), slot_of(family, face), np.int64) for face in range(2)]
+
+
+def _one_face(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
+    face = rows[:, 1]
+    front, back = slot_of(family, 0), slot_of(family, 1)
+    return [np.where(face != GL.BACK, front, -1), np.where(face != GL.FRONT, back, -1)]
+
+
+_SETS: dict[str, tuple[Family, Slots]] = {
+    "UseProgram": (Family.PROGRAM, whole),
+    "BindVertexArray": (Family.VERTEX_ARRAY, whole),
+    "ActiveTexture": (Family.ACTIVE_TEXTURE, whole),
+    "BindTexture": (Family.TEXTURE, _texture),
+    "BindSampler": (Family.SAMPLER, by_first),
+    "Enable": (Family.CAPABILITY, by_first),
+    "Disable": (Family.CAPABILITY, by_first),
+    "BindFramebuffer": (Family.DRAW_FRAMEBUFFER, _framebuffer),
+    "DrawBuffers": (Family.DRAW_BUFFERS, _draw_buffers),
+    "BindBuffer": (Family.BOUND_BUFFER, _buffer),
+    "BindBufferBase": (Family.BOUND_BUFFER, _indexed_buffer),
+    "BindBufferRange": (Family.BOUND_BUFFER, _indexed_buffer),
+    "Viewport": (Family.VIEWPORT, whole),
+    "Scissor": (Family.SCISSOR, whole),
+    "DepthRange": (Family.DEPTH_RANGE, whole),
+    "DepthRangef": (Family.DEPTH_RANGE, whole),
+    "BlendFunc": (Family.BLEND_FUNC, whole),
+    "BlendFuncSeparate": (Family.BLEND_FUNC, whole),
+    "BlendEquation": (Family.BLEND_EQUATION, whole),
+    "BlendEquationSeparate": (Family.BLEND_EQUATION, whole),
+    "BlendColor": (Family.BLEND_COLOR, whole),
+    "ColorMask": (Family.COLOR_MASK, _all_masks),
+    "ColorMaski": (Family.COLOR_MASK, by_first),
+    "DepthFunc": (Family.DEPTH_FUNC, whole),
+    "DepthMask": (Family.DEPTH_MASK, whole),
+    "StencilFunc": (Family.STENCIL_FUNC, _both_faces),
+    "StencilFuncSeparate": (Family.STENCIL_FUNC, _one_face),
+    "StencilOp": (Family.STENCIL_OP, _both_faces),
+    "StencilOpSeparate": (Family.STENCIL_OP, _one_face),
+    "StencilMask": (Family.STENCIL_MASK, _both_faces),
+    "StencilMaskSeparate": (Family.STENCIL_MASK, _one_face),
+    "CullFace": (Family.CULL_FACE, whole),
+    "FrontFace": (Family.FRONT_FACE, whole),
+    "PolygonOffset": (Family.POLYGON_OFFSET, whole),
+    "LineWidth": (Family.LINE_WIDTH, whole),
+    "PointSize": (Family.POINT_SIZE, whole),
+    "PrimitiveRestartIndex": (Family.RESTART_INDEX, whole),
+    "ClearColor": (Family.CLEAR_COLOR, whole),
+    "ClearDepth": (Family.CLEAR_DEPTH, whole),
+    "ClearDepthf": (Family.CLEAR_DEPTH, whole),
+    "ClearStencil": (Family.CLEAR_STENCIL, whole),
+}
+"""By function: one of the families it sets, the same for all functions that share slots with it,
+and what finds its slots."""
+
+_ROLES = {
+    "DrawArrays": Role.DRAW,
+    "DrawArraysInstanced": Role.DRAW,
+    "DrawElements": Role.DRAW,
+    "DrawElementsInstanced": Role.DRAW,
+    "Clear": Role.CLEAR,
+    "BufferSubData": Role.WRITE,
+    "BeginQuery": Role.QUERY,
+    "EndQuery": Role.QUERY,
+}
+
+
+_KEEPS_STATE = re.compile(
+    r"Get.*|Is[A-Z].*|ReadPixels|ClampColor|ReadBuffer|PixelStore[if]|Flush|Finish|Clear|ClearBuffer.*"
+    r"|BlitFramebuffer|(Multi)?Draw(Range)?(Arrays|Elements).*|BufferSubData|FenceSync|DeleteSync"
+    r"|ClientWaitSync|WaitSync|(Begin|End)Query|(Gen|Delete)Queries|QueryCounter|MapBuffer.*|UnmapBuffer"
+    r"|(Copy)?TexSubImage[123]D|Uniform([234].*|1(f|ui).*|Matrix.*)"
+)
+
+
+def keeps_state(name: str) -> bool:
+    """Does a function (named without `gl`) change nothing that states of draws are made of?
+
+    It may change what buffers, textures, framebuffers and uniforms hold.
+    """
+    return _KEEPS_STATE.fullmatch(name) is not None
+
+
+_REAL = {ctypes.c_float: "f4x", ctypes.c_double: "d"}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function whose calls become commands."""
+
+    number: int
+    function: Function
+    role: Role
+    group: Family | None = None
+    slots: Slots | None = None
+    kind: tuple[str, int, int] = ("", 0, 0)  # of a uniform: letter, rows and columns
+
+    @property
+    def name(self) -> str:
+        return self.function.name
+
+    @property
+    def payload(self) -> int:
+        """Bytes of the payload of a uniform."""
+        return 4 * self.kind[1] * self.kind[2]
+
+    @cached_property
+    def c_name(self) -> str:
+        """The name with `gl`."""
+        return self.function.c_name
+
+    @cached_property
+    def pointer(self) -> bool:
+        """Is the last argument a pointer at what the payload, or memory beside it, holds?"""
+        return self.role is not Role.DRAW and any(p.stars for p in self.function.params)
+
+    @cached_property
+    def stands_alone(self) -> bool:
+        """Does it set one slot, of which no other function knows, to its one argument?
+
+        To be called with what it was called with last does nothing then.
+        """
+        sharing = [name for name, (group, _) in _SETS.items() if group is self.group]
+        one = len(self.function.params) == 1 and self.function.params[0].ctype not in _REAL
+        return self.slots is whole and sharing == [self.name] and one
+
+    @cached_property
+    def words(self) -> int:
+        """Arguments that are words of the command."""
+        if self.role is Role.UNIFORM and not self.pointer:
+            return 1
+        return len(self.function.params) - self.points_at_payload
+
+    @cached_property
+    def hashed(self) -> list[int]:
+        """The words that tell one such call from another: not where a draw's vertices begin."""
+        if self.role not in (Role.STATE, Role.DRAW, Role.CLEAR):
+            return []
+        words = [*range(1, 1 + self.words)]
+        if self.name.startswith("DrawArrays"):
+            words.remove(2)
+        if self.name == "DrawBuffers":
+            words += range(PAYLOAD // 8, HASHED_WORDS)
+        return words
+
+    @cached_property
+    def points_at_payload(self) -> bool:
+        """Is the address of the payload its last argument?"""
+        return self.pointer and self.role is not Role.WRITE
+
+    @cached_property
+    def _layout(self) -> struct.Struct:
+        letters = ""
+        for param in self.function.params[: self.words]:
+            letters += _REAL.get(param.ctype, "q")
+        if self.role is Role.UNIFORM and not self.pointer:
+            letter, rows, _ = self.kind
+            letters += f"{PAYLOAD - 16}x{rows}{letter}"
+        return struct.Struct("<8x" + letters)
+
+    def arguments(self, commands: memoryview, offset: int, address: int) -> tuple[Any, ...]:
+        """What the function was called with, by the command at that offset; the commands lie at
+        `address` in memory."""
+        found: tuple[Any, ...] = self._layout.unpack_from(commands, offset)
+        if self.points_at_payload:
+            found += (address + offset + PAYLOAD,)
+        return found
+
+
+def _calls() -> list[Call]:
+    found: list[Call] = []
+
+    def add(name: str, role: Role, **more: Any) -> None:
+        found.append(Call(len(found), FUNCTIONS[name], role, **more))
+
+    for name, (group, slots) in _SETS.items():
+        add(name, Role.STATE, group=group, slots=slots)
+    for name, role in _ROLES.items():
+        add(name, role)
+    for rows in range(1, 5):
+        for suffix, letter in (("f", "f"), ("i", "i"), ("ui", "I")):
+            for end in ("", "v"):
+                add(f"Uniform{rows}{suffix}{end}", Role.UNIFORM, kind=(letter, rows, 1))
+    for columns in range(2, 5):
+        for rows in range(2, 5):
+            shape = str(columns) if columns == rows else f"{columns}x{rows}"
+            add(f"UniformMatrix{shape}fv", Role.UNIFORM, kind=("f", rows, columns))
+    return found
+
+
+CALLS = _calls()
+NUMBERS = {call.name: call.number for call in CALLS}
+"""The number of a function, by its name without `gl`."""

@@ -1,0 +1,124 @@
+"""The ring that commands are written into: one for the process, owned by one thread at a time.
+
+See the package for what may be in it, and who may flush it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from _thread import get_ident
+from typing import Protocol
+
+from gallette.pipe.deferral import may_defer
+from gallette.state_tracker.entry_points import machine_code
+
+from .calls import COMMAND_BYTES, NUMBERS
+from .stubs import MOST_WRITTEN, WORDS, Word, stub
+
+__all__ = ["PENDING", "Recorder", "drop", "flush", "forget", "in_front", "own", "words"]
+
+_COMMANDS = 1 << 14
+_WRITTEN_BYTES = 1 << 22
+
+words = (ctypes.c_int64 * WORDS)()
+"""What stubs and Python share, by `Word`."""
+
+PENDING = int(Word.PENDING)
+_NEXT, _WRITTEN, _LAST = int(Word.NEXT), int(Word.WRITTEN), int(Word.LAST)
+_NOTHING: list[ctypes.c_int64 | int] = [-1] * (WORDS - Word.LAST)
+
+
+class Recorder(Protocol):
+    """A context's stream, as the ring knows it."""
+
+    def may_record(self) -> bool:
+        """May calls on the context become commands now?"""
+        ...
+
+    def execute(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
+        """Execute a batch, which lies at that address; `written`, which lay at another one, is for
+        buffers."""
+        ...
+
+
+class _Block:
+    """Memory for a batch: commands, and after them what they write to buffers."""
+
+    def __init__(self) -> None:
+        size = _COMMANDS * COMMAND_BYTES
+        memory = (ctypes.c_char * (size + _WRITTEN_BYTES + MOST_WRITTEN))()
+        self.start, self.view = ctypes.addressof(memory), memoryview(memory).cast("B")
+        self.middle = self.start + size
+        end = self.middle - COMMAND_BYTES
+        self.empty: list[ctypes.c_int64 | int]
+        self.empty = [0, self.start, end, self.middle, self.middle + _WRITTEN_BYTES]
+        """The words from `PENDING` to `LAST` when nothing is in it."""
+
+
+_blocks: list[_Block] = []
+"""One for the next batch, one for the batch that is being executed, which must stay in place."""
+_owners: list[tuple[Recorder, int]] = []
+"""The owner of the ring and its thread, if it has one: kept until the ring is flushed."""
+_taken = threading.Lock()
+
+
+def in_front(name: str, pointer: int) -> int:
+    """The address that C is given in place of a function's pointer."""
+    if name not in NUMBERS or not may_defer() or not machine_code.possible():
+        return pointer
+    return machine_code.placed({name: stub(name, ctypes.addressof(words), pointer)})[name]
+
+
+def _begin() -> None:
+    """Let commands go into the first block, which is empty."""
+    if not _blocks:
+        _blocks.extend((_Block(), _Block()))
+    words[PENDING : Word.LAST] = _blocks[0].empty
+
+
+def own(recorder: Recorder | None) -> None:
+    """Calls of this thread are commands for this context from now on, or for none."""
+    flush()
+    thread = get_ident()
+    with _taken:
+        mine = words[Word.THREAD] == thread
+        if not mine and (words[Word.THREAD] or words[PENDING]):
+            return  # another thread owns it
+        words[Word.THREAD] = 0
+        _owners.clear()
+        if recorder is not None and recorder.may_record():
+            _begin()
+            _owners.append((recorder, thread))
+            words[Word.LAST :] = _NOTHING
+            words[Word.THREAD] = thread
+
+
+def forget(recorder: Recorder) -> None:
+    """A context may not be any more what was said last: no call may be left out."""
+    if _owners and _owners[0][0] is recorder:
+        words[_LAST:] = _NOTHING
+
+
+def drop(recorder: Recorder) -> None:
+    """A context may not record any more: execute its commands, and hold it no longer."""
+    if any(owner is recorder for owner, _ in _owners):
+        words[Word.THREAD] = 0
+        flush(recorder)
+        _owners.clear()
+
+
+def flush(recorder: Recorder | None = None) -> None:
+    """Execute the commands of the calling thread, or those of a context."""
+    if not words[PENDING] or not _owners:
+        return
+    owner, thread = _owners[0]
+    if thread != get_ident() and owner is not recorder:
+        return
+    block = _blocks[0]
+    used, more = words[_NEXT] - block.start, words[_WRITTEN] - block.middle
+    _blocks.reverse()
+    _begin()
+    if 0 < used <= block.middle - block.start:  # unless a call raced with another thread's `drop`
+        written = ctypes.string_at(block.middle, more) if more else b""
+        owner.execute(block.view[:used], block.start, written, block.middle)

@@ -1,0 +1,207 @@
+"""The states of a batch: what is selected, and which state each command is called in."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.state_tracker.entry_points.enums import GL
+
+from .calls import CALLS, HASHED_WORDS, NUMBERS, Family, Ints, Selected, by_first, whole
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.stream.stream import Stream
+
+__all__ = ["Hashes", "Numbers", "States", "kind_of", "values_of"]
+
+Bools = npt.NDArray[np.bool_]
+Hashes = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.uint8]
+"""Those of functions: few enough to be sorted quickly."""
+
+
+def _odd(count: int) -> Hashes:
+    """Random odd numbers: an application cannot guess them to make two states look the same."""
+    return np.frombuffer(os.urandom(8 * count), np.uint64) | np.uint64(1)
+
+
+_FACTORS = np.zeros((len(CALLS), HASHED_WORDS), np.uint64)
+_START = _odd(len(CALLS))
+for _call in CALLS:
+    _FACTORS[_call.number, _call.hashed] = _odd(len(_call.hashed))
+_SLOT, _KIND = _odd(2)
+_FAMILY = np.array([0 if call.group is None else call.group.value for call in CALLS])
+_BY_FIRST = np.array([call.slots is by_first for call in CALLS])
+_SPECIAL = [call for call in CALLS if call.slots not in (None, whole, by_first)]
+_SETS_STATE = np.array([call.slots is not None for call in CALLS])
+
+_BY_DRAWS, _BY_CLEARS = np.zeros(256, np.uint64), np.zeros(256, np.uint64)
+for _family in Family:
+    _BY_DRAWS[_family.value] = _family.seen_by_draws
+    _BY_CLEARS[_family.value] = _family.seen_by_clears
+
+_USE, _ARRAY, _ACTIVE, _FRAMEBUFFER = (
+    NUMBERS[name] for name in ("UseProgram", "BindVertexArray", "ActiveTexture", "BindFramebuffer")
+)
+_BUFFER_NAME_AT = {
+    NUMBERS["BindBuffer"]: 2,
+    NUMBERS["BindBufferBase"]: 3,
+    NUMBERS["BindBufferRange"]: 3,
+}
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """Spread every bit over all others (the finish of SplitMix64)."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+def values_of(rows: Ints, numbers: Numbers) -> Hashes:
+    """The hashes of calls and what they were called with."""
+    found: Hashes = np.einsum("ij,ij->i", rows.view(np.uint64), _FACTORS[numbers])
+    return found + _START[numbers]
+
+
+def kind_of(values: Hashes, states: Hashes) -> Hashes:
+    """The hashes of calls in states."""
+    return _mixed(states * _KIND + values)
+
+
+class States:
+    """The writes to slots that change something, in order, and the states between them."""
+
+    def __init__(self, stream: Stream, rows: Ints, numbers: Numbers) -> None:
+        self._ctx: Context = stream.ctx
+        self._rows, self._numbers, self._count = rows, numbers, len(rows)
+        program = self._ctx.programs.current
+        self._program = 0 if program is None else program.name
+        self._unit, self._array = self._ctx.textures.active, self._ctx.arrays.current.name
+        self._framebuffer = self._ctx.framebuffers.draw.name
+        order = numbers.argsort(kind="stable")
+        ends = np.bincount(numbers, minlength=len(CALLS)).cumsum().tolist()
+        self.where = [order[first:end] for first, end in zip([0, *ends], ends, strict=False)]
+        """By function: the places of its calls."""
+        self._find(stream, *self._writes())
+
+    def _writes(self) -> tuple[Ints, Ints, Hashes, Bools]:
+        """All writes to slots in order: where, which, the hash of the call, and whether that call
+        writes more than one."""
+        places = np.flatnonzero(_SETS_STATE[self._numbers])
+        numbers, rows = self._numbers[places], self._rows[:, :HASHED_WORDS][places]
+        values = values_of(rows, numbers)
+        slots = np.where(_BY_FIRST[numbers], rows[:, 1] << 8, 0) | _FAMILY[numbers]
+        several = np.zeros(len(places), bool)
+        more: list[tuple[Ints, Ints]] = []
+        for call in _SPECIAL:
+            at = self.where[call.number]
+            if len(at) and call.group is not None and call.slots is not None:
+                some = places.searchsorted(at)
+                first, *others = call.slots(call.group, rows[some], Selected(self, at))
+                slots[some], several[some] = first, bool(others)
+                more += [(some, other) for other in others]
+        if more:
+            which = np.concatenate([np.arange(len(places)), *[some for some, _ in more]])
+            slots = np.concatenate([slots, *[other for _, other in more]])
+            order = which.argsort(kind="stable")
+            order = order[slots[order] >= 0]
+            which, slots = which[order], slots[order]
+            places, values, several = places[which], values[which], several[which]
+        return places, slots, values, several
+
+    def _find(
+        self, stream: Stream, places: Ints, slots: Ints, values: Hashes, several: Bools
+    ) -> None:
+        """Keep the writes of commands that change a slot."""
+        values = _mixed(values + slots.view(np.uint64) * _SLOT)
+        order = _grouped(slots)
+        places, slots, values, several = places[order], slots[order], values[order], several[order]
+        first = np.flatnonzero(np.append(True, slots[1:] != slots[:-1])[: len(slots)])
+        before = np.empty(len(slots), np.uint64)
+        before[1:] = values[:-1]
+        old = [stream.applied.get(slot, 0) for slot in slots[first].tolist()]
+        before[first] = np.array(old, np.uint64)
+        keep = values != before
+        if several.any():
+            changing = np.zeros(self._count, bool)
+            changing[places[keep]] = True
+            keep |= several & changing[places]
+        kept = np.flatnonzero(keep)
+        kept = kept[places[kept].argsort(kind="stable")]
+        self.place: Ints = places[kept]
+        self.slot: Ints = slots[kept]
+        self.value: Hashes = values[kept]
+        change, family = self.value - before[kept], self.slot & 255
+        self._for_draws = _sums(stream.for_draws, change * _BY_DRAWS[family])
+        self._for_clears = _sums(stream.for_clears, change * _BY_CLEARS[family])
+
+    def for_draws(self, places: Ints) -> Hashes:
+        """The states of draws at these places."""
+        return self._for_draws[self.place.searchsorted(places)]
+
+    def for_clears(self, places: Ints) -> Hashes:
+        """The states of clears, which depend on some more."""
+        return self._for_clears[self.place.searchsorted(places)]
+
+    # -- what is selected --------------------------------------------------------------------------
+
+    def unit(self, at: Ints) -> Ints:
+        """The active texture unit at some commands."""
+        where = self.where[_ACTIVE]
+        units = self._rows[where, 1] - int(GL.TEXTURE0)
+        return _last(where, units, self._unit, at)
+
+    def program(self, at: Ints) -> Ints:
+        """The name of the program in use."""
+        where = self.where[_USE]
+        return _last(where, self._rows[where, 1], self._program, at)
+
+    def vertex_array(self, at: Ints) -> Ints:
+        """The name of the vertex array."""
+        where = self.where[_ARRAY]
+        return _last(where, self._rows[where, 1], self._array, at)
+
+    def framebuffer(self, at: Ints) -> Ints:
+        """The name of the framebuffer that is drawn to."""
+        where = self.where[_FRAMEBUFFER]
+        where = where[self._rows[where, 1] != GL.READ_FRAMEBUFFER]
+        return _last(where, self._rows[where, 2], self._framebuffer, at)
+
+    def buffer(self, target: int, at: Ints) -> Ints:
+        """The names of the buffers that are bound to a target."""
+        places, names = [], []
+        for number, word in _BUFFER_NAME_AT.items():
+            where = self.where[number]
+            where = where[self._rows[where, 1] == target]
+            places.append(where)
+            names.append(self._rows[where, word])
+        joined = np.concatenate(places)
+        order = joined.argsort(kind="stable")
+        bound = self._ctx.buffers.bound.get(target)
+        name = 0 if bound is None else bound.name
+        return _last(joined[order], np.concatenate(names)[order], name, at)
+
+
+def _last(places: Ints, values: Ints, before: int, at: Ints) -> Ints:
+    """The values that were set last before some commands, of those set at these places."""
+    found: Ints = np.append(before, values)[places.searchsorted(at)]
+    return found
+
+
+def _grouped(slots: Ints) -> Ints:
+    """The order that brings writes to the same slot together."""
+    codes = (slots.view(np.uint64) * _SLOT >> np.uint64(48)).astype(np.uint16)
+    order: Ints = codes.argsort(kind="stable")  # quick for numbers of 16 bits
+    codes, found = codes[order], slots[order]
+    if ((codes[1:] == codes[:-1]) & (found[1:] != found[:-1])).any():
+        order = slots.argsort(kind="stable")
+    return order
+
+
+def _sums(start: int, changes: Hashes) -> Hashes:
+    """The sum before each change, and after the last."""
+    return np.cumsum(np.append(np.uint64(start), changes), dtype=np.uint64)

@@ -1,0 +1,186 @@
+"""A context's command stream: what is known from one batch to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gallette.compiler.nir.ir import Stage
+from gallette.state_tracker.entry_points import abi
+
+from . import ring
+from .batch import Batch
+from .calls import CALLS, COMMAND_BYTES, Call, Role
+
+if TYPE_CHECKING:
+    from gallette.pipe.state import DrawInfo
+    from gallette.state_tracker.context import Context
+
+__all__ = ["Stream"]
+
+FEW = 4
+"""So few draws are quicker made one by one, until some are known."""
+
+PATIENCE = 32
+"""So many small batches in a row are executed as a whole, for a large one may come again; what is
+known would have to be forgotten to make their calls one by one, which is quicker."""
+
+_MOST_KINDS, _MOST_ACCEPTED = 1 << 14, 1 << 16
+_MOST_UNIFORMS = 1 << 12
+_MOST_PARTS = 8
+"""Parts of a batch, each of which ends with an odd call; the rest is made call by call."""
+_BOTH = {Stage.VERTEX, Stage.FRAGMENT}
+_DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
+
+
+class Stream:
+    """What a context's batches have in common."""
+
+    def __init__(self, ctx: Context) -> None:
+        self.ctx = ctx
+        self.kinds: dict[int, Any] = {}
+        """By the hash of a draw, or a clear, and its state: what the driver repeats it by."""
+        self.applied: dict[int, int] = {}
+        """By slot: the hash of the value that the context has."""
+        self.accepted: set[int] = set()
+        """Hashes of values that were no error."""
+        self.for_draws = self.for_clears = 0  # the hashes of the state, as far as it was set here
+        self._small = 0  # batches in a row with few draws
+        self.generation = 0  # how often what is known of draws was outdated
+        self._performing = False
+        self.taps: list[Callable[[list[tuple[str, tuple[Any, ...]]]], None]] = []
+        """Observers: each is shown the commands of a batch, names and arguments, before those are
+        executed."""
+        self.drawn: DrawInfo | None = None  # the draw that an entry point has just made
+        # Only drivers whose draws may be pending have these; others take each draw as it comes.
+        self._token: Any = getattr(ctx.pipe, "repeatable", None)
+
+    def may_record(self) -> bool:
+        """May calls on the context become commands now?"""
+        ctx = self.ctx
+        return not (
+            not ctx.is_core
+            or ctx.released
+            or ctx.lost
+            or ctx.observed
+            or ctx.debug.callback is not None
+            or ctx.group.crowded
+            or ctx.group.mapped
+        )
+
+    def forget(self) -> None:
+        """Something that draws depend on may have changed, and not by a call of a batch."""
+        if not self._performing:
+            ring.forget(self)
+            self._clear()
+
+    def _clear(self) -> None:
+        """Forget all draws and all state that was set."""
+        if not (self.kinds or self.applied or self.accepted):
+            return
+        self.kinds.clear()
+        self.applied.clear()
+        self.accepted.clear()
+        self.for_draws = self.for_clears = 0
+
+    def outdate(self) -> None:
+        """A shared object changed: what the driver repeats draws by may be of the past."""
+        self.kinds.clear()
+        self.generation += 1
+
+    def know(self, key: int, token: Any) -> None:
+        """What the driver repeats draws of one kind by."""
+        if len(self.kinds) >= _MOST_KINDS:
+            self.kinds.clear()
+        self.kinds[key] = token
+
+    def execute(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
+        """Execute a batch."""
+        for tap in self.taps:
+            tap(_decoded(commands, address))
+        group = self.ctx.group
+        with group.lock:
+            group.take(self.ctx)
+            for _ in range(_MOST_PARTS):
+                if not commands or not self._together(commands):
+                    break
+                if len(self.accepted) > _MOST_ACCEPTED:
+                    self.forget()
+                done = COMMAND_BYTES * Batch(self, commands, address, written, written_at).execute()
+                commands, address = commands[done:], address + done
+            if commands:
+                self._one_by_one(commands, address)
+
+    def _together(self, commands: memoryview) -> bool:
+        """Is it worth to look at a batch as a whole, and may that be done?"""
+        many = len(commands) >= FEW * COMMAND_BYTES
+        if many and sum(map(_DRAWS.__contains__, _numbers(commands))) >= FEW:
+            self._small = 0
+        else:
+            self._small += 1
+            if not self.kinds or self._small > PATIENCE:
+                return False
+        ctx = self.ctx
+        if self._token is None or ctx.lowers or ctx.lost or ctx.feedback.current.active:
+            return False
+        return not self.uses_subroutines  # to use the program once more sets them anew
+
+    @property
+    def uses_subroutines(self) -> bool:
+        """Does the program in use choose subroutines?"""
+        executable = self.ctx.programs.executable
+        return executable is not None and bool(executable.linked.subroutine_uniforms)
+
+    def _one_by_one(self, commands: memoryview, address: int) -> None:
+        self._clear()
+        for place, number in enumerate(_numbers(commands)):
+            call = CALLS[number]
+            self.perform(call, call.arguments(commands, place * COMMAND_BYTES, address))
+
+    def perform(self, call: Call, arguments: tuple[Any, ...]) -> bool:
+        """Make a call as C made it; false if it failed."""
+        self._performing = True
+        try:
+            self.ctx.calls[call.c_name](*arguments)
+        except BaseException as error:
+            abi.failed(call.function, error)
+            ring.forget(self)
+            return False
+        finally:
+            self._performing = False
+        return True
+
+    def token(self) -> Any:
+        """What the driver repeats the draw by that was just made, if all that its draws depend on
+        is the state that the stream knows of."""
+        ctx, info = self.ctx, self.drawn
+        executable = ctx.programs.executable
+        assert info is not None
+        if executable is None or ctx.blends_advanced or executable.fill is not None:
+            return None
+        linked = executable.linked
+        if executable.has_builtins or linked.subroutine_uniforms or linked.info.has_handles:
+            return None
+        if len(executable.uniforms.data) > _MOST_UNIFORMS:
+            return None
+        stages = ctx.programs.stages
+        if stages.keys() != _BOTH or any(each is not executable for each in stages.values()):
+            return None
+        layout = ctx.arrays.current.layouts.get(executable.inputs)
+        if layout is None or layout.clients or layout.current:
+            return None
+        return self._token(info)
+
+
+def _decoded(commands: memoryview, address: int) -> list[tuple[str, tuple[Any, ...]]]:
+    """The calls of a batch; pointers are addresses of copies of the data."""
+    calls = [CALLS[number] for number in _numbers(commands)]
+    return [
+        (call.c_name, call.arguments(commands, place * COMMAND_BYTES, address))
+        for place, call in enumerate(calls)
+    ]
+
+
+def _numbers(commands: memoryview) -> list[int]:
+    """The numbers of the functions that were called."""
+    return commands.cast("q")[:: COMMAND_BYTES // 8].tolist()

@@ -1,0 +1,193 @@
+"""Machine code of the functions that C calls: each writes its command into the ring and returns.
+
+A stub knows from the function's signature where the x86-64 System V convention puts the arguments.
+It goes on to the ordinary pointer, with all arguments as they were, if the calling thread does not
+own the ring, if there is no room, or if what a pointer points at is not of one of the plain sizes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from enum import IntEnum
+
+from gallette.state_tracker.entry_points import machine_code
+from gallette.state_tracker.entry_points.machine_code import Assembler
+
+from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Call, Role
+
+__all__ = ["MOST_WRITTEN", "WORDS", "Word", "stub"]
+
+MOST_WRITTEN = 1 << 14
+"""Bytes that a call may write to a buffer to become a command."""
+
+_ALONE = [call.number for call in CALLS if call.stands_alone]
+
+
+class Word(IntEnum):
+    """Words that stubs and Python share."""
+
+    THREAD = 0  # the one whose calls become commands; 0: none
+    PENDING = 1  # is there a command?
+    NEXT = 2  # the address of the next one
+    END = 3  # from which address on there is no room
+    WRITTEN = 4  # where the next bytes for a buffer go
+    WRITTEN_END = 5
+    # From here on: what functions that stand alone were called with last; -1 for nothing yet.
+    LAST = 6
+
+
+WORDS = Word.LAST + len(_ALONE)
+
+
+_ABOVE, _NOT_BELOW, _NOT_EQUAL, _EQUAL = b"\x0f\x87", b"\x0f\x83", b"\x0f\x85", b"\x0f\x84"
+_NEGATIVE = b"\x0f\x88"
+
+# Of the registers of integers, in order: how each is read into RAX.
+_UNSIGNED = (b"\x89\xf8", b"\x89\xf0", b"\x89\xd0", b"\x89\xc8", b"\x44\x89\xc0", b"\x44\x89\xc8")
+_SIGNED = tuple(
+    b"\x48\x63" + to if len(to) == 1 else to
+    for to in (b"\xc7", b"\xc6", b"\xc2", b"\xc1", b"\x49\x63\xc0", b"\x49\x63\xc1")
+)
+_BYTE = tuple(
+    b"\x40\x0f\xb6" + to if len(to) == 1 else to
+    for to in (b"\xc7", b"\xc6", b"\xc2", b"\xc1", b"\x41\x0f\xb6\xc0", b"\x41\x0f\xb6\xc1")
+)
+_LONG = tuple(
+    b"\x48\x89" + to if len(to) == 1 else to
+    for to in (b"\xf8", b"\xf0", b"\xd0", b"\xc8", b"\x4c\x89\xc0", b"\x4c\x89\xc8")
+)
+_INTEGERS = {
+    ctypes.c_uint32: _UNSIGNED,
+    ctypes.c_int32: _SIGNED,
+    ctypes.c_uint8: _BYTE,
+    ctypes.c_ssize_t: _LONG,
+    ctypes.c_void_p: _LONG,
+}
+
+
+class _Stub(Assembler):
+    """R10 is the address of the words, R11 that of the command."""
+
+    def __init__(self, call: Call, words: int, pointer: int) -> None:
+        super().__init__()
+        self._call, self._words, self._pointer = call, words, pointer
+
+    def on_if(self, condition: bytes) -> None:
+        """Go on to Python."""
+        self.branch(condition, "on")
+
+    def made(self) -> bytes:
+        self._enter()
+        if self._call.stands_alone:
+            last = _at(Word.LAST + _ALONE.index(self._call.number))
+            self.raw(_UNSIGNED[0] + b"\x49\x39\x82" + last)  # mov eax, edi; cmp [r10 + ...], rax
+            self.branch(_EQUAL, "done")
+            self.raw(b"\x49\x89\x82" + last)  # mov [r10 + ...], rax
+        self._check()
+        self.raw(b"\x4d\x8b\x9a" + _at(Word.NEXT))  # mov r11, [r10 + ...]
+        self.raw(b"\x4d\x3b\x9a" + _at(Word.END))  # cmp r11, [r10 + ...]
+        self.on_if(_NOT_BELOW)
+        self.raw(b"\x49\xc7\x03" + struct.pack("<I", self._call.number))  # mov qword [r11]
+        self._store_arguments()
+        self._store_payload()
+        self.raw(b"\x49\x81\xc3" + struct.pack("<I", COMMAND_BYTES))  # add r11, ...
+        self.raw(b"\x4d\x89\x9a" + _at(Word.NEXT))  # mov [r10 + ...], r11
+        self.raw(b"\x49\xc7\x82" + _at(Word.PENDING) + struct.pack("<I", 1))  # mov qword
+        self.label("done")
+        self.leave()
+        self.label("on")
+        self.go_to(self._pointer)
+        return self.assembled()
+
+    def _enter(self) -> None:
+        """Does the calling thread own the ring?"""
+        words = b"\x49\xba" + struct.pack("<Q", self._words)  # mov r10, ...
+        self.raw(words + b"\x49\x83\x3a\x00")  # cmp qword [r10], 0
+        self.on_if(_EQUAL)
+        # push rdi, rsi, rdx, rcx, r8, r9; sub rsp, 8: the stack is aligned
+        self.raw(b"\x57\x56\x52\x51\x41\x50\x41\x51\x48\x83\xec\x08")
+        self.point_at(machine_code.thread_function())
+        self.raw(b"\xff\xd0\x48\x83\xc4\x08\x41\x59\x41\x58\x59\x5a\x5e\x5f")  # call; pop
+        self.raw(words + b"\x49\x3b\x02")  # cmp rax, [r10]
+        self.on_if(_NOT_EQUAL)
+
+    def _check(self) -> None:
+        """May what a pointer points at be copied?"""
+        call = self._call
+        if not call.pointer:
+            return
+        if call.role is Role.UNIFORM:
+            self.raw(b"\x83\xfe\x01")  # cmp esi, 1
+            self.on_if(_NOT_EQUAL)
+            if call.kind[2] > 1:
+                self.raw(b"\x84\xd2")  # test dl, dl: to transpose
+                self.on_if(_NOT_EQUAL)
+        elif call.role is Role.WRITE:
+            self.raw(b"\x48\x85\xd2")  # test rdx, rdx
+            self.on_if(_EQUAL)
+            self.raw(b"\x48\x81\xfa" + struct.pack("<I", MOST_WRITTEN))  # cmp rdx, ...
+            self.on_if(_ABOVE)
+            self.raw(b"\x49\x8b\x82" + _at(Word.WRITTEN))  # mov rax, [r10 + ...]
+            self.raw(b"\x48\x01\xd0\x49\x3b\x82" + _at(Word.WRITTEN_END))  # add rax, rdx; cmp
+            self.on_if(_ABOVE)
+        else:
+            self.raw(b"\x85\xff")  # test edi, edi
+            self.on_if(_EQUAL)
+            self.raw(b"\x83\xff" + bytes([MOST_DRAW_BUFFERS]))  # cmp edi, ...
+            self.on_if(_ABOVE)
+        register = _LONG[len(call.function.params) - 1]
+        self.raw(register + b"\x48\x85\xc0")  # mov rax, ...; test rax, rax
+        self.on_if(_EQUAL)
+
+    def _store_arguments(self) -> None:
+        integer = real = 0
+        for number, param in enumerate(self._call.function.params):
+            place = 8 + 8 * number
+            scalar = number >= self._call.words
+            if scalar:  # of a uniform, in the payload; or the pointer at it
+                place = PAYLOAD + 4 * (number - 1)
+            store = b"\x41\x89\x43" if scalar else b"\x49\x89\x43"  # mov [r11 + ...], eax; rax
+            if param.ctype is ctypes.c_float:
+                self.raw(b"\x66\x0f\x7e" + bytes([0xC0 | real << 3]))  # movd eax, xmm
+                real += 1
+            elif param.ctype is ctypes.c_double:
+                self.raw(b"\x66\x48\x0f\x7e" + bytes([0xC0 | real << 3]))  # movq rax, xmm
+                real += 1
+            else:
+                self.raw(_INTEGERS[param.ctype][integer])
+                integer += 1
+            if not (scalar and param.stars):
+                self.raw(store + bytes([place]))
+
+    def _store_payload(self) -> None:
+        call = self._call
+        if not call.pointer:
+            return
+        register = _LONG[len(call.function.params) - 1]
+        if call.role is Role.WRITE:
+            self.raw(register + b"\x48\x89\xd1")  # mov rax, rcx; mov rcx, rdx
+            self.raw(b"\x49\x8b\xba" + _at(Word.WRITTEN))  # mov rdi, [r10 + ...]
+            self.raw(b"\x49\x89\x7b\x20\x48\x89\xc6\xf3\xa4")  # mov [r11+32], rdi; rsi, rax; movsb
+            self.raw(b"\x48\x83\xc7\x07\x48\x83\xe7\xf8")  # add rdi, 7; and rdi, -8
+            self.raw(b"\x49\x89\xba" + _at(Word.WRITTEN))  # mov [r10 + ...], rdi
+            return
+        self.raw(register)
+        if call.role is Role.UNIFORM:
+            self.raw(b"\xb9" + struct.pack("<I", call.payload // 4))  # mov ecx, ...
+        else:
+            self.raw(b"\x89\xf9\x31\xd2")  # mov ecx, edi; xor edx, edx
+            for place in range(PAYLOAD, PAYLOAD + 4 * MOST_DRAW_BUFFERS, 8):
+                self.raw(b"\x49\x89\x53" + bytes([place]))  # mov [r11 + ...], rdx
+        self.raw(b"\x49\x8d\x7b" + bytes([PAYLOAD]))  # lea rdi, [r11 + ...]
+        self.raw(b"\x48\x89\xc6\xf3\xa5")  # mov rsi, rax; rep movsd
+
+
+def _at(word: int) -> bytes:
+    return struct.pack("<i", 8 * word)
+
+
+def stub(name: str, words: int, pointer: int) -> bytes:
+    """The code of a function, by its name without `gl`: `words` is the address of the shared
+    words, `pointer` what it goes on to."""
+    return _Stub(CALLS[NUMBERS[name]], words, pointer).made()
