@@ -239,6 +239,7 @@ class Pointers(NativeContext):
     """One of our contexts, called as C does."""
 
     def __init__(self, context: Context) -> None:
+        self.context = context
         self.profile, self.requested_version = context.profile, context.requested_version
         self._egl: Any = _Called(context)
         self._retained = {}
@@ -280,7 +281,8 @@ class Side:
         make: Any = Context
         if driver.startswith("native"):
             driver, make = driver.partition(":")[2] or "llvmpipe", NativeContext
-        made = make(driver, profile=of, version=version, share=share and share.gl)
+        other = getattr(share.gl, "context", share.gl) if share is not None else None
+        made = make(driver, profile=of, version=version, share=other)
         return Pointers(made) if side == "streamed" else made
 
     def run(self, lines: Sequence[str]) -> list[Seen]:

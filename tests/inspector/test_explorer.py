@@ -68,7 +68,7 @@ def test_passes_are_told_with_source_lines_and_steady_names(explorer: Explorer) 
     # Values keep their names: a pass changes its own lines, not the numbers of all others.
     longer = asked(explorer)["stages"][-1]["passes"]
     changed = sum(len(text) for p in longer for _, _, text in p["edits"])
-    assert changed < sum(p["count"] for p in longer) / 2
+    assert changed < sum(p["count"] for p in longer) * 2 / 3
     variant = way["variants"][0]
     assert "//@5" in variant["nir"]
     assert "def run" in variant["code"]

@@ -193,7 +193,7 @@ def test_a_dvec3_input_gets_two_slots() -> None:
     _, after, inputs = split()
     assert ("after", "wide", "dvec2", "15") in inputs
     assert ("after", "wide@high", "double", "16") in inputs
-    assert "vec3 %2.x, %2.y, %3" in after
+    assert "vec3 %3.x, %3.y, %4" in after
 
 
 def test_the_log_says_which_key_field_forced_a_variant() -> None:
