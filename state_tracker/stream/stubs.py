@@ -12,6 +12,7 @@ import struct
 from enum import IntEnum
 
 from gallette.state_tracker.entry_points import machine_code
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.machine_code import Assembler
 
 from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Call, Role
@@ -33,15 +34,26 @@ class Word(IntEnum):
     END = 3  # from which address on there is no room
     WRITTEN = 4  # where the next bytes for a buffer go
     WRITTEN_END = 5
-    # From here on: what functions that stand alone were called with last; -1 for nothing yet.
+    # From here on what was called last, -1 for nothing yet: of functions that stand alone the
+    # argument, of capabilities whether they were enabled, and the array buffer.
     LAST = 6
 
 
-WORDS = Word.LAST + len(_ALONE)
+_SWITCHES = [
+    int(cap)
+    for cap in (
+        *(GL.BLEND, GL.DEPTH_TEST, GL.CULL_FACE, GL.STENCIL_TEST, GL.SCISSOR_TEST),
+        *(GL.PROGRAM_POINT_SIZE, GL.RASTERIZER_DISCARD),
+    )
+]
+"""Capabilities that programs switch again and again, each with a word of its own after those."""
+
+_ARRAY_BUFFER = Word.LAST + len(_ALONE) + len(_SWITCHES)
+WORDS = _ARRAY_BUFFER + 1
 
 
 _ABOVE, _NOT_BELOW, _NOT_EQUAL, _EQUAL = b"\x0f\x87", b"\x0f\x83", b"\x0f\x85", b"\x0f\x84"
-_NEGATIVE = b"\x0f\x88"
+_ALWAYS = b"\xe9"
 
 # Of the registers of integers, in order: how each is read into RAX.
 _UNSIGNED = (b"\x89\xf8", b"\x89\xf0", b"\x89\xd0", b"\x89\xc8", b"\x44\x89\xc0", b"\x44\x89\xc8")
@@ -79,6 +91,10 @@ class _Stub(Assembler):
 
     def made(self) -> bytes:
         self._enter()
+        if self._call.name in ("Enable", "Disable"):
+            self._leave_if_switched(self._call.name == "Enable")
+        if self._call.name == "BindBuffer":
+            self._leave_if_bound()
         if self._call.stands_alone:
             last = _at(Word.LAST + _ALONE.index(self._call.number))
             self.raw(_UNSIGNED[0] + b"\x49\x39\x82" + last)  # mov eax, edi; cmp [r10 + ...], rax
@@ -111,6 +127,29 @@ class _Stub(Assembler):
         self.raw(b"\xff\xd0\x48\x83\xc4\x08\x41\x59\x41\x58\x59\x5a\x5e\x5f")  # call; pop
         self.raw(words + b"\x49\x3b\x02")  # cmp rax, [r10]
         self.on_if(_NOT_EQUAL)
+
+    def _leave_if_switched(self, on: bool) -> None:
+        """Nothing is to be done if a capability was switched that way last."""
+        for cap in _SWITCHES:
+            self.raw(b"\x81\xff" + struct.pack("<I", cap))  # cmp edi, ...
+            self.branch(_EQUAL, f"switch {cap}")
+        self.branch(_ALWAYS, "write")
+        for number, cap in enumerate(_SWITCHES, Word.LAST + len(_ALONE)):
+            self.label(f"switch {cap}")
+            self.raw(b"\x49\x83\xba" + _at(number) + bytes([on]))  # cmp qword [r10 + ...], ...
+            self.branch(_EQUAL, "done")
+            self.raw(b"\x49\xc7\x82" + _at(number) + struct.pack("<I", on))  # mov qword
+            self.branch(_ALWAYS, "write")
+        self.label("write")
+
+    def _leave_if_bound(self) -> None:
+        """Nothing is to be done if this buffer was bound last for vertex arrays."""
+        self.raw(b"\x81\xff" + struct.pack("<I", GL.ARRAY_BUFFER))  # cmp edi, ...
+        self.branch(_NOT_EQUAL, "write")
+        self.raw(_UNSIGNED[1] + b"\x49\x39\x82" + _at(_ARRAY_BUFFER))  # mov eax, esi; cmp
+        self.branch(_EQUAL, "done")
+        self.raw(b"\x49\x89\x82" + _at(_ARRAY_BUFFER))  # mov [r10 + ...], rax
+        self.label("write")
 
     def _check(self) -> None:
         """May what a pointer points at be copied?"""
