@@ -4,7 +4,6 @@
     python -m fuzz.hostile --seed 4711 --count 1            # one again, made small
     python -m fuzz.hostile --seed 4711 --show               # print the program
     python -m fuzz.hostile --driver numpipe --draws 50000   # until so many have been made
-    python -m fuzz.hostile --reach --count 500              # what programs never reached
 
 A program of which something comes that must not is made small and printed, or saved as a file that
 `--replay` runs. Exit status: 0 nothing was found, 1 something was, 2 the request made no sense.

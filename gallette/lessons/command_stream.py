@@ -110,8 +110,9 @@ def run(page: Page, driver: str) -> None:
         "Nothing is drawn yet",
         f"""The program draws {SPRITES} sprites: for each it switches blending on or off, binds one
         of two textures, sets two uniforms and draws. None of these calls returns anything, so none
-        is executed when it is made. A few instructions write it into a ring of memory as a command.
-        The ring is flushed when the program asks for something: here for the picture.""",
+        is executed when it is made. A few instructions write it into a ring of memory as a command,
+        unless it switches what was switched that way last. The ring is flushed when the program
+        asks for something: here for the picture.""",
     )
     page.add(Pictures([("the third frame", frame.picture)]))
     rows: list[tuple[str, ...]] = [
