@@ -68,7 +68,6 @@ class NameTable(Generic[T]):
         self.kind = kind
         self._objects: dict[int, T | None] = {}
         self._next = 1
-        self.changes = 0  # how often a name got an object, or lost it
 
     def generate(self, count: int) -> list[int]:
         """`count` unused names, reserved from now on."""
@@ -132,7 +131,6 @@ class NameTable(Generic[T]):
                 raise invalid_operation(f"{name} was not generated as the name of a {self.kind}")
             found = create(name)
             self._objects[name] = found
-            self.changes += 1
         return found
 
     def add(self, create: Callable[[int], T]) -> T:
@@ -140,7 +138,6 @@ class NameTable(Generic[T]):
         (name,) = self.generate(1)
         created = create(name)
         self._objects[name] = created
-        self.changes += 1
         return created
 
     def pop(self, name: int) -> T | None:
@@ -152,7 +149,6 @@ class NameTable(Generic[T]):
             self._next = name
         if found is not None:
             found.deleted = True
-            self.changes += 1
         return found
 
     def __iter__(self) -> Iterator[int]:
@@ -168,4 +164,3 @@ class NameTable(Generic[T]):
             found.deleted = True
             found.release()
         self._objects.clear()
-        self.changes += 1

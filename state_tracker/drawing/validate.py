@@ -65,7 +65,7 @@ class StateCache:
         self._create, self._bind, self._delete, self._full = create, bind, delete, full
         self._handles: dict[Any, Handle] = {}
         self._bound: Handle = None
-        self._state: Any = None  # what is bound, if it was told by its state
+        self._state: Any = None  # the description of what is bound
 
     def get(self, state: Any) -> Handle:
         handle = self._handles.get(state)
@@ -77,14 +77,11 @@ class StateCache:
 
     def bind(self, state: Any) -> Handle:
         if state != self._state:
-            self.bind_handle(self.get(state))
-            self._state = state
+            handle = self.get(state)
+            if handle is not self._bound:
+                self._bind(handle)
+            self._bound, self._state = handle, state
         return self._bound
-
-    def bind_handle(self, handle: Handle) -> None:
-        if handle is not self._bound:
-            self._bind(handle)
-            self._bound, self._state = handle, None
 
     def clear(self) -> None:
         """Unbind and delete everything."""

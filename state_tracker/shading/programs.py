@@ -165,7 +165,6 @@ class Executable:
         self.writes_point_size = VaryingSlot.PSIZ in written
         self.textures = self._texture_slots()
         self.sampled = {stage: self._samplers(slots) for stage, slots in self.textures.items()}
-        self.samplers = tuple(each for some in self.sampled.values() for each in some)
         self.handle_uniforms = [
             (index, uniform) for index, uniform in enumerate(linked.uniforms) if uniform.is_handle
         ]

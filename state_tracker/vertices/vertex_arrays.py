@@ -10,7 +10,7 @@ core contexts never set: an offset is never taken for an address, whatever is de
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -90,8 +90,6 @@ class VertexArray(GLObject):
     """A vertex array object."""
 
     kind = "vertex array"
-    revision: ClassVar[int] = 0
-    """Grows when any of them changes in a way that draws were derived from."""
 
     def __init__(self, name: int):
         super().__init__(name)
@@ -103,13 +101,11 @@ class VertexArray(GLObject):
 
     def changed(self) -> None:
         if self.layouts:
-            self.layouts = {}  # another object: see `drawing.repeats`
-            VertexArray.revision += 1
+            self.layouts = {}
 
     def use_elements(self, buffer: BufferObject | None) -> None:
         """Indices come from there."""
         self.element_buffer = swap(self.element_buffer, buffer)
-        VertexArray.revision += 1
 
     def forget_buffer(self, buffer: BufferObject) -> None:
         """A deleted buffer leaves the array object it is deleted under."""
