@@ -54,7 +54,7 @@ _TOLD = (
     "sample_locations",
     "min_samples",
 )
-"""Parameters that who repeats a draw has looked at."""
+"""Parameters that a repeated draw does not need looked at again."""
 
 
 def _replaced(old: tuple[State, ...], start: int, states: Sequence[State]) -> tuple[State, ...]:
@@ -293,7 +293,7 @@ class BindingContext(Context):
                 return
         bindings.revision += 1
         if buffer is not None and not index:
-            self.bound.epoch += 1  # who repeats a draw brings a block 0 of its own
+            self.bound.epoch += 1  # a repeated draw brings a block 0 of its own
         old = constants[index] if index < len(constants) else None
         hold(new.buffer if new else None, old.buffer if old else None)
         store(constants, index, [new])

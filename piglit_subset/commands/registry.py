@@ -4,7 +4,7 @@ A handler gets the session and a cursor behind its own words. Most need no curso
 the words are, and the function gets their values. Those that only hand the values to one function
 of OpenGL are rows, which `calls` registers.
 
-Lookup takes the longest registered head, so `probe rect rgba` wins over `probe`. A head nobody
+Lookup takes the longest registered head, so `probe rect rgba` wins over `probe`. A head that is not
 registered, or a registered one with bad arguments, is *malformed*, which fails the test before
 anything is drawn; heads that `unsupported` names are known and cannot be done here, which skips it.
 The first line of a handler's docstring is its usage line, printed by `gallette piglit commands`.

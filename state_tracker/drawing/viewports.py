@@ -66,10 +66,6 @@ def scissor_state(
     )
 
 
-_ONE_OF_SEVERAL = Dirty.VIEWPORT | Dirty.SCISSOR | Dirty.RASTERIZER
-"""More than `repeats` tells apart: it looks at the first viewport, which stands for all."""
-
-
 def _clamped(
     ctx: Context, x: float, y: float, w: float, h: float
 ) -> tuple[float, float, float, float]:
@@ -84,7 +80,7 @@ def _clamped(
 
 def _set_viewport(ctx: Context, index: int, x: float, y: float, w: float, h: float) -> None:
     ctx.raster.viewports[index] = _clamped(ctx, x, y, w, h)
-    ctx.dirty |= _ONE_OF_SEVERAL
+    ctx.dirty |= Dirty.VIEWPORT
 
 
 @entry
@@ -184,7 +180,7 @@ def scissor_indexed(ctx: Context, index: int, x: int, y: int, width: int, height
     if width < 0 or height < 0:
         raise invalid_value("negative scissor size")
     ctx.raster.scissors[index] = (x, y, width, height)
-    ctx.dirty |= _ONE_OF_SEVERAL
+    ctx.dirty |= Dirty.SCISSOR
 
 
 @entry
@@ -200,7 +196,7 @@ def scissor_arrayv(ctx: Context, first: int, count: int, v: Pointer) -> None:
         raise invalid_value("negative scissor size")
     for index, box in zip(indices, boxes, strict=True):
         ctx.raster.scissors[index] = (box[0], box[1], box[2], box[3])
-    ctx.dirty |= _ONE_OF_SEVERAL
+    ctx.dirty |= Dirty.SCISSOR
 
 
 @entry

@@ -23,7 +23,7 @@ from gallette.state_tracker.entry_points import abi, machine_code
 from tests.state_tracker.stream.worlds import Through, switch_off
 
 pytestmark = pytest.mark.skipif(
-    not machine_code.possible(), reason="calls are recorded on x86-64 with Linux only"
+    not machine_code.possible(), reason="there is a command stream on x86-64 with Linux only"
 )
 
 SIZE = 96

@@ -205,7 +205,7 @@ class DrawQueue:
         )
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:
-        """What repeats the draw that was submitted last; None if it was made the long way."""
+        """A token to repeat the draw that was submitted last; None if it had no quick way."""
         snapshot, waits = self._snapshot, info is self._info
         if snapshot is None or not (waits or info is self._made):
             return None

@@ -1,4 +1,4 @@
-"""Clears are recorded with the draws around them, and so is what programs say before each."""
+"""Clears are commands like the draws around them, and so is the state that is set before them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gallette.state_tracker.entry_points import machine_code
 from tests.state_tracker.stream.worlds import SIZE, Recorded, draw, pending, switch_off
 
 pytestmark = pytest.mark.skipif(
-    not machine_code.possible(), reason="calls are recorded on x86-64 with Linux only"
+    not machine_code.possible(), reason="there is a command stream on x86-64 with Linux only"
 )
 
 BOTH = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT

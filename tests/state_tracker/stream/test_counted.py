@@ -16,7 +16,7 @@ from gallette.state_tracker.stream.batch import Batch
 from tests.state_tracker.stream.worlds import SIZE, Recorded, draw, pending, switch_off
 
 pytestmark = pytest.mark.skipif(
-    not machine_code.possible(), reason="calls are recorded on x86-64 with Linux only"
+    not machine_code.possible(), reason="there is a command stream on x86-64 with Linux only"
 )
 
 

@@ -1,4 +1,4 @@
-"""Programs that come into use while calls are recorded: each has uniforms of its own."""
+"""Programs that come into use within a batch: each has uniforms of its own."""
 
 from __future__ import annotations
 

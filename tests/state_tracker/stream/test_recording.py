@@ -1,4 +1,4 @@
-"""Calls that are recorded without Python do what they do one by one, and nobody can tell."""
+"""Calls that become commands have the effects they have one by one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from tests.state_tracker.stream.worlds import SIZE, Recorded, draw, pending, switch_off
 
 pytestmark = pytest.mark.skipif(
-    not machine_code.possible(), reason="calls are recorded on x86-64 with Linux only"
+    not machine_code.possible(), reason="there is a command stream on x86-64 with Linux only"
 )
 
 BYTES = np.zeros(64, np.uint8)

@@ -418,7 +418,7 @@ class Recorded(World):
         self.gl.uniform4f(location, *values.tolist())
 
     def between(self) -> None:
-        """What is recorded beside draws."""
+        """Commands between draws."""
         gl, random = self.gl, self.random
         what = random.random()
         if what < 0.3:
