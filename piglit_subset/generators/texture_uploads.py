@@ -28,7 +28,7 @@ _STEPS = {"R3_G3_B2": 3, "RGBA2": 3, "RGB10_A2": 3, "RGB4": 15, "RGBA4": 15, "RG
 _OLD = {"ALPHA": "A", "LUMINANCE": "L", "LUMINANCE_ALPHA": "LA", "INTENSITY": "I"}
 
 Case = tuple[str, str, str, float]
-"""Internal format, what `glTexImage2D` is told of the texels, the value wanted, how far it may be
+"""Internal format, the format and type of the texels, the value wanted, how far it may be
 off."""
 
 

@@ -444,7 +444,7 @@ def find_match(rule: Rule, ways: tuple[Way, ...], alu: Alu) -> Match | None:
         return None
     srcs = alu.srcs
     for swapped, made_by, same, asks in ways:
-        # The quick questions, in the order of what they cost.
+        # The quick questions, the cheapest first.
         for i, j, op in made_by:
             maker = srcs[i].value.instr.srcs[j].value.instr
             if maker.__class__ is not Alu or maker.op is not op:
