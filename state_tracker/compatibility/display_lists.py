@@ -26,6 +26,7 @@ from gallette.state_tracker.compatibility.list_functions import (
 from gallette.state_tracker.entry_points.counts import MOST_NAMES, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
+    GLError,
     invalid_enum,
     invalid_operation,
     invalid_value,
@@ -149,7 +150,17 @@ class Recorder:
         snapshot = _snapshot_of(function)
 
         def record(*args: Any) -> Any:
-            around, kept = snapshot(ctx, function, args) if snapshot is not None else (None, args)
+            around: Around | None = None
+            kept = args
+            if snapshot is not None:
+                try:
+                    around, kept = snapshot(ctx, function, args)
+                except GLError as error:  # there is no memory where an argument points
+                    ctx.record_error(error, function)
+                    return None
+                except MemoryError as error:
+                    ctx.work_failed(error, function)
+                    return None
             calls.append(Call(function, kept, around))
             return method(*args) if execute else None
 

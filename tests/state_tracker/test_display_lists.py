@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.state_tracker import GL, GLInterface
+from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.compatibility.list_functions import compiled_functions, pointer_bytes
 from gallette.state_tracker.entry_points.functions import Kind
 from tests.state_tracker.helpers import errors, pixels
@@ -173,6 +173,25 @@ def test_c_pointers_record_too(compat: GLInterface) -> None:
     assert compat.get_floatv(GL.CURRENT_COLOR)[:3] == [0.5, 0.5, 0.5]
     compat.call_list(1)
     assert compat.get_floatv(GL.CURRENT_COLOR)[:3] == [1.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("call", ["multi_draw_arrays", "call_lists", "vertex3fv"])
+def test_a_pointer_to_no_memory_is_an_error_while_a_list_is_compiled(call: str) -> None:
+    """Arguments are read when a call is recorded, so that is when the error arises."""
+    gl = create_context("noop", profile="compat", version=(2, 1), size=(4, 4))
+    nowhere = -2
+    args = {
+        "multi_draw_arrays": (GL.TRIANGLES, nowhere, nowhere, 2),
+        "call_lists": (4, GL.UNSIGNED_BYTE, nowhere),
+        "vertex3fv": (nowhere,),
+    }
+    gl.new_list(1, GL.COMPILE)
+    getattr(gl, call)(*args[call])
+    assert errors(gl) == ["GL_INVALID_OPERATION"]
+    gl.end_list()
+    gl.call_list(1)
+    assert errors(gl) == []
+    gl.release()
 
 
 def test_every_compiled_function_says_how_much_it_reads(noop: Any) -> None:
