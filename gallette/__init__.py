@@ -44,12 +44,18 @@ __all__ = [
     "moderngl_context",
     "pixel",
     "pyopengl",
+    "quickest_driver",
     "replay",
     "show",
     "trace",
 ]
 
 __version__ = "0.1.0"
+
+
+def __dir__() -> list[str]:
+    """All public names, also those that are imported when they are first used."""
+    return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> Any:
@@ -66,6 +72,15 @@ def default_driver() -> str:
     import os
 
     return os.environ.get("GALLETTE_DRIVER") or "numpipe"
+
+
+def quickest_driver() -> str:
+    """The driver for programs of which pictures are wanted: `GALLETTE_DRIVER`, else jit if llvmlite
+    is installed, else numpipe."""
+    import os
+    from importlib.util import find_spec
+
+    return os.environ.get("GALLETTE_DRIVER") or ("jit" if find_spec("llvmlite") else "numpipe")
 
 
 def create_context(

@@ -1,7 +1,7 @@
 """The `gallette` command.
 
 This module knows the commands only by name: the one that is asked for is imported when it runs,
-so `gallette --help` answers at once. Exit status: 0 all well, 1 the job found failures, 2 the
+so `gallette --help` answers at once. Exit status: 0 success, 1 the job found failures, 2 the
 request made no sense (one message, no traceback), 130 interrupted.
 """
 

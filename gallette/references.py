@@ -50,14 +50,17 @@ def load(scenes: Sequence[str]) -> Rendering:
 
 
 def native_or_recorded(
-    against: str, scenes: Sequence[str], on_pass: Callable[[str], None] | None = None
+    against: str,
+    scenes: Sequence[str],
+    on_pass: Callable[[str], None] | None = None,
+    timeout: float | None = None,
 ) -> tuple[Rendering, str]:
     """Render on the other side; where "native" does not start take the recordings and say so.
 
     `GALLETTE_REQUIRE_REFERENCE=1` makes a missing native GL an error instead.
     """
     try:
-        return render_scenes(against, scenes, on_pass), ""
+        return render_scenes(against, scenes, on_pass, timeout=timeout), ""
     except GalletteError as error:
         required = os.environ.get("GALLETTE_REQUIRE_REFERENCE", "") not in ("", "0")
         if against != "native" or required:

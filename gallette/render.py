@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -56,8 +58,12 @@ def render_scenes(
     scenes: Sequence[str],
     on_pass: Callable[[str], None] | None = None,
     options: Mapping[str, str] | None = None,
+    timeout: float | None = None,
 ) -> Rendering:
-    """Render scenes on a driver in a child process."""
+    """Render scenes on a driver in a child process.
+
+    After `timeout` seconds it is asked to end; what it has drawn by then is kept.
+    """
     result = Rendering(driver)
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "passes.npz"
@@ -70,12 +76,17 @@ def render_scenes(
                 text=True,
             )
             assert child.stdout is not None
+            limit = None if timeout is None else threading.Timer(timeout, _end, (child,))
+            if limit is not None:
+                limit.start()
             try:
                 for line in child.stdout:
                     if line.startswith("{"):
                         _progress(result, json.loads(line), on_pass)
                 child.wait()
             finally:
+                if limit is not None:
+                    limit.cancel()
                 if child.poll() is None:
                     child.kill()
                     child.wait()
@@ -92,6 +103,27 @@ def render_scenes(
             tail = "\n".join(errors.splitlines()[-6:])
             result.errors[name] = f"the process ended with status {child.returncode}\n{tail}"
     return result
+
+
+_GRACE = 5.0
+"""Seconds that a child has to write its pictures down after it was asked to end."""
+
+
+def _end(child: subprocess.Popen[str]) -> None:
+    """The time of a child is over."""
+    child.terminate()
+    try:
+        child.wait(_GRACE)
+    except subprocess.TimeoutExpired:
+        child.kill()
+
+
+def _stop(*_: Any) -> None:
+    raise _TimeOver("it was ended at its time limit (--timeout)")
+
+
+class _TimeOver(BaseException):
+    """Raised where the child is when it is asked to end."""
 
 
 def render_on_cluster(
@@ -207,8 +239,13 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
     from gallette.scenes import SCENES
     from gallette.scripts import run_script
 
+    signal.signal(signal.SIGTERM, _stop)
     done: dict[str, list[Pass]] = {}
+    stopped = ""
     for name in names:
+        if stopped:
+            say(scene=name, error=stopped)
+            continue
         start = time.perf_counter()
         try:
             window: Any = gallette.moderngl_context(driver)
@@ -232,6 +269,11 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
                 run_script(Path(name), lambda: gallette.moderngl_context(driver), keep)
             done[name] = passes
             say(scene=name, seconds=time.perf_counter() - start)
+        except _TimeOver as over:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            stopped = str(over)
+            done[name] = passes
+            say(scene=name, error=stopped)
         except Exception as error:
             # One scene that fails is a result, not the end of the run.
             say(scene=name, error=f"{type(error).__name__}: {error}")

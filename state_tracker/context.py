@@ -59,7 +59,7 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
 from gallette.state_tracker.entry_points.registry import implementation
 from gallette.state_tracker.entry_points.turns import guarded
-from gallette.state_tracker.entry_points.watching import watcher
+from gallette.state_tracker.entry_points.watching import READERS, watcher
 from gallette.state_tracker.limits import Limits
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.pixel_data.pixels import PackState
@@ -552,6 +552,8 @@ class Context(GLInterface):
         self.group.take(self)
         if self._watcher is not None:
             self._watcher.died(self)
+        for reader in READERS:
+            reader.died(self)
         _LIVE.discard(self)
         forget_context(self)
         pipe = self.pipe

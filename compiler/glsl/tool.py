@@ -113,8 +113,9 @@ def main(argv: list[str] | None = None) -> int:
     else:
         for name, shader in shaders:
             print(printable(shader.info_log), end="", file=sys.stderr)
-            if shader.ok:
-                print(f"{name}: {shader.stage.value} shader, {shader.language.name}: ok")
+            if shader.ok:  # beside NIR, which is data, this is talk
+                talk = sys.stderr if args.nir else sys.stdout
+                print(f"{name}: {shader.stage.value} shader, {shader.language.name}: ok", file=talk)
         if program is not None:
             print(printable(program.info_log), end="", file=sys.stderr)
     if program is not None:

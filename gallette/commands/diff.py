@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,7 +16,9 @@ from rich.text import Text
 from gallette import default_driver
 from gallette.capture.container import is_capture
 from gallette.capture.differ import CaptureDiff
-from gallette.compare import SceneDiff, compare
+from gallette.commands.comparing import compare_goldens, given_tolerance, report_goldens, talking
+from gallette.commands.picture_options import add_report_arguments, add_tolerance_arguments, seconds
+from gallette.compare import PassDiff, SceneDiff, compare
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
 from gallette.render import render_on_cluster, render_scenes
@@ -51,9 +54,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--list", action="store_true", help="list the scenes")
     parser.add_argument("--driver", help="our side (default: GALLETTE_DRIVER)")
-    parser.add_argument("--against", default="native", metavar="DRIVER", help="the other side")
-    parser.add_argument("--tolerance", type=_steps, default=1.0, metavar="N", help="steps of 1/255")
-    parser.add_argument("--html", type=Path, metavar="DIR", help="write a report")
+    parser.add_argument(
+        "--against", metavar="DRIVER", help="the other side (default: native, the machine's OpenGL)"
+    )
+    parser.add_argument(
+        "--golden",
+        type=Path,
+        metavar="DIR",
+        help="compare with the PNG files in DIR/NAME instead of another driver",
+    )
+    add_tolerance_arguments(parser)
+    add_report_arguments(parser)
+    parser.add_argument(
+        "--timeout",
+        type=seconds,
+        metavar="S",
+        help="end a side that takes longer; what it has drawn is compared",
+    )
     parser.add_argument(
         "--option",
         action="append",
@@ -69,20 +86,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--record", action="store_true", help="store references from native GL")
 
 
-def _steps(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not value >= 0:
-        raise argparse.ArgumentTypeError(f"{text}: a tolerance is 0 or more")
-    return value
-
-
 def run(options: argparse.Namespace) -> int:
     from gallette.scenes import SCENES
 
-    out = console()
+    out = talking(options)
     if options.list:
         for s in SCENES.values():
             mark = "multi-pass" if s.multipass else ""
@@ -104,31 +111,137 @@ def run(options: argparse.Namespace) -> int:
     from gallette.running import check_driver
 
     check_driver(driver)
-    if options.against != "native":  # for the machine's own choice recorded pictures can stand in
-        check_driver(options.against)
+    if options.golden is not None:
+        return _diff_goldens(options, driver, scenes)
+    against = options.against or "native"
+    if against != "native":  # for the machine's own choice recorded pictures can stand in
+        check_driver(against)
     report = run_diffs(
         scenes,
         driver,
-        options.against,
-        options.tolerance,
+        against,
+        given_tolerance(options).steps,
         parse_options(options.option),
         options.cluster,
+        options.timeout,
     )
-    print_diffs(out, report)
+    print_diffs(out, report, _again(options))
     if options.html is not None:
         from gallette.reports.html import write_diff
 
         out.print(f"report: {write_diff(report, options.html)}", markup=False)
     if options.png is not None:
         out.print(f"pictures: {save_pictures(report, options.png)}", markup=False)
+    _write_verdicts(options, report)
     return 0 if report.ok else 1
 
 
-_OF_SCENES = ("option", "html", "png", "cluster", "record")
+def _again(options: argparse.Namespace) -> str:
+    """The options with which a scene is compared again as it was now."""
+    words = [f"--{name} {getattr(options, name)}" for name in ("driver", "against", "tolerance")
+             if getattr(options, name) is not None]  # fmt: skip
+    return " ".join([*words, *(f"--option {text}" for text in options.option)])
+
+
+def _diff_goldens(options: argparse.Namespace, driver: str, scenes: list[str]) -> int:
+    """Scenes and scripts, each pass against its golden image."""
+    good = True
+    out = talking(options)
+    with progress_bar(out) as bar:
+        task = bar.add_task(f"scenes on {driver}", total=None, note="")
+        rendering = render_scenes(
+            driver,
+            scenes,
+            lambda name: bar.update(task, advance=1),
+            parse_options(options.option),
+            options.timeout,
+        )
+    found = []
+    for name in scenes:
+        passes = [(p.name, p.color[::-1]) for p in rendering.passes.get(name, ())]
+        error = rendering.errors.get(name)
+        found.append(
+            compare_goldens(
+                options.golden / Path(name).stem,
+                passes,
+                given_tolerance(options),
+                update=options.update,
+                title=name,
+                errors=[] if error is None else [error],
+            )
+        )
+    good = report_goldens(options, found, f"{', '.join(map(str, scenes[:3]))} on {driver}")
+    return 0 if good else 1
+
+
+def _write_verdicts(options: argparse.Namespace, report: DiffReport) -> None:
+    """What scripts and CI systems want to know."""
+    from gallette.golden.reports import Case, write_json, write_junit
+
+    if options.json is not None:
+        write_json({"ok": report.ok, **_data(report)}, options.json)
+    if options.junit is not None:
+        cases = []
+        for scene in report.scenes:
+            seconds = scene.seconds[0]
+            if scene.error:
+                cases.append(Case(scene.name, "scene", error=scene.error, seconds=seconds))
+            for p in scene.passes:
+                why = "" if p.ok else _difference(p)
+                cases.append(Case(scene.name, p.name, failure=why, seconds=seconds))
+        write_junit(f"{report.ours} against {report.theirs}", cases, options.junit)
+
+
+def _data(report: DiffReport) -> dict[str, Any]:
+    return {
+        "driver": report.ours,
+        "against": report.theirs,
+        "tolerance": report.tolerance,
+        "note": report.note,
+        "scenes": [
+            {
+                "name": scene.name,
+                "verdict": scene.verdict,
+                "error": scene.error.strip(),
+                "passes": [
+                    {
+                        "name": p.name,
+                        "verdict": p.verdict,
+                        "coverage_mismatch": p.coverage_mismatch,
+                        "max_difference": p.max_difference,
+                        "over_tolerance": p.over_tolerance,
+                        "pixels": p.pixels,
+                    }
+                    for p in scene.passes
+                ],
+            }
+            for scene in report.scenes
+        ],
+    }
+
+
+def _difference(p: PassDiff) -> str:
+    return (
+        f"coverage differs in {p.coverage_mismatch} pixels; "
+        f"{p.over_tolerance:.3%} of the pixels differ by more than the tolerance, "
+        f"the largest difference is {p.max_difference:.3g}/255"
+    )
+
+
+_OF_SCENES = (
+    "option", "html", "png", "cluster", "record", "golden", "json", "junit", "timeout"
+)  # fmt: skip
+_OF_GOLDENS = ("update", "share", "perceptual")
 
 
 def _check_kind(options: argparse.Namespace, captures: bool) -> None:
     """Nothing is said that only the other kind of comparison hears."""
+    for name in () if options.golden is not None else _OF_GOLDENS:
+        if getattr(options, name):
+            raise GalletteError(f"gallette diff: --{name} is for --golden")
+    for name in ("against", "png", "cluster", "record") if options.golden is not None else ():
+        if getattr(options, name):
+            raise GalletteError(f"gallette diff: --{name} and --golden exclude one another")
     if captures:
         for name in _OF_SCENES:
             if getattr(options, name):
@@ -142,14 +255,14 @@ def _diff_captures(out: Console, options: argparse.Namespace) -> int:
     from gallette.capture.differ import diff_capture
     from gallette.running import check_driver
 
-    driver = options.driver or default_driver()
-    for side in (driver, options.against):
+    driver, against = options.driver or default_driver(), options.against or "native"
+    for side in (driver, against):
         check_driver(side)
     status = 0
     for name in options.scenes:
         if not is_capture(name):
             raise GalletteError(f"gallette diff: {name} is no capture; scenes and captures apart")
-        diff = diff_capture(name, driver, options.against, options.tolerance, options.frame)
+        diff = diff_capture(name, driver, against, given_tolerance(options).steps, options.frame)
         print_capture_diff(out, diff)
         status |= not diff.ok
     return int(status)
@@ -234,6 +347,7 @@ def run_diffs(
     tolerance: float,
     options: dict[str, str],
     cluster: str = "",
+    timeout: float | None = None,
 ) -> DiffReport:
     """Render both sides with progress, compare."""
     from gallette.references import native_or_recorded
@@ -248,14 +362,14 @@ def run_diffs(
         if cluster:
             theirs, note = render_on_cluster(cluster, against, scenes, lambda name: step(0)), ""
         else:
-            theirs, note = native_or_recorded(against, scenes, lambda name: step(0))
+            theirs, note = native_or_recorded(against, scenes, lambda name: step(0), timeout)
         total = sum(map(len, theirs.passes.values()))
         bar.update(sides[0], total=total, completed=total)
         bar.update(sides[1], total=total)
         if cluster:
             ours = render_on_cluster(cluster, driver, scenes, lambda name: step(1), options)
         else:
-            ours = render_scenes(driver, scenes, lambda name: step(1), options)
+            ours = render_scenes(driver, scenes, lambda name: step(1), options, timeout)
     return DiffReport(
         driver,
         theirs.driver,
@@ -271,7 +385,8 @@ def run_diffs(
 _VERDICTS = {"identical": "green", "close": "green", "different": "red"}
 
 
-def print_diffs(out: Console, report: DiffReport) -> None:
+def print_diffs(out: Console, report: DiffReport, again: str = "") -> None:
+    """The table, and how to look at a scene that differs; `again`: with which options."""
     if report.note:
         out.print(f"[yellow]{escape(report.note)}[/]")
     table = Table(title=escape(f"{report.ours} against {report.theirs_renderer or report.theirs}"))
@@ -301,4 +416,4 @@ def print_diffs(out: Console, report: DiffReport) -> None:
         worst = [p.name for p in scene.passes if p.verdict not in ("identical", "close")]
         what = ", ".join(worst) or "error"
         name = escape(scene.name)
-        out.print(f"[red]{name}[/]: {escape(what)}; gallette diff {name}")
+        out.print(f"[red]{name}[/]: {escape(what)}; gallette diff {name} {escape(again)}".rstrip())

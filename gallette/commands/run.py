@@ -1,4 +1,4 @@
-"""`gallette run PROGRAM ARGS...`: any OpenGL program or Python script, unmodified, on gallette."""
+"""`gallette run`: any OpenGL program or Python script on gallette, unmodified."""
 
 from __future__ import annotations
 
@@ -6,25 +6,61 @@ import argparse
 import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from gallette import quickest_driver
+from gallette.commands.picture_options import add_report_arguments, add_tolerance_arguments, seconds
 from gallette.compiler.errors import GalletteError
 from gallette.egl import launch
+
+if TYPE_CHECKING:
+    from gallette.golden.programs import Finished
 
 __all__ = ["add_arguments", "prepared", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
-    parser.add_argument("--frames", type=int, default=0, metavar="N", help="stop after N frames")
     parser.add_argument(
-        "--save", default="", metavar="OUT.png", help="keep the last frame (or all: OUT%%d.png)"
+        "--driver",
+        help="the driver (default: GALLETTE_DRIVER, else jit if llvmlite is installed, else "
+        "numpipe)",
     )
-    parser.add_argument("--size", default="", metavar="WxH", help="the size of off-screen surfaces")
+    parser.add_argument("--frames", type=_count, default=0, metavar="N", help="stop after N frames")
+    parser.add_argument(
+        "--save",
+        default="",
+        metavar="OUT.png",
+        help="keep the last frame (or all: OUT%%d.png); of a program without a window, what it "
+        "reads from its framebuffers",
+    )
+    parser.add_argument("--size", type=_size, metavar="WxH", help="the size of off-screen surfaces")
+    parser.add_argument(
+        "--timeout", type=seconds, metavar="S", help="end the program after so many seconds"
+    )
     parser.add_argument(
         "--capture", type=Path, metavar="FILE", help="record every OpenGL call (gallette replay)"
     )
+    parser.add_argument(
+        "--golden", type=Path, metavar="DIR", help="compare the frames with the PNG files there"
+    )
+    add_tolerance_arguments(parser)
+    add_report_arguments(parser)
     parser.add_argument("program", nargs=argparse.REMAINDER, help="the program and its arguments")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"{text}: a number of frames is 1 or more")
+    return int(text)
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text}: a size is WxH, such as 640x480")
+    return int(width), int(height)
 
 
 def _is_script(path: str) -> bool:
@@ -59,31 +95,131 @@ def command_line(program: list[str]) -> list[str]:
     return [found, *program[1:]]
 
 
-def prepared(options: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
+def prepared(
+    program: list[str],
+    driver: str | None,
+    *,
+    frames: int = 0,
+    save: str = "",
+    size: tuple[int, int] | None = None,
+    record: Path | None = None,
+) -> tuple[list[str], dict[str, str]]:
     """What is executed, and its environment."""
     from gallette.egl.install import environment
 
-    program = [a for i, a in enumerate(options.program) if (i, a) != (0, "--")]
-    if not program:
-        raise GalletteError("gallette run: which program? (try gallette run --help)")
+    if driver is not None and driver.split(":")[0] == "native":
+        raise GalletteError(
+            "gallette run: 'native' is the machine's own OpenGL; to use that, start the program "
+            "without gallette run"
+        )
     command = command_line(program)
     variables = dict(os.environ)
-    environment(variables, options.driver)
-    if options.frames or options.save:
-        variables["GALLETTE_FRAMES"] = os.path.abspath(options.save) if options.save else os.devnull
-    if options.frames:
-        variables["GALLETTE_FRAME_LIMIT"] = str(options.frames)
-    if options.size:
-        width, _, height = options.size.partition("x")
-        if not (width.isdigit() and height.isdigit()):
-            raise GalletteError(f"gallette run: --size wants WxH, not {options.size!r}")
-        variables["GALLETTE_SIZE"] = options.size
-    if options.capture:
-        variables["GALLETTE_CAPTURE"] = os.path.abspath(options.capture)
+    environment(variables, driver)
+    if frames or save:
+        variables["GALLETTE_FRAMES"] = os.path.abspath(save) if save else os.devnull
+    if frames:
+        variables["GALLETTE_FRAME_LIMIT"] = str(frames)
+    if size is not None:
+        variables["GALLETTE_SIZE"] = f"{size[0]}x{size[1]}"
+    if record is not None:
+        variables["GALLETTE_CAPTURE"] = os.path.abspath(record)
     return command, variables
 
 
 def run(options: argparse.Namespace) -> int:
-    command, variables = prepared(options)
-    sys.stdout.flush()
-    os.execve(command[0], command, variables)
+    from gallette.pipe.loader import driver_names
+
+    program = [a for i, a in enumerate(options.program) if (i, a) != (0, "--")]
+    if not program:
+        raise GalletteError("gallette run: which program? (try gallette run --help)")
+    if options.golden is None:
+        for name in ("update", "tolerance", "share", "perceptual", "html", "json", "junit"):
+            if getattr(options, name):
+                raise GalletteError(f"gallette run: --{name} is for --golden")
+    driver = options.driver or quickest_driver()
+    if driver.split(":")[0] not in ("native", *driver_names()):
+        raise GalletteError(f"gallette run: there is no driver {driver!r} (gallette drivers)")
+    command, variables = prepared(
+        program,
+        driver,
+        frames=options.frames,
+        save=options.save,
+        size=options.size,
+        record=options.capture,
+    )
+    if not options.driver and not os.environ.get("GALLETTE_DRIVER"):
+        print(f"gallette run: drawing on {driver} (--driver chooses another)", file=sys.stderr)
+    if options.golden is None and not options.save and not options.timeout:
+        sys.stdout.flush()
+        os.execve(command[0], command, variables)
+    return _watched(options, program, driver)
+
+
+def _watched(options: argparse.Namespace, program: list[str], driver: str) -> int:
+    """Run the program as a child, and see to what becomes of its frames."""
+    from gallette.commands.comparing import compare_goldens, given_tolerance, report_goldens
+    from gallette.golden.programs import run_program
+
+    name = Path(program[0]).name
+    with tempfile.TemporaryDirectory(prefix="gallette-") as temporary:
+        folder = Path(temporary, "frames") if options.save or options.golden else None
+        done = run_program(
+            program,
+            driver,
+            folder=folder,
+            frames=options.frames,
+            size=options.size,
+            timeout=options.timeout,
+            record=options.capture,
+        )
+        if options.save and done.frames:
+            _save(done.frames, options.save)
+        if done.timed_out:
+            print(
+                f"gallette run: {name} was ended after {options.timeout:g} s "
+                f"(--timeout), with {len(done.frames)} frames",
+                file=sys.stderr,
+            )
+        if options.golden is not None:
+            names = [f"frame {path.stem}" for path in done.frames]
+            checked = compare_goldens(
+                options.golden / Path(name).stem,
+                list(zip(names, done.frames, strict=True)),
+                given_tolerance(options),
+                update=options.update,
+                title=name,
+                errors=_reasons(done, name),
+            )
+            if not report_goldens(options, [checked], f"{name} on {driver}"):
+                return 1
+        if folder is not None and not done.frames:
+            print(
+                f"gallette run: {name} showed no frame: it swapped the buffers of no window, and "
+                "read at least half of no framebuffer",
+                file=sys.stderr,
+            )
+            return done.returncode or 1
+    if done.timed_out:
+        return 1
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def _reasons(done: Finished, name: str) -> list[str]:
+    """Why frames may be missing."""
+    if done.timed_out:
+        return [f"{name} was ended at its time limit"]
+    return [f"{name} ended with status {done.returncode}"] if done.returncode else []
+
+
+def _save(frames: list[Path], target: str) -> None:
+    """Copy the last frame, or all of them, to where they are wanted."""
+    from gallette.compiler.output_files import write_whole
+
+    if "%" not in target:
+        write_whole(target, frames[-1].read_bytes())
+        return
+    for path in frames:
+        try:
+            write_whole(target % int(path.stem), path.read_bytes())
+        except (TypeError, ValueError):
+            raise GalletteError(f"gallette run: --save {target}: write %d for the number") from None

@@ -200,6 +200,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"{label:50} {counts}")
         if len(found) == 2 and found[0].instructions != found[1].instructions:
             changes.append((label, found[1].instructions, found[0].instructions))
+    check_count(shaders, folders)
     print(f"{shaders} shaders")
     for title, words, total in zip(
         ("set", "against"), (options.set, options.against), totals, strict=False
@@ -212,6 +213,16 @@ def run(options: argparse.Namespace) -> int:
     if len(totals) == 2:
         _report_changes(changes, totals)
     return 0
+
+
+def check_count(shaders: int, folders: Sequence[Path]) -> None:
+    """Nothing measured is no result."""
+    if not shaders:
+        names = ", ".join(map(str, folders))
+        raise InputError(
+            f"shader-db: no shader_test in {names} links; it reads .shader_test files "
+            "(docs/shader_tests.md says how to make one of GLSL)"
+        )
 
 
 def _report_changes(changes: list[tuple[str, int, int]], totals: list[Counts]) -> None:

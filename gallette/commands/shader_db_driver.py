@@ -42,7 +42,7 @@ def run_on_driver(options: argparse.Namespace, folders: Sequence[Path]) -> int:
     """Compile everything under each set of options and add up."""
     from gallette.pipe.loader import create_screen
 
-    from .shader_db import programs
+    from .shader_db import check_count, programs
 
     settings = {"set": options.set}
     if options.against:
@@ -73,6 +73,7 @@ def run_on_driver(options: argparse.Namespace, folders: Sequence[Path]) -> int:
             if options.each or (len(found) == 2 and found[0] != found[1]):
                 shown = "   |   ".join(_shown(counts) for counts in found)
                 print(f"{f'{name} {stage.value}':50} {shown}")
+    check_count(shaders + refused, folders)
     print(f"{shaders} shaders, {refused} refused" if refused else f"{shaders} shaders")
     for (title, words), total in zip(settings.items(), totals, strict=True):
         print(f"{title:8} {' '.join(words) or 'the defaults':32} {_shown(total)}")

@@ -93,14 +93,7 @@ def run(options: argparse.Namespace) -> int:
 def _record_program(options: argparse.Namespace, driver: str, path: Path) -> int:
     """Run the program as `gallette run` does, recorded."""
     command, variables = prepared(
-        argparse.Namespace(
-            program=[options.target, *options.arguments],
-            driver=driver,
-            capture=path,
-            frames=options.frames or 0,
-            save="",
-            size="",
-        )
+        [options.target, *options.arguments], driver, frames=options.frames, record=path
     )
     done = subprocess.run(command, env=variables, check=False)
     if not is_capture(path):

@@ -121,14 +121,17 @@ def attach(path: str, names: str) -> None:
         atexit.register(_close)
         if not sys.orig_argv:  # this Python was started by the library, for nobody else
             gc.set_threshold(*_COLLECTED)
-        _capture()
+        _observe()
     library = Library(path, names.split())
     _LIBRARIES.append(library)
     library.open()
 
 
-def _capture() -> None:
-    """Record this process, if somebody asked for it."""
+def _observe() -> None:
+    """Record this process's calls, or keep its frames, if the environment asks for it."""
+    from gallette.egl import frames
+
+    frames.begin()
     if os.environ.get("GALLETTE_CAPTURE"):
         from gallette.capture.recorder import from_environment
 

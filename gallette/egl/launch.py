@@ -17,9 +17,11 @@ __all__: list[str] = []
 def main() -> None:
     if find_spec("gallette") is None:
         sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(__file__))))
+    from gallette.egl.frames import begin
     from gallette.egl.install import install
 
     install()
+    begin()
     sys.argv = sys.argv[1:]
     if sys.argv[0] == "-m":
         sys.argv = sys.argv[1:]

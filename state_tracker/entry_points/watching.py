@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.targets.window import Drawable
 
-__all__ = ["WATCHERS", "Watcher", "frame_done", "unwatched", "watcher"]
+__all__ = [
+    "READERS",
+    "WATCHERS",
+    "Reader",
+    "Watcher",
+    "colors_read",
+    "frame_done",
+    "unwatched",
+    "watcher",
+]
 
 
 class Watcher(Protocol):
@@ -43,7 +52,18 @@ class Watcher(Protocol):
         """A context is about to be released."""
 
 
+class Reader(Protocol):
+    """What is told when a program looks at a framebuffer: that shows a picture without a window."""
+
+    def read(self, gl: Context, width: int, height: int) -> None:
+        """The program has read so many pixels of the read framebuffer's colours."""
+
+    def died(self, gl: Context) -> None:
+        """A context is about to be released."""
+
+
 WATCHERS: list[Watcher] = []
+READERS: list[Reader] = []
 
 
 def watcher() -> Watcher | None:
@@ -55,6 +75,12 @@ def frame_done() -> None:
     """A frame was shown."""
     for each in WATCHERS:
         each.frame()
+
+
+def colors_read(gl: Context, width: int, height: int) -> None:
+    """Colours of the read framebuffer were read."""
+    for each in READERS:
+        each.read(gl, width, height)
 
 
 @contextmanager

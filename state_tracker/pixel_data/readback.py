@@ -24,6 +24,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.entry_points.watching import READERS, colors_read
 from gallette.state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
@@ -188,7 +189,10 @@ def transferred(ctx: Context, info: InternalFormat, format: int, values: Array) 
 def read_pixels(
     ctx: Context, x: int, y: int, width: int, height: int, format: int, type: int, pixels: Any
 ) -> bytes | None:
-    return _read_pixels(ctx, x, y, width, height, format, type, pixels, None)
+    found = _read_pixels(ctx, x, y, width, height, format, type, pixels, None)
+    if READERS and format not in _DEPTHS:
+        colors_read(ctx, width, height)
+    return found
 
 
 @entry
@@ -196,7 +200,10 @@ def readn_pixels(
     ctx: Context, x: int, y: int, width: int, height: int, format: int, type: int,
     room: int, pixels: Any,
 ) -> bytes | None:  # fmt: skip
-    return _read_pixels(ctx, x, y, width, height, format, type, pixels, room)
+    found = _read_pixels(ctx, x, y, width, height, format, type, pixels, room)
+    if READERS and format not in _DEPTHS:
+        colors_read(ctx, width, height)
+    return found
 
 
 _DEPTHS = (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL)

@@ -149,17 +149,17 @@ def test_bad_numbers(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 DIFFS: list[tuple[list[str], tuple[object, ...]]] = [
-    # what is said; what is compared: scenes, drivers, tolerance, options, cluster
-    (["blur"], (["blur"], "numpipe", "noop", 1.0, {}, "")),
-    (["blur", "life"], (["blur", "life"], "numpipe", "noop", 1.0, {}, "")),
-    (["blur", "--driver", "jit"], (["blur"], "jit", "noop", 1.0, {}, "")),
-    (["blur", "--tolerance", "2.5"], (["blur"], "numpipe", "noop", 2.5, {}, "")),
-    (["blur", "--option", "a=1"], (["blur"], "numpipe", "noop", 1.0, {"a": "1"}, "")),
+    # what is said; what is compared: scenes, drivers, tolerance, options, cluster, time limit
+    (["blur"], (["blur"], "numpipe", "noop", 1.0, {}, "", None)),
+    (["blur", "life"], (["blur", "life"], "numpipe", "noop", 1.0, {}, "", None)),
+    (["blur", "--driver", "jit"], (["blur"], "jit", "noop", 1.0, {}, "", None)),
+    (["blur", "--tolerance", "2.5"], (["blur"], "numpipe", "noop", 2.5, {}, "", None)),
+    (["blur", "--option", "a=1"], (["blur"], "numpipe", "noop", 1.0, {"a": "1"}, "", None)),
     (
         ["blur", "--option", "a=1", "--option", "b=x=y", "--option", "a=3"],
-        (["blur"], "numpipe", "noop", 1.0, {"a": "3", "b": "x=y"}, ""),
+        (["blur"], "numpipe", "noop", 1.0, {"a": "3", "b": "x=y"}, "", None),
     ),
-    (["blur", "--cluster", "local:2"], (["blur"], "numpipe", "noop", 1.0, {}, "local:2")),
+    (["blur", "--cluster", "local:2"], (["blur"], "numpipe", "noop", 1.0, {}, "local:2", None)),
 ]
 
 

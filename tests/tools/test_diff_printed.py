@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
-from gallette.commands import diff
+from gallette.commands import comparing, diff
 from gallette.compiler.errors import GalletteError
 from gallette.scenes import SCENES
 
@@ -178,12 +178,8 @@ def test_words_of_the_command_line() -> None:
     for text in ("a", "=b", ""):
         with pytest.raises(GalletteError, match="--option wants NAME=VALUE, not"):
             diff.parse_options([text])
-    assert [diff._steps(text) for text in ("0", "2.5")] == [0, 2.5]
-    for text in ("-0.5", "nan", "x"):
-        with pytest.raises(argparse.ArgumentTypeError, match=f"{text}: a tolerance is 0 or more"):
-            diff._steps(text)
     given = _parsed()
-    assert (given.against, given.tolerance, given.scenes, given.option) == ("native", 1, [], [])
+    assert (given.against, given.tolerance, given.scenes, given.option) == (None, None, [], [])
 
 
 def test_scenes_that_there_are(tmp_path: Path) -> None:
@@ -225,7 +221,7 @@ def test_what_the_command_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     with pytest.raises(GalletteError, match="other is no capture; scenes and captures apart"):
         diff.run(_parsed("good.gcap", "other"))
     out, text = _console()
-    monkeypatch.setattr(diff, "console", lambda: out)
+    monkeypatch.setattr(comparing, "console", lambda: out)
     report = _report()
 
     def drawn(*given: Any) -> diff.DiffReport:
@@ -236,19 +232,19 @@ def test_what_the_command_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr("gallette.reports.html.write_diff", lambda *given: "[b]page")
     asked.clear()
     assert diff.run(_parsed("blur")) == 1
-    assert asked == ["usual", (["blur"], "usual", "native", 1.0, {}, "")]
+    assert asked == ["usual", (["blur"], "usual", "native", 1.0, {}, "", None)]
     report.scenes = report.scenes[:1]
     asked.clear()
     words = ("--against", "b", "--option", "x=y", "--cluster", "local:2", "--html", "h")
     assert diff.run(_parsed("blur", *words, "--png", str(tmp_path / "[b]"))) == 0
-    assert asked == ["usual", "b", (["blur"], "usual", "b", 1.0, {"x": "y"}, "local:2")]
+    assert asked == ["usual", "b", (["blur"], "usual", "b", 1.0, {"x": "y"}, "local:2", None)]
     assert "report: [b]page\n" in text.getvalue()
     assert "pictures: " in text.getvalue() and "/[b]" in text.getvalue()
 
 
 def test_the_list_of_scenes(monkeypatch: pytest.MonkeyPatch) -> None:
     out, text = _console()
-    monkeypatch.setattr(diff, "console", lambda: out)
+    monkeypatch.setattr(comparing, "console", lambda: out)
     assert diff.run(_parsed("--list")) == 0
     lines = text.getvalue().splitlines()
     assert len(lines) == len(SCENES)
@@ -262,7 +258,7 @@ def test_references_are_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     out, text = _console()
     asked: list[Any] = []
     (tmp_path / "a.npz").write_bytes(bytes(1_234_567))
-    monkeypatch.setattr(diff, "console", lambda: out)
+    monkeypatch.setattr(comparing, "console", lambda: out)
     monkeypatch.setattr("gallette.references.FOLDER", tmp_path)
 
     def record(scenes: list[str]) -> Any:
@@ -286,7 +282,7 @@ def test_nothing_is_written_unless_asked_for(monkeypatch: pytest.MonkeyPatch) ->
     out, text = _console()
     report = _report()
     report.scenes = report.scenes[:1]
-    monkeypatch.setattr(diff, "console", lambda: out)
+    monkeypatch.setattr(comparing, "console", lambda: out)
     monkeypatch.setattr(diff, "run_diffs", lambda *given: report)
     monkeypatch.setattr("gallette.reports.html.write_diff", lambda *given: "page")
     monkeypatch.setattr("gallette.running.check_driver", lambda name: None)

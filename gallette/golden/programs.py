@@ -1,0 +1,91 @@
+"""Runs a program on gallette in a process of its own, and keeps its frames."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["Finished", "run_program"]
+
+_GRACE = 5.0
+"""Seconds that a program has to end after it was asked to."""
+
+
+@dataclass(slots=True)
+class Finished:
+    """How a program ended, and the frames it showed."""
+
+    returncode: int
+    frames: list[Path] = field(default_factory=list)
+    timed_out: bool = False
+    stdout: str = ""
+    stderr: str = ""
+
+
+def run_program(
+    program: Sequence[str],
+    driver: str | None,
+    *,
+    folder: Path | None = None,
+    frames: int = 0,
+    size: tuple[int, int] | None = None,
+    timeout: float | None = None,
+    env: Mapping[str, str] | None = None,
+    capture: bool = False,
+    record: Path | None = None,
+) -> Finished:
+    """Run a program or script until it ends, has shown so many `frames` or its time is over.
+
+    Frames go to `folder`, if there is one, as `1.png`, `2.png` and so on. `capture` keeps what the
+    program writes; otherwise it goes where this process writes. `record` makes a capture of its
+    OpenGL calls.
+    """
+    from gallette.commands.run import prepared
+
+    save = ""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        save = os.path.join(str(folder).replace("%", "%%"), "%d.png")
+    command, variables = prepared(
+        list(program), driver, frames=frames, save=save, size=size, record=record
+    )
+    variables.update(env or {})
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        streams = (out, err) if capture else (None, None)
+        child = subprocess.Popen(command, env=variables, stdout=streams[0], stderr=streams[1])
+        status, late = _wait(child, timeout)
+        finished = Finished(status, timed_out=late)
+        if capture:
+            for name, stream in (("stdout", out), ("stderr", err)):
+                stream.seek(0)
+                setattr(finished, name, stream.read().decode(errors="replace"))
+    if folder is not None:
+        found = [path for path in folder.iterdir() if re.fullmatch(r"\d+\.png", path.name)]
+        finished.frames = sorted(found, key=lambda path: int(path.stem))
+    return finished
+
+
+def _wait(child: subprocess.Popen[bytes], timeout: float | None) -> tuple[int, bool]:
+    """The status with which it ends, and whether its time was over before.
+
+    Ctrl-C reaches the child as well: nothing is left running when this returns or raises.
+    """
+    late = False
+    try:
+        return child.wait(timeout), False
+    except subprocess.TimeoutExpired:
+        late = True
+        child.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(_GRACE)
+    finally:
+        if child.poll() is None:
+            child.kill()
+            child.wait()
+    return child.returncode, late
