@@ -40,6 +40,7 @@ __all__ = [
     "explain",
     "get_proc_address",
     "install",
+    "library_folder",
     "mark",
     "moderngl_context",
     "pixel",
@@ -131,6 +132,13 @@ def pyopengl(driver: str | None = None) -> None:
     from gallette.egl.install import pyopengl as do
 
     do(driver)
+
+
+def library_folder() -> str:
+    """The folder with gallette's libGL.so, libEGL.so and so on, to link a program with (Linux)."""
+    from gallette.egl.libraries import folder
+
+    return str(folder())
 
 
 def get_proc_address(name: str) -> int:

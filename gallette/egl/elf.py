@@ -1,7 +1,8 @@
 """A writer of ELF shared libraries: exported functions that jump through a table.
 
-Only what the dynamic linker reads is there: two segments (code and read-only data; table and
-dynamic section), a symbol table with its hash, relocations. No sections, no symbol versions.
+Only what linkers read is there: two segments (code and read-only data; table and dynamic section), a
+symbol table with its hash, relocations, and the few sections that a program is linked by. There are
+no symbol versions.
 """
 
 from __future__ import annotations
@@ -118,9 +119,11 @@ def shared_library(
     )  # fmt: skip
     tail = b"".join(struct.pack("<QQ", *entry) for entry in dynamic)
     tail += b"\0" * (end - data - len(tail))
+    sections = _sections(places, end, len(body), len(names), len(strings.data), 16 * len(dynamic))
     header = struct.pack(
-        "<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 3, machine, 1, 0, 64, 0, 0, 64, 56, 4, 0, 0, 0
-    )
+        "<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 3, machine, 1, 0, 64, end, 0, 64, 56, 4,
+        64, _SECTIONS, _SECTIONS - 1,
+    )  # fmt: skip
     segments = (
         (1, 5, 0, len(head), _PAGE),
         (1, 6, data, end - data, _PAGE),
@@ -130,7 +133,36 @@ def shared_library(
     for kind, flags, start, size, align in segments:
         header += struct.pack("<IIQQQQQQ", kind, flags, start, start, start, size, size, align)
     head[: len(header)] = header
-    return bytes(head) + b"\0" * (data - len(head)) + tail
+    return bytes(head) + b"\0" * (data - len(head)) + tail + sections
+
+
+_SECTIONS = 6
+
+
+def _sections(
+    places: Mapping[str, int], at: int, code: int, symbols: int, strings: int, dynamic: int
+) -> bytes:
+    """The section headers, for a file in which they begin at `at`, and the sections' names."""
+    names = _Strings()
+    code_at, symbols_at, strings_at = (places[n] for n in ("code", "dynsym", "dynstr"))
+    # name, type, flags, address, size, section of the strings, first global symbol, size of a row
+    rows = [
+        (b".text", 1, 6, code_at, code, 0, 0, 0),  # every exported symbol claims to be in here
+        (b".dynsym", 11, 2, symbols_at, 24 * symbols, 3, 1, 24),
+        (b".dynstr", 3, 2, strings_at, strings, 0, 0, 0),
+        (b".dynamic", 6, 3, places["dynamic"], dynamic, 3, 0, 16),
+        (b".shstrtab", 3, 0, 0, 0, 0, 0, 0),
+    ]
+    packed = struct.pack("<IIQQQQIIQQ", *[0] * 10)
+    for name, kind, flags, start, size, link, info, row in rows:
+        name_at, place = names.add(name), start
+        if not start:
+            start, place, size = 0, at + 64 * _SECTIONS, len(names.data)
+        packed += struct.pack(
+            "<IIQQQQIIQQ", name_at, kind, flags, start, place, size, link, info, 8, row
+        )
+    assert len(packed) == 64 * _SECTIONS
+    return packed + bytes(names.data)
 
 
 def _symbols(
