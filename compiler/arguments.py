@@ -11,6 +11,7 @@ did you mean --html? (try gallette diff --help)
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -22,12 +23,19 @@ from gallette.compiler.errors import GalletteError, InputError
 __all__ = ["ArgumentParser", "read_source"]
 
 
+_NUMBERS = re.compile(r"^-\d[\d.]*(,-?\d[\d.]*)*$")
+
+
 class ArgumentParser(argparse.ArgumentParser):
     """An `argparse` parser whose errors are `GalletteError`s, raised by the parser concerned.
 
     `argparse` lets a sub-command's unknown options travel up to the top, which then names itself;
     here the sub-command complains, because it is the one that can suggest.
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._negative_number_matcher = _NUMBERS  # `-1,0` is a place, and no option
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         found, rest = super().parse_known_args(args, namespace)

@@ -82,7 +82,8 @@ class Image:
 
 
 def show(what: Any, attachment: int = 0) -> Image:
-    """A picture of a framebuffer, a GL context's draw buffer, a scene's pass, or an array.
+    """A picture of a framebuffer, a GL context's draw buffer, a scene (its name or one of its
+    passes), or an array.
 
     >>> show(np.zeros((4, 4, 3), np.uint8))
     <gallette.Image 4x4, 3 x uint8>
@@ -92,6 +93,8 @@ def show(what: Any, attachment: int = 0) -> Image:
 
     if isinstance(what, Image):
         return what
+    if isinstance(what, str):  # a scene
+        what = draw_scene(what)
     if isinstance(what, Pass):
         return Image(what.color[::-1])
     if isinstance(what, GLInterface):
@@ -212,8 +215,11 @@ def compare_images(ours: Pixels, theirs: Pixels, tolerance: float = 1.0) -> Pass
     sides = []
     for name, pixels in (("ours", ours), ("theirs", theirs)):
         array = np.asarray(pixels)
-        if array.ndim != 3 or array.shape[2] != 4:
-            raise GalletteError(f"{name}: an RGBA picture, not shape {array.shape}")
+        if array.ndim != 3 or array.shape[2] not in (3, 4):
+            raise GalletteError(f"{name}: an RGB or RGBA picture, not shape {array.shape}")
+        if array.shape[2] == 3:
+            opaque = 255 if array.dtype == np.uint8 else 1
+            array = np.concatenate([array, np.full_like(array[..., :1], opaque)], axis=2)
         sides.append(Pass(name, array, array[..., 3] > 0))
     if sides[0].color.shape != sides[1].color.shape:
         raise GalletteError("theirs: pictures of one size can be compared")

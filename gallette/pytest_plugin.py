@@ -36,7 +36,8 @@ __all__ = ["ImageRegression", "ProgramRun", "ProgramRunner"]
 _USED = pytest.StashKey[set[str]]()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    _keep_assertions(pluginmanager)
     group = parser.getgroup("gallette", "OpenGL on the CPU, and golden images")
     group.addoption(
         "--gallette-update",
@@ -50,6 +51,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the driver that draws; with several, tests run once on each "
         "(default: GALLETTE_DRIVER, else jit if llvmlite is installed, else numpipe)",
     )
+
+
+def _keep_assertions(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Have gallette's modules imported as they are.
+
+    pytest compiles all modules of a package with a plugin anew, to explain their assertions; of
+    gallette's thousand that takes seconds, and the assertions are not the tester's.
+    """
+    hook = getattr(pluginmanager, "rewrite_hook", None)
+    marked = getattr(hook, "_must_rewrite", None)
+    if isinstance(marked, set):  # otherwise this pytest does it in another way
+        marked.discard("gallette")
+        getattr(hook, "_marked_for_rewrite_cache", {}).clear()
 
 
 def pytest_configure(config: pytest.Config) -> None:

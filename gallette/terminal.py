@@ -16,8 +16,9 @@ from gallette.compiler.errors import printable
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
+    from rich.table import Table
 
-__all__ = ["COLORS", "console", "guarded", "progress_bar"]
+__all__ = ["COLORS", "console", "guarded", "progress_bar", "table"]
 
 COLORS = {
     "pass": "green",
@@ -98,6 +99,23 @@ def _width_of_a_pipe() -> int:
         except OSError:
             continue
     return 120
+
+
+_NARROW = 72
+"""Columns of a terminal below which a table does without its box."""
+
+
+def table(out: Console, title: str) -> Table:
+    """A table for a console: where there is little room, words are broken rather than cut off."""
+    from rich.table import Table
+
+    class Whole(Table):
+        def add_column(self, *args: Any, **kwargs: Any) -> None:
+            super().add_column(*args, **{"overflow": "fold", **kwargs})
+
+    if out.width < _NARROW:
+        return Whole(title=title, box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    return Whole(title=title)
 
 
 def progress_bar(out: Console) -> Progress:

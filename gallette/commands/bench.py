@@ -18,7 +18,7 @@ from gallette.benchmarks.report import geometric_mean, ratios, update_page
 from gallette.benchmarks.sides import Side, measure
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
-from gallette.terminal import console, progress_bar
+from gallette.terminal import console, progress_bar, table
 
 if TYPE_CHECKING:
     from gallette.benchmarks import Benchmark
@@ -33,7 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "benchmarks", nargs="*", metavar="NAME", help="NAME or NAME@SIZE; default: all"
     )
-    parser.add_argument("--driver", metavar="D,...", help="our sides (default: GALLETTE_DRIVER)")
+    parser.add_argument(
+        "--driver", metavar="D,...", help="our sides (default: GALLETTE_DRIVER, else numpipe)"
+    )
     parser.add_argument("--against", default="softpipe,llvmpipe", metavar="D,...")
     parser.add_argument(
         "--size", metavar="N,...", help="draw N x N pixels; with several, each in turn"
@@ -103,21 +105,20 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_table(benchmarks: list[Benchmark], sides: list[Side], processor: bool) -> None:
-    from rich.table import Table
 
     out = console()
     ours, *others = sides
     names = [each.name for each in benchmarks]
     what = "processor time" if processor else "draw plus read back"
-    table = Table(title=f"milliseconds per frame ({what}, median)")
-    table.add_column("benchmark")
+    rows = table(out, f"milliseconds per frame ({what}, median)")
+    rows.add_column("benchmark")
     for side in sides:
-        table.add_column(side.name, justify="right")
+        rows.add_column(side.name, justify="right")
     for side in others:
-        table.add_column(f"{side.name} / ours", justify="right")
+        rows.add_column(f"{side.name} / ours", justify="right")
     sized = any("@" in name for name in names)
     if sized:
-        table.add_column(f"{ours.name}, ns a pixel", justify="right")
+        rows.add_column(f"{ours.name}, ns a pixel", justify="right")
     compared = [ratios(ours, side, names, processor) for side in others]
     for each in benchmarks:
         name = each.name
@@ -126,12 +127,12 @@ def _print_table(benchmarks: list[Benchmark], sides: list[Side], processor: bool
         if sized:
             median = ours.median(name, processor)
             cells.append(f"{median * 1e9 / math.prod(each.size):.1f}" if median else "")
-        table.add_row(name, *cells)
+        rows.add_row(name, *cells)
     if others:
         means = [_ratio(geometric_mean(list(found.values()))) for found in compared]
-        table.add_section()
-        table.add_row("geometric mean", *[""] * len(sides), *means)
-    out.print(table)
+        rows.add_section()
+        rows.add_row("geometric mean", *[""] * len(sides), *means)
+    out.print(rows)
     if others:
         out.print("above 1x: ours is faster")
     for side in sides:
@@ -157,42 +158,42 @@ def _milliseconds(side: Side, name: str, processor: bool) -> str:
 
 
 def _print_profiles(names: list[str], sides: list[Side]) -> None:
-    from rich.table import Table
 
     from gallette.benchmarks.profiling import PARTS
 
     for side in sides:
         if not side.profiles:
             continue
-        table = Table(title=f"{side.driver}: where the time goes, in per cent")
-        table.add_column("benchmark")
+        out = console()
+        rows = table(out, f"{side.driver}: where the time goes, in per cent")
+        rows.add_column("benchmark")
         for part in PARTS:
-            table.add_column(part, justify="right")
+            rows.add_column(part, justify="right")
         for name in names:
             shares = side.profiles.get(name)
             if shares:
-                table.add_row(name, *(f"{shares[part] * 100:.0f}" for part in PARTS))
-        console().print(table)
+                rows.add_row(name, *(f"{shares[part] * 100:.0f}" for part in PARTS))
+        out.print(rows)
         for part, doc in PARTS.items():
             console().print(f"{part}: {doc}")
 
 
 def _print_memory(names: list[str], sides: list[Side]) -> None:
-    from rich.table import Table
 
     for side in sides:
         if not side.memory:
             continue
-        table = Table(title=f"{side.driver}: memory of a frame, MiB")
+        out = console()
+        rows = table(out, f"{side.driver}: memory of a frame, MiB")
         for column in ("benchmark", "peak", "attachments", "vertices and indices", "times"):
-            table.add_column(column, justify="left" if column == "benchmark" else "right")
+            rows.add_column(column, justify="left" if column == "benchmark" else "right")
         for name in names:
             found = side.memory.get(name)
             if found is not None:
                 sizes = (found.peak, found.attachments, found.vertices)
                 cells = [f"{size / (1 << 20):.1f}" for size in sizes]
-                table.add_row(name, *cells, f"{found.ratio:.1f}")
-        console().print(table)
+                rows.add_row(name, *cells, f"{found.ratio:.1f}")
+        out.print(rows)
     console().print("times: the peak without vertices and indices, over the attachments")
 
 

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the call as `gallette pixel` numbers it; with --vertex the Nth draw",
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
     parser.add_argument("-c", "--commands", metavar="TEXT", help="commands, separated by ;")
     parser.add_argument("--json", type=Path, metavar="FILE", help="all of it as JSON")
 
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _three(text: str) -> tuple[int, int, int]:
     parts = text.split(",")
     if not 1 <= len(parts) <= 3 or not all(p.strip().isdigit() for p in parts):
-        raise argparse.ArgumentTypeError(f"{text!r} is no invocation; say X,Y,Z")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an invocation; use X,Y,Z")
     x, y, z = ([int(p) for p in parts] + [0, 0])[:3]
     return x, y, z
 

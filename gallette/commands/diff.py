@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
 from gallette import default_driver
@@ -21,8 +21,9 @@ from gallette.commands.picture_options import add_report_arguments, add_toleranc
 from gallette.compare import PassDiff, SceneDiff, compare
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
+from gallette.pipe.settings import ALIASES
 from gallette.render import render_on_cluster, render_scenes
-from gallette.terminal import console, progress_bar
+from gallette.terminal import console, progress_bar, table
 
 __all__ = ["DiffReport", "add_arguments", "print_diffs", "run", "run_diffs"]
 
@@ -53,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="scenes, moderngl scripts or captures (default: all scenes)",
     )
     parser.add_argument("--list", action="store_true", help="list the scenes")
-    parser.add_argument("--driver", help="our side (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="our side (default: GALLETTE_DRIVER, else numpipe)")
     parser.add_argument(
         "--against", metavar="DRIVER", help="the other side (default: native, the machine's OpenGL)"
     )
@@ -111,6 +112,7 @@ def run(options: argparse.Namespace) -> int:
     from gallette.running import check_driver
 
     check_driver(driver)
+    _check_options(driver, parse_options(options.option))
     if options.golden is not None:
         return _diff_goldens(options, driver, scenes)
     against = options.against or "native"
@@ -314,14 +316,12 @@ def save_pictures(report: DiffReport, folder: Path) -> Path:
 
 def check_scenes(names: Sequence[str], command: str, scripts: bool = False) -> list[str]:
     """The scenes asked for, all of them by default; moderngl `scripts` too where they can be."""
-    from difflib import get_close_matches
-
     from gallette.scenes import SCENES
 
     for name in names:
         if name.endswith(".py"):
             if not scripts or not Path(name).is_file():
-                why = "no such file" if scripts else "a script; this command wants a scene"
+                why = "no such file" if scripts else "a script, where a scene is needed"
                 raise GalletteError(f"{command}: {name}: {why}")
         elif name not in SCENES:
             close = get_close_matches(name, SCENES, 1)
@@ -338,6 +338,25 @@ def parse_options(texts: Sequence[str]) -> dict[str, str]:
             raise GalletteError(f"gallette diff: --option wants NAME=VALUE, not {text!r}")
         result[name] = value
     return result
+
+
+def _check_options(driver: str, options: Mapping[str, str]) -> None:
+    """An error for an option that our driver does not have."""
+    from gallette.pipe.loader import driver_factory
+    from gallette.pipe.settings import known_options
+
+    if not options:
+        return
+    base, _, inner = driver.partition(":")
+    if base == "native":
+        raise GalletteError("gallette diff: --option is for drivers of gallette, not for native")
+    known = [name for part in filter(None, (base, inner))
+             for name in known_options(driver_factory(part)) if name != "inner"]  # fmt: skip
+    for name in options:
+        if ALIASES.get(name, name) not in known:
+            close = get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}"
+            raise GalletteError(f"gallette diff: {driver} has no option {name!r}; {hint}")
 
 
 def run_diffs(
@@ -389,18 +408,18 @@ def print_diffs(out: Console, report: DiffReport, again: str = "") -> None:
     """The table, and how to look at a scene that differs; `again`: with which options."""
     if report.note:
         out.print(f"[yellow]{escape(report.note)}[/]")
-    table = Table(title=escape(f"{report.ours} against {report.theirs_renderer or report.theirs}"))
-    for name, justify in (("scene", "left"), ("pass", "left"), ("verdict", "left")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    table.add_column("coverage mismatch", justify="right")
-    table.add_column("max difference", justify="right")
-    table.add_column(f"over {report.tolerance:g}/255", justify="right")
+    rows = table(out, escape(f"{report.ours} against {report.theirs_renderer or report.theirs}"))
+    for name in ("scene", "pass", "verdict"):
+        rows.add_column(name, no_wrap=name == "verdict")
+    rows.add_column("coverage differs", justify="right")
+    rows.add_column("largest", justify="right")
+    rows.add_column(f"over {report.tolerance:g}/255", justify="right")
     for scene in report.scenes:
         if scene.error:
             row = (escape(scene.name), escape(scene.error.strip()), "[red]error[/]", "", "", "")
-            table.add_row(*row)
+            rows.add_row(*row)
         for i, p in enumerate(scene.passes):
-            table.add_row(
+            rows.add_row(
                 escape(scene.name) if i == 0 else "",
                 escape(p.name),
                 f"[{_VERDICTS[p.verdict]}]{p.verdict}[/]",
@@ -409,7 +428,7 @@ def print_diffs(out: Console, report: DiffReport, again: str = "") -> None:
                 f"{p.over_tolerance:.3%}",
                 end_section=i == len(scene.passes) - 1,
             )
-    out.print(table)
+    out.print(rows)
     good = sum(s.ok for s in report.scenes)
     out.print(f"{good} of {len(report.scenes)} scenes agree")
     for scene in (s for s in report.scenes if not s.ok):

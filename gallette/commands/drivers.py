@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.terminal import console
+from gallette.terminal import console, table
 
 __all__ = ["add_arguments", "run"]
 
@@ -21,7 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from rich.table import Table
     from rich.text import Text
 
     out = console()
@@ -31,30 +30,29 @@ def run(options: argparse.Namespace) -> int:
         return _show(options.driver)
     from gallette.pipe.loader import create_screen, driver_names
 
-    table = Table(title="drivers")
+    rows = table(out, "drivers")
     for column in ("name", "what it is", "GLSL"):
-        table.add_column(column)
+        rows.add_column(column)
     for name in driver_names():
         try:
             screen = create_screen(name)
         except GalletteError as error:
-            table.add_row(name, Text(str(error), "red"), "")
+            rows.add_row(name, Text(str(error), "red"), "")
             continue
-        table.add_row(name, screen.describe(), str(screen.caps.glsl_version))
+        rows.add_row(name, screen.describe(), str(screen.caps.glsl_version))
         screen.destroy()
     facts = _native_facts("native")
     if isinstance(facts, str):
-        table.add_row("native", Text(facts.splitlines()[0], "yellow"), "")
+        rows.add_row("native", Text(facts.splitlines()[0], "yellow"), "")
     else:
-        table.add_row("native", facts["RENDERER"], facts["SHADING_LANGUAGE_VERSION"])
-    out.print(table)
+        rows.add_row("native", facts["RENDERER"], facts["SHADING_LANGUAGE_VERSION"])
+    out.print(rows)
     out.print("native:NAME picks a Mesa driver, trace:NAME records what a driver is asked to do")
     return 0
 
 
 def _options(wanted: str | None) -> int:
     """What a file of settings may say, and what the files there are say to this program."""
-    from rich.table import Table
     from rich.text import Text
 
     from gallette.pipe.loader import driver_factory, driver_names
@@ -62,21 +60,21 @@ def _options(wanted: str | None) -> int:
 
     out = console()
     also = {option: name for name, option in ALIASES.items()}
-    table = Table(title="driver options")
+    rows = table(out, "driver options")
     for column in ("driver", "option", "also called", "default", "now"):
-        table.add_column(column)
+        rows.add_column(column)
     for name in [wanted] if wanted else driver_names():
         try:
             factory = driver_factory(name)
         except GalletteError as error:
-            table.add_row(name, Text(str(error), "red"))
+            rows.add_row(name, Text(str(error), "red"))
             continue
         chosen = settings_for(name, factory)
         for option, (default, trusted) in known_options(factory).items():
             now = repr(chosen[option]) if option in chosen else ""
             star = " *" if trusted else ""
-            table.add_row(name, option + star, also.get(option, ""), repr(default), now)
-    out.print(table)
+            rows.add_row(name, option + star, also.get(option, ""), repr(default), now)
+    out.print(rows)
     out.print("* not from gallette.toml in the working directory", markup=False)
     files = ", ".join(map(str, settings_files())) or "none (gallette.toml, GALLETTE_CONFIG)"
     out.print(f"files of settings: {files}", markup=False)
@@ -98,7 +96,6 @@ def _native_facts(driver: str) -> dict[str, str] | str:
 
 
 def _show(name: str) -> int:
-    from rich.table import Table
 
     out = console()
     if name.split(":")[0] == "native":
@@ -112,12 +109,12 @@ def _show(name: str) -> int:
     from gallette.pipe.loader import create_screen
 
     screen = create_screen(name)
-    table = Table(title=screen.describe())
-    table.add_column("cap")
-    table.add_column("value", justify="right")
-    table.add_column("meaning")
+    rows = table(out, screen.describe())
+    rows.add_column("cap")
+    rows.add_column("value", justify="right")
+    rows.add_column("meaning")
     for row in describe_caps(screen.caps):
-        table.add_row(*row)
-    out.print(table)
+        rows.add_row(*row)
+    out.print(rows)
     screen.destroy()
     return 0

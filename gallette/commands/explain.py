@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", help="a .shader_test, .vert, .frag or .glsl file; - reads standard input (--stage)"
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
     parser.add_argument(
         "--memory",

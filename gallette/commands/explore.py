@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="a .vert or .frag file; its twin comes too",
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
     parser.add_argument("--port", type=int, default=0, metavar="N", help="of the local server")
     parser.add_argument("--no-browser", action="store_true", help="only say where the page is")
 

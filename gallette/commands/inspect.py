@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target", help="a scene, a .shader_test, a capture, or a shader (as gallette explore)"
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
     parser.add_argument("--port", type=int, default=0, metavar="N", help="of the local server")
     parser.add_argument("--no-browser", action="store_true", help="only say where the page is")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page instead")

@@ -37,7 +37,7 @@ _STYLES = {"add": "green", "del": "red", "same": "", "hunk": "bright_black"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="the lesson; without one, list the course")
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
     parser.add_argument(
         "--html",
         type=Path,

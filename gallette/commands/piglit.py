@@ -13,7 +13,7 @@ from gallette.piglit_subset.results import read_run
 from gallette.piglit_subset.suite import Shard, find_tests
 from gallette.piglit_subset.summary import summarise
 from gallette.running import Job, check_driver, judge_run, known_failures, parse_results, run_job
-from gallette.terminal import console
+from gallette.terminal import console, table
 
 __all__ = ["add_arguments", "run"]
 
@@ -82,7 +82,7 @@ def _add_run(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     )
     add = runner.add_argument
     add("paths", nargs="*", metavar="PATH", help="a .shader_test or a folder")
-    add("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    add("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
     add("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
     add("--filter", action="append", default=[], metavar="RE", help="only tests whose name matches")
     add("--exclude", action="append", default=[], metavar="RE", help="no test whose name matches")
@@ -235,7 +235,6 @@ def _summary(options: argparse.Namespace) -> int:
 
 
 def _coverage(options: argparse.Namespace) -> int:
-    from rich.table import Table
 
     from gallette.coverage import measure, report
     from gallette.reports.html import page_path, render_page
@@ -244,13 +243,14 @@ def _coverage(options: argparse.Namespace) -> int:
     if not tests:
         raise GalletteError("no shader_test matches")
     areas = report(measure([path for _, path in tests], options.jobs))
-    out, table = console(), Table(title=f"what {len(tests)} tests touch")
+    out = console()
+    rows = table(out, f"what {len(tests)} tests touch")
     for title, side in (("table", "left"), ("touched", "right"), ("of", "right"), ("", "right")):
-        table.add_column(title, justify=side)  # type: ignore[arg-type]
+        rows.add_column(title, justify=side)  # type: ignore[arg-type]
     for area in areas:
         touched = len(area.touched)
-        table.add_row(area.name, str(touched), str(area.total), f"{touched / area.total:.1%}")
-    out.print(table)
+        rows.add_row(area.name, str(touched), str(area.total), f"{touched / area.total:.1%}")
+    out.print(rows)
     for area in areas:
         if area.untouched:
             out.print(f"[bold]{area.name}, untouched:[/] {', '.join(area.untouched)}\n")

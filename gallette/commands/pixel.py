@@ -26,7 +26,7 @@ _COLORS = {"written": "green", "culled": "yellow", "clipped": "yellow", "outside
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", help="a scene, a .shader_test file or a capture")
     parser.add_argument("place", type=place_of, metavar="X,Y", help="the pixel; y counts upwards")
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
     parser.add_argument("--sample", type=int, default=0, metavar="S", help="which of its samples")
     parser.add_argument(
         "--target", dest="buffer", type=int, metavar="N", help="colour buffer N only"
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def place_of(text: str) -> tuple[int, int]:
     x, comma, y = text.partition(",")
     if not (comma and x.strip().isdigit() and y.strip().isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no pixel; say X,Y, such as 17,4")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a pixel; use X,Y, such as 17,4")
     return int(x), int(y)
 
 

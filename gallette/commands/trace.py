@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "arguments", nargs="*", help="the program's own arguments (those with a dash after --)"
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a capture (.gcap)")
     parser.add_argument("--frames", type=int, default=0, metavar="N", help="stop after N frames")
     parser.add_argument("--calls", action="store_true", help="list a capture's OpenGL calls")

@@ -19,9 +19,10 @@ nan           run on to the first result that is NaN or infinite
 c, end        run to the end                 start   back to the first
 p NAME        a variable by its GLSL name    vars    all of them
 w NAME        watch: show it at every step
-q, quad       this value in the neighbours of the quad (or all lanes)
+quad          this value in the neighbours of the quad (or all lanes)
 nir           the instructions around        src     the source around
-out           what the shader wrote          x       quit
+out           what the shader wrote          help    this list
+q, x          quit
 """
 
 
@@ -58,12 +59,14 @@ class Stepper:
     def obey(self, text: str) -> bool:
         """One command; False to stop."""
         word, _, rest = text.partition(" ")
-        if word in ("x", "exit", "quit"):
+        if word in ("q", "x", "exit", "quit"):
             return False
         if word.lstrip("-").isdigit():
             word, rest = "l", word
         command = self._COMMANDS.get(word or "n")
         if command is None:
+            if word not in ("h", "help", "?"):
+                self.out.print(f"there is no command {word!r}", markup=False, highlight=False)
             self.out.print(HELP, markup=False, highlight=False)
         else:
             command(self, rest.strip())
@@ -193,7 +196,6 @@ class Stepper:
         "w": _watch,
         "watch": _watch,
         "vars": _variables,
-        "q": _quad,
         "quad": _quad,
         "nir": _nir,
         "src": _source,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from gallette.piglit_subset.results import ORDER, Run
 from gallette.piglit_subset.summary import Change, Summary, pass_rate
-from gallette.terminal import COLORS
+from gallette.terminal import COLORS, table
 
 __all__ = ["print_folders", "print_summary", "print_totals", "print_versions"]
 
@@ -21,38 +20,38 @@ def print_totals(out: Console, run: Run) -> None:
     """One line per result, and the rate."""
     totals = run.totals()
     seconds = f"{run.end - run.start:.1f} s"
-    table = Table(title=f"{escape(run.name)}: {len(run.tests)} tests in {seconds}")
-    table.add_column("result")
-    table.add_column("tests", justify="right")
+    rows = table(out, f"{escape(run.name)}: {len(run.tests)} tests in {seconds}")
+    rows.add_column("result")
+    rows.add_column("tests", justify="right")
     for result in ORDER:
         if totals[result]:
-            table.add_row(_colored(result), str(totals[result]))
-    table.add_row("pass rate", f"{pass_rate(totals):.1%}", style="bold")
-    out.print(table)
+            rows.add_row(_colored(result), str(totals[result]))
+    rows.add_row("pass rate", f"{pass_rate(totals):.1%}", style="bold")
+    out.print(rows)
 
 
 def print_summary(out: Console, summary: Summary, everything: bool) -> None:
     shown = summary.tests if everything else [t for t in summary.tests if t.problem or t.differs]
     if shown:
-        table = Table(title="tests" if everything else "problems and differences")
-        table.add_column("test", overflow="fold")
+        rows = table(out, "tests" if everything else "problems and differences")
+        rows.add_column("test", overflow="fold")
         for run in summary.runs:
-            table.add_column(escape(run.name))
-        table.add_column("why", overflow="fold")
+            rows.add_column(escape(run.name))
+        rows.add_column("why", overflow="fold")
         for test in shown:
             cells = [_colored(r) for r in test.results]
-            table.add_row(escape(test.name.replace("@", "/")), *cells, _reasons(summary, test))
-        out.print(table)
-    table = Table(title="totals")
-    table.add_column("result")
+            rows.add_row(escape(test.name.replace("@", "/")), *cells, _reasons(summary, test))
+        out.print(rows)
+    rows = table(out, "totals")
+    rows.add_column("result")
     for run in summary.runs:
-        table.add_column(escape(run.name), justify="right")
+        rows.add_column(escape(run.name), justify="right")
     totals = summary.totals()
     for result in ORDER:
         if any(t[result] for t in totals):
-            table.add_row(_colored(result), *(str(t[result]) for t in totals))
-    table.add_row("pass rate", *(f"{pass_rate(t):.1%}" for t in totals), style="bold")
-    out.print(table)
+            rows.add_row(_colored(result), *(str(t[result]) for t in totals))
+    rows.add_row("pass rate", *(f"{pass_rate(t):.1%}" for t in totals), style="bold")
+    out.print(rows)
 
 
 def _reasons(summary: Summary, test: Change) -> str:
@@ -83,10 +82,10 @@ def _print_rates(
 
     The first run is the reference; a group where another one does worse is marked.
     """
-    table = Table(title=f"pass rates (reference: {escape(summary.runs[0].name)})")
-    table.add_column(what)
+    rows = table(out, f"pass rates (reference: {escape(summary.runs[0].name)})")
+    rows.add_column(what)
     for run in summary.runs:
-        table.add_column(escape(run.name), justify="right")
+        rows.add_column(escape(run.name), justify="right")
     for group, rates in groups:
         reference = rates[0][0] / rates[0][1] if rates[0][1] else 0.0
         cells = []
@@ -96,5 +95,5 @@ def _print_rates(
                 continue
             color = "red" if passed / ran < reference else "green"
             cells.append(f"[{color}]{passed} / {ran}  {passed / ran:6.1%}[/]")
-        table.add_row(escape(group), *cells)
-    out.print(table)
+        rows.add_row(escape(group), *cells)
+    out.print(rows)

@@ -18,7 +18,7 @@ from rich.console import Console
 from gallette.compiler.errors import GalletteError
 from gallette.debugger import debug_fragment, debug_invocation, debug_vertex
 from gallette.debugger.records import Session
-from gallette.debugger.terminal import Stepper
+from gallette.debugger.terminal import HELP, Stepper
 
 HEAD = """[require]
 GL >= 4.5
@@ -386,7 +386,10 @@ def test_surroundings_are_shown(walked: Session) -> None:
     assert [text[6:] for text in code[-len(around) :]] == around
     quads = said(walked, "quad")[1][-4:]
     assert [text[5] for text in quads].count("*") == 1
-    assert said(walked, "q")[1][-4:] == quads
+    helped = [*HELP.splitlines(), ""]
+    assert said(walked, "?")[1][-len(helped) :] == helped
+    unknown = said(walked, "jump", "q", "nir")[1]  # nothing is obeyed after quitting
+    assert unknown[-len(helped) - 1 :] == ["there is no command 'jump'", *helped]
 
 
 def test_an_empty_shader_has_nothing_to_show() -> None:

@@ -133,7 +133,9 @@ import pytest
 def test_it(gallette_context): ...
 """
     )
-    pytester.runpytest().stdout.fnmatch_lines(["*@pytest.mark.gallette: *'sise'*"])
+    found = pytester.runpytest()
+    found.assert_outcomes(errors=1)
+    found.stdout.fnmatch_lines(["*@pytest.mark.gallette: *'sise'*"])
 
 
 def test_nothing_is_imported_unless_a_fixture_is_used() -> None:

@@ -154,10 +154,13 @@ DIFFS: list[tuple[list[str], tuple[object, ...]]] = [
     (["blur", "life"], (["blur", "life"], "numpipe", "noop", 1.0, {}, "", None)),
     (["blur", "--driver", "jit"], (["blur"], "jit", "noop", 1.0, {}, "", None)),
     (["blur", "--tolerance", "2.5"], (["blur"], "numpipe", "noop", 2.5, {}, "", None)),
-    (["blur", "--option", "a=1"], (["blur"], "numpipe", "noop", 1.0, {"a": "1"}, "", None)),
     (
-        ["blur", "--option", "a=1", "--option", "b=x=y", "--option", "a=3"],
-        (["blur"], "numpipe", "noop", 1.0, {"a": "3", "b": "x=y"}, "", None),
+        ["blur", "--option", "budget=1"],
+        (["blur"], "numpipe", "noop", 1.0, {"budget": "1"}, "", None),
+    ),
+    (
+        ["blur", "--option", "budget=1", "--option", "fuse_ffma=x=y", "--option", "budget=3"],
+        (["blur"], "numpipe", "noop", 1.0, {"budget": "3", "fuse_ffma": "x=y"}, "", None),
     ),
     (["blur", "--cluster", "local:2"], (["blur"], "numpipe", "noop", 1.0, {}, "local:2", None)),
 ]

@@ -69,7 +69,7 @@ def test_a_table_of_passes() -> None:
         ["three", "[b]broken", "error", "", "", ""],
     ]
     head = next(line for line in lines if "scene" in line)
-    names = ("scene", "pass", "verdict", "coverage mismatch", "max difference", "over 1.5/255")
+    names = ("scene", "pass", "verdict", "coverage differs", "largest", "over 1.5/255")
     assert [head.index(name) for name in names] == sorted(head.index(name) for name in names)
     assert sum(line.startswith("├") for line in lines) == 2  # a rule after each scene but the last
     assert lines[-3:] == [
@@ -188,7 +188,7 @@ def test_scenes_that_there_are(tmp_path: Path) -> None:
     assert diff.check_scenes([], "c") == list(SCENES)
     assert diff.check_scenes(["blur", str(script)], "c", scripts=True) == ["blur", str(script)]
     for name, scripts, said in (
-        (str(script), False, "a script; this command wants a scene"),
+        (str(script), False, "a script, where a scene is needed"),
         ("none.py", True, "c: none.py: no such file"),
         ("blurr", True, "c: unknown scene 'blurr'; did you mean 'blur'?"),
         ("0123456789", True, "scenes: " + ", ".join(SCENES)),
@@ -211,6 +211,7 @@ def test_what_the_command_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(diff, "print_capture_diff", lambda out, found: None)
     monkeypatch.setattr(diff, "default_driver", lambda: "usual")
     monkeypatch.setattr("gallette.running.check_driver", lambda name: asked.append(name))
+    monkeypatch.setattr(diff, "_check_options", lambda driver, options: None)
     assert diff.run(_parsed("good.gcap")) == 0
     assert asked == ["usual", "native", ("good.gcap", "usual", "native", 1.0, None)]
     assert diff.run(_parsed("bad.gcap", "good.gcap")) == 1
@@ -269,7 +270,7 @@ def test_references_are_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert diff.run(_parsed("--record", "blur", "gradient")) == 0
     assert asked == [["blur", "gradient"]]
     assert text.getvalue() == "recorded 2 scenes from machine (1.23 MB)\n"
-    with pytest.raises(GalletteError, match="a script; this command wants a scene"):
+    with pytest.raises(GalletteError, match="a script, where a scene is needed"):
         diff.run(_parsed("--record", "a.py"))
 
 

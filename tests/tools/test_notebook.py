@@ -57,8 +57,10 @@ def test_comparing_pictures() -> None:
     white = np.full((2, 2, 4), 255, np.uint8)
     assert gallette.compare_images(black, black).identical
     assert gallette.compare_images(black, white).max_difference == 255
-    with pytest.raises(GalletteError, match="theirs: an RGBA picture"):
-        gallette.compare_images(black, white[..., :3])
+    with pytest.raises(GalletteError, match="theirs: an RGB or RGBA picture"):
+        gallette.compare_images(black, white[..., :2])
+    assert gallette.compare_images(white[..., :3], white).identical
+    assert gallette.show("gradient").size == (256, 192)
 
 
 def test_tracing_and_explaining(tmp_path: Path) -> None:
@@ -201,5 +203,5 @@ def test_pictures_that_are_compared_have_one_size() -> None:
     assert gallette.compare_images(some, other).coverage_mismatch == 1
     with pytest.raises(GalletteError, match="theirs: pictures of one size"):
         gallette.compare_images(some, np.zeros((3, 2, 4), np.uint8))
-    with pytest.raises(GalletteError, match="ours: an RGBA picture"):
+    with pytest.raises(GalletteError, match="ours: an RGB or RGBA picture"):
         gallette.compare_images(some[0], some)

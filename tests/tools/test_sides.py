@@ -111,7 +111,7 @@ def test_what_is_recorded_can_be_loaded(folder: Path, monkeypatch: pytest.Monkey
 def test_recordings_stand_in_for_a_native_gl_that_is_missing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, required: str, against: str
 ) -> None:
-    def fails(*args: Any) -> Rendering:
+    def fails(*args: Any, **more: Any) -> Rendering:
         raise GalletteError("no libEGL\nsecond line")
 
     folder.mkdir()
@@ -131,7 +131,8 @@ def test_recordings_stand_in_for_a_native_gl_that_is_missing(
 def test_a_native_gl_that_is_there_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     made, heard = Rendering("native"), []
 
-    def rendered(driver: str, scenes: Any, on_pass: Any) -> Rendering:
+    def rendered(driver: str, scenes: Any, on_pass: Any, timeout: Any) -> Rendering:
+        assert timeout is None
         on_pass(f"{driver} {scenes}")
         return made
 

@@ -67,7 +67,7 @@ def test_comparisons_show_every_pass_and_what_failed(out: Console) -> None:
     assert shown(out) == [
         "a [note]",
         "ours against Theirs 3",
-        "scene | pass | verdict | coverage mismatch | max difference | over 2.5/255",
+        "scene | pass | verdict | coverage differs | largest | over 2.5/255",
         "fine | one | identical | 0 | 0 | 0.000%",
         "| two | close | 0 | 1.25 | 0.050%",
         "covered [x] | near | identical | 0 | 0 | 0.000%",
@@ -86,7 +86,7 @@ def test_a_side_without_a_renderer_is_called_as_it_is_chosen(out: Console) -> No
     print_diffs(out, DiffReport("ours", "theirs", "A", "", 1.0, "", []))
     assert shown(out)[:2] == [
         "ours against theirs",
-        "scene | pass | verdict | coverage mismatch | max difference | over 1/255",
+        "scene | pass | verdict | coverage differs | largest | over 1/255",
     ]
 
 

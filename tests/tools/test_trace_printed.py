@@ -164,9 +164,9 @@ class Stage:
         patch.setattr("subprocess.run", self.started)
         patch.setattr("shutil.which", lambda name: "/x" if name == "prog" else None)
 
-    def prepared(self, options: argparse.Namespace) -> Any:
-        self.said.append(vars(options))
-        self.captures.add(str(options.capture))
+    def prepared(self, program: list[str], driver: str, *, frames: int, record: Path) -> Any:
+        self.said.append((program, driver, frames, record))
+        self.captures.add(str(record))
         return ["command"], {"variable": "value"}
 
     def started(self, command: list[str], env: dict[str, str], check: bool) -> Any:
@@ -215,15 +215,13 @@ def test_the_calls_of_a_capture(stage: Stage) -> None:
 
 def test_a_program_is_recorded(stage: Stage) -> None:
     path = Path("prog.gcap")
-    wanted = {"driver": "usual", "capture": path, "frames": 0, "save": "", "size": ""}
     assert stage.run("prog") == 3
-    told = {**wanted, "program": ["prog"]}
+    told = ["prog"], "usual", 0, path
     assert stage.said == [("driver", "usual"), told, ("summary", path)]
     stage.said.clear()
     words = ("--driver", "other", "--frames", "1", "-o", "o.gcap", "prog", "a", "--", "-b")
     assert stage.run(*words) == 3
-    told = {**wanted, "driver": "other", "capture": Path("o.gcap"), "frames": 1}
-    told["program"] = ["prog", "a", "-b"]
+    told = ["prog", "a", "-b"], "other", 1, Path("o.gcap")
     assert stage.said == [("driver", "other"), told, ("summary", Path("o.gcap"))]
 
 
