@@ -36,7 +36,8 @@ def _homes(home: Path | None) -> Iterator[Path]:
     which begins without any and removes its files at its end."""
     if home is not None:
         yield home
-    yield Path(tempfile.gettempdir(), f"gallette-{os.getuid()}")
+    owner = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    yield Path(tempfile.gettempdir(), f"gallette-{owner}")
     with contextlib.suppress(OSError):
         made = tempfile.mkdtemp(prefix="gallette-")
         atexit.register(shutil.rmtree, made, ignore_errors=True)
@@ -52,7 +53,7 @@ def private_folder(path: Path) -> Path:
         place = place.parent
     for place in reversed(missing):
         place.mkdir(mode=0o700, exist_ok=True)  # exist_ok: other processes start, too
-    if os.name == "posix":
+    if hasattr(os, "getuid"):  # Windows gives each user a folder that others cannot write to
         _check(path)
     return path
 

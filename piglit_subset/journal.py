@@ -13,7 +13,6 @@ whole lines; at most the last line is torn, and opening the file again cuts it o
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import time
@@ -160,11 +159,24 @@ def _open(folder: Path, make: bool = False) -> int:
     except OSError as error:
         raise InputError(f"{folder}: cannot write: {error.strerror or error}") from None
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(fd)
     except OSError:
         os.close(fd)
         raise InputError(f"{folder}: another run is writing into this folder") from None
     return fd
+
+
+def _lock(fd: int) -> None:
+    """Keep other processes from writing, until the file is closed."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        locking, mode = getattr(msvcrt, "locking"), getattr(msvcrt, "LK_NBLCK")  # noqa: B009
+        locking(fd, mode, 1)
+    else:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _read(path: Path) -> tuple[Head, Run, int]:

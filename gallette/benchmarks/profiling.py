@@ -13,6 +13,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from gallette.compiler.errors import GalletteError
+
 __all__ = ["PARTS", "profile"]
 
 PARTS = {
@@ -67,6 +69,10 @@ def _part(frame: FrameType | None) -> str:
 
 def profile(frame: Callable[[], Any], seconds: float = 1.0) -> dict[str, float]:
     """Draw frames for about so long; each part's share of the processor's time."""
+    if not hasattr(signal, "setitimer"):
+        raise GalletteError(
+            "bench --profile needs timers of processor time, which this system lacks"
+        )
     counts = dict.fromkeys(PARTS, 0)
 
     def tick(number: int, at: FrameType | None) -> None:

@@ -317,7 +317,8 @@ def from_environment() -> None:
     recorder = Recorder(path, {"program": program})
     recorder.install()
     atexit.register(recorder.remove)
-    if not Path("/proc/self/exe").resolve().name.startswith("python"):
+    executable = Path("/proc/self/exe")
+    if executable.exists() and not executable.resolve().name.startswith("python"):
         _at_exit(recorder.writer.close)
 
 

@@ -15,7 +15,6 @@ from collections.abc import Mapping
 
 __all__ = ["Assembler", "placed", "possible", "thread_function"]
 
-_WRITABLE = mmap.PROT_READ | mmap.PROT_WRITE
 _EXECUTABLE = 1 | 4  # PROT_READ | PROT_EXEC
 _kept: list[mmap.mmap] = []  # machine code stays: somebody may be in it
 
@@ -82,7 +81,8 @@ def placed(functions: Mapping[str, bytes]) -> dict[str, int]:
 
 def _executable(code: bytes) -> int:
     """The address of a copy that may be executed, and written no more; 0 if there can be none."""
-    memory = mmap.mmap(-1, len(code), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, _WRITABLE)
+    writable = mmap.PROT_READ | mmap.PROT_WRITE
+    memory = mmap.mmap(-1, len(code), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, writable)
     memory.write(code)
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     size = -(-len(code) // mmap.PAGESIZE) * mmap.PAGESIZE
@@ -98,5 +98,5 @@ def thread_function() -> int:
     """The address of the function that tells C which thread it is in; 0 if there is none."""
     try:
         return ctypes.cast(ctypes.CDLL(None).pthread_self, ctypes.c_void_p).value or 0
-    except (AttributeError, OSError):
+    except (AttributeError, OSError, TypeError):  # Windows has no library without a name
         return 0

@@ -49,9 +49,7 @@ def circle(x, y, radius, parts=24):
 def triangle(ctx):
     ctx.clear(0.1, 0.1, 0.1)
     program = ctx.program(vertex_shader=FLAT, fragment_shader=SHADED)
-    data = struct.pack(
-        "18f", -0.8, -0.8, 1, 0, 0, 1, 0.8, -0.8, 0, 1, 0, 1, 0.0, 0.8, 0, 0, 1, 1
-    )
+    data = struct.pack("18f", -0.8, -0.8, 1, 0, 0, 1, 0.8, -0.8, 0, 1, 0, 1, 0.0, 0.8, 0, 0, 1, 1)
     ctx.vertex_array(program, [(ctx.buffer(data), "2f 4f", "position", "color")]).render()
 
 
@@ -178,7 +176,10 @@ def glow(ctx):
         #version 330
         in vec2 at;
         out vec4 color;
-        void main() { color = vec4(vec3(4.0, 2.0, 1.0) / (1.0 + 80.0 * dot(at - 0.5, at - 0.5)), 1); }
+        void main() {
+            float distance = dot(at - 0.5, at - 0.5);
+            color = vec4(vec3(4.0, 2.0, 1.0) / (1.0 + 80.0 * distance), 1.0);
+        }
         """,
     )
     first.render(vertices=3)

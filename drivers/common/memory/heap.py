@@ -22,7 +22,7 @@ def keep_freed_memory() -> bool:
     """Tell the C library, once per process; false if it cannot be told."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError):
+    except (AttributeError, OSError, TypeError):  # another C library, or Windows
         return False
     kept = mallopt(_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
     return bool(kept and mallopt(_TRIM_THRESHOLD, _KEPT))

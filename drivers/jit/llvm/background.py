@@ -14,6 +14,7 @@ import itertools
 import os
 import queue
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -101,7 +102,7 @@ class _Background:
 
 _lock = threading.Lock()
 # Held while LLVM is at work.
-_working: Any = _ExitLock() if os.name == "posix" else threading.Lock()
+_working: Any = _ExitLock() if sys.platform != "win32" else threading.Lock()
 _background: list[_Background] = []
 
 

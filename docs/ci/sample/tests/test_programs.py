@@ -2,8 +2,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import gallette
 import pytest
+
+import gallette
 
 SOURCE = Path(__file__).parent.parent / "spin.c"
 
