@@ -164,4 +164,4 @@ def test_nothing_a_program_left_behind_is_kept() -> None:
     if listed.returncode:
         pytest.skip("not a checkout")
     folders = {path.split("/")[0] for path in listed.stdout.splitlines() if "/" in path}
-    assert folders == {*LAYERS, "gallette", ".ci", "bench", "docs", "fuzz", "tests"}
+    assert folders == {*LAYERS, "gallette", ".ci", ".github", "bench", "docs", "fuzz", "tests"}
