@@ -36,7 +36,8 @@ Image = npt.NDArray[Any]
 class Event:
     """One call that draws: its arguments in words, what was bound, and what changed before it."""
 
-    number: int
+    number: int  # of the OpenGL call that it was made in
+    draw: int  # which drawing call that is
     call: str
     text: str
     microseconds: int
@@ -44,6 +45,11 @@ class Event:
     state: dict[str, str]
     pictures: dict[str, Image] = field(default_factory=dict)  # by attachment
     variants: list[str] = field(default_factory=list)
+
+    @property
+    def place(self) -> str:
+        """The numbers in words, as all commands say them."""
+        return f"call {self.number}, draw {self.draw}"
 
 
 @dataclass(slots=True)
@@ -82,16 +88,16 @@ def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceSto
         if keep is not None:
             write_whole(keep, text)
         images: dict[int, dict[str, Image]] = {}
-        made: dict[str, list[str]] = {}
-        variants = pictures.with_suffix(".json")
-        if variants.exists():
-            made = json.loads(variants.read_text(encoding="utf-8"))
+        seen: dict[str, Any] = {"variants": {}, "places": {}}
+        about = pictures.with_suffix(".json")
+        if about.exists():
+            seen = json.loads(about.read_text(encoding="utf-8"))
         if pictures.exists():
             with np.load(pictures) as arrays:
                 for name in arrays.files:
                     number, _, attachment = name.partition(" ")
                     images.setdefault(int(number), {})[attachment] = arrays[name]
-    read_trace(story, text, images, made)
+    read_trace(story, text, images, **seen)
     return story
 
 
@@ -159,8 +165,10 @@ def read_trace(
     text: str,
     images: dict[int, dict[str, Image]],
     variants: dict[str, list[str]],
+    places: dict[str, tuple[int, int]],
 ) -> None:
-    """Fill a story from JSON lines, and what was seen after calls: pictures, new variants."""
+    """Fill a story from JSON lines, and what was seen after calls: pictures, new variants, and the
+    numbers of the OpenGL call and of the draw."""
     replay = _Replay()
     last: dict[str, str] = {}
     for line in text.splitlines():
@@ -177,7 +185,7 @@ def read_trace(
         shown = args.get("info", args)
         story.events.append(
             Event(
-                record["n"],
+                *places.get(str(record["n"]), (0, 0)),
                 record["call"],
                 replay.describe(shown),
                 int(record.get("us", 0)),
@@ -199,12 +207,14 @@ class _Seen:
 
     pictures: dict[str, Image] = field(default_factory=dict)  # "number attachment"
     variants: dict[str, list[str]] = field(default_factory=dict)
+    places: dict[str, tuple[int, int]] = field(default_factory=dict)
     known: int = 0
 
 
-def _watch(pipe: Any, seen: _Seen) -> None:
+def _watch(gl: Any, seen: _Seen) -> None:
     """After every call that draws: a picture of the framebuffer, and the variants it made."""
     current: dict[str, Any] = {}
+    pipe = gl.pipe
 
     def after(name: str, look: Callable[..., None]) -> None:
         original = getattr(pipe, name)
@@ -221,6 +231,7 @@ def _watch(pipe: Any, seen: _Seen) -> None:
 
     def look(*args: Any) -> None:
         number = str(pipe.writer.count - 1)
+        seen.places[number] = gl.call_number, gl.draw_number
         new = pipe.variant_log.since(seen.known)
         seen.known = pipe.variant_log.total
         if new:
@@ -267,18 +278,36 @@ def _picture(inner: Any, surface: Any, state: Any) -> Image:
     return small
 
 
+def _run(target: str, driver: str, seen: _Seen) -> str:
+    """Run the target, watched; what came of it.
+
+    What is no capture is captured first: the driver `trace` has other extensions, and a program
+    that asks for them makes other calls than the one that `gallette pixel` numbers.
+    """
+    from gallette.capture.container import is_capture
+    from gallette.capture.targets import record_target, run_target
+
+    with tempfile.TemporaryDirectory() as folder:
+        path, outcome = target, ""
+        if target.endswith(".shader_test") or not is_capture(target):
+            path = str(Path(folder, "run.gcap"))
+            outcome = record_target(target, Path(path), driver)
+        done = run_target(path, f"trace:{driver}", lambda gl: _watch(gl, seen))
+    return outcome or done
+
+
 def _child(driver: str, target: str, out: Path) -> int:
     seen = _Seen()
     try:
-        from gallette.capture.targets import run_target
-
-        print(run_target(target, f"trace:{driver}", lambda gl: _watch(gl.pipe, seen)))
+        print(_run(target, driver, seen))
     except GalletteError as error:
         print(error, file=sys.stderr)
         return 2
     arrays: dict[str, Any] = dict(seen.pictures)
     np.savez(out, **arrays)
-    out.with_suffix(".json").write_text(json.dumps(seen.variants), encoding="utf-8")
+    out.with_suffix(".json").write_text(
+        json.dumps({"variants": seen.variants, "places": seen.places}), encoding="utf-8"
+    )
     return 0
 
 

@@ -75,6 +75,7 @@ class Replayer:
         self.driver = driver or capture.driver
         self.native = self.driver.partition(":")[0] == "native"
         self.result = Replayed(self.driver)
+        self._draws = 0  # made so far
         self.contexts: dict[int, Any] = {}
         self.gl: Any = None
         self.edits: dict[int, str] = {}  # glShaderSource by call number: another text
@@ -274,7 +275,8 @@ class Replayer:
         if name.startswith(_QUERIES) and not self._wanted(call):
             return
         self.result.calls += 1
-        self.gl.replayed_call = call.number
+        self._draws += call.draws
+        self.gl.call_number, self.gl.draw_number = call.number, self._draws
         if name.startswith("LinkProgram") and self.native:
             self._ask_for_locations(call)
         args = self._arguments(call)

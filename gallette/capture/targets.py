@@ -1,7 +1,9 @@
 """What can be watched: a scene, a bundled or other shader_test, a capture; all run in this process.
 
 `run_target` shows each new GL context to a hook and runs the target to its end; `record_target`
-keeps a capture of the run.
+keeps a capture of the run. While a target runs, its contexts have the attributes `call_number`, the
+OpenGL call that is being made as captures number it, and `draw_number`, which drawing call it is:
+0 before the first of them.
 """
 
 from __future__ import annotations
@@ -12,11 +14,58 @@ from typing import Any
 
 from gallette.capture.container import is_capture
 from gallette.capture.recorder import Recorder, recording
+from gallette.capture.story import draws
 from gallette.compiler.errors import GalletteError
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.functions import Function
+from gallette.state_tracker.entry_points.watching import WATCHERS
 
 __all__ = ["check_target", "record_target", "run_target"]
 
 Hook = Callable[[Any], None]
+
+
+class _Numbers:
+    """A watcher that numbers the calls of a run."""
+
+    def __init__(self) -> None:
+        self.hidden = 0
+        self._calls = self._draws = 0
+        self._inside = self._listing = False
+
+    def born(self, gl: Any, share: Any) -> None:
+        gl.call_number = gl.draw_number = 0
+
+    def window(self, gl: Any, draw: Any, read: Any) -> None:
+        """Windows are no calls."""
+
+    def frame(self) -> None:
+        """The end of a frame is no call."""
+
+    def died(self, gl: Any) -> None:
+        """The end of a context is no call."""
+
+    def wrap(self, gl: Any, function: Function, method: Callable[..., Any]) -> Callable[..., Any]:
+        name = function.name
+        paints = draws(name)
+
+        def call(*args: Any) -> Any:
+            if self._inside or self.hidden:
+                return method(*args)
+            self._inside = True
+            self._calls += 1
+            if name == "NewList":
+                self._listing = args[1] == GL.COMPILE
+            elif name == "EndList":
+                self._listing = False
+            self._draws += paints and not self._listing
+            gl.call_number, gl.draw_number = self._calls, self._draws
+            try:
+                return method(*args)
+            finally:
+                self._inside = False
+
+        return call
 
 
 def check_target(target: str, command: str) -> None:
@@ -44,11 +93,18 @@ def check_target(target: str, command: str) -> None:
 
 def run_target(target: str, driver: str, hook: Hook, recorder: Recorder | None = None) -> str:
     """Run it; what came of it, in words."""
-    if target.endswith(".shader_test"):
-        return _run_test(target, driver, hook)
-    if is_capture(target):
+    if is_capture(target) and not target.endswith(".shader_test"):
         return _run_capture(target, driver, hook)
-    return _run_scene(target, driver, hook, recorder)
+    numbers = _Numbers()
+    if recorder is None:
+        WATCHERS.append(numbers)
+    try:
+        if target.endswith(".shader_test"):
+            return _run_test(target, driver, hook)
+        return _run_scene(target, driver, hook, recorder)
+    finally:
+        if recorder is None:
+            WATCHERS.remove(numbers)
 
 
 def _run_test(target: str, driver: str, hook: Hook) -> str:

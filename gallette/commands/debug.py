@@ -34,7 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="N",
-        help="the call as `gallette pixel` numbers it; with --vertex the Nth draw",
+        help="draw N, as `gallette trace` and `pixel` number them (default: the last one that has "
+        "the fragment, the first one with --vertex or --invocation)",
     )
     parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
     parser.add_argument("-c", "--commands", metavar="TEXT", help="commands, separated by ;")

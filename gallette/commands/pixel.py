@@ -99,9 +99,7 @@ def print_history(out: Console, history: History, everything: bool = False) -> N
 
 
 def _print_event(out: Console, event: PixelEvent) -> None:
-    out.print(
-        Text(f"\n{event.number:>4} {event.call} ", style="bold cyan"), event.text, markup=False
-    )
+    out.print(Text(f"\n{event.place}: {event.call} ", style="bold cyan"), event.text, markup=False)
     for fragment in event.fragments:
         _print_fragment(out, fragment)
     for fragment in event.missing:

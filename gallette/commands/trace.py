@@ -112,7 +112,7 @@ def _summary(out: Console, path: Path) -> None:
 
 
 def _print_calls(out: Console, capture: Capture) -> None:
-    frame = 0
+    frame = draw = 0
     groups: tuple[str, ...] = ()
     for call in capture.calls:
         if call.frame != frame and capture.frames > 1:
@@ -122,13 +122,14 @@ def _print_calls(out: Console, capture: Capture) -> None:
         if now != groups and now:
             out.print(f"       {' / '.join(now)}", style="yellow", markup=False)
         groups = now
-        style = "bold" if call.draws else ""
-        out.print(Text(f"{call.number:>6} {call}", style=style))
+        draw += call.draws
+        place = f"  (draw {draw})" if call.draws else ""
+        out.print(Text(f"{call.number:>6} {call}{place}", style="bold" if call.draws else ""))
 
 
 def _print(out: Console, story: TraceStory, everything: bool) -> None:
-    for number, event in enumerate(story.events, 1):
-        _print_event(out, number, event, everything)
+    for event in story.events:
+        _print_event(out, event, everything)
     out.print(
         f"{len(story.events)} drawing calls of {story.calls}, {story.resources} resources; "
         f"{story.outcome}",
@@ -136,9 +137,9 @@ def _print(out: Console, story: TraceStory, everything: bool) -> None:
     )
 
 
-def _print_event(out: Console, number: int, event: Event, everything: bool) -> None:
+def _print_event(out: Console, event: Event, everything: bool) -> None:
     out.print(
-        Text(f"{number:>4} {event.call}", style="bold"),
+        Text(f"{event.place}: {event.call}", style="bold"),
         event.text,
         Text(f"{event.microseconds} us", style="bright_black"),
         markup=False,

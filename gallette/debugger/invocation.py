@@ -86,17 +86,16 @@ class _Examiner:
 
     gl: Any = None
     draw: int = 0  # only of this drawing call, 0: any
+    call: int = 0  # only of this OpenGL call, 0: any
     session: Session | None = None
     fragment: Fragment | None = None
     all: list[tuple[Fragment, Session]] = field(default_factory=list)
     keep: bool = False
 
-    def __call__(
-        self, fragment: Fragment, call: int, draw: Any, run: Any, lanes: Any, lane: int
-    ) -> None:
-        if self.draw and call != self.draw:
+    def __call__(self, fragment: Fragment, draw: Any, run: Any, lanes: Any, lane: int) -> None:
+        if self.draw not in (0, self.gl.draw_number) or self.call not in (0, self.gl.call_number):
             return
-        session = fragment_session(self.gl, fragment, call, draw, run, lanes, lane)
+        session = fragment_session(self.gl, fragment, draw, run, lanes, lane)
         if session is None:
             return
         self.session, self.fragment = session, fragment
@@ -105,7 +104,7 @@ class _Examiner:
 
 
 def fragment_session(
-    gl: Any, fragment: Fragment, call: int, draw: Any, run: Any, lanes: Any, lane: int
+    gl: Any, fragment: Fragment, draw: Any, run: Any, lanes: Any, lane: int
 ) -> Session | None:
     """A fragment that is about to be shaded, traced with its quad; None without a shader."""
     shader, key = draw.fixed.selection.origin[-1]
@@ -122,7 +121,7 @@ def fragment_session(
     )  # fmt: skip
     source, names = source_of(gl, "fragment")
     session = Session(
-        f"fragment of primitive {fragment.primitive}, call {call}",
+        f"fragment of primitive {fragment.primitive}, call {gl.call_number}, draw {gl.draw_number}",
         "fragment",
         source,
         lane=lane - first,
@@ -140,15 +139,22 @@ def _resources(program: Any) -> Any:
 
 
 def debug_fragment(
-    target: str, x: int, y: int, driver: str = "numpipe", draw: int = 0, keep: bool = False
+    target: str,
+    x: int,
+    y: int,
+    driver: str = "numpipe",
+    draw: int = 0,
+    keep: bool = False,
+    call: int = 0,
 ) -> tuple[Session, History, list[tuple[Fragment, Session]]]:
-    """The last fragment of a pixel (of one drawing call), instruction by instruction.
+    """The last fragment of a pixel (of one drawing call, or of one OpenGL call), instruction by
+    instruction.
 
     >>> session, history, _ = debug_fragment("gradient", 100, 90)
     >>> session.stage
     'fragment'
     """
-    examiner = _Examiner(draw=draw, keep=keep)
+    examiner = _Examiner(draw=draw, call=call, keep=keep)
 
     def created(gl: Any) -> None:
         examiner.gl = gl
@@ -158,7 +164,7 @@ def debug_fragment(
     if examiner.session is None:
         raise GalletteError(
             f"no fragment of pixel {x},{y} was shaded"
-            + (f" in call {draw}" if draw else "")
+            + (f" in draw {draw}" if draw else f" in call {call}" if call else "")
             + "; `gallette pixel` says why"
         )
     if examiner.fragment is not None:
@@ -219,19 +225,17 @@ def vertex_session(gl: Any, info: DrawInfo, vertex: int, instance: int, title: s
 def debug_vertex(
     target: str, vertex: int, driver: str = "numpipe", draw: int = 0, instance: int = 0
 ) -> Session:
-    """A vertex of a draw (the first one, or drawing call `draw` of the pipe).
+    """A vertex of a draw (the first one, or drawing call `draw`).
 
     >>> debug_vertex("gradient", 0).stage
     'vertex'
     """
     found: list[Session] = []
     errors: list[GalletteError] = []
-    count = [0]
 
     def before(gl: Any, info: DrawInfo) -> None:
-        count[0] += 1
-        if count[0] == (draw or 1) and not found:
-            title = f"vertex {vertex} of draw {count[0]}"
+        if draw in (0, gl.draw_number) and not found:
+            title = f"vertex {vertex} of draw {gl.draw_number}"
             found.append(vertex_session(gl, info, vertex, instance, title))
 
     with compiled_afresh(), np.errstate(all="ignore"):
@@ -239,7 +243,8 @@ def debug_vertex(
     if errors:
         raise errors[0]
     if not found:
-        raise GalletteError(f"{target} has {count[0]} draws")
+        what = f"draw {draw} of {target} has no vertices" if draw else f"{target} draws nothing"
+        raise GalletteError(f"{what}; `gallette trace` lists the draws")
     return found[0]
 
 
@@ -249,12 +254,10 @@ def debug_invocation(
     """A compute invocation by its global number; its whole workgroup runs with it."""
     found: list[Session] = []
     errors: list[GalletteError] = []
-    count = [0]
 
     def before(gl: Any, info: ComputeInfo) -> None:
-        count[0] += 1
-        if count[0] == (draw or 1) and not found:
-            title = f"invocation {place} of launch {count[0]}"
+        if draw in (0, gl.draw_number) and not found:
+            title = f"invocation {place} of draw {gl.draw_number}"
             found.append(_compute_session(gl, info, place, title))
 
     with compiled_afresh(), np.errstate(all="ignore"):
@@ -262,7 +265,8 @@ def debug_invocation(
     if errors:
         raise errors[0]
     if not found:
-        raise GalletteError(f"{target} has {count[0]} compute launches")
+        what = f"draw {draw} of {target} is" if draw else f"{target} has"
+        raise GalletteError(f"{what} no compute dispatch; `gallette trace` lists the draws")
     return found[0]
 
 

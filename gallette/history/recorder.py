@@ -23,9 +23,9 @@ from gallette.pipe.state import Box, Surface
 
 __all__ = ["Examine", "pixel_history", "watch_pixel"]
 
-Examine = Callable[[Fragment, int, Any, Any, Any, int], None]
-"""Looks at a fragment that is about to be shaded: the fragment, the call's number, the draw, its
-fragment program, the lanes and which of them it is.
+Examine = Callable[[Fragment, Any, Any, Any, int], None]
+"""Looks at a fragment that is about to be shaded: the fragment, the draw, its fragment program, the
+lanes and which of them it is.
 """
 
 WATCHED = (
@@ -39,6 +39,7 @@ WATCHED = (
     "transfer_unmap",
     "launch_grid",
 )
+_DRAW = frozenset(WATCHED) - {"transfer_unmap", "generate_mipmap"}  # what drawing calls do
 # Calls of which it is not known beforehand whether they write the pixel: told if it changed.
 _PERHAPS = ("launch_grid", "generate_mipmap")
 
@@ -89,7 +90,6 @@ class _Recorder:
         self._sample = sample
         self._pipe: Any = None
         self._gl: Any = None
-        self._number = 0
         self._places = Places(history.x, history.y)
         self._surfaces: dict[str, Surface] = {}  # of the call that runs
         # Transfers for writing: what they may write, and what it held.
@@ -140,7 +140,6 @@ class _Recorder:
 
     def _recorded(self, name: str, original: Any, args: Any, kwargs: Any) -> Any:
         given = arguments(name, args, kwargs)
-        self._number += 1
         if name == "transfer_unmap":
             surfaces, before = self._mapped.pop(id(given["transfer"]), ({}, {}))
         else:
@@ -155,8 +154,10 @@ class _Recorder:
         result = original(*args, **kwargs)
         if name == "draw_vbo":
             self._pipe.settle()
-        event = PixelEvent(self._number, name, text, labels, before, self._read(surfaces))
-        event.gl_call = getattr(self._gl, "replayed_call", 0)
+        number, draw = self._gl.call_number, self._gl.draw_number
+        if name not in _DRAW:
+            draw = 0
+        event = PixelEvent(number, name, text, labels, before, self._read(surfaces), draw=draw)
         event.fragments, event.missing = self._witness.fragments, self._witness.missing
         if name in ("draw_vbo", "launch_grid"):
             event.sampled = self._places.sampled(self._pipe)
@@ -185,10 +186,10 @@ class _Recorder:
         if facts is not None and facts.has_side_effects:
             from gallette.debugger.invocation import fragment_session
 
-            session = fragment_session(self._gl, seen, self._number, draw, run, lanes, lane)
+            session = fragment_session(self._gl, seen, draw, run, lanes, lane)
             seen.stores = session.stores if session is not None else []
         if self._examine is not None:
-            self._examine(seen, self._number, draw, run, lanes, lane)
+            self._examine(seen, draw, run, lanes, lane)
 
     # -- reading ---------------------------------------------------------------------------------
 

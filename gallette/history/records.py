@@ -51,9 +51,9 @@ class Fragment:
 
 @dataclass(slots=True)
 class PixelEvent:
-    """One call that could touch the pixel: a clear, draw, blit, copy or upload."""
+    """One call of the pipe that could touch the pixel: a clear, draw, blit, copy or upload."""
 
-    number: int
+    number: int  # of the OpenGL call that it was made in
     call: str
     text: str
     attachments: dict[str, str]  # attachment -> resource
@@ -61,9 +61,14 @@ class PixelEvent:
     after: dict[str, Stored] = field(default_factory=dict)
     fragments: list[Fragment] = field(default_factory=list)
     missing: list[Fragment] = field(default_factory=list)
-    gl_call: int = 0  # of a capture: the GL call it happened in
+    draw: int = 0  # which drawing call that is; 0 if it is none
     images: tuple[str, ...] = ()  # resources whose texel a shader stored to
     sampled: tuple[str, ...] = ()  # textures and images that the draw's fragments could read
+
+    @property
+    def place(self) -> str:
+        """The numbers in words, as all commands say them."""
+        return f"call {self.number}" + (f", draw {self.draw}" if self.draw else "")
 
     @property
     def changed(self) -> bool:

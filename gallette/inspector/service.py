@@ -98,18 +98,17 @@ class Service(Questions):
     def _pixel(self, q: dict[str, Any]) -> Any:
         x, y = int(q["x"]), int(q["y"])
         history = self._history(x, y)
-        events = [asdict(e) for e in history.events if e.touched]
+        events = [{**asdict(e), "place": e.place} for e in history.events if e.touched]
         return {"x": x, "y": y, "events": events}
 
     def _debug(self, q: dict[str, Any]) -> Any:
         if "vertex" in q:
-            ordinal = [d.number for d in self.frame.draws if d.call.startswith(("Draw", "Multi"))]
-            draw = ordinal.index(int(q["n"])) + 1
+            draw = [d.number for d in self.frame.draws].index(int(q["n"])) + 1
             session = debug_vertex(str(self.path), int(q["vertex"]), self.frame.driver, draw)
         else:
-            draw = int(q.get("call", 0))
+            call = int(q.get("call", 0))
             session, _, _ = debug_fragment(
-                str(self.path), int(q["x"]), int(q["y"]), self.frame.driver, draw
+                str(self.path), int(q["x"]), int(q["y"]), self.frame.driver, call=call
             )
         plain = session.plain()
         plain["numbers"] = [session.value(i) for i in range(len(session.steps))]

@@ -175,7 +175,9 @@ def test_neighbours_of_the_quad(session: Session) -> None:
 
 
 def test_a_vertex(target: str) -> None:
-    session = debug_vertex(target, 2, draw=1)
+    session = debug_vertex(target, 2)
+    with pytest.raises(GalletteError, match=r"draw 1 of .* has no vertices"):
+        debug_vertex(target, 2, draw=1)  # that is a clear
     assert session.stage == "vertex"
     position = session.watch(len(session.steps) - 1)["piglit_vertex"].values
     assert session.outputs["pos"] == position
@@ -193,7 +195,7 @@ def test_a_compute_invocation() -> None:
 
 
 def test_nothing_was_shaded_there(target: str) -> None:
-    with pytest.raises(GalletteError, match="in call 99"):
+    with pytest.raises(GalletteError, match="in draw 99"):
         debug_fragment(target, 5, 5, draw=99)
 
 

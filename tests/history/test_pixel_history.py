@@ -162,7 +162,7 @@ def test_what_is_told_is_printed_as_it_stands() -> None:
     assert [line.strip() for line in out.getvalue().splitlines()] == [
         "pixel 5,6 of [red]texture, [red]numpipe on [red]a.gcap",
         "",
-        "7 draw_[red]vbo  [red]3 vertices",
+        "call 7: draw_[red]vbo  [red]3 vertices",
         "primitive 0 (vertices 0 1 2; front face): written [red]at once",
         "shader wrote [red]glow (1)",
         "shader stored [red]image 3 (5, 6) = (1)",

@@ -58,7 +58,7 @@ def _printed(color: bool, history: History, everything: bool = True) -> list[str
 
 DRAWN = [
     "",
-    "   4 draw_vbo  [i]triangles",
+    "call 4: draw_vbo  [i]triangles",
     "       primitive 2 (vertices 5 6 7; front face; weights 0.250, 0.500, 0.250): written: all",
     "         shader wrote [u]color (0.123457, 2)",
     "         shader stored [i]image 1",
@@ -78,13 +78,13 @@ def test_a_history_in_lines() -> None:
     assert last.startswith("at the end: ")
     assert lines[: len(DRAWN)] == DRAWN
     rest = [
-        "", "   5 draw_vbo  nothing", "       no primitive covers the pixel",
-        "       depth: None -> (1)", "", "   6 clear  all", "       depth: None -> (0)",
+        "", "call 5: draw_vbo  nothing", "       no primitive covers the pixel",
+        "       depth: None -> (1)", "", "call 6: clear  all", "       depth: None -> (0)",
     ]  # fmt: skip
     assert lines[len(DRAWN) :] == rest
     history.resource = "r2"
     only = _printed(False, history, everything=False)
-    assert "   6 clear  all" in only and "   4 draw_vbo  [i]triangles" not in only
+    assert "call 6: clear  all" in only and "call 4: draw_vbo  [i]triangles" not in only
 
 
 def test_verdicts_have_colors() -> None:
@@ -96,7 +96,7 @@ def test_verdicts_have_colors() -> None:
     event.missing = [Fragment(2, (), verdict="gone")]
     lines = _printed(True, History("s", "d", 0, 0, [event], "", "r1"))
     assert lines[0] == "\x1b[1mpixel 0,0 of r1, d on s\x1b[0m"
-    assert lines[2] == "\x1b[1;36m   1 draw_vbo \x1b[0m t"
+    assert lines[2] == "\x1b[1;36mcall 1: draw_vbo \x1b[0m t"
     for verdict, color in verdicts.items():
         whole = f"       primitive 1 (vertices ; front face): \x1b[{color}m{verdict}\x1b[0m"
         assert whole in lines
@@ -108,7 +108,7 @@ def test_verdicts_have_colors() -> None:
 
 @pytest.mark.parametrize("text", ["1", "1;2", ",2", "1,", "a,2", "1,b", "-1,2", "1.5,2", ""])
 def test_what_is_no_pixel(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match="is no pixel; say X,Y, such as 17,4"):
+    with pytest.raises(argparse.ArgumentTypeError, match="is not a pixel; use X,Y, such as 17,4"):
         pixel.place_of(text)
     assert pixel.place_of(" 12, 7 ") == (12, 7)
 

@@ -211,7 +211,7 @@ def test_pixels_invocations_and_programs(frame: Frame, service: Service) -> None
     draw = last(frame)
     pixel = service.ask("pixel", {"x": "120", "y": "90"})
     event = pixel["events"][-1]
-    assert event["gl_call"] == draw.number
+    assert event["number"] == draw.number
     session = service.ask("debug", {"x": 120, "y": 90, "call": event["number"]})
     assert session["stage"] == "fragment"
     assert len(session["numbers"]) == len(session["steps"]) == len(session["at"])

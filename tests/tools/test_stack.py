@@ -289,9 +289,13 @@ def test_a_trace_is_told_in_words() -> None:
         for n, (call, args, result) in enumerate(calls)
     ]
     story = TraceStory("made up", "numpipe")
-    read_trace(story, "\n".join(lines), {}, {})
+    read_trace(story, "\n".join(lines), {}, {}, {"9": (20, 1), "12": (31, 2)})
     first, second = story.events
-    assert (first.number, first.text, second.number) == (9, "count 3", 12)
+    assert (first.place, first.text, second.place) == (
+        "call 20, draw 1",
+        "count 3",
+        "call 31, draw 2",
+    )
     assert (story.calls, story.resources) == (13, 2)
     assert first.changes == {
         "blend": "targets enabled true, factor 0.5",

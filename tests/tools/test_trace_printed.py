@@ -52,9 +52,9 @@ def test_calls_are_listed_by_frame_and_group() -> None:
     assert text.getvalue().splitlines() == [
         "     1 Enable([b])",
         "       [i]a / b",
-        "     2 DrawArrays(4)",
+        "     2 DrawArrays(4)  (draw 1)",
         "frame 1",
-        "     3 Clear(1)",
+        "     3 Clear(1)  (draw 2)",
         "     4 Flush()",
         "frame 2",
         "       c",
@@ -70,9 +70,9 @@ def test_what_draws_is_bold_and_headings_are_yellow() -> None:
     trace._print_calls(out, _capture(2, {4: ("g",)}))
     assert text.getvalue().splitlines() == [
         "     1 Enable([b])",
-        "\x1b[1m     2 DrawArrays(4)\x1b[0m",
+        "\x1b[1m     2 DrawArrays(4)  (draw 1)\x1b[0m",
         "\x1b[1;33mframe 1\x1b[0m",
-        "\x1b[1m     3 Clear(1)\x1b[0m",
+        "\x1b[1m     3 Clear(1)  (draw 2)\x1b[0m",
         "\x1b[33m       g\x1b[0m",
         "     4 Flush()",
         "\x1b[1;33mframe 2\x1b[0m",
@@ -95,14 +95,15 @@ def test_a_capture_in_one_line(
 
 def _event(**more: Any) -> Any:
     given = {
-        "call": "Draw[b]", "text": "of [i]all", "microseconds": 41, "variants": ["[u]one", "two"],
+        "place": "call 3, draw 1", "call": "Draw[b]", "text": "of [i]all", "microseconds": 41,
+        "variants": ["[u]one", "two"],
         "state": {"[b]one": "1", "two": "[i]2"}, "changes": {"two": "[i]2"},
     }  # fmt: skip
     return SimpleNamespace(**given | more)
 
 
 def test_draws_are_told_with_what_changed_or_with_everything() -> None:
-    heading = "   1 Draw[b] of [i]all 41 us"
+    heading = "call 3, draw 1: Draw[b] of [i]all 41 us"
     variants = ["       new variant [u]one", "       new variant two"]
     story = cast("Any", SimpleNamespace(events=[_event(), _event()], calls=9, resources=4,
                                         outcome="[b]fine"))  # fmt: skip
@@ -112,22 +113,21 @@ def test_draws_are_told_with_what_changed_or_with_everything() -> None:
         trace._print(out, story, everything)
         one = ["       [b]one: 1"] if everything else []
         body = [*variants, *one, "       two: [i]2"]
-        second = heading.replace("1 D", "2 D")
-        assert text.getvalue().splitlines() == [heading, *body, second, *body, last]
+        assert text.getvalue().splitlines() == [heading, *body, heading, *body, last]
 
 
 @pytest.mark.parametrize(("length", "shown"), [(159, "x" * 159), (160, "x" * 157 + "...")])
 def test_long_state_is_cut(length: int, shown: str) -> None:
     out, text = _console()
-    trace._print_event(out, 3, _event(variants=[], changes={"k": "x" * length}), False)
+    trace._print_event(out, _event(variants=[], changes={"k": "x" * length}), False)
     assert text.getvalue().splitlines()[1:] == [f"       k: {shown}"]
 
 
 def test_the_parts_of_a_draw_have_colors() -> None:
     out, text = _console(color=True)
-    trace._print_event(out, 3, _event(variants=["v"]), False)
+    trace._print_event(out, _event(variants=["v"]), False)
     assert text.getvalue().splitlines() == [
-        "\x1b[1m   3 Draw[b]\x1b[0m of [i]all \x1b[90m41 us\x1b[0m",
+        "\x1b[1mcall 3, draw 1: Draw[b]\x1b[0m of [i]all \x1b[90m41 us\x1b[0m",
         "\x1b[33m       new variant \x1b[0mv",
         "\x1b[36m       two: \x1b[0m[i]2",
     ]

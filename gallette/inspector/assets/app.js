@@ -23,7 +23,7 @@ function DrawList({ draws, chosen, choose }) {
     if (now && now !== group) rows.push(html`<li class="group" role="presentation">${now}</li>`);
     group = now; frame = d.frame;
     rows.push(html`<li role="option" id=${"draw" + i} aria-selected=${i === chosen} onClick=${() => choose(i)}>
-      <div class="row"><b>${d.call}</b><small>${d.number}</small></div>
+      <div class="row"><b>${d.call}</b><small>call ${d.number}, draw ${i + 1}</small></div>
       <div class="row"><small>${d.primitives ? `${d.primitives} prim.` : d.size.join(" x ")}${d.overdraw ? `, overdraw ${d.overdraw}` : ""}</small><small>${d.microseconds} us</small></div>
       <span class="meter"><i style=${`width:${Math.max(1, 100 * d.microseconds / most)}%`}></i></span></li>`);
   });
@@ -63,7 +63,7 @@ function PixelView({ pixel, step }) {
   const found = useAnswer("pixel", pixel, pixel ? `${pixel.x},${pixel.y}` : null);
   if (!found) return html`<p class="faint">Drawing pixel ${pixel.x}, ${pixel.y} again…</p>`;
   if (found.error) return html`<p class="error">${found.error}</p>`;
-  return html`<h2>pixel ${found.x}, ${found.y}</h2>${found.events.map(e => html`<section class="event"><h3>${e.gl_call || e.number} ${e.call} <span class="faint">${e.text}</span></h3>
+  return html`<h2>pixel ${found.x}, ${found.y}</h2>${found.events.map(e => html`<section class="event"><h3>${e.place}: ${e.call} <span class="faint">${e.text}</span></h3>
     ${e.fragments.map(f => html`<div><p>primitive ${f.primitive} (${f.front ? "front" : "back"} face${f.weights.length ? `; weights ${f.weights.map(w => w.toFixed(3)).join(", ")}` : ""}): <strong class=${f.verdict.startsWith("written") ? "good" : "bad"}>${f.verdict}</strong></p>
       ${Object.entries(f.outputs).map(([n, v]) => html`<p>the shader wrote <${Stored} name=${n} value=${v} /></p>`)}
       ${f.stores.map(s => html`<p>the shader stored ${s}</p>`)}
