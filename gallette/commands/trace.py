@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import subprocess
 from pathlib import Path
 
 from rich.console import Console
@@ -14,8 +13,9 @@ from gallette import default_driver
 from gallette.capture import Capture, open_capture
 from gallette.capture.container import is_capture
 from gallette.capture.targets import check_target, record_target
-from gallette.commands.run import prepared
+from gallette.commands.picture_options import seconds
 from gallette.compiler.errors import GalletteError
+from gallette.golden.programs import run_program
 from gallette.terminal import console
 from gallette.tracing import Event, TraceStory, trace_target
 
@@ -34,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a capture (.gcap)")
     parser.add_argument("--frames", type=int, default=0, metavar="N", help="stop after N frames")
+    parser.add_argument(
+        "--timeout", type=seconds, metavar="S", help="end a program after so many seconds"
+    )
     parser.add_argument("--calls", action="store_true", help="list a capture's OpenGL calls")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the trace")
@@ -92,13 +95,18 @@ def run(options: argparse.Namespace) -> int:
 
 def _record_program(options: argparse.Namespace, driver: str, path: Path) -> int:
     """Run the program as `gallette run` does, recorded."""
-    command, variables = prepared(
-        [options.target, *options.arguments], driver, frames=options.frames, record=path
+    done = run_program(
+        [options.target, *options.arguments],
+        driver,
+        frames=options.frames,
+        timeout=options.timeout,
+        record=path,
     )
-    done = subprocess.run(command, env=variables, check=False)
+    if done.timed_out:
+        console().print(f"{options.target} was ended after {options.timeout:g} s", markup=False)
     if not is_capture(path):
         raise GalletteError(f"gallette trace: {options.target} made no OpenGL calls")
-    return done.returncode
+    return 1 if done.timed_out else done.returncode
 
 
 def _summary(out: Console, path: Path) -> None:

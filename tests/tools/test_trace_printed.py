@@ -160,18 +160,15 @@ class Stage:
         patch.setattr(trace, "_print_calls", lambda out, capture: self.said.append(capture))
         patch.setattr(trace, "_summary", lambda out, path: self.said.append(("summary", path)))
         patch.setattr("gallette.reports.html.write_trace", told("html", "[b]p.html"))
-        patch.setattr(trace, "prepared", self.prepared)
-        patch.setattr("subprocess.run", self.started)
+        patch.setattr(trace, "run_program", self.run_program)
         patch.setattr("shutil.which", lambda name: "/x" if name == "prog" else None)
 
-    def prepared(self, program: list[str], driver: str, *, frames: int, record: Path) -> Any:
+    def run_program(
+        self, program: list[str], driver: str, *, frames: int, timeout: float, record: Path
+    ) -> Any:
         self.said.append((program, driver, frames, record))
         self.captures.add(str(record))
-        return ["command"], {"variable": "value"}
-
-    def started(self, command: list[str], env: dict[str, str], check: bool) -> Any:
-        assert (command, env, check) == (["command"], {"variable": "value"}, False)
-        return SimpleNamespace(returncode=3)
+        return SimpleNamespace(returncode=3, timed_out=timeout is not None)
 
     def run(self, *words: str) -> int:
         parser = argparse.ArgumentParser()
@@ -225,6 +222,12 @@ def test_a_program_is_recorded(stage: Stage) -> None:
     assert stage.said == [("driver", "other"), told, ("summary", Path("o.gcap"))]
 
 
+def test_a_program_that_takes_too_long(stage: Stage) -> None:
+    """What it did by then is kept, and the status says that it did not end."""
+    assert stage.run("--timeout", "2", "prog") == 1
+    assert "prog was ended after 2 s" in stage.text.getvalue()
+
+
 def test_what_is_refused(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     for driver in ("native", "native:llvmpipe"):
         with pytest.raises(GalletteError, match="only drivers of the stack can be traced"):
@@ -232,9 +235,8 @@ def test_what_is_refused(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(GalletteError, match="gallette trace: gradient takes no arguments"):
         stage.run("gradient", "more")
     assert stage.said == []
-    run = SimpleNamespace(run=lambda *given, **named: SimpleNamespace(returncode=0))
-    monkeypatch.setattr(trace, "subprocess", run)
-    monkeypatch.setattr(trace, "is_capture", lambda path: False)
+    done = SimpleNamespace(returncode=0, timed_out=False)
+    monkeypatch.setattr(trace, "run_program", lambda *given, **named: done)
     with pytest.raises(GalletteError, match="gallette trace: prog made no OpenGL calls"):
         stage.run("prog")
 
