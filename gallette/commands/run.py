@@ -47,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_tolerance_arguments(parser)
     add_report_arguments(parser)
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="say which driver, windows and libraries the program would get, and do not run it",
+    )
     parser.add_argument("program", nargs=argparse.REMAINDER, help="the program and its arguments")
 
 
@@ -147,12 +152,26 @@ def run(options: argparse.Namespace) -> int:
         size=options.size,
         record=options.capture,
     )
+    if options.check:
+        return _check(command, variables, options.driver, driver)
     if not options.driver and not os.environ.get("GALLETTE_DRIVER"):
         print(f"gallette run: drawing on {driver} (--driver chooses another)", file=sys.stderr)
     if options.golden is None and not options.save and not options.timeout:
         sys.stdout.flush()
         os.execve(command[0], command, variables)
     return _watched(options, program, driver)
+
+
+def _check(command: list[str], variables: dict[str, str], asked: str | None, driver: str) -> int:
+    """Say what the program would get; 1 if it would get another OpenGL."""
+    from gallette.egl.checking import facts
+
+    why = "--driver" if asked else "GALLETTE_DRIVER" if os.environ.get("GALLETTE_DRIVER") else ""
+    good = True
+    for name, text in facts(command, variables, driver, why or "the quickest that is installed"):
+        print(f"{name:<10} {text}")
+        good = good and "NOT gallette" not in text
+    return 0 if good else 1
 
 
 def _watched(options: argparse.Namespace, program: list[str], driver: str) -> int:

@@ -1,0 +1,85 @@
+"""What a program would get from `gallette run`, said without running it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from gallette.egl.install import SONAMES
+from gallette.egl.libraries import folder
+
+__all__ = ["facts", "linked_libraries"]
+
+_LOADER_SECONDS = 10
+
+
+def facts(
+    command: Sequence[str], variables: Mapping[str, str], driver: str, why: str
+) -> Iterator[tuple[str, str]]:
+    """Pairs of a name and what is to be said of it."""
+    yield "driver", f"{driver} ({why})"
+    yield "windows", _windows(variables)
+    yield "libraries", str(folder())
+    yield "program", shlex.join(command)
+    linked = linked_libraries(command[0], variables)
+    if linked is None:
+        yield "links", "unknown: the dynamic linker tells nothing of it (is it a static program?)"
+        return
+    ours = {name: path for name, path in linked.items() if name in SONAMES.values()}
+    for name, path in ours.items():
+        is_ours = Path(path).parent == folder()
+        yield "links", f"{name}: {'gallette' if is_ours else f'NOT gallette, but {path}'}"
+    if not ours:
+        yield "links", "no OpenGL library; those that it loads by name will be gallette's"
+
+
+def _windows(variables: Mapping[str, str]) -> str:
+    display = variables.get("DISPLAY")
+    if not display:
+        return "none: off-screen (there is no DISPLAY)"
+    return f"on the X server {display}"
+
+
+def linked_libraries(program: str, variables: Mapping[str, str]) -> dict[str, str] | None:
+    """The libraries that the dynamic linker gives a program, by name; None if it tells nothing."""
+    if not _is_dynamic(program):  # such a program would run
+        return None
+    try:
+        done = subprocess.run(
+            [program],
+            env={**variables, "LD_TRACE_LOADED_OBJECTS": "1"},  # it lists them, and runs nothing
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_LOADER_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = {}
+    for line in done.stdout.splitlines():
+        name, arrow, rest = line.strip().partition(" => ")
+        if arrow:
+            found[name] = rest.partition(" (")[0]
+    return found or None
+
+
+def _is_dynamic(program: str) -> bool:
+    """Is this an ELF program that names a dynamic linker?"""
+    try:
+        with open(program, "rb") as file:
+            head = file.read(64)
+            if head[:5] != b"\x7fELF\x02" or len(head) < 64:  # of 64 bits
+                return False
+            start, size, count = (int.from_bytes(head[a:b], "little") for a, b in _HEADERS)
+            file.seek(start)
+            table = file.read(size * count)
+    except (OSError, OverflowError):
+        return False
+    kinds = [table[i * size : i * size + 4] for i in range(count)]
+    return (3).to_bytes(4, "little") in kinds  # PT_INTERP
+
+
+_HEADERS = ((32, 40), (54, 56), (56, 58))  # of an ELF header: where its table is, size and count
