@@ -112,7 +112,7 @@ def _print(out: Console, checked: Checked) -> None:
         out.print(f"[red]     error[/] {escape(error)}")
     good = sum(result.ok for result in results)
     title = escape(checked.title)
-    out.print(f"{title}: {good} of {len(results)} pictures are their golden images")
+    out.print(f"{title}: {good} of {len(results)} pictures match their golden images")
     if good < len(results):
         folder = checked.goldens.folder
         out.print(
