@@ -121,7 +121,7 @@ class BlockLinker:
                     leaf.array_stride,
                     leaf.type.stride if leaf.type.is_matrix else 0,
                     leaf.type.row_major,
-                    stages,
+                    live,
                     {},
                     top_level_array_size=leaf.top_size,
                     top_level_array_stride=leaf.top_stride,
