@@ -132,6 +132,7 @@ class Framebuffer(GLObject):
         self.draw_buffers: list[int] = [GL.COLOR_ATTACHMENT0] + [GL.NONE] * (max_colors - 1)
         self.read_buffer: int = GL.COLOR_ATTACHMENT0
         self.default_size = (0, 0, 0, 0)  # width, height, layers, samples without attachments
+        self.default_samples = 0  # as many as there are in fact
         self.fixed_locations = False
         self.programmable_locations = False
         self.sample_grid = False
@@ -169,7 +170,7 @@ class Framebuffer(GLObject):
     def samples(self) -> int:
         for attachment in self.attachments.values():
             return attachment.samples
-        return self.default_size[3]
+        return self.default_samples
 
     @property
     def size(self) -> tuple[int, int]:
