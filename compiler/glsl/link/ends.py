@@ -35,6 +35,8 @@ def port_ends(port: Port, stage: Stage) -> Iterator[Varying]:
             stage,
             patch=port.quals.patch or (port.block is not None and port.block.quals.patch),
             component=port.quals.layout.get("component", 0),
+            interpolation=port.quals.interpolation.removeprefix("smooth"),
+            precision=port.quals.precision,
         )
         if location >= 0:
             location += max(1, leaf.array_size) * leaf.type.slots()

@@ -148,6 +148,9 @@ class Varying:
     explicit: bool = False  # its location was given, and is what it is matched by
     patch: bool = False
     component: int = 0
+    interpolation: str = ""
+    """flat or noperspective, where it is not smooth"""
+    precision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
