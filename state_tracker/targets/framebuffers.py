@@ -227,7 +227,9 @@ class Framebuffer(GLObject):
         if len({a.samples for a in self.attachments.values()}) > 1:
             return GL.FRAMEBUFFER_INCOMPLETE_MULTISAMPLE
         layered = {a.layered for a in self.attachments.values()}
-        if len(layered) > 1:
+        colors = [a.object for p, a in self.attachments.items() if p not in (DEPTH, STENCIL)]
+        targets = {c.target.value for c in colors if isinstance(c, TextureObject)}
+        if len(layered) > 1 or (layered == {True} and len(targets) > 1):
             return GL.FRAMEBUFFER_INCOMPLETE_LAYER_TARGETS
         depth, stencil = self.attachments.get(DEPTH), self.attachments.get(STENCIL)
         if depth is not None and stencil is not None and not depth.same_image(stencil):
