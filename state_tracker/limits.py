@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.glsl import Limits as GlslLimits
+from gallette.compiler.glsl.language import EXTENSIONS
 from gallette.state_tracker.extensions import extensions_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,10 @@ class Limits:
         major, minor = _es_version(caps)
         self.es_glsl_version = 100 * major + 10 * minor
         self.extensions = extensions_of(caps, profile, self.version)
-        self.glsl_extensions = frozenset(self.extensions)
+        # Shaders of GLSL ES may use what an ES context has, whatever the context.
+        own = extensions_of(caps, "es", _es_version(caps))
+        of_es = (name for name in own if EXTENSIONS.get(name.removeprefix("GL_")) == "es")
+        self.glsl_extensions = frozenset((*self.extensions, *of_es))
         self.max_vertex_attribs: int = min(32, caps.max_vertex_attribs)
         self.max_vertex_attrib_stride = 2048
         self.max_vertex_attrib_relative_offset = 2047

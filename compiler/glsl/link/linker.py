@@ -8,7 +8,7 @@ stages learn from each other (dead and constant varyings).
 from __future__ import annotations
 
 from gallette.compiler import debug
-from gallette.compiler.errors import CompileError, tell
+from gallette.compiler.errors import CompileError, GalletteError, tell
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.edges import link_attributes, link_builtins, link_fragment_outputs
@@ -54,9 +54,11 @@ class _Linker:
             self.resources()
             self.lower()
             self.program.ok = True
-        except (LinkStop, CompileError) as stop:
+        except (LinkStop, GalletteError) as stop:
             if isinstance(stop, CompileError):
                 self.log.error(stop.log)
+            elif isinstance(stop, GalletteError):  # recursion through subroutines
+                self.log.error(str(stop))
             for shader in self.program.shaders.values():
                 shader.unref()
             self.program.shaders.clear()
