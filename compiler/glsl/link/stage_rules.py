@@ -61,6 +61,8 @@ def check_stage(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
         rule(unit, limits, log)
     if len(unit.per_vertex) > 1:
         _check_per_vertex(unit, log)
+    if unit.stage is Stage.VERTEX:
+        _check_position(unit, log)
     if unit.builtins:
         _check_exclusive(unit, limits, log)
 
@@ -124,6 +126,13 @@ def _check_per_vertex(unit: StageUnit, log: LinkLog) -> None:
     }
     if len(found) > 1:
         log.error(f"{unit.name} shaders redeclare gl_PerVertex differently")
+
+
+def _check_position(unit: StageUnit, log: LinkLog) -> None:
+    """Before GLSL 1.40 a vertex shader has to write gl_Position."""
+    position = unit.builtins.get("gl_Position")
+    if unit.language.has("110-130") and not (position is not None and position.written):
+        log.error("the vertex shader does not write gl_Position")
 
 
 def _check_exclusive(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
