@@ -168,12 +168,13 @@ class _Linker:
             elif edge.consumer is None:
                 for port in edge.outputs:
                     program.output_resources += port_ends(port, edge.producer.stage)
-        for storage, stage, rows in (
-            ("in", stages[0], program.input_resources),
-            ("out", stages[-1], program.output_resources),
+        for storage, some, rows in (
+            ("in", stages[:1], program.input_resources),
+            ("out", stages[-1:], program.output_resources),
         ):
-            unit = self.units[stage]
-            rows += builtin_ends(unit, storage, self.variables[stage], named[stage])
+            for stage in some:  # none, if the program has no shaders
+                own = self.variables[stage], named[stage]
+                rows += builtin_ends(self.units[stage], storage, *own)
 
     def resources(self) -> None:
         units = list(self.units.values())
