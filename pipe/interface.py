@@ -346,7 +346,7 @@ class Context(ABC):
     def destroy_query(self, query: Handle) -> None: ...
     @abstractmethod
     def render_condition(self, query: Handle | None, inverted: bool, wait: bool) -> None:
-        """Draw and clear only if the query's result is non-zero (zero when inverted)."""
+        """Draw, clear and launch only if the query's result is non-zero (zero when inverted)."""
 
     @abstractmethod
     def set_failure_callback(self, callback: Callable[[Exception], None] | None) -> None:

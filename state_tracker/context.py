@@ -442,7 +442,7 @@ class Context(GLInterface):
 
     def _pipeline_draws(self) -> bool:
         pipeline = self.pipelines.current
-        return pipeline is not None and Stage.VERTEX in pipeline.programs
+        return pipeline is not None and bool(pipeline.programs)
 
     def client_array_slot(self, array: int) -> int | None:
         return slot_of_array(self, array)

@@ -254,15 +254,19 @@ gets(
         "MIN_FRAGMENT_INTERPOLATION_OFFSET": _is(-0.5),
         "MAX_FRAGMENT_INTERPOLATION_OFFSET": _is(0.5),
         "FRAGMENT_INTERPOLATION_OFFSET_BITS": _is(4),
-        "MAX_TRANSFORM_FEEDBACK_INTERLEAVED_COMPONENTS": _is(64),
+        "MAX_TRANSFORM_FEEDBACK_INTERLEAVED_COMPONENTS": _glsl(
+            "max_transform_feedback_interleaved_components"
+        ),
         "MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS": _limit(
             "max_transform_feedback_separate_attribs"
         ),
-        "MAX_TRANSFORM_FEEDBACK_SEPARATE_COMPONENTS": _is(4),
+        "MAX_TRANSFORM_FEEDBACK_SEPARATE_COMPONENTS": _glsl(
+            "max_transform_feedback_separate_components"
+        ),
         "MAX_TRANSFORM_FEEDBACK_BUFFERS": _limit("max_transform_feedback_separate_attribs"),
         "MAX_VERTEX_STREAMS": _limit("max_vertex_streams"),
-        "MAX_PROGRAM_TEXEL_OFFSET": _is(7),
-        "MIN_PROGRAM_TEXEL_OFFSET": _is(-8),
+        "MAX_PROGRAM_TEXEL_OFFSET": _glsl("max_program_texel_offset"),
+        "MIN_PROGRAM_TEXEL_OFFSET": _glsl("min_program_texel_offset"),
         "MAX_PROGRAM_TEXTURE_GATHER_OFFSET": _is(31),
         "MIN_PROGRAM_TEXTURE_GATHER_OFFSET": _is(-32),
         "MAX_PROGRAM_TEXTURE_GATHER_COMPONENTS_ARB": _is(4),

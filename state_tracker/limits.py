@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.glsl import Limits as GlslLimits
+from gallette.compiler.glsl.language import EXTENSIONS
 from gallette.state_tracker.extensions import extensions_of
 
 if TYPE_CHECKING:
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["GALLETTE_VERSION", "Limits"]
 
 GALLETTE_VERSION = "0.1.0"
+
+# Stages as limits name them: the fragment stage's textures have no prefix.
+_STAGES = ("", "vertex_", "geometry_", "tess_control_", "tess_evaluation_", "compute_")
+_IMAGES = ("fragment_", *_STAGES[1:], "combined_")
 
 
 def _es_version(caps: Caps) -> tuple[int, int]:
@@ -39,7 +44,10 @@ class Limits:
         major, minor = _es_version(caps)
         self.es_glsl_version = 100 * major + 10 * minor
         self.extensions = extensions_of(caps, profile, self.version)
-        self.glsl_extensions = frozenset(self.extensions)
+        # Shaders of GLSL ES may use what an ES context has, whatever the context.
+        own = extensions_of(caps, "es", _es_version(caps))
+        of_es = (name for name in own if EXTENSIONS.get(name.removeprefix("GL_")) == "es")
+        self.glsl_extensions = frozenset((*self.extensions, *of_es))
         self.max_vertex_attribs: int = min(32, caps.max_vertex_attribs)
         self.max_vertex_attrib_stride = 2048
         self.max_vertex_attrib_relative_offset = 2047
@@ -55,20 +63,22 @@ class Limits:
         self.max_transform_feedback_separate_attribs = max(4, caps.max_stream_output_buffers)
         edge = max(caps.max_texture_2d_size, 1)
         self.max_viewport_dims = (edge, edge)
+        of_stages: dict[str, Any] = {
+            **dict.fromkeys((f"max_{s}texture_image_units" for s in _STAGES), caps.max_samplers),
+            **dict.fromkeys((f"max_{s}image_uniforms" for s in _IMAGES), caps.max_shader_images),
+        }
         self.glsl_limits = GlslLimits(
             max_vertex_attribs=self.max_vertex_attribs,
             max_vertex_streams=caps.max_vertex_streams,
             max_viewports=caps.max_viewports,
             max_draw_buffers=caps.max_render_targets,
-            max_texture_image_units=caps.max_samplers,
-            max_vertex_texture_image_units=caps.max_samplers,
             max_combined_texture_image_units=self.max_combined_texture_units,
             max_dual_source_draw_buffers=max(1, caps.max_dual_source_render_targets),
             max_uniform_buffer_bindings=self.max_uniform_buffer_bindings,
             max_image_units=caps.max_shader_images,
-            max_vertex_image_uniforms=caps.max_shader_images,
-            max_fragment_image_uniforms=caps.max_shader_images,
-            max_combined_image_uniforms=caps.max_shader_images,
+            **of_stages,
+            max_samples=caps.max_samples,
+            max_image_samples=caps.max_samples if caps.max_shader_images else 0,
             max_shader_storage_blocks=caps.max_shader_buffers,
             max_shader_storage_buffer_bindings=self.max_storage_buffer_bindings,
             max_atomic_counter_bindings=self.max_atomic_buffer_bindings,

@@ -51,14 +51,10 @@ class CompiledShader:
 
 
 def _make_invariant(tree: hir.Shader) -> None:
-    """`#pragma STDGL invariant(all)`: every output is computed the same way every time.
-
-    User-declared outputs become precise rather than invariant, which the next stage would have to
-    match.
-    """
+    """`#pragma STDGL invariant(all)`: every output is computed the same way every time."""
     for var in tree.globals:
         if var.quals.storage == "out":
-            var.quals.precise = True
+            var.quals.invariant = var.quals.precise = True
     for var in tree.builtins.values():
         if var.quals.storage == "out":
             var.quals.invariant = True
@@ -114,7 +110,7 @@ def _compile(
         tree = check(unit, language, options.limits, log)
         for words, at in pre.pragmas:
             if words[:4] == ["STDGL", "invariant", "(", "all"]:
-                if language.es and stage is Stage.FRAGMENT:
+                if stage is Stage.FRAGMENT and language.has("120 es300"):
                     log.error("this pragma is not for fragment shaders", at)
                 _make_invariant(tree)
         for function in tree.functions:

@@ -152,6 +152,7 @@ class _Linker:
             program.inputs += self._varyings(chain[0], Mode.SHADER_IN)
         if chain and chain[-1].stage is not Stage.FRAGMENT:
             program.outputs += self._varyings(chain[-1], Mode.SHADER_OUT)
+        program.input_resources, program.output_resources = program.inputs, program.outputs
 
     def _varyings(self, shader: Shader, mode: Mode) -> Iterator[Varying]:
         stage = shader.stage

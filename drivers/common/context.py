@@ -262,4 +262,5 @@ class HostContext(MemoryContext):
     def launch_grid(self, info: ComputeInfo) -> None:
         self.settle()
         self.raise_failure()
-        self.counters.cs_invocations += launch(self._states, info)
+        if not self.skipped:
+            self.counters.cs_invocations += launch(self._states, info)

@@ -14,7 +14,7 @@ from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.program import LONGEST_BLOCK
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.vertex.assembly import assemble
-from gallette.drivers.common.vertex.stream import indices_of, vertex_stream
+from gallette.drivers.common.vertex.stream import indices_of, submitted, vertex_stream
 from gallette.drivers.common.work import LANE, PRIMITIVE
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
@@ -185,15 +185,23 @@ class DirectMemory:
         """The same where bytes that are not known say which."""
         indices = indices_of(info)
         low, high = (int(indices.min()), int(indices.max())) if len(indices) else (0, 0)
-        if info.primitive_restart and high >= info.restart_index:
+        low, high = low + info.index_bias, high + info.index_bias
+        if low < 0 or high >> 32:
+            return self._made(info, mode, first)  # it wraps
+        if info.primitive_restart and high - info.index_bias >= info.restart_index:
             return self._made(info, mode, first)
-        key = mode, first, info.instance_count, (indices - low).tobytes(), info.index_size
+        key = (
+            mode,
+            first,
+            info.instance_count,
+            (indices - (low - info.index_bias)).tobytes(),
+            info.index_size,
+        )
         found = (
             self._streams[key]
             if key in self._streams
             else self._keep(key, self._made(info, mode, first))
         )
-        low += info.index_bias
         return found if found is None or found.first == low else replace(found, first=low)
 
     def _keep(self, key: Any, stream: Stream | None) -> Stream | None:
@@ -224,7 +232,7 @@ class DirectMemory:
         words = np.zeros(StreamWords.SIZE, np.uint64)
         words[StreamWords.LANES] = source.lanes
         words[StreamWords.TRIANGLES] = triangles * instances
-        words[StreamWords.VERTICES] = info.count * instances
+        words[StreamWords.VERTICES] = submitted(info) * instances
         words[StreamWords.CORNERS : StreamWords.CORNERS + 3] = [a.ctypes.data for a in arrays]
         return Stream(
             source.first if info.index_size else 0,

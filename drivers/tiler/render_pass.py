@@ -29,6 +29,7 @@ from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.primitives import rasterize
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.vertex.fetch import FetchedVertices
+from gallette.drivers.common.vertex.stream import submitted
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import LANE, PRIMITIVE
 from gallette.pipe.resource import Resource
@@ -221,7 +222,7 @@ class RenderPass:
         lanes = info.count * info.instance_count
         state.work.spend(LANE * lanes)
         counters = state.counters
-        counters.ia_vertices += lanes
+        counters.ia_vertices += submitted(info) * info.instance_count
         binning = replace(state, programs={Stage.VERTEX: draw.binning})
         raster = state.fixed.raster
         for part in parts(binning, info, draw.merged):

@@ -21,6 +21,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     GLError,
     invalid_enum,
+    invalid_framebuffer,
     invalid_operation,
     invalid_value,
 )
@@ -116,8 +117,8 @@ _GEOMETRY_OUTPUTS: dict[str, int] = {
 
 def _prepare(
     ctx: Context, mode: int, first: int, last: int, instances: int, base_instance: int = 0
-) -> None:
-    """State, program and vertex input up to date.
+) -> bool:
+    """State, program and vertex input up to date; false if there is no vertex shader to draw with.
 
     The draw reads vertices `first`..`last` of client arrays, none if `last` is smaller.
     """
@@ -128,21 +129,27 @@ def _prepare(
         ctx.dirty |= Dirty.RASTERIZER
     if ctx.dirty & ~_INPUT_ONLY:
         validate(ctx)
+    if ctx.programs.problem:
+        raise invalid_operation(ctx.programs.problem)
     vertex = ctx.programs.vertex
     if vertex is None:
-        raise invalid_operation("there is no vertex shader")
+        _check_alone(ctx, mode)
+        return False
     if ctx.blends_advanced:
         check_advanced_blending(ctx)
     if len(ctx.programs.stages) > 2 or mode == GL.PATCHES or ctx.feedback.current.active:
         _check_pipeline(ctx, mode)
     inputs = vertex.flagged_inputs if ctx.passes_edge_flags else vertex.inputs
     ctx.vertex_input.prepare(inputs, first, last, instances, base_instance)
+    return True
 
 
 def _check_alone(ctx: Context, mode: int) -> None:
     """Without a program there is nothing that takes patches; what else is missing is an error."""
     if ctx.is_core and ctx.arrays.current is ctx.arrays.default:
         raise invalid_operation("no vertex array object is bound")
+    if ctx.framebuffers.draw.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
+        raise invalid_framebuffer("the draw framebuffer is not complete")
     if mode == GL.PATCHES:
         raise invalid_operation("patches are for tessellation")
 
@@ -199,8 +206,8 @@ def draw(
     if count > _WORTH_A_LOOK and _has_client_arrays(ctx):
         ctx.screen.check_work(count * instances)
     try:
-        _prepare(ctx, mode, first, first + count - 1, instances, base_instance)
-        if count and instances:
+        ready = _prepare(ctx, mode, first, first + count - 1, instances, base_instance)
+        if ready and count and instances:
             raster = ctx.raster
             info = _info(
                 mode,
@@ -305,9 +312,9 @@ def draw_indexed(
         low, high = index_range(_read_indices(ctx, count, gl_type, indices), restart)
         low, high = max(low + base_vertex, 0), high + base_vertex
     try:
-        _prepare(ctx, mode, low, high, instances, base_instance)
+        ready = _prepare(ctx, mode, low, high, instances, base_instance)
         resource, offset = _index_source(ctx, count, size, indices)
-        if count and instances and resource is not None:
+        if ready and count and instances and resource is not None:
             info = DrawInfo(
                 _PRIMITIVES[mode],
                 0,
@@ -335,8 +342,7 @@ def draw_captured(ctx: Context, mode: int, target: StreamOutputTarget, instances
     """Draw as many vertices as transform feedback has put into a buffer."""
     count = target.written // target.stride if target.stride else 0
     try:
-        _prepare(ctx, mode, 0, count - 1, instances)
-        if instances:
+        if _prepare(ctx, mode, 0, count - 1, instances) and instances:
             _submit(ctx)(
                 DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target)
             )

@@ -130,10 +130,9 @@ def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: i
     found = ctx.feedback.default if name == 0 else ctx.feedback.names.get(name)
     if found is None:
         raise invalid_value(f"{name} is not the name of a transform feedback")
-    if not found.ended:
+    if found.captured is None:
         raise invalid_operation("the transform feedback has not captured anything")
-    buffer = found.stream_buffers.get(stream, len(found.targets))
-    target = found.targets[buffer] if buffer < len(found.targets) else None
+    target = found.captured.get(stream)
     if target is None or not ctx.can_draw():
         return
     draw_captured(ctx, mode, target, instances)

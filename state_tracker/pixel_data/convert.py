@@ -130,7 +130,8 @@ def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "
     `base` names the channels the texture has: others get their defaults, whatever was passed.
     """
     linear = linear_twin(target)
-    if same_bits(format, type) == linear.name:
+    limited = target.has_depth and target.is_float  # the bits may be those of other depths
+    if same_bits(format, type) == linear.name and not limited:
         return pixels.reshape(*pixels.shape[:-2], -1)
     rgba = decode_client(format, type, pixels)
     if target.is_depth_stencil:
@@ -150,11 +151,11 @@ def _pack_depth_stencil(target: Format, values: Array, format: int) -> Bytes:
     raw: Array = np.zeros(values.shape[:-1], word)
     if target.has_depth and format != GL.STENCIL_INDEX:
         channel = next(c for c in target.channels if c.name == "Z")
+        inside = np.fmin(np.fmax(values[..., 0], 0.0), 1.0)  # a NaN is none
         if channel.type == "FLOAT":
-            raw = codecs.pack_depth(target, raw, values[..., 0].astype(np.float32))
+            raw = codecs.pack_depth(target, raw, inside.astype(np.float32))
         else:  # in double precision: float32 cannot hold 32-bit depth
             top = (1 << channel.bits) - 1
-            inside = np.fmin(np.fmax(values[..., 0], 0.0), 1.0)  # a NaN is none
             bits = np.rint(inside * top).astype(raw.dtype)
             raw |= bits << raw.dtype.type(channel.shift)
     if target.has_stencil and format in (GL.STENCIL_INDEX, GL.DEPTH_STENCIL):

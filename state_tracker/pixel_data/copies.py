@@ -453,10 +453,9 @@ def _check_blocks(place: _Place, x: int, y: int, width: int, height: int) -> Non
             raise invalid_value("the region does not consist of whole blocks")
 
 
-def _in_texels(blocks: int, block: int, start: int, edge: int) -> int:
-    """The extent of blocks in texels, up to an edge that is inside the last of them."""
-    extent = blocks * block
-    return edge - start if extent - block < edge - start < extent else extent
+def _in_texels(extent: int, source: int, target: int) -> int:
+    """The extent of a region in an image of other blocks: a block of one is one of the other."""
+    return extent if source == target else -(-extent // source) * target
 
 
 def _check_pair(source: _Place, target: _Place) -> None:
@@ -481,17 +480,16 @@ def copy_image_sub_data(
 ) -> None:  # fmt: skip
     source = _image_place(ctx, src, src_target, src_level, sz)
     target = _image_place(ctx, dst, dst_target, dst_level, dz)
-    _check_pair(source, target)
     _check_region(source, sx, sy, width, height, sz, depth)
     _check_blocks(source, sx, sy, width, height)
     one, other = source.resource.desc.format, target.resource.desc.format
-    wide, high, _ = level_extent(target.resource.desc, target.level)
-    to = (  # as many blocks, the last of which may be cut by the image's edge
-        _in_texels(-(-width // one.block_width), other.block_width, dx, wide),
-        _in_texels(-(-height // one.block_height), other.block_height, dy, high),
+    to = (
+        _in_texels(width, one.block_width, other.block_width),
+        _in_texels(height, one.block_height, other.block_height),
     )
     _check_region(target, dx, dy, *to, dz, depth)
-    _check_blocks(target, dx, dy, *to)
+    _check_blocks(target, dx, dy, 0, 0)  # an edge of the source may cut the last blocks
+    _check_pair(source, target)
     if not (width and height and depth):
         return
     box = Box(sx, sy, sz, width, height, depth)

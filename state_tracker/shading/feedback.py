@@ -44,10 +44,11 @@ class FeedbackObject(GLObject):
         super().__init__(name)
         self.bindings = [IndexedBinding() for _ in range(count)]
         self.active = self.paused = False
-        self.ended = False
         self.mode: int = GL.POINTS
         self.targets: list[StreamOutputTarget | None] = []
         self.stream_buffers: dict[int, int] = {}  # of each stream captured, a buffer of its
+        # Stream -> the target of it in the last capture that has ended; None: none has.
+        self.captured: dict[int, StreamOutputTarget] | None = None
 
     def hold(self) -> None:
         """Capturing begins. The storage of then is captured into, whatever becomes of its buffers:
@@ -69,6 +70,7 @@ class FeedbackObject(GLObject):
         for binding in self.bindings:
             binding.set(None)
         self.targets.clear()
+        self.captured = None
 
     @property
     def running(self) -> bool:
@@ -196,7 +198,7 @@ def begin_transform_feedback(ctx: Context, mode: int) -> None:
     while current.targets and current.targets[-1] is None:
         current.targets.pop()
     current.hold()
-    current.active, current.paused, current.mode, current.ended = True, False, mode, False
+    current.active, current.paused, current.mode = True, False, mode
     ctx.pipe.set_stream_output_targets(current.targets)
     ctx.dirty &= ~Dirty.TRANSFORM_FEEDBACK
 
@@ -208,7 +210,8 @@ def end_transform_feedback(ctx: Context) -> None:
         raise invalid_operation("transform feedback is not active")
     ctx.pipe.set_stream_output_targets([])
     current.let_go()
-    current.ended = True
+    found = {s: t for s, b in current.stream_buffers.items() for t in current.targets[b : b + 1]}
+    current.captured = {stream: target for stream, target in found.items() if target is not None}
 
 
 @entry

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.glsl import Varying
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.layout import align
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -30,6 +32,7 @@ from gallette.state_tracker.shading.program_queries import (
 from gallette.state_tracker.shading.programs import Executable, ProgramObject
 
 if TYPE_CHECKING:
+    from gallette.compiler.glsl import LinkedProgram, Uniform
     from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
@@ -73,7 +76,9 @@ def _referenced(stages: Any) -> dict[int, list[int]]:
     }
 
 
-def _uniform(uniform: Any, in_block: bool, of_buffer: bool = False) -> Resource:
+def _uniform(
+    linked: LinkedProgram, uniform: Uniform, in_block: bool, of_buffer: bool = False
+) -> Resource:
     """A uniform, or a variable of a storage block (`of_buffer`)."""
     backed = in_block or uniform.atomic_buffer >= 0
     strides = (uniform.array_stride, uniform.matrix_stride) if in_block else (-1, -1)
@@ -95,16 +100,20 @@ def _uniform(uniform: Any, in_block: bool, of_buffer: bool = False) -> Resource:
         values[GL.TOP_LEVEL_ARRAY_SIZE] = [uniform.top_level_array_size]
         values[GL.TOP_LEVEL_ARRAY_STRIDE] = [uniform.top_level_array_stride]
     else:
-        values[GL.ATOMIC_COUNTER_BUFFER_INDEX] = [uniform.atomic_buffer]
+        bindings = [b.binding for b in linked.atomic_buffers]
+        counts = uniform.atomic_buffer in bindings
+        values[GL.ATOMIC_COUNTER_BUFFER_INDEX] = [
+            bindings.index(uniform.atomic_buffer) if counts else -1
+        ]
         values[GL.LOCATION] = [location]
     return Resource(uniform_name(uniform), values, location, elements=uniform.array_size)
 
 
-def _block(block: Any, binding: int, endless: int = 0) -> Resource:
-    """`endless`: bytes of an element of the array at its end that has no size; one is counted."""
+def _block(block: Any, binding: int, end: int = 0) -> Resource:
+    """`end`: where the first element of an array without a size ends, for one is counted."""
     values: dict[int, list[int]] = {
         GL.BUFFER_BINDING: [binding],
-        GL.BUFFER_DATA_SIZE: [block.size + endless],
+        GL.BUFFER_DATA_SIZE: [max(block.size, align(end, 16))],
         GL.NUM_ACTIVE_VARIABLES: [len(block.members)],
         GL.ACTIVE_VARIABLES: list(block.members),
         **_referenced(block.stages),
@@ -114,7 +123,16 @@ def _block(block: Any, binding: int, endless: int = 0) -> Resource:
 
 def _endless(variable: Any) -> int:
     """Bytes of an element of the array without a size that a variable is (part of); else 0."""
-    return 0 if variable.top_level_array_size else int(variable.top_level_array_stride)
+    if not variable.top_level_array_size:
+        return int(variable.top_level_array_stride)
+    plain = not variable.array_size and variable.name.endswith("]")
+    return int(variable.array_stride) if plain else 0
+
+
+def _end_of_endless(variables: list[Uniform]) -> int:
+    """Where the first element of a block's array without a size ends; 0 if there is none."""
+    found = [(v.offset, stride) for v in variables if (stride := _endless(v))]
+    return sum(min(found)) if found else 0
 
 
 def _variable(item: Any, stage: Stage, index: int | None = None) -> Resource:
@@ -127,25 +145,25 @@ def _variable(item: Any, stage: Stage, index: int | None = None) -> Resource:
         GL.ARRAY_SIZE: [max(1, item.array_size)],
         GL.LOCATION: [item.location],
         **({} if index is None else {GL.LOCATION_INDEX: [index]}),
-        GL.IS_PER_PATCH: [0],
-        GL.LOCATION_COMPONENT: [0],
+        GL.IS_PER_PATCH: [int(isinstance(item, Varying) and item.patch)],
+        GL.LOCATION_COMPONENT: [item.component],
         **_referenced({stage}),
     }
     return Resource(name, values, item.location, -1 if index is None else index, item.array_size)
 
 
 def _inputs(executable: Executable) -> list[Resource]:
-    linked = executable.linked
+    linked, found = executable.linked, []
     if Stage.VERTEX in linked.shaders:
-        return [_variable(a, Stage.VERTEX) for a in executable.attributes]
-    return [_variable(v, v.stage) for v in linked.inputs]
+        found = [_variable(a, Stage.VERTEX) for a in executable.attributes]
+    listed = {item.name for item in found}
+    return found + [_variable(v, v.stage) for v in linked.input_resources if v.name not in listed]
 
 
 def _outputs(executable: Executable) -> list[Resource]:
     linked = executable.linked
-    if Stage.FRAGMENT in linked.shaders:
-        return [_variable(o, Stage.FRAGMENT, o.index) for o in linked.frag_outputs]
-    return [_variable(v, v.stage, -1) for v in linked.outputs]
+    found = [_variable(o, Stage.FRAGMENT, o.index) for o in linked.frag_outputs]
+    return found + [_variable(v, v.stage, -1) for v in linked.output_resources]
 
 
 def _feedback_buffers(executable: Executable) -> list[int]:
@@ -191,17 +209,17 @@ def resources(executable: Executable, interface: int) -> list[Resource]:
     """Every active resource of an interface."""
     linked = executable.linked
     if interface == GL.UNIFORM:
-        return [_uniform(u, u.block >= 0) for u in linked.uniforms]
+        return [_uniform(linked, u, u.block >= 0) for u in linked.uniforms]
     if interface == GL.UNIFORM_BLOCK:
         pairs = zip(linked.uniform_blocks, executable.block_bindings, strict=True)
         return [_block(b, binding) for b, binding in pairs]
     if interface == GL.BUFFER_VARIABLE:
-        return [_uniform(u, True, True) for u in linked.buffer_variables]
+        return [_uniform(linked, u, True, True) for u in linked.buffer_variables]
     if interface == GL.SHADER_STORAGE_BLOCK:
         pairs = zip(linked.storage_blocks, executable.storage_bindings, strict=True)
         variables = linked.buffer_variables
         return [
-            _block(b, binding, max((_endless(variables[m]) for m in b.members), default=0))
+            _block(b, binding, _end_of_endless([variables[m] for m in b.members]))
             for b, binding in pairs
         ]
     if interface == GL.PROGRAM_INPUT:
@@ -348,7 +366,7 @@ def get_active_uniformsiv(
     if pname == GL.UNIFORM_NAME_LENGTH:
         return [len(uniform_name(u).encode()) + 1 for u in uniforms]
     prop = _ACTIVE_UNIFORM.get(pname, pname)
-    return [_uniform(u, u.block >= 0).values[prop][0] for u in uniforms]
+    return [_uniform(executable.linked, u, u.block >= 0).values[prop][0] for u in uniforms]
 
 
 @entry

@@ -19,6 +19,7 @@ from gallette.state_tracker.entry_points.memory import (
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.shading.pipeline_rules import problem_of
 from gallette.state_tracker.shading.program_objects import create_program, create_shader
 from gallette.state_tracker.shading.programs import STAGES, Executable, ProgramObject
 from gallette.state_tracker.shading.sampler_units import sampler_conflict
@@ -182,7 +183,8 @@ def create_shader_programv(ctx: Context, type: int, count: int, strings: list[st
 @entry
 def validate_program_pipeline(ctx: Context, pipeline: int) -> None:
     found = _named(ctx, pipeline)
-    conflict = sampler_conflict(set(found.stages().values()))
+    stages = found.stages()
+    conflict = problem_of(stages, ctx.profiles == ("es",)) or sampler_conflict(set(stages.values()))
     found.validate_ok = bool(found.programs) and not conflict
     found.info_log = f"error: {conflict}\n" if conflict else ""
 

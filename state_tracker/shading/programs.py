@@ -31,6 +31,7 @@ from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.feedback import stream_output
 from gallette.state_tracker.shading.named_strings import include_lookup
 from gallette.state_tracker.shading.origins import Includes, Origin, noting
+from gallette.state_tracker.shading.pipeline_rules import problem_of
 from gallette.state_tracker.shading.spirv import SpirvState, link_binaries
 from gallette.state_tracker.shading.uniform_storage import NO_UNIT, UniformStorage
 
@@ -399,6 +400,7 @@ class ProgramState:
         self.current: ProgramObject | None = None
         self.executable: Executable | None = None
         self.stages: dict[Stage, Executable] = {}
+        self.problem = ""  # why nothing may be drawn with these stages
 
     @property
     def vertex(self) -> Executable | None:
@@ -430,6 +432,7 @@ class ProgramState:
                 stages[Stage.VERTEX] = ctx.fixed_function.vertex(stages.get(Stage.FRAGMENT))
         if stages != self.stages:
             self.stages = stages
+            self.problem = problem_of(stages, ctx.profiles == ("es",))
             ctx.dirty |= _OF_PROGRAM
 
     def use(self, program: ProgramObject | None) -> None:
@@ -473,4 +476,4 @@ class ProgramState:
         if self.current is not None:
             self.current = swap(self.current, None)
             self.executable = None
-        self.stages = {}
+        self.stages, self.problem = {}, ""

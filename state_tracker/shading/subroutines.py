@@ -166,8 +166,8 @@ def _in_use(ctx: Context, stage: Stage) -> Executable:
     executable: Any = ctx.programs.executable
     if executable is None and ctx.pipelines.current is not None:
         executable = ctx.pipelines.current.stages().get(stage)
-    if executable is None:
-        raise invalid_operation("no program is in use")
+    if executable is None or stage not in executable.linked.shaders:
+        raise invalid_operation(f"no program with a {stage.value} shader is in use")
     return executable  # type: ignore[no-any-return]
 
 

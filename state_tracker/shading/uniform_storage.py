@@ -105,6 +105,8 @@ class UniformStorage:
         """By location, kind and components: where elements lie as in C, their size, how many."""
         self.ignored = linked.inactive_locations | {-1}
         self.max_units = ctx.limits.max_combined_texture_units
+        self.max_image_units = ctx.limits.glsl_limits.max_image_units
+        self.sets_images = ctx.profiles != ("es",)
         self.handles = ctx.group.handles
         for index, uniform in enumerate(linked.uniforms):
             self._place(index, uniform)
@@ -235,9 +237,13 @@ class UniformStorage:
     def _set_units(self, slot: Slot, given: str, components: int, values: Sequence[int]) -> bool:
         if given != "i" or components != 1:
             raise invalid_operation(f"{slot.uniform.name} is set with glUniform1i")
+        of_image = slot.uniform.type.without_array.is_image
+        if of_image and not self.sets_images:
+            raise invalid_operation("the unit of an image is part of the shader in OpenGL ES")
+        most = self.max_image_units if of_image else self.max_units
         for value in values:
-            if not 0 <= value < self.max_units:
-                raise invalid_value(f"there is no texture unit {value}")
+            if not 0 <= value < most:
+                raise invalid_value(f"there is no unit {value}")
         units = self.units[slot.index]
         units[slot.element : slot.element + len(values)] = values
         if slot.uniform.is_handle:

@@ -19,6 +19,7 @@ from gallette.state_tracker.getters import gets
 from gallette.state_tracker.targets.framebuffer_objects import bound_framebuffer, by_name
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Framebuffer
 from gallette.state_tracker.texturing.es_formats import own_pair
+from gallette.state_tracker.texturing.texture_formats import sample_count
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -64,6 +65,7 @@ def _set(ctx: Context, framebuffer: Framebuffer, pname: int, param: int) -> None
     size = list(framebuffer.default_size)
     size[_DEFAULTS[pname]] = param
     framebuffer.default_size = (size[0], size[1], size[2], size[3])
+    framebuffer.default_samples = sample_count(ctx.caps, size[3])
     ctx.dirty |= Dirty.FRAMEBUFFER
 
 

@@ -132,6 +132,7 @@ class Framebuffer(GLObject):
         self.draw_buffers: list[int] = [GL.COLOR_ATTACHMENT0] + [GL.NONE] * (max_colors - 1)
         self.read_buffer: int = GL.COLOR_ATTACHMENT0
         self.default_size = (0, 0, 0, 0)  # width, height, layers, samples without attachments
+        self.default_samples = 0  # as many as there are in fact
         self.fixed_locations = False
         self.programmable_locations = False
         self.sample_grid = False
@@ -169,7 +170,7 @@ class Framebuffer(GLObject):
     def samples(self) -> int:
         for attachment in self.attachments.values():
             return attachment.samples
-        return self.default_size[3]
+        return self.default_samples
 
     @property
     def size(self) -> tuple[int, int]:
@@ -226,7 +227,9 @@ class Framebuffer(GLObject):
         if len({a.samples for a in self.attachments.values()}) > 1:
             return GL.FRAMEBUFFER_INCOMPLETE_MULTISAMPLE
         layered = {a.layered for a in self.attachments.values()}
-        if len(layered) > 1:
+        colors = [a.object for p, a in self.attachments.items() if p not in (DEPTH, STENCIL)]
+        targets = {c.target.value for c in colors if isinstance(c, TextureObject)}
+        if len(layered) > 1 or (layered == {True} and len(targets) > 1):
             return GL.FRAMEBUFFER_INCOMPLETE_LAYER_TARGETS
         depth, stencil = self.attachments.get(DEPTH), self.attachments.get(STENCIL)
         if depth is not None and stencil is not None and not depth.same_image(stencil):

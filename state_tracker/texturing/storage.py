@@ -19,7 +19,11 @@ from gallette.state_tracker.texturing.image_rules import (
 )
 from gallette.state_tracker.texturing.sparse_pages import Pages, check_sparse
 from gallette.state_tracker.texturing.teximage import check_sizes
-from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
+from gallette.state_tracker.texturing.texture_formats import (
+    INTERNAL_FORMATS,
+    InternalFormat,
+    sample_count,
+)
 from gallette.state_tracker.texturing.texture_targets import (
     CUBE_FACES,
     TARGETS,
@@ -157,6 +161,7 @@ def _multisample(
     extent: tuple[int, int, int], fixed: int, immutable: bool,
 ) -> None:  # fmt: skip
     info = _check_samples(ctx, samples, internalformat)
+    samples = sample_count(ctx.caps, samples)
     if immutable:
         _storage(ctx, texture, 1, internalformat, extent, samples, bool(fixed))
         return
@@ -189,6 +194,7 @@ def _multisample_family(dimensions: int, name: str) -> None:
         extent = (size[0], size[1], size[2])
         if target == info.proxy:
             kind = _check_samples(ctx, samples, internalformat)
+            samples = sample_count(ctx.caps, samples)
             if stored:
                 _check_storage(ctx, info, 1, internalformat, extent)
             image = make_image(ctx, kind, info, extent, samples, bool(rest[-1]))

@@ -322,10 +322,11 @@ def sample_count(caps: Caps, wanted: int) -> int:
     """How many samples an image gets: at least as many as wanted, of those the driver has."""
     if caps.max_samples <= 1:
         return 0
-    if wanted <= 1:
-        return wanted
+    if not wanted:
+        return 0
+    # One is no multisampling: an image of one sample gets two, so that masks of samples count.
     counts = [len(positions) for positions in caps.sample_positions] or [caps.max_samples]
-    return min((count for count in counts if count >= wanted), default=caps.max_samples)
+    return min((count for count in counts if count >= max(wanted, 2)), default=caps.max_samples)
 
 
 def linear_twin(format: Format) -> Format:

@@ -53,11 +53,15 @@ def _compatible_formats(view: InternalFormat, original: InternalFormat) -> bool:
     return found != GL.NONE and found == view_class(original)
 
 
-def _check_layers(ctx: Context, target: TargetInfo, layers: int, image: TexImage) -> None:
+def _check_layers(target: TargetInfo, asked: int, layers: int, image: TexImage) -> None:
+    """Do `layers`, as many of those asked for as there are, make a texture of that target?
+
+    One of a single layer wants a single one asked for.
+    """
     wanted = {
         GL.TEXTURE_CUBE_MAP: layers == 6,
         GL.TEXTURE_CUBE_MAP_ARRAY: layers % 6 == 0,
-    }.get(target.value, layers == 1 or target.layers_axis >= 0)
+    }.get(target.value, asked == 1 or target.layers_axis >= 0)
     if not wanted:
         raise invalid_value(f"{layers} layers do not make a {target.name}")
     if target.pipe.is_cube and image.width != image.height:
@@ -103,8 +107,8 @@ def texture_view(
     if minlevel >= original.immutable_levels or minlayer >= layers:
         raise invalid_value("the view begins outside the texture")
     numlevels = min(numlevels, original.immutable_levels - minlevel)
-    numlayers = min(numlayers, layers - minlayer)
-    _check_layers(ctx, info, numlayers, original.images[0][minlevel])
+    asked, numlayers = numlayers, min(numlayers, layers - minlayer)
+    _check_layers(info, asked, numlayers, original.images[0][minlevel])
     view = names.bind(texture, lambda n: TextureObject(n, info, ctx), True)
     _share(view, original, kind, (minlevel, numlevels), (minlayer, numlayers))
 

@@ -73,6 +73,11 @@ def captured(declarations: str, body: str = "v = 1.0;") -> str:
     return f"vertex: {declarations} void main() {{ gl_Position = vec4(0.0); {body} }}"
 
 
+def subroutines(count: int) -> str:
+    bodies = "".join(f"subroutine(S) void f{i}() {{}}" for i in range(count))
+    return f"subroutine void S(); {bodies} subroutine uniform S s; void main() {{ s(); }}"
+
+
 GEOMETRY = "layout(points) in; layout(points, max_vertices = 1) out;"
 
 RULES = (
@@ -834,5 +839,23 @@ RULES = (
         "a captured array in a block has a size",
         captured("out B { layout(xfb_offset = 0) float v[3]; };", "v[2] = 1.0;"),
         captured("out B { layout(xfb_offset = 0) float v[]; };", "v[2] = 1.0;"),
+    ),
+    Rule(
+        "there are as many subroutines as the limit says",
+        f"fragment: {subroutines(256)}",
+        f"fragment: {subroutines(257)}",
+    ),
+    *(
+        Rule(
+            f"an array that does not end a {packing} buffer has constant indices",
+            outputs(
+                f"layout({packing}) buffer B {{ vec4 a[]; vec4 b; }}; out vec4 c;", "c = a[2] + b;"
+            ),
+            outputs(
+                f"layout({packing}) buffer B {{ vec4 a[]; vec4 b; }}; uniform int i; out vec4 c;",
+                "c = a[i] + b;",
+            ),
+        )
+        for packing in ("std140", "std430", "shared", "packed")
     ),
 )

@@ -492,3 +492,19 @@ def test_unnamed_structures_match_by_their_members() -> None:
     program = link(vertex(declaration, "gl_Position *= u.b;"), fragment(declaration, "u.a * u.b"))
     assert program.ok, program.info_log
     assert [u.name for u in program.uniforms] == ["u.a", "u.b"]
+
+
+RECURSIONS = {
+    "itself": "subroutine(S) void f() { s(); }",
+    "by a function": "void g() { s(); } subroutine(S) void f() { g(); }",
+    "by another": "subroutine void T(); subroutine uniform T t; subroutine(S) void f() { t(); } "
+    "subroutine(T) void g() { s(); }",
+}
+
+
+@pytest.mark.parametrize("how", RECURSIONS)
+def test_recursion_through_subroutines_does_not_link(how: str) -> None:
+    head = "#version 400\nsubroutine void S(); subroutine uniform S s; "
+    program = link((F, f"{head}{RECURSIONS[how]} void main() {{ s(); }}"))
+    assert not program.ok
+    assert "calls itself" in program.info_log

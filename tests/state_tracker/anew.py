@@ -87,10 +87,11 @@ class Watch:
 
         return method
 
-    def _prepared(self, ctx: Any, *how: int) -> None:
-        self._prepare(ctx, *how)
-        if self._anew is None and isinstance(ctx.pipe, BindingContext):
+    def _prepared(self, ctx: Any, *how: int) -> bool:
+        draws = self._prepare(ctx, *how)
+        if draws and self._anew is None and isinstance(ctx.pipe, BindingContext):
             self._look(ctx, self._bound[ctx.pipe], how)
+        return draws
 
     def _look(self, ctx: Any, bound: Bound, how: tuple[int, ...]) -> None:
         left = self._left.get(ctx, MOST)

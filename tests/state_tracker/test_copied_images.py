@@ -139,3 +139,45 @@ def test_a_texture_that_is_copied_is_complete(gl: GLInterface, state: str) -> No
         gl.copy_image_sub_data(*place, names[1], target, 0, 0, 0, 0, 1, 1, 1)
         found.append(GL.name_of(gl.get_error(), "error").removeprefix("GL_"))
     assert tuple(found) == STATES[state]
+
+
+BLOCKS = (
+    *("RGBA32UI", "RG32UI", "COMPRESSED_RGBA_BPTC_UNORM", "COMPRESSED_RED_RGTC1"),
+    "COMPRESSED_RGBA_S3TC_DXT5_EXT",
+)
+# Where a region begins in the source and in the goal, and its size in texels of the source.
+REGIONS = [
+    (0, 0, 20), (0, 0, 5), (0, 0, 4), (0, 0, 1), (0, 4, 1), (0, 4, 4), (4, 1, 16), (4, 1, 20),
+    (4, 0, 1), (4, 4, 1), (16, 4, 4), (16, 16, 4), (16, 1, 4), (2, 0, 4), (0, 2, 4), (0, 20, 0),
+    (0, 21, 0), (21, 0, 0), (4, 16, 1),
+]  # fmt: skip
+
+
+def region_errors(gl: GLInterface) -> dict[tuple[object, ...], int]:
+    """The error of copying each region between each pair of formats and of sizes."""
+    names, answers = {}, {}
+    for format in BLOCKS:
+        for size in (20, 5, 4):
+            (name,) = gl.gen_textures(1)
+            gl.bind_texture(GL.TEXTURE_2D, name)
+            gl.tex_storage2d(GL.TEXTURE_2D, 1, getattr(GL, format), size, size)
+            names[format, size] = name
+    for source, a in names.items():
+        for goal, b in names.items():
+            for x, to, size in REGIONS:
+                place = (a, GL.TEXTURE_2D, 0, x, 0, 0, b, GL.TEXTURE_2D, 0, to, 0, 0)
+                gl.copy_image_sub_data(*place, size, min(size, 4), 1)
+                answers[source, goal, x, to, size] = gl.get_error()
+    return answers
+
+
+@pytest.mark.native
+def test_regions_are_in_texels_of_the_source_and_inside_both_images() -> None:
+    answers = []
+    for create in (native_context, lambda **options: create_context("numpipe", **options)):
+        gl = create(profile="core", version=(4, 5), size=(16, 16))
+        answers.append(region_errors(gl))
+        gl.release()
+    native, ours = answers
+    assert {k: v for k, v in ours.items() if native[k] != v} == {}
+    assert {GL.NO_ERROR, GL.INVALID_VALUE, GL.INVALID_OPERATION} == set(native.values())

@@ -13,7 +13,7 @@ from gallette.state_tracker.enables import _CAPABILITIES
 from gallette.state_tracker.entry_points.functions import DATA
 from tests.conftest import native_context
 from tests.state_tracker.conftest import IMPLEMENTATIONS
-from tests.state_tracker.helpers import errors, pixels, program
+from tests.state_tracker.helpers import compiled, errors, pixels, program
 
 VERTEX = """attribute vec2 position;
 varying vec2 uv;
@@ -355,3 +355,22 @@ def test_updates_are_those_of_native_es() -> None:
     assert len(ours) == len(native) > 5000
     wrong = [pair for pair in zip(ours, native, strict=True) if pair[0] != pair[1]]
     assert not wrong
+
+
+@pytest.mark.parametrize("call", ["uniform1i", "uniform1iv", "program_uniform1i"])
+@pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
+def test_the_unit_of_an_image_is_part_of_the_shader(driver: str, call: str) -> None:
+    options: dict[str, Any] = {"profile": "es", "version": (3, 1), "size": (4, 4)}
+    gl = native_context(**options) if driver == "native" else create_context("numpipe", **options)
+    name = gl.create_program()
+    text = """#version 310 es
+        layout(local_size_x = 1) in; layout(rgba8, binding = 1) writeonly uniform highp image2D i;
+        void main() { imageStore(i, ivec2(0), vec4(1)); }"""
+    gl.attach_shader(name, compiled(gl, GL.COMPUTE_SHADER, text))
+    gl.link_program(name)
+    gl.use_program(name)
+    place = gl.get_uniform_location(name, "i")
+    given = {"uniform1i": (place, 1), "uniform1iv": (place, 1, [1])}
+    getattr(gl, call)(*given.get(call, (name, place, 1)))
+    assert errors(gl) == ["GL_INVALID_OPERATION"]
+    gl.release()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gallette.state_tracker import GLInterface
+from gallette.state_tracker import GLInterface, create_context
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
 from tests.conftest import native_context
@@ -197,3 +197,19 @@ def test_arrays_of_uniforms_take_no_more_than_they_hold() -> None:
     gl.use_program(0)
     gl.delete_program(made)
     gl.release()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("profile", ["core", "compat"])
+def test_desktop_contexts_list_the_extensions_of_es_that_native_gl_lists(profile: str) -> None:
+    """OES_read_format is for the compatibility profile, others for OpenGL ES alone."""
+    lists = []
+    for create in (native_context, create_context):
+        gl: GLInterface = create(profile=profile, version=(4, 5), size=(4, 4))
+        names = [
+            gl.get_stringi(GL.EXTENSIONS, i) for i in range(gl.get_integerv(GL.NUM_EXTENSIONS)[0])
+        ]
+        lists.append(sorted(name for name in names if name.startswith("GL_OES_")))
+        gl.release()
+    assert lists[0] == lists[1]
+    assert lists[0]

@@ -369,3 +369,33 @@ def test_depth_and_stencil_are_asked_about_together_if_they_are_one_image(gl: GL
     assert asked() == ["GL_INVALID_OPERATION"]
     gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.DEPTH_ATTACHMENT, GL.TEXTURE_2D, 0, 0)
     assert asked() == []
+
+
+LAYERED = {
+    "TEXTURE_1D_ARRAY": (GL.RGBA8, 8, 6),
+    "TEXTURE_2D_ARRAY": (GL.RGBA8, 8, 8, 6),
+    "TEXTURE_3D": (GL.RGBA8, 8, 8, 6),
+    "TEXTURE_CUBE_MAP": (GL.RGBA8, 8, 8),
+    "TEXTURE_CUBE_MAP_ARRAY": (GL.RGBA8, 8, 8, 6),
+}
+
+
+@pytest.mark.parametrize("other", ["depth", *LAYERED])
+@pytest.mark.parametrize("one", LAYERED)
+def test_layered_color_attachments_are_of_one_target(gl: GLInterface, one: str, other: str) -> None:
+    """Those of depth may be of another."""
+    (framebuffer,) = gl.gen_framebuffers(1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+    for i, name in enumerate((one, other)):
+        point, target = GL.COLOR_ATTACHMENT0 + i, getattr(GL, name, GL.TEXTURE_2D_ARRAY)
+        size = LAYERED.get(name, (GL.DEPTH_COMPONENT24, 8, 8, 6))
+        (texture,) = gl.gen_textures(1)
+        gl.bind_texture(target, texture)
+        (gl.tex_storage2d if len(size) == 3 else gl.tex_storage3d)(target, 1, *size)
+        point = GL.DEPTH_ATTACHMENT if name == "depth" else point
+        gl.framebuffer_texture(GL.FRAMEBUFFER, point, texture, 0)
+    assert errors(gl) == []
+    status = gl.check_framebuffer_status(GL.FRAMEBUFFER)
+    alike = other in (one, "depth")
+    assert (status == GL.FRAMEBUFFER_COMPLETE) == alike
+    assert (status == GL.FRAMEBUFFER_INCOMPLETE_LAYER_TARGETS) != alike

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
+import re
+
 import pytest
 
-from gallette.state_tracker import GL, create_context
+from gallette.compiler.glsl.builtins.limits import CONSTANTS
+from gallette.state_tracker import GL, GLInterface, create_context
+from tests.conftest import native_context
 
 # Name, the least OpenGL 4.6 allows, the least OpenGL ES 3.2 allows ("-": it has no such limit).
 # "<": a limit that may not be larger.
@@ -222,6 +227,64 @@ def test_limits_are_at_least_the_specifications(profile: str) -> None:
     edge = context.get_integerv(GL.MAX_TEXTURE_SIZE)[0]
     assert min(context.get_integerv(GL.MAX_VIEWPORT_DIMS)[:2]) >= edge
     assert context.get_error() == GL.NO_ERROR
+
+
+# Constants of GLSL whose limit has another name, or none of its own that can be asked for.
+_OTHER_NAMES = {
+    "gl_MaxCombinedImageUnitsAndFragmentOutputs": "MAX_COMBINED_SHADER_OUTPUT_RESOURCES",
+    "gl_MaxAtomicCounterBindings": "MAX_ATOMIC_COUNTER_BUFFER_BINDINGS",
+    "gl_MaxDualSourceDrawBuffersEXT": "MAX_DUAL_SOURCE_DRAW_BUFFERS",
+    "gl_MaxGeometryVaryingComponents": "MAX_GEOMETRY_OUTPUT_COMPONENTS",
+}
+_HEADS = {
+    "core": "#version 460",
+    "compat": "#version 460 compatibility",
+    "es": "#version 320 es\n#extension GL_EXT_clip_cull_distance : enable\n"
+    "#extension GL_EXT_blend_func_extended : enable",
+    "native": "#version 450",
+}
+
+
+@pytest.mark.parametrize(
+    "profile", [*list(NEWEST), pytest.param("native", marks=pytest.mark.native)]
+)
+def test_constants_of_glsl_are_the_limits_that_can_be_asked_for(profile: str) -> None:
+    if profile == "native":
+        gl: GLInterface = native_context(profile="core", version=(4, 5), size=(4, 4))
+    else:
+        gl = create_context("numpipe", profile=profile, version=NEWEST[profile])
+    gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, gl.gen_buffers(1)[0])
+    gl.buffer_data(GL.SHADER_STORAGE_BUFFER, 12, bytes(12), GL.STATIC_DRAW)
+    found, wanted = {}, {}
+    for name in CONSTANTS:
+        shader = gl.create_shader(GL.COMPUTE_SHADER)
+        gl.shader_source(
+            shader,
+            f"""{_HEADS[profile]}
+            layout(local_size_x = 1) in; layout(std430, binding = 0) buffer Told {{ int told[3]; }};
+            void main() {{ for (int i = 0; i < 3; i++) told[i] = ivec3({name})[i]; }}""",
+        )
+        gl.compile_shader(shader)
+        if not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
+            continue
+        program = gl.create_program()
+        gl.attach_shader(program, shader)
+        gl.link_program(program)
+        gl.use_program(program)
+        gl.dispatch_compute(1, 1, 1)
+        place = gl.map_buffer_range(GL.SHADER_STORAGE_BUFFER, 0, 12, GL.MAP_READ_BIT)
+        found[name] = list((ctypes.c_int32 * 3).from_address(place))
+        gl.unmap_buffer(GL.SHADER_STORAGE_BUFFER)
+        plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name.removeprefix("gl_")).upper()
+        pname = getattr(GL, _OTHER_NAMES.get(name, plain))
+        if name.startswith("gl_MaxComputeWorkGroup"):
+            wanted[name] = [gl.get_integeri_v(pname, i)[0] for i in range(3)]
+        else:
+            wanted[name] = [gl.get_integerv(pname)[0]] * 3
+    assert found == wanted
+    assert len(found) >= 50
+    assert gl.get_error() == GL.NO_ERROR
+    gl.release()
 
 
 @pytest.mark.parametrize(

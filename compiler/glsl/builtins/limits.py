@@ -70,7 +70,7 @@ class Limits:
     min_program_texel_offset: int = -32
     max_program_texel_offset: int = 31
     max_image_units: int = 32
-    max_combined_image_units_and_fragment_outputs: int = 40
+    max_combined_image_units_and_fragment_outputs: int = 72
     max_combined_shader_output_resources: int = 72
     max_image_samples: int = 0
     max_vertex_image_uniforms: int = 32
@@ -95,7 +95,7 @@ class Limits:
     max_atomic_counter_buffer_size: int = 16384
     max_transform_feedback_buffers: int = 4
     max_transform_feedback_interleaved_components: int = 64
-    max_transform_feedback_separate_components: int = 4
+    max_transform_feedback_separate_components: int = 64
     max_transform_feedback_separate_attribs: int = 4
     max_vertex_streams: int = 4
     max_samples: int = 4

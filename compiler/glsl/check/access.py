@@ -43,14 +43,16 @@ def length_call(c: Checker, node: s.Call, callee: s.Member) -> hir.Expr:
 
 def is_runtime_array(c: Checker, expr: hir.Expr) -> bool:
     """Is it the unsized array at the end of a storage block?"""
+    root, member = expr, -1
     if isinstance(expr, hir.VarRef):
-        return expr.var.quals.storage == "buffer"
-    if isinstance(expr, hir.FieldRef):
-        root = expr.base
+        member = expr.var.member
+    elif isinstance(expr, hir.FieldRef):
+        root, member = expr.base, expr.index
         while isinstance(root, hir.IndexRef):
             root = root.base
-        return isinstance(root, hir.VarRef) and root.var.quals.storage == "buffer"
-    return False
+    if not isinstance(root, hir.VarRef) or root.var.quals.storage != "buffer":
+        return False
+    return root.var.block is None or member == len(root.var.block.type.fields) - 1
 
 
 def is_per_vertex_input(c: Checker, expr: hir.Expr) -> bool:

@@ -141,7 +141,7 @@ def check_member(
         if leaf.base is Base.ATOMIC_UINT or (leaf.is_opaque and not bindless):
             raise c.abort(f"block members cannot be of type '{leaf}'", d)
     if type_.is_unsized_array and storage in ("uniform", "buffer"):
-        if storage == "buffer" and not last:
+        if storage == "buffer" and not last and c.lang.es:
             raise c.abort("only the last member of a storage block can lack a size", d)
         if storage == "uniform" and c.lang.es:
             raise c.abort("arrays in uniform blocks need a size", d)
@@ -186,8 +186,6 @@ def finish_block(
         type_ = array_of(c, interface, d.dims, d)
         if d.dims and storage in ("uniform", "buffer") and any(x is None for x in d.dims):
             raise c.abort("arrays of uniform blocks need a size", d)
-        if d.dims and storage == "out" and c.stage == "vertex" and c.lang.es:
-            raise c.abort("arrays of output blocks are not in GLSL ES", d)
         var = hir.Variable(d.name, type_, quals, d.loc, d.end, "global")
         if not type_.is_array and per_vertex_array(c, quals):
             raise c.abort(f"{c.stage.replace('_', ' ')} '{storage}' blocks must be arrays", d)

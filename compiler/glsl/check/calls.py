@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gallette.compiler.glsl.builtins.functions import Overload, overloads
@@ -85,17 +86,20 @@ def called_builtin(c: Checker, name: str, args: list[hir.Expr]) -> Chosen:
 
 
 def call_element(c: Checker, node: s.Call, callee: s.Index) -> hir.Expr:
-    """`subroutines[i](...)`"""
-    symbol = c.find(callee.base.name) if isinstance(callee.base, s.Name) else None
-    index = c.expr(callee.index)
+    """`subroutines[i](...)`, with an index for each dimension of the array."""
+    at: s.Expr = callee
+    indices: list[hir.Expr] = []
+    while isinstance(at, s.Index):
+        indices.insert(0, c.expr(at.index))
+        at = at.base
+    symbol = c.find(at.name) if isinstance(at, s.Name) else None
     if (
         not isinstance(symbol, hir.Variable)
         or symbol.type.without_array.base is not Base.SUBROUTINE
-        or not index.type.is_scalar
-        or not index.type.is_integer
+        or any(not i.type.is_scalar or not i.type.is_integer for i in indices)
     ):
         raise c.abort("only an element of an array of subroutines can be called", callee)
-    return call_subroutine(c, symbol, [c.expr(a) for a in node.args], node, index)
+    return call_subroutine(c, symbol, [c.expr(a) for a in node.args], node, indices)
 
 
 def pass_arguments(
@@ -145,7 +149,11 @@ def check_memory_argument(c: Checker, param: hir.Variable, arg: hir.Expr) -> Non
 
 
 def call_subroutine(
-    c: Checker, var: hir.Variable, args: list[hir.Expr], node: s.Call, index: hir.Expr | None = None
+    c: Checker,
+    var: hir.Variable,
+    args: list[hir.Expr],
+    node: s.Call,
+    indices: Sequence[hir.Expr] = (),
 ) -> hir.Expr:
     c.use(var)
     prototype = c.shader.subroutine_types[var.type.without_array.name]
@@ -154,8 +162,12 @@ def call_subroutine(
         raise no_match(c, var.name, args, node, [prototype], (), ambiguous=False)
     values = pass_arguments(c, params, args, node, var.name)
     target: hir.Expr = hir.VarRef(var.type, node.loc, node.end, var)
-    if index is not None:
-        target = hir.IndexRef(var.type.without_array, node.loc, node.end, target, index)
+    for index in indices:
+        if target.type.element is None:
+            raise c.abort(f"'{var.name}' has fewer dimensions", node)
+        target = hir.IndexRef(target.type.element, node.loc, node.end, target, index)
+    if target.type.is_array:
+        raise c.abort("an array of subroutines is called element by element", node)
     return hir.SubroutineCall(prototype.result, node.loc, node.end, target, prototype, values)
 
 

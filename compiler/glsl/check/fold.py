@@ -28,8 +28,10 @@ from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["binary", "builtin", "convert", "equal", "unary"]
 
-_UNFOLDABLE = ("noise", "dFd", "fwidth")
+_UNFOLDABLE = ("noise",)
 """prefixes of functions that are no constant expressions, whatever their arguments"""
+_DERIVATIVES = ("dFd", "fwidth")
+"""prefixes of functions that are zero, as constant expressions (GLSL 4.60, section 4.3.3)"""
 
 Bits = tuple[int, ...]
 _Source: TypeAlias = "tuple[int, tuple[int, ...] | None]"
@@ -169,6 +171,8 @@ def equal(type_: Type, a: hir.Value, b: hir.Value) -> bool:
 
 def builtin(call: hir.BuiltinCall, values: list[hir.Value]) -> hir.Value | None:
     """The value of a call with constant arguments, or None when it is no constant expression."""
+    if call.name.startswith(_DERIVATIVES):
+        return _value(call.type, (0,) * call.type.components)
     types = tuple([a.type for a in call.args])
     plan = _builtin(call.name, call.type, call.params, types)
     if plan is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.builtins.functions import overloads
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
 from gallette.compiler.glsl.check.state import Checker, FunctionSet
 from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
@@ -80,6 +81,8 @@ def read_signature(c: Checker, node: s.FunctionDecl, name_node: s.Node) -> hir.F
                 raise c.abort("a subroutine definition names its types", node.quals)
             function.is_subroutine_type = True
         else:
+            if node.body is None:
+                c.error("a function that is a subroutine needs a body", name_node)
             mark_subroutine(c, function, node.quals.subroutine_types, quals)
     if node.name == "main":
         if result is not t.VOID:
@@ -127,6 +130,8 @@ def parameter(c: Checker, p: s.Param) -> hir.Variable:
             c.need("120 es100", f"'{storage}' arrays", p)
     if quals.memory and not type_.without_array.is_image:
         c.error("memory qualifiers are for images", p.quals)
+    if quals.flags & IMAGE_FORMATS:
+        c.error("a parameter has no format", p.quals)
     if p.name:
         c.check_identifier(p.name, p)
     check_precision(c, type_, quals, p)

@@ -75,8 +75,7 @@ def check_auxiliary(c: Checker, quals: hir.Quals, storage: str, node: s.Node) ->
         elif (stage, storage) in (("vertex", "in"), ("fragment", "out")):
             c.error(f"'{word}' cannot be used here", node)
     if quals.invariant:
-        attribute = c.lang.es and stage == "vertex"
-        if storage == "in" and (attribute or c.lang.has("420 es300")):
+        if storage == "in" and (stage == "vertex" or c.lang.has("420 es300")):
             c.error("inputs cannot be declared invariant", node)
         elif storage not in ("in", "out"):
             c.error("only inputs and outputs can be invariant", node)

@@ -81,6 +81,9 @@ def check_atomic_counter(c: Checker, var: hir.Variable, d: s.Declarator) -> None
         c.error("the offset of an atomic counter must be a multiple of 4", d)
     layout["offset"] = offset
     size = 4 * var.type.array_elements
+    most = c.limits.max_atomic_counter_buffer_size
+    if offset + size > most:
+        c.error(f"atomic counter '{d.name}' ends behind byte {most} of its buffer", d)
     for begin, end in c.counter_ranges.get(binding, []):
         if offset < end and begin < offset + size:
             c.error(f"atomic counter '{d.name}' overlaps another one", d)

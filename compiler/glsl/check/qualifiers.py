@@ -105,6 +105,8 @@ def read_storage(
         quals.storage = "in"
         return
     if quals.storage == "in" and new == "const":
+        if c.lang.has("es100-es300"):
+            c.log.error(f"'const' must come earlier in {c.lang.name}", loc, end)
         quals.flags.add("const_in")
         return
     if quals.storage and not (quals.legacy == "varying" and c.stage == "geometry"):

@@ -180,7 +180,7 @@ def requalify(c: Checker, node: s.Declaration) -> None:
 def make_invariant(c: Checker, var: hir.Variable, d: s.Node) -> None:
     storage = var.quals.storage
     allowed = storage == "out" or (
-        storage == "in" and c.stage != "vertex" and c.lang.has("110-410 es100-es100 compat")
+        storage == "in" and c.stage != "vertex" and c.lang.has("110-420 es100-es100 compat")
     )
     if var.kind != "global" or not allowed:
         raise c.abort(f"'{var.name}' cannot be invariant: it is not an output", d)

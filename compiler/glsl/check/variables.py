@@ -56,6 +56,8 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
             c.poison(d.name)
         raise
     if not node.declarators:
+        if quals.storage == "buffer":
+            raise c.abort("'buffer' is for interface blocks", node)
         if type_ is t.ATOMIC_UINT and "offset" in quals.layout:
             default_counter_offset(c, quals, node)
         elif node.type.struct is None:
@@ -204,6 +206,8 @@ def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.
             c.error("'subroutine' is for uniforms and functions", d)
         elif type_.without_array.base is not Base.SUBROUTINE:
             c.error("a subroutine uniform needs a subroutine type", d)
+    elif storage == "uniform" and type_.without_array.base is Base.SUBROUTINE:
+        c.error(f"'{d.name}' has a subroutine type, and needs the qualifier 'subroutine'", d)
     size_per_vertex(c, var, d)
     c.shader.globals.append(var)
     if d.init is not None:

@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["BlockLinker"]
+__all__ = ["BlockLinker", "dims_of"]
 
 
 class BlockLinker:
@@ -101,7 +101,7 @@ class BlockLinker:
         if size > limit:
             self.log.error(f"block '{name}' has {size} bytes, more than the limit of {limit}")
         assert block.instance is not None
-        dims = _dims(block.instance.type)
+        dims = dims_of(block.instance.type)
         binding = block.quals.layout.get("binding", 0)
         first = len(tables)
         all_stages = frozenset(u.stage for u in units)
@@ -121,7 +121,7 @@ class BlockLinker:
                     leaf.array_stride,
                     leaf.type.stride if leaf.type.is_matrix else 0,
                     leaf.type.row_major,
-                    stages,
+                    live,
                     {},
                     top_level_array_size=leaf.top_size,
                     top_level_array_stride=leaf.top_stride,
@@ -158,7 +158,8 @@ class BlockLinker:
             )
 
 
-def _dims(type_: Type) -> list[int]:
+def dims_of(type_: Type) -> list[int]:
+    """The lengths of an array of arrays, the outermost first."""
     dims: list[int] = []
     while type_.element is not None:
         dims.append(type_.length)

@@ -20,6 +20,12 @@ def check_builtin_varyings(edge: Edge) -> None:
     if coord is not None and back is not None and coord.explicit_size and back.explicit_size:
         if coord.type is not back.type:
             edge.log.error("gl_TexCoord is redeclared with different sizes")
+    if edge.consumer.language.has("es100-es100"):
+        for into, out_name in (("gl_FragCoord", "gl_Position"), ("gl_PointCoord", "gl_PointSize")):
+            place, source = b.get(into), a.get(out_name)
+            if place is not None and place.quals.invariant:
+                if source is None or not source.quals.invariant:
+                    edge.log.error(f"'{into}' is invariant and '{out_name}' is not")
     for into, outs in (
         ("gl_Color", ("gl_FrontColor", "gl_BackColor")),
         ("gl_SecondaryColor", ("gl_FrontSecondaryColor", "gl_BackSecondaryColor")),

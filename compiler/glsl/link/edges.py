@@ -100,7 +100,9 @@ def link_attributes(
         nir.component = var.quals.layout.get("component", 0)
         variables.variables[var] = nir
         program.attributes.append(
-            Attribute(var.name, var.type.without_array, location, _array_size(var.type))
+            Attribute(
+                var.name, var.type.without_array, location, _array_size(var.type), nir.component
+            )
         )
 
 
@@ -145,7 +147,14 @@ def link_fragment_outputs(
         nir.invariant, nir.precise = quals.invariant, quals.precise
         variables.variables[var] = nir
         program.frag_outputs.append(
-            FragOutput(var.name, var.type.without_array, location, index, _array_size(var.type))
+            FragOutput(
+                var.name,
+                var.type.without_array,
+                location,
+                index,
+                _array_size(var.type),
+                nir.component,
+            )
         )
 
 

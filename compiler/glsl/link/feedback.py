@@ -174,8 +174,6 @@ def link_feedback(
         if name in seen:
             log.error(f"transform feedback varying '{name}' is listed twice")
         seen.add(name)
-        if target.type.bit_size == 64 or target.type.has_handle:
-            offset = align(offset, 8)
         runs, size = _runs(target, buffer, offset)
         words = size // 4
         if separate and words > limits.max_transform_feedback_separate_components:

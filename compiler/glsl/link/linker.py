@@ -8,10 +8,11 @@ stages learn from each other (dead and constant varyings).
 from __future__ import annotations
 
 from gallette.compiler import debug
-from gallette.compiler.errors import CompileError, tell
+from gallette.compiler.errors import CompileError, GalletteError, tell
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.edges import link_attributes, link_builtins, link_fragment_outputs
+from gallette.compiler.glsl.link.ends import builtin_ends, mark_references, port_ends
 from gallette.compiler.glsl.link.errors import LinkLog, LinkStop
 from gallette.compiler.glsl.link.feedback import link_feedback
 from gallette.compiler.glsl.link.interface import link_stages
@@ -24,7 +25,7 @@ from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.glsl.lower.stage import lower_stage
 from gallette.compiler.nir.check.validate import validate
-from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir import Stage, Variable
 from gallette.compiler.nir.ir.modes import DRAWING
 from gallette.compiler.nir.link.shared_memory import check_shared_memory
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
@@ -53,9 +54,11 @@ class _Linker:
             self.resources()
             self.lower()
             self.program.ok = True
-        except (LinkStop, CompileError) as stop:
+        except (LinkStop, GalletteError) as stop:
             if isinstance(stop, CompileError):
                 self.log.error(stop.log)
+            elif isinstance(stop, GalletteError):  # recursion through subroutines
+                self.log.error(str(stop))
             for shader in self.program.shaders.values():
                 shader.unref()
             self.program.shaders.clear()
@@ -155,6 +158,24 @@ class _Linker:
             elif edge.consumer is None:
                 self.program.outputs += [_end(port, edge.producer.stage) for port in edge.outputs]
 
+    def list_ends(self, named: dict[Stage, set[Variable]]) -> None:
+        """The same as queries list it, with what is built in."""
+        program, stages = self.program, [s for s in _STAGES if s in self.units]
+        for edge in self.edges:
+            if edge.producer is None:
+                for port in edge.inputs:
+                    program.input_resources += port_ends(port, stages[0])
+            elif edge.consumer is None:
+                for port in edge.outputs:
+                    program.output_resources += port_ends(port, edge.producer.stage)
+        for storage, some, rows in (
+            ("in", stages[:1], program.input_resources),
+            ("out", stages[-1:], program.output_resources),
+        ):
+            for stage in some:  # none, if the program has no shaders
+                own = self.variables[stage], named[stage]
+                rows += builtin_ends(self.units[stage], storage, *own)
+
     def resources(self) -> None:
         units = list(self.units.values())
         ResourceLinker(units, self.variables, self.program, self.options.limits, self.log).run()
@@ -166,6 +187,7 @@ class _Linker:
         program = self.program
         for stage, unit in self.units.items():
             program.shaders[stage] = lower_stage(unit, self.variables[stage], program)
+        self.list_ends(mark_references(program.shaders, program))
         dump = debug.is_set("glsl:dump")
         for shader in program.shaders.values():
             if dump:

@@ -48,6 +48,8 @@ def match_ports(edge: Edge) -> None:
             report_unmatched(edge, port)
             continue
         port.partner, other.partner = other, port
+        if port.live and other.quals.layout.get("stream", 0):
+            edge.log.error(f"output '{other.label}' is of a stream that is not rasterized")
         if port.block is None:
             compare_ports(edge, other, port)
 

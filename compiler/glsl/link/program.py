@@ -120,6 +120,7 @@ class Attribute:
     type: Type
     location: int
     array_size: int
+    component: int = 0
 
 
 @_row
@@ -131,6 +132,7 @@ class FragOutput:
     location: int
     index: int
     array_size: int = 0
+    component: int = 0
 
 
 @_row
@@ -145,6 +147,10 @@ class Varying:
     slots: int = 1
     explicit: bool = False  # its location was given, and is what it is matched by
     patch: bool = False
+    component: int = 0
+    interpolation: str = ""
+    """flat or noperspective, where it is not smooth"""
+    precision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +231,10 @@ class LinkedProgram:
     frag_outputs: list[FragOutput] = field(default_factory=list)
     inputs: list[Varying] = field(default_factory=list)
     outputs: list[Varying] = field(default_factory=list)
+    # The same by leaf and with what is built in, for queries: but for a vertex shader's inputs and
+    # a fragment shader's outputs, which stand in `attributes` and `frag_outputs`.
+    input_resources: list[Varying] = field(default_factory=list)
+    output_resources: list[Varying] = field(default_factory=list)
     xfb: StreamOutput | None = None
     subroutines: dict[Stage, list[str]] = field(default_factory=dict)
     subroutine_uniforms: list[SubroutineUniform] = field(default_factory=list)

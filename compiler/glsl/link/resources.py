@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -16,7 +17,7 @@ from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.check.state import constant_value
-from gallette.compiler.glsl.link.blocks import BlockLinker
+from gallette.compiler.glsl.link.blocks import BlockLinker, dims_of
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.layout import Leaf, leaves
 from gallette.compiler.glsl.link.program import (
@@ -139,6 +140,7 @@ class ResourceLinker(BlockLinker):
                 if len(blocks) > 1:
                     a, b = sorted(blocks)[:2]
                     self.log.error(f"'{name}' is declared in the blocks '{a}' and '{b}'")
+        self.check_subroutines(found.values())
         for unit in self.units:
             if self.needs_origin(unit):
                 self.hidden_uniform(found, unit, "gl_FbWposYTransform", t.VEC4)
@@ -156,6 +158,16 @@ class ResourceLinker(BlockLinker):
                     for member in block.members:
                         found.setdefault((storage, member.name), set()).add(name)
         return found
+
+    def check_subroutines(self, shared: Iterable[_Shared]) -> None:
+        """Each subroutine uniform has a function of its type, also where it is not in use."""
+        for item in shared:
+            kind = item.type.without_array
+            if kind.base is Base.SUBROUTINE:
+                for unit in item.users:
+                    functions = unit.functions.values()
+                    if not any(kind.name in f.subroutine_types for f in functions):
+                        self.log.error(f"no function suits the subroutine uniform '{item.name}'")
 
     def needs_origin(self, unit: StageUnit) -> bool:
         coord = unit.builtins.get("gl_FragCoord")
@@ -206,7 +218,12 @@ class ResourceLinker(BlockLinker):
             if item.type.without_array.base is Base.SUBROUTINE:
                 for unit in item.users:
                     own = self.subroutine_locations.setdefault(unit.stage, set())
-                    own.update(range(location, location + max(1, item.type.array_elements)))
+                    wanted = set(range(location, location + max(1, item.type.array_elements)))
+                    if not own.isdisjoint(wanted):
+                        self.log.error(
+                            f"'{item.name}' shares location {min(own & wanted)} with another one"
+                        )
+                    own |= wanted
                 continue
             for i in range(location, location + _locations_of(item.type)):
                 if self.used_locations.setdefault(i, item.name) != item.name:
@@ -387,7 +404,10 @@ class ResourceLinker(BlockLinker):
         """A subroutine uniform is stored as the index of the chosen function."""
         ((unit, var),) = item.users.items()
         count = max(1, item.type.array_elements)
-        type_ = explicit_type(t.array(t.INT, item.type.length) if item.type.is_array else t.INT)
+        kind = t.INT
+        for length in reversed(dims_of(item.type)):
+            kind = t.array(kind, length)
+        type_ = explicit_type(kind)
         offset = align(self.storage, 16)
         self.storage = offset + 16 * count
         nir = Variable(item.name, type_, Mode.UNIFORM, offset=offset)
@@ -396,6 +416,8 @@ class ResourceLinker(BlockLinker):
         names = self.program.subroutines.get(unit.stage)
         if names is None:
             names = self.program.subroutines[unit.stage] = numbered(functions, self.log)
+            if len(functions) > self.limits.max_subroutines:
+                self.log.error(f"the {unit.stage.value} shader has too many subroutines")
         wanted = item.type.without_array.name
         suited = {f.name for f in functions if wanted in f.subroutine_types}
         compatible = tuple(i for i, name in enumerate(names) if name in suited)
@@ -409,9 +431,20 @@ class ResourceLinker(BlockLinker):
             while not taken.isdisjoint(range(location, location + count)):
                 location += 1
             taken.update(range(location, location + count))
-        self.program.subroutine_uniforms.append(
-            SubroutineUniform(item.name, unit.stage, location, item.type.length, offset, compatible)
-        )
+        if location + count > self.limits.max_subroutine_uniform_locations:
+            self.log.error(f"subroutine uniform '{item.name}' has locations beyond the limit")
+        for leaf in leaves(item.name, type_, offset):
+            element = location + (leaf.offset - offset) // 16
+            self.program.subroutine_uniforms.append(
+                SubroutineUniform(
+                    leaf.name.removesuffix("[0]") if leaf.array_size else leaf.name,
+                    unit.stage,
+                    element,
+                    leaf.array_size,
+                    leaf.offset,
+                    compatible,
+                )
+            )
 
     def place_counter(self, item: _Shared) -> None:
         binding = item.layout.get("binding", 0)
@@ -463,8 +496,6 @@ class ResourceLinker(BlockLinker):
                 if begin < end:
                     self.log.error(f"atomic counters '{a}' and '{b}' overlap")
             size = ranges[-1][1]
-            if size > self.limits.max_atomic_counter_buffer_size:
-                self.log.error(f"atomic counter buffer {binding} is too large")
             stages = frozenset(s for u in group for s in u.stages)
             self.program.atomic_buffers.append(AtomicBuffer(binding, size, stages, tuple(indices)))
 

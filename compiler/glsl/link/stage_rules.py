@@ -52,6 +52,8 @@ def check_program(
             log.error(f"{needs} shader")
     if es and _TESS_EVAL in units and _TESS_CTRL not in units:
         log.error("a tessellation evaluation shader needs a tessellation control shader")
+    if Stage.VERTEX in units:
+        _check_position(units[Stage.VERTEX], log)
 
 
 def check_stage(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
@@ -124,6 +126,13 @@ def _check_per_vertex(unit: StageUnit, log: LinkLog) -> None:
     }
     if len(found) > 1:
         log.error(f"{unit.name} shaders redeclare gl_PerVertex differently")
+
+
+def _check_position(unit: StageUnit, log: LinkLog) -> None:
+    """Before GLSL 1.40 a vertex shader has to write gl_Position, unless it is linked alone."""
+    position = unit.builtins.get("gl_Position")
+    if unit.language.has("110-130") and not (position is not None and position.written):
+        log.error("the vertex shader does not write gl_Position")
 
 
 def _check_exclusive(unit: StageUnit, limits: Limits, log: LinkLog) -> None:

@@ -142,7 +142,7 @@ def _subroutines(
     names = program.subroutines.get(unit.stage, [])
     for uniform in program.subroutine_uniforms:
         if uniform.stage is unit.stage:
-            var = unit.globals[uniform.name]
+            var = unit.globals[uniform.name.partition("[")[0]]
             choices[var] = [(i, functions[names[i]]) for i in uniform.compatible]
     return choices
 

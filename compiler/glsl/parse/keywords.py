@@ -7,6 +7,7 @@ other word `"id"`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from gallette.compiler.glsl.check.typenames import TYPE_AVAILABILITY
@@ -181,6 +182,21 @@ def _plain_word(piece: str, lang: Language) -> tuple[str, str] | None:
     return None if odd else (kind, text)
 
 
+def _unsigned_ints(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens with `unsigned int`, as EXT_gpu_shader4 spells it, as `uint`."""
+    before: Token | None = None
+    for token in tokens:
+        if before is not None and before[1] == "unsigned" and token[1] == "int":
+            yield "id", "uint", before[2]
+            before = None
+            continue
+        if before is not None:
+            yield before
+        before = token
+    if before is not None:
+        yield before
+
+
 def classify(tokens: list[Token], lang: Language, log: Log) -> list[Token]:
     """Give every word its kind under `lang`; reserved words are errors and become identifiers."""
     table = _table(lang.key)
@@ -190,7 +206,7 @@ def classify(tokens: list[Token], lang: Language, log: Log) -> list[Token]:
         return out
     out = []
     append = out.append
-    for token in tokens:
+    for token in _unsigned_ints(tokens) if lang.has("EXT_gpu_shader4") else tokens:
         kind = token[0]
         if kind == "id" or kind == "painted":
             text = token[1]

@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.output.engine import FragmentRun
 from gallette.drivers.common.raster.primitives import Batch, FragmentSink, rasterize
 from gallette.drivers.common.raster.scissors import CutByDraw
-from gallette.drivers.common.vertex.stream import resolved
+from gallette.drivers.common.vertex.stream import resolved, submitted
 from gallette.drivers.common.vertex.stream_output import capture
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import LANE, PRIMITIVE
@@ -53,7 +53,7 @@ def run(draw: DrawState, info: DrawInfo, merged: bool = False) -> None:
         return
     stages, counters = draw.fixed.selection.stages, draw.counters
     draw.work.spend(LANE * info.count * info.instance_count)
-    counters.ia_vertices += info.count * info.instance_count
+    counters.ia_vertices += submitted(info) * info.instance_count
     drawn = False
     for part in parts(draw, info, merged):
         counters.ia_primitives += len(part.corners)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError, ResetError
+from gallette.drivers.common.vertex.stream import submitted
 from gallette.pipe.state import DrawInfo
 
 from .grouping import Group
@@ -92,7 +93,7 @@ def add_group(groups: list[Group], merged: MergedDraws) -> None:
         made = list(parts(draw, replace(info, instance_count=count), merged=True))
         assert len(made) <= 1
         groups.append(Group(draw, info.mode, merged.numbers, made[0] if made else None))
-        draw.counters.ia_vertices += info.count * count
+        draw.counters.ia_vertices += submitted(info) * count
 
 
 def draw_group(group: Group) -> None:

@@ -20,7 +20,7 @@ from gallette.pipe.state import SamplerState, SamplerView
 
 from .cube import across_the_seam
 from .image import Image, Planes
-from .wrap import Axis, Taps, clamp, limited, linear_taps, nearest_tap
+from .wrap import Axis, Taps, clamp, gather_taps, limited, linear_taps, nearest_tap
 
 __all__ = ["FloatFilter", "Place", "axes_of"]
 
@@ -312,7 +312,11 @@ class FloatFilter:
         if self.seamless:
             corners, _, _ = self._seamless_corners(place)
         else:
-            corners = self._corners(place, self.taps(place))
+            taps = [
+                gather_taps(axis, place.coords[i], self._extent(i, 0), place.offset[i])
+                for i, axis in enumerate(self.axes)
+            ]
+            corners = self._corners(place, taps)
         return [corners[k][component] for k in (2, 3, 1, 0)]
 
 

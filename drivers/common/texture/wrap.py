@@ -16,7 +16,16 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import limits
 from gallette.pipe.enums import Wrap
 
-__all__ = ["Axis", "Taps", "clamp", "limited", "linear_taps", "nearest_tap"]
+__all__ = [
+    "FOLDED",
+    "Axis",
+    "Taps",
+    "clamp",
+    "gather_taps",
+    "limited",
+    "linear_taps",
+    "nearest_tap",
+]
 
 Array = npt.NDArray[Any]
 F32 = np.float32
@@ -25,6 +34,8 @@ ONE = F32(1.0)
 ZERO = F32(0.0)
 
 _MIRRORED_ONCE = (Wrap.MIRROR_CLAMP, Wrap.MIRROR_CLAMP_TO_EDGE, Wrap.MIRROR_CLAMP_TO_BORDER)
+FOLDED = (Wrap.CLAMP_TO_EDGE, Wrap.MIRROR_REPEAT, Wrap.MIRROR_CLAMP_TO_EDGE)
+"""modes in which two neighbours may be one texel, or come in the other order"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +146,27 @@ def linear_taps(axis: Axis, s: Array, n: Any, offset: Array | int) -> Taps:
     i1 = i0 + 1
     inside0, inside1 = clamp(i0, n), clamp(i1, n)
     return Taps(inside0, inside1, weight, i0 != inside0, i1 != inside1)
+
+
+def gather_taps(axis: Axis, s: Array, n: Any, offset: Array | int) -> Taps:
+    """The two texels a gather takes along an axis: each is wrapped for itself (section 8.14.2).
+
+    A linear filter may mirror or clamp the coordinate instead, for a mean does not tell its texels
+    apart.
+    """
+    if axis.mode not in FOLDED:
+        return linear_taps(axis, s, n, offset)
+    nf = np.asarray(n, F32)
+    whole = np.floor(_scaled(axis, s, nf, offset) - HALF)
+    if axis.mode is Wrap.MIRROR_REPEAT:
+        whole = whole - F32(2.0) * nf * np.floor(whole / (F32(2.0) * nf))
+    i0 = _integer(whole)
+    first, second = i0, i0 + 1
+    if axis.mode is Wrap.MIRROR_REPEAT:
+        first, second = (limits.minimum(i, 2 * n - 1 - i) for i in (i0, i0 + 1))
+    elif axis.mode is Wrap.MIRROR_CLAMP_TO_EDGE:
+        first, second = (i ^ (i >> 31) for i in (i0, i0 + 1))
+    return Taps(clamp(first, n), clamp(second, n), np.zeros((), F32))
 
 
 def _repeat_taps(axis: Axis, s: Array, n: Any, nf: Array, offset: Array | int) -> Taps:

@@ -21,7 +21,7 @@ from .assembly import Runs, cut_runs
 from .fetch import VertexSource
 from .vertices import Ints
 
-__all__ = ["IndexStream", "indices_of", "resolved", "restarts", "vertex_stream"]
+__all__ = ["IndexStream", "indices_of", "resolved", "restarts", "submitted", "vertex_stream"]
 
 _REMEMBERED = 1024
 """Streams of up to so many vertices without indices are made once."""
@@ -97,19 +97,32 @@ def vertex_stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
             indices = indices[kept]
     if not len(indices):
         return np.zeros(0, np.int64), runs, VertexSource(0, 0, None, base_vertex=0, **common)
-    wide = indices.astype(np.int64)
+    bias = info.index_bias
+    wide = moved(indices.astype(np.int64), bias)
     low, high = int(wide.min()), int(wide.max())
     extent = high - low + 1
-    bias = info.index_bias
     wide -= low
     if extent <= _SPARSE * len(wide):
-        source = VertexSource(low + bias, extent, None, base_vertex=bias, **common)
+        source = VertexSource(low, extent, None, base_vertex=bias, **common)
         return wide, runs, source
     unique, inverse = np.unique(wide, return_inverse=True)
-    source = VertexSource(
-        low + bias, len(unique), unique + (low + bias), base_vertex=bias, **common
-    )
+    source = VertexSource(low, len(unique), unique + low, base_vertex=bias, **common)
     return inverse.astype(np.int64, copy=False), runs, source
+
+
+def submitted(info: DrawInfo) -> int:
+    """How many vertices of one instance the application submits: an index that restarts is none."""
+    if not (info.index_size and info.primitive_restart):
+        return info.count
+    return info.count - int(np.count_nonzero(indices_of(info) == info.restart_index))
+
+
+def moved(numbers: Ints, bias: int) -> Ints:
+    """Vertex numbers with the base vertex added: their sum wraps at 32 bits."""
+    if bias:
+        numbers += bias
+        numbers &= 0xFFFFFFFF
+    return numbers
 
 
 def _whole(count: int) -> tuple[Ints, Runs]:
@@ -161,9 +174,7 @@ class IndexStream:
             inside = positions < len(indices)
             found = indices.take(np.where(inside, positions, 0)).astype(np.int64)
             found[~inside] = 0
-        if info.index_bias:
-            found += info.index_bias
-        return found
+        return moved(found, info.index_bias)
 
     def source(self, positions: Ints, instance: int) -> tuple[VertexSource, Callable[[Ints], Ints]]:
         """The vertices some positions need, and where each position's is among them."""

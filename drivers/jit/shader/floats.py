@@ -143,7 +143,7 @@ class Floats:
             corners, _, _ = self._seamless(coords, z, None)
         else:
             x, y = (
-                wrapping.linear_taps(s.b, axis, coords[i], s.extent(i, None), offset_at(offset, i))
+                wrapping.gather_taps(s.b, axis, coords[i], s.extent(i, None), offset_at(offset, i))
                 for i, axis in enumerate(s.key.axes)
             )
             corners = [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gallette.drivers.common.texture.wrap import Axis
+from gallette.drivers.common.texture.wrap import FOLDED, Axis
 from gallette.pipe.enums import Wrap
 
 from ..llvm.text import Builder
@@ -21,6 +21,7 @@ __all__ = [
     "across_the_seam",
     "face_derivatives",
     "fast_log2",
+    "gather_taps",
     "linear_fixed",
     "linear_taps",
     "nearest_fixed",
@@ -180,6 +181,25 @@ def linear_taps(b: Builder, axis: Axis, s: V, n: V, offset: V | None) -> Tap:
     i1 = i0 + 1
     inside0, inside1 = _bounded(b, i0, n), _bounded(b, i1, n)
     return Tap(inside0, inside1, weight, i0.ne(inside0), i1.ne(inside1))
+
+
+def gather_taps(b: Builder, axis: Axis, s: V, n: V, offset: V | None) -> Tap:
+    """The two texels a gather takes along an axis: each is wrapped for itself."""
+    if axis.mode not in FOLDED:
+        return linear_taps(b, axis, s, n, offset)
+    nf = n.to_float()
+    whole = b.math("floor", _scaled(axis, s, nf, offset) - 0.5)
+    if axis.mode is Wrap.MIRROR_REPEAT:
+        period = nf * 2.0
+        whole = whole - b.math("floor", whole / period) * period
+    i0 = _near(b, whole)
+    both = [i0, i0 + 1]
+    if axis.mode is Wrap.MIRROR_REPEAT:
+        both = [b.math("smin", i, b.spread(n + n - 1, i.w) - i) for i in both]
+    elif axis.mode is Wrap.MIRROR_CLAMP_TO_EDGE:
+        both = [i ^ (i >> 31) for i in both]
+    first, second = (_bounded(b, i, n) for i in both)
+    return Tap(first, second, first)
 
 
 def _repeat_taps(b: Builder, axis: Axis, s: V, n: V, nf: V, offset: V | None) -> Tap:

@@ -12,6 +12,7 @@ from sampling_scene import Native, Scene, sample
 
 from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Target, Wrap
 from gallette.pipe.state import SamplerState
+from gallette.state_tracker import create_context
 
 L, N = Filter.LINEAR, Filter.NEAREST
 BORDER = (0.2, 0.4, 0.6, 0.8)
@@ -150,13 +151,33 @@ def test_level_query(native: Native, format: str) -> None:
     check(native, scene, "color = vec4(textureQueryLod(tex, COORD), 0.0, 0.0);", "lod")
 
 
-@pytest.mark.parametrize("format", [RGBA8, RGBA32F])
-def test_gather(native: Native, format: str) -> None:
-    scene = Scene(format=format, sampler=sampler(), **WIDE)
-    check(native, scene, "color = textureGather(tex, COORD);", "tg4")
-    check(native, scene, "color = textureGather(tex, COORD, 2);", "tg4", gather_component=2)
-    expression = "color = textureGatherOffset(tex, COORD, ivec2(1, -3));"
-    check(native, scene, expression, "tg4", offset=[np.int32(1), np.int32(-3)])
+GATHERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "plain": ("textureGather(tex, COORD)", {}),
+    "component": ("textureGather(tex, COORD, 2)", {"gather_component": 2}),
+    "offset": (
+        "textureGatherOffset(tex, COORD, ivec2(1, -3))",
+        {"offset": [np.int32(1), np.int32(-3)]},
+    ),
+}
+
+
+@pytest.mark.parametrize("gather", GATHERS)
+@pytest.mark.parametrize("size", [(64, 32), (13, 7)], ids=str)
+@pytest.mark.parametrize("wrap", Wrap, ids=lambda w: w.name)
+@pytest.mark.parametrize("driver", ["native", "jit"])
+def test_gather(
+    native: Native, driver: str, wrap: Wrap, size: tuple[int, int], gather: str
+) -> None:
+    """Far outside the image on both sides: each of the four texels is wrapped for itself."""
+    scene = Scene(
+        format=RGBA32F, width=size[0], height=size[1], matrix=(2.4, 0.3, 0.1, -0.4, 2.1, 0.2),
+        sampler=sampler(wrap=wrap, border_color=BORDER),
+    )  # fmt: skip
+    if driver == "jit":
+        pytest.importorskip("llvmlite")
+        native = Native(create_context("jit", profile="compat", version=(4, 6), size=(4, 4)))
+    expression, how = GATHERS[gather]
+    check(native, scene, f"color = {expression};", "tg4", tolerance=0, **how)
 
 
 SHAPES = {

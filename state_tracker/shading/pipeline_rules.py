@@ -1,0 +1,68 @@
+"""Can these shaders run together? Section 11.1.3.11 of OpenGL 4.6 and 7.4.1 of OpenGL ES 3.2.
+
+What a program's own stages must have in common, the linker has made sure of; here are the rules for
+what glUseProgram and program pipelines put together.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from gallette.compiler.nir.ir import Stage
+
+if TYPE_CHECKING:
+    from gallette.compiler.glsl import Varying
+    from gallette.state_tracker.shading.programs import Executable
+
+__all__ = ["problem_of"]
+
+_ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
+
+
+def problem_of(stages: dict[Stage, Executable], es: bool) -> str:
+    """Why no command may draw with these stages; "" if it may."""
+    chain = [stage for stage in _ORDER if stage in stages]
+    inner = [s for s in chain if s not in (Stage.VERTEX, Stage.FRAGMENT)]
+    if inner and Stage.VERTEX not in stages:
+        return f"there is a {inner[0].value} shader without a vertex shader"
+    evaluates = Stage.TESS_EVAL in stages
+    if Stage.TESS_CTRL in stages and not evaluates:
+        return "there is a tessellation control shader without an evaluation shader"
+    if es and evaluates and Stage.TESS_CTRL not in stages:
+        return "there is a tessellation evaluation shader without a control shader"
+    seen: list[Executable] = []
+    for stage in chain:
+        executable = stages[stage]
+        if any(stages.get(other) is not executable for other in executable.linked.shaders):
+            return "a program is in use in some of the stages it was linked with"
+        if executable in seen[:-1]:
+            return "a program's stages are apart, with another program between them"
+        if executable not in seen:
+            seen.append(executable)
+    if es:
+        for a, b in pairwise(chain):
+            if stages[a] is not stages[b] and (name := _mismatch(stages[a], stages[b], b)):
+                return f"'{name}' does not match between the {a.value} and {b.value} shaders"
+    return ""
+
+
+def _mismatch(producer: Executable, consumer: Executable, stage: Stage) -> str:
+    """An output or input of ES programs that has no counterpart of its type; "" if there is none.
+
+    What each vertex of a primitive has is an array on one side only: there names must do.
+    """
+    plain = stage is Stage.FRAGMENT
+    outputs = _ends(producer.linked.output_resources, plain)
+    inputs = _ends(consumer.linked.input_resources, plain)
+    return next((str(k) for k in [*inputs, *outputs] if inputs.get(k) != outputs.get(k)), "")
+
+
+def _ends(varyings: list[Varying], plain: bool) -> dict[str | int, object]:
+    """Key of matching, the location where it is given -> what must be the same."""
+    found: dict[str | int, object] = {}
+    for v in varyings:
+        if not v.name.startswith("gl_"):
+            kind = (v.type, v.array_size, v.interpolation, v.precision) if plain else v.patch
+            found[v.location if v.location >= 0 else v.name] = kind
+    return found
