@@ -20,7 +20,7 @@ __all__ = ["FORMULAS", "is_numeric", "ldexp", "lower_math"]
 
 ROOMS = (matrices,)
 """modules that enter their rows when imported"""
-FORMULAS = Formulas.beside(__file__)
+FORMULAS = Formulas.beside(__file__, "formulas.txt")
 """functions that are a few opcodes"""
 
 

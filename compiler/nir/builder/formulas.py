@@ -5,13 +5,13 @@ A table of formulas is a text of rows such as
     smoothstep(low, high, x): t = fsat(fdiv(fsub(x, low), fsub(high, low)));
         fmul(t, fmul(t, fsub(3.0, fmul(2.0, t))))
 
-A row may go on in indented lines; its value is its last expression. What is called is an opcode,
-one of `ROUTINES` or a formula of the same table. `b2f(x)` is `b2f32(x)` where the first argument
-has 32 bits; `_min` is `fmin`, `imin` or `umin`, by the kind that is asked for. `x.yzx` chooses
-components, and `poly(x, a, b, ...)` is a polynomial, its lowest coefficient first. A number has the
-size of what stands beside it, or else of the first argument; `bits` is that size, and `pi`, `inf`,
-`log2e`, `ln2` and `smallest_normal` are numbers. `exact` in front of the colon has the formula
-computed as it is written.
+A row may go on in indented lines; its value is its last expression. What is called is a routine of
+the table, a formula of it, or an opcode. `b2f(x)` is `b2f32(x)` where the first argument has 32
+bits; `_min` is `fmin`, `imin` or `umin`, by the kind that is asked for. `x.yzx` chooses components,
+and `poly(x, a, b, ...)` is a polynomial, its lowest coefficient first. A number has the size of
+what stands beside it, or else of the first argument; `bits` is that size, `int32(n)` is a number of
+32 bits, and `pi`, `inf`, `log2e`, `ln2` and `smallest_normal` are numbers. `exact` in front of the
+colon has the formula computed as it is written.
 
 Front ends build formulas with a `Builder`, the SPIR-V writer with instructions of its own: it
 brings the few methods that `Maker` lists.
@@ -23,7 +23,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Protocol
@@ -32,7 +32,7 @@ from gallette.compiler.nir.builder.core import Builder
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.values import Def
 
-__all__ = ["ROUTINES", "BuilderMaker", "Formulas", "Maker"]
+__all__ = ["BuilderMaker", "Formulas", "Maker"]
 
 
 class Maker(Protocol):
@@ -48,10 +48,10 @@ class Maker(Protocol):
 class BuilderMaker:
     """Builds a formula with a NIR builder; equal numbers in it are one constant."""
 
-    __slots__ = ("b", "numbers")
+    __slots__ = ("b", "numbers", "routines")
 
-    def __init__(self, b: Builder) -> None:
-        self.b = b
+    def __init__(self, b: Builder, routines: Mapping[str, Callable[..., Def]]) -> None:
+        self.b, self.routines = b, routines
         self.numbers: dict[tuple[str, str, int], Def] = {}
 
     def alu(self, name: str, srcs: Sequence[Def]) -> Def:
@@ -72,12 +72,10 @@ class BuilderMaker:
         return value.bit_size
 
     def routine(self, name: str, srcs: Sequence[Def]) -> Def:
-        made: Def = getattr(self.b, name)(*srcs)
-        return made
+        return self.routines[name](self.b, *srcs)
 
 
-ROUTINES = frozenset({"dot", "all", "any", "pair"})
-"""what formulas call and is no opcode; a builder makes the first, the SPIR-V writer the others"""
+_ROUTINES: Mapping[str, Callable[..., Def]] = {"dot": Builder.dot}
 
 _NUMBERS = {"pi": math.pi, "inf": math.inf, "log2e": math.log2(math.e), "ln2": math.log(2)}
 _SMALLEST_NORMAL = {16: 2.0**-14, 32: 2.0**-126, 64: 2.0**-1022}
@@ -118,9 +116,17 @@ class _Formula:
 
 
 class Formulas:
-    """A table of formulas, each compiled when it is first built."""
+    """A table of formulas, each compiled when it is first built.
 
-    def __init__(self, text: str) -> None:
+    `routines` are what they call besides: functions of the builder and the arguments. Another maker
+    knows what to do for their names.
+    """
+
+    def __init__(
+        self, text: str, routines: Mapping[str, Callable[..., Def]] | Iterable[str] = _ROUTINES
+    ) -> None:
+        self.routines = routines if isinstance(routines, Mapping) else {}
+        self.routine_names = frozenset(routines)
         self._rows: dict[str, re.Match[str]] = {}
         self._bodies: dict[str, str] = {}
         self._compiled: dict[str, _Formula] = {}
@@ -130,9 +136,11 @@ class Formulas:
             self._rows[head[1]], self._bodies[head[1]] = head, row[head.end() :]
 
     @classmethod
-    def beside(cls, module: str) -> Formulas:
-        """The table in the file `formulas.txt` beside a module."""
-        return cls(Path(module).with_name("formulas.txt").read_text("ascii"))
+    def beside(
+        cls, module: str, name: str, routines: Mapping[str, Callable[..., Def]] = _ROUTINES
+    ) -> Formulas:
+        """The table in a file beside a module."""
+        return cls(Path(module).with_name(name).read_text("ascii"), routines)
 
     def __contains__(self, name: object) -> bool:
         return name in self._rows
@@ -143,11 +151,17 @@ class Formulas:
     def build(self, b: Builder, name: str, args: Sequence[Def], kind: str = "f") -> Def:
         """A formula built with a builder."""
         with b.exactly() if self._formula(name).exact else nullcontext():
-            return self.make(BuilderMaker(b), name, args, kind)  # type: ignore[no-any-return]
+            return self.make(BuilderMaker(b, self.routines), name, args, kind)  # type: ignore[no-any-return]
 
     def make(self, maker: Maker, name: str, args: Sequence[Any], kind: str = "f") -> Any:
         """A formula built by anybody; `kind` is f, i or u."""
         return self._formula(name).build(maker, kind, args)
+
+    def result(self, name: str) -> ast.expr:
+        """The expression that is a formula's value."""
+        last = ast.parse(" ".join(self._bodies[name].split())).body[-1]
+        assert isinstance(last, ast.Expr)
+        return last.value
 
     def _formula(self, name: str) -> _Formula:
         found = self._compiled.get(name)
@@ -170,11 +184,11 @@ def _code(node: ast.expr, table: Formulas) -> _Code:
     name, args = node.func.id, node.args
     if name == "poly":
         return _code(_horner(args[0], args[1:]), table)
-    if name in ROUTINES:
+    if name in table.routine_names:
         srcs = [_code(arg, table) for arg in args]
         return lambda scope: scope["make"].routine(name, [src(scope) for src in srcs])
     if name in table:
-        codes = [_number(a, "float", None) or _code(a, table) for a in args]
+        codes = [_number(a, "int", None) or _code(a, table) for a in args]
         return lambda scope: table.make(
             scope["make"], name, [code(scope) for code in codes], scope["_"]
         )
@@ -193,7 +207,7 @@ def _operation(name: str, args: list[ast.expr], table: Formulas) -> _Code:
     )  # fmt: skip
     codes = []
     for arg, type in zip(args, opcode.input_types, strict=True):
-        size = type.bits or (None if beside is None else _size(beside))
+        size = type.bits or (None if beside is None else _size(beside, table))
         codes.append(_number(arg, type.base, size) or _code(arg, table))
 
     def code(scope: _Scope) -> Any:
@@ -207,13 +221,16 @@ def _operation(name: str, args: list[ast.expr], table: Formulas) -> _Code:
     return code
 
 
-def _size(node: ast.expr) -> int | str | None:
+def _size(node: ast.expr, table: Formulas) -> int | str | None:
     """Where the size of an expression comes from: bits, a variable, or the first argument."""
     if isinstance(node, ast.Attribute):
-        return _size(node.value)
+        return _size(node.value, table)
     if isinstance(node, ast.Name):
         return node.id
     assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    if node.func.id in table:
+        inner = _size(table.result(node.func.id), table)
+        return inner if isinstance(inner, int) else _size(node.args[0], table)
     opcode = OPCODES.get(node.func.id)
     if opcode is None:
         return None
@@ -221,7 +238,7 @@ def _size(node: ast.expr) -> int | str | None:
         return opcode.output_type.bits
     for arg, type in zip(node.args, opcode.input_types, strict=True):
         if not type.bits and _number(arg, "", None) is None:
-            return _size(arg)
+            return _size(arg, table)
     return None
 
 
@@ -230,6 +247,9 @@ def _number(node: ast.expr, base: str, size: int | str | None) -> _Code | None:
     value = _value(node)
     if value is None:
         return None
+
+    if isinstance(node, ast.Call):
+        size = 32
 
     def code(scope: _Scope) -> Any:
         make, bits = scope["make"], scope[""]
@@ -251,6 +271,8 @@ def _value(node: ast.expr) -> Callable[[int], Any] | None:
         return lambda bits: bits
     if isinstance(node, ast.Name) and node.id == "smallest_normal":
         return _SMALLEST_NORMAL.__getitem__
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int32":
+        return _value(node.args[0])
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _value(node.operand)
         return None if inner is None else lambda bits: -inner(bits)
