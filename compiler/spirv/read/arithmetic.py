@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gallette.compiler.glsl.lower.math import FORMULAS
+from gallette.compiler.glsl.lower.matrices import outer_product, transposed
+from gallette.compiler.glsl.lower.operators import transform
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv import tables
@@ -152,10 +155,8 @@ def _class(r: FunctionReader, i: Instruction) -> None:
 
 @does("OpFwidth", "OpFwidthFine", "OpFwidthCoarse")
 def _fwidth(r: FunctionReader, i: Instruction) -> None:
-    b, x = r.b, r.ssa(i.words[2])
-    tail = {"OpFwidthFine": "_fine", "OpFwidthCoarse": "_coarse"}.get(i.name, "")
-    dx, dy = b.alu(f"fddx{tail}", x), b.alu(f"fddy{tail}", x)
-    r.values[i.words[1]] = b.fadd(b.fabs(dx), b.fabs(dy))
+    name = i.name.replace("OpF", "f")
+    r.values[i.words[1]] = FORMULAS.build(r.b, name, [r.ssa(i.words[2])])
 
 
 # Integers.
@@ -330,20 +331,15 @@ def _scale_matrix(r: FunctionReader, i: Instruction) -> None:
     r.values[i.words[1]] = tuple(r.b.fmul(c, scalar) for c in r.columns(i.words[2]))
 
 
-def matrix_times_vector(r: FunctionReader, columns: tuple[Value, ...], vector: Def) -> Def:
-    """A sum of columns, from the first to the last."""
-    b = r.b
+def _transformed(r: FunctionReader, columns: tuple[Value, ...], vector: Def) -> Def:
     if len(columns) != vector.num_components:
         raise SpirvError("a matrix and a vector that do not match")
-    total = b.fmul(columns[0], b.channel(vector, 0))
-    for k in range(1, len(columns)):
-        total = b.fadd(total, b.fmul(columns[k], b.channel(vector, k)))
-    return total
+    return transform(r.b, [*columns], vector)
 
 
 @does("OpMatrixTimesVector")
 def _matrix_vector(r: FunctionReader, i: Instruction) -> None:
-    r.values[i.words[1]] = matrix_times_vector(r, r.columns(i.words[2]), r.ssa(i.words[3]))
+    r.values[i.words[1]] = _transformed(r, r.columns(i.words[2]), r.ssa(i.words[3]))
 
 
 @does("OpVectorTimesMatrix")
@@ -355,19 +351,17 @@ def _vector_matrix(r: FunctionReader, i: Instruction) -> None:
 @does("OpMatrixTimesMatrix")
 def _matrix_matrix(r: FunctionReader, i: Instruction) -> None:
     left = r.columns(i.words[2])
-    r.values[i.words[1]] = tuple(matrix_times_vector(r, left, c) for c in r.columns(i.words[3]))
+    r.values[i.words[1]] = tuple(_transformed(r, left, c) for c in r.columns(i.words[3]))
 
 
 @does("OpTranspose")
 def _transpose(r: FunctionReader, i: Instruction) -> None:
-    cells = [r.b.channels(c) for c in r.columns(i.words[2])]
-    r.values[i.words[1]] = tuple(r.b.vec(list(rows)) for rows in zip(*cells, strict=True))
+    r.values[i.words[1]] = tuple(transposed(r.b, [*r.columns(i.words[2])]))
 
 
 @does("OpOuterProduct")
 def _outer(r: FunctionReader, i: Instruction) -> None:
-    column, by = r.ssa(i.words[2]), r.b.channels(r.ssa(i.words[3]))
-    r.values[i.words[1]] = tuple(r.b.fmul(column, x) for x in by)
+    r.values[i.words[1]] = tuple(outer_product(r.b, r.ssa(i.words[2]), r.ssa(i.words[3])))
 
 
 @does("OpCompositeConstruct")
