@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import matrices, operators
-from gallette.compiler.glsl.lower.math_table import MATH, Lower, row
+from gallette.compiler.glsl.lower.math_table import MATH, row
 from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.formulas import Formulas
@@ -24,94 +24,11 @@ FORMULAS = Formulas.beside(__file__, "formulas.txt")
 """functions that are a few opcodes"""
 
 
-def _by_type(float_op: str, int_op: str = "", uint_op: str = "") -> Lower:
-    """An opcode chosen by the type of the first argument."""
-
-    def lower(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-        type_ = e.params[0][1]
-        op = float_op if type_.is_float else int_op if type_.is_signed else uint_op or int_op
-        return b.alu(op, *args)
-
-    return lower
-
-
-_OPCODES: dict[str, tuple[str, ...]] = {
-    "sin": ("fsin",),
-    "cos": ("fcos",),
-    "exp2": ("fexp2",),
-    "log2": ("flog2",),
-    "pow": ("fpow",),
-    "sqrt": ("fsqrt",),
-    "inversesqrt": ("frsq",),
-    "abs": ("fabs", "iabs"),
-    "sign": ("fsign", "isign"),
-    "floor": ("ffloor",),
-    "ceil": ("fceil",),
-    "trunc": ("ftrunc",),
-    "fract": ("ffract",),
-    "round": ("fround_even",),
-    "roundEven": ("fround_even",),
-    "mod": ("fmod",),
-    "min": ("fmin", "imin", "umin"),
-    "max": ("fmax", "imax", "umax"),
-    "fma": ("ffma",),
-    "dFdx": ("fddx",),
-    "dFdy": ("fddy",),
-    "dFdxFine": ("fddx_fine",),
-    "dFdyFine": ("fddy_fine",),
-    "dFdxCoarse": ("fddx_coarse",),
-    "dFdyCoarse": ("fddy_coarse",),
-    "not": ("", "", "inot"),
-    "bitfieldExtract": ("", "ibitfield_extract", "ubitfield_extract"),
-    "bitfieldInsert": ("", "bitfield_insert"),
-    "bitCount": ("", "bit_count", "bit_count"),
-    "bitfieldReverse": ("", "bitfield_reverse", "bitfield_reverse"),
-    "findLSB": ("", "find_lsb", "find_lsb"),
-    "findMSB": ("", "ifind_msb", "ufind_msb"),
-    "packUnorm2x16": ("pack_unorm_2x16",),
-    "packSnorm2x16": ("pack_snorm_2x16",),
-    "packUnorm4x8": ("pack_unorm_4x8",),
-    "packSnorm4x8": ("pack_snorm_4x8",),
-    "packHalf2x16": ("pack_half_2x16",),
-    "unpackUnorm2x16": ("", "", "unpack_unorm_2x16"),
-    "unpackSnorm2x16": ("", "", "unpack_snorm_2x16"),
-    "unpackUnorm4x8": ("", "", "unpack_unorm_4x8"),
-    "unpackSnorm4x8": ("", "", "unpack_snorm_4x8"),
-    "unpackHalf2x16": ("", "", "unpack_half_2x16"),
-    "packDouble2x32": ("", "", "pack_64_2x32"),
-    "packInt2x32": ("", "pack_64_2x32"),
-    "packUint2x32": ("", "", "pack_64_2x32"),
-    "unpackDouble2x32": ("unpack_64_2x32",),
-    "unpackInt2x32": ("", "unpack_64_2x32"),
-    "unpackUint2x32": ("", "", "unpack_64_2x32"),
-    "addSaturate": ("", "iadd_sat", "uadd_sat"),
-    "subtractSaturate": ("", "isub_sat", "usub_sat"),
-    "average": ("", "ihadd", "uhadd"),
-    "averageRounded": ("", "irhadd", "urhadd"),
-}
-for _name, _ops in _OPCODES.items():
-    MATH[_name] = _by_type(*_ops)
-
-
 @row("mix")
 def _mix(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     if e.params[2][1].is_boolean:
         return b.bcsel(args[2], args[1], args[0])
     return b.flrp(args[0], args[1], args[2])
-
-
-@row(
-    "floatBitsToInt",
-    "floatBitsToUint",
-    "intBitsToFloat",
-    "uintBitsToFloat",
-    "doubleBitsToInt64",
-    "doubleBitsToUint64",
-    "int64BitsToDouble",
-    "uint64BitsToDouble",
-)
-def _same_bits(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    return b.mov(args[0])
 
 
 @row("length")
@@ -125,11 +42,6 @@ def _length(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
 @row("distance")
 def _distance(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     return _length(b, e, [b.fsub(args[0], args[1])])
-
-
-@row("dot")
-def _dot(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    return b.dot(args[0], args[1])
 
 
 @row("normalize")

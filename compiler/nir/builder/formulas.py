@@ -228,6 +228,8 @@ def _size(node: ast.expr, table: Formulas) -> int | str | None:
     if isinstance(node, ast.Name):
         return node.id
     assert isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    if node.func.id in table.routine_names:
+        return None
     if node.func.id in table:
         inner = _size(table.result(node.func.id), table)
         return inner if isinstance(inner, int) else _size(node.args[0], table)

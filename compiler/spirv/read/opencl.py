@@ -44,7 +44,7 @@ smoothstep:smoothstep cross:cross distance:distance length:length normalize:norm
 _FORMULAS = _pairs("""
 fclamp:clamp s_clamp:clamp u_clamp:clamp s_mad24:mad_wrap u_mad24:mad_wrap s_mad_hi:mad_hi
 u_mad_hi:mad_hi s_mad_sat:mad_sat u_mad_sat:u_mad_sat s_abs_diff:absoluteDifference
-u_abs_diff:absoluteDifference round:round exp10:exp10 log10:log10 hypot:hypot clz:clz ctz:ctz
+u_abs_diff:absoluteDifference round:round_away exp10:exp10 log10:log10 hypot:hypot clz:clz ctz:ctz
 copysign:copysign bitselect:bitselect sinpi:sinpi cospi:cospi maxmag:maxmag minmag:minmag fdim:fdim
 expm1:expm1 log1p:log1p cbrt:cbrt pown:pown rootn:rootn ilogb:ilogb logb:logb remainder:remainder
 nextafter:nextafter
