@@ -10,6 +10,7 @@ seed; so is an input that takes longer than the limit allows for its length.
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import re
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+os.environ.setdefault("GALLETTE_DEBUG", "nir:validate")  # what the linker makes, too
 
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program  # noqa: E402
 from gallette.compiler.glsl.builtins.functions import builtin_names  # noqa: E402

@@ -30,6 +30,7 @@ for folder in (ROOT, ROOT / "bench"):
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
 os.environ.setdefault("EGL_PLATFORM", "surfaceless")
+os.environ.setdefault("GALLETTE_DEBUG", "nir:validate")  # what the linker makes, too
 os.environ.setdefault("LIBGL_ALWAYS_SOFTWARE", "1")
 
 from glsl_programs import syntax as s  # noqa: E402

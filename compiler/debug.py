@@ -31,7 +31,10 @@ FLAGS: dict[str, DebugFlag] = {
     flag.name: flag
     for flag in (
         DebugFlag("nir:print", "print the shader after every pass that made progress"),
-        DebugFlag("nir:validate", "validate the shader after every pass that made progress"),
+        DebugFlag(
+            "nir:validate",
+            "validate linked shaders, and after every pass with progress",
+        ),
         DebugFlag("nir:idle", "run passes that were left out, too: they must find nothing to do"),
         DebugFlag("nir:metadata", "recompute preserved metadata after every pass and compare"),
         DebugFlag("glsl:dump", "print the NIR of every compiled GLSL shader"),

@@ -51,7 +51,7 @@ _BEYOND: dict[str, dict[str, str]] = {
     },
     "NIR intrinsics": {
         r"(load|store)_global|global_atomic.*": "addresses: kernels'",
-        r"(load|store)_scratch|load_push_constant": "SPIR-V's, or a pass that a driver asks for",
+        r"(load|store)_scratch": "SPIR-V's, or a pass that a driver asks for",
     },
     "pixel formats": {
         r"A\dB.*|A\dR.*|R\dG\d.*B\dA?\d?_UNORM|R3G3B2.*|A2.*": "only a layout of pixel transfers",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 
@@ -47,60 +48,54 @@ VARYING_BUILTINS = {
     VaryingSlot.TESS_LEVEL_INNER: "TessLevelInner",
 }
 BUILTIN_CAPABILITY = {
-    "ClipDistance": "ClipDistance",
-    "CullDistance": "CullDistance",
-    "ViewportIndex": "MultiViewport",
-    "SampleId": "SampleRateShading",
-    "SamplePosition": "SampleRateShading",
-    "BaseVertex": "DrawParameters",
-    "BaseInstance": "DrawParameters",
-    "DrawIndex": "DrawParameters",
-    "SubgroupEqMask": "GroupNonUniformBallot",
-    "SubgroupGeMask": "GroupNonUniformBallot",
-    "SubgroupGtMask": "GroupNonUniformBallot",
-    "SubgroupLeMask": "GroupNonUniformBallot",
-    "SubgroupLtMask": "GroupNonUniformBallot",
-    "SubgroupSize": "GroupNonUniform",
-    "SubgroupLocalInvocationId": "GroupNonUniform",
-    "SubgroupId": "GroupNonUniform",
-    "NumSubgroups": "GroupNonUniform",
+    name: capability
+    for capability, names in {
+        "ClipDistance": "ClipDistance",
+        "CullDistance": "CullDistance",
+        "MultiViewport": "ViewportIndex",
+        "SampleRateShading": "SampleId SamplePosition",
+        "DrawParameters": "BaseVertex BaseInstance DrawIndex",
+        "GroupNonUniformBallot": "SubgroupEqMask SubgroupGeMask SubgroupGtMask SubgroupLeMask "
+        "SubgroupLtMask",
+        "GroupNonUniform": "SubgroupSize SubgroupLocalInvocationId SubgroupId NumSubgroups",
+    }.items()
+    for name in names.split()
 }
-# Intrinsic: (BuiltIn, kind, components, length of the array it is in SPIR-V or 0)
-SYSTEM_BUILTINS: dict[str, tuple[str, str, int, int]] = {
-    "load_vertex_id": ("VertexIndex", "i", 1, 0),
-    "load_base_vertex": ("BaseVertex", "i", 1, 0),
-    "load_base_instance": ("BaseInstance", "i", 1, 0),
-    "load_draw_id": ("DrawIndex", "i", 1, 0),
-    "load_invocation_id": ("InvocationId", "i", 1, 0),
-    "load_primitive_id": ("PrimitiveId", "i", 1, 0),
-    "load_patch_vertices_in": ("PatchVertices", "i", 1, 0),
-    "load_tess_coord": ("TessCoord", "f", 3, 0),
-    "load_tess_level_outer": ("TessLevelOuter", "f", 1, 4),
-    "load_tess_level_inner": ("TessLevelInner", "f", 1, 2),
-    "load_frag_coord": ("FragCoord", "f", 4, 0),
-    "load_point_coord": ("PointCoord", "f", 2, 0),
-    "load_front_face": ("FrontFacing", "b", 1, 0),
-    "load_sample_id": ("SampleId", "i", 1, 0),
-    "load_sample_pos": ("SamplePosition", "f", 2, 0),
-    "load_sample_mask_in": ("SampleMask", "i", 1, 1),
-    "load_helper_invocation": ("HelperInvocation", "b", 1, 0),
-    "load_layer_id": ("Layer", "i", 1, 0),
-    "load_viewport_index": ("ViewportIndex", "i", 1, 0),
-    "load_local_invocation_id": ("LocalInvocationId", "u", 3, 0),
-    "load_local_invocation_index": ("LocalInvocationIndex", "u", 1, 0),
-    "load_global_invocation_id": ("GlobalInvocationId", "u", 3, 0),
-    "load_workgroup_id": ("WorkgroupId", "u", 3, 0),
-    "load_num_workgroups": ("NumWorkgroups", "u", 3, 0),
-    "load_subgroup_size": ("SubgroupSize", "u", 1, 0),
-    "load_subgroup_invocation": ("SubgroupLocalInvocationId", "u", 1, 0),
-    "load_num_subgroups": ("NumSubgroups", "u", 1, 0),
-    "load_subgroup_id": ("SubgroupId", "u", 1, 0),
-    "load_subgroup_eq_mask": ("SubgroupEqMask", "u", 4, 0),
-    "load_subgroup_ge_mask": ("SubgroupGeMask", "u", 4, 0),
-    "load_subgroup_gt_mask": ("SubgroupGtMask", "u", 4, 0),
-    "load_subgroup_le_mask": ("SubgroupLeMask", "u", 4, 0),
-    "load_subgroup_lt_mask": ("SubgroupLtMask", "u", 4, 0),
-}
+_SIGNED = """
+vertex_id:VertexIndex base_vertex:BaseVertex base_instance:BaseInstance draw_id:DrawIndex
+invocation_id:InvocationId primitive_id:PrimitiveId patch_vertices_in:PatchVertices
+tess_coord:TessCoord tess_level_outer:TessLevelOuter tess_level_inner:TessLevelInner
+frag_coord:FragCoord point_coord:PointCoord front_face:FrontFacing sample_id:SampleId
+sample_pos:SamplePosition sample_mask_in:SampleMask helper_invocation:HelperInvocation
+layer_id:Layer viewport_index:ViewportIndex
+"""
+_UNSIGNED = """
+local_invocation_id:LocalInvocationId local_invocation_index:LocalInvocationIndex
+global_invocation_id:GlobalInvocationId workgroup_id:WorkgroupId num_workgroups:NumWorkgroups
+subgroup_size:SubgroupSize subgroup_invocation:SubgroupLocalInvocationId
+num_subgroups:NumSubgroups subgroup_id:SubgroupId subgroup_eq_mask:SubgroupEqMask
+subgroup_ge_mask:SubgroupGeMask subgroup_gt_mask:SubgroupGtMask subgroup_le_mask:SubgroupLeMask
+subgroup_lt_mask:SubgroupLtMask
+"""
+"""system values of NIR and the `BuiltIn` each is, by the sign of those that are integers"""
+_ARRAYS = {"TessLevelOuter": 4, "TessLevelInner": 2, "SampleMask": 1}
+"""what is an array of scalars in SPIR-V, and its length"""
+
+
+def _system_builtins() -> dict[str, tuple[str, str, int, int]]:
+    found = {}
+    for pairs, integer in ((_SIGNED, "i"), (_UNSIGNED, "u")):
+        for pair in pairs.split():
+            name, _, builtin = pair.partition(":")
+            row = INTRINSICS[f"load_{name}"]
+            kind = "f" if row.is_float else "b" if row.dest_bits == 1 else integer
+            length = _ARRAYS.get(builtin, 0)
+            found[row.name] = (builtin, kind, 1 if length else row.dest or 1, length)
+    return found
+
+
+SYSTEM_BUILTINS = _system_builtins()
+"""by intrinsic: `BuiltIn`, kind, components, length of the array that it is in SPIR-V or 0"""
 
 
 def slot_text(slot: IntEnum) -> str:

@@ -34,10 +34,8 @@ __all__ = [
 
 SYSTEM_VALUES = (
     "vertex_id",
-    "vertex_id_zero_base",
     "instance_id",
     "base_vertex",
-    "first_vertex",
     "base_instance",
     "draw_id",
     "primitive_id",
@@ -50,7 +48,6 @@ SYSTEM_VALUES = (
     "sample_id",
     "sample_pos",
     "sample_mask_in",
-    "num_samples",
     "layer_id",
     "viewport_index",
     "alpha_ref",

@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 _MOST_CONVERTED = 1 << 14
 """Rows of a buffer in another format that are converted, all at once."""
 
-_SYSTEM = ("vertex_id", "vertex_id_zero_base", "instance_id")
+_SYSTEM = ("vertex_id", "instance_id")
 _FOREVER = (1 << 31) - 1
 
 
@@ -255,8 +255,6 @@ def _number(name: str, values: Array, stream: Stream, info: DrawInfo, first: int
         found = lanes // stream.count
     else:
         found = lanes % stream.count + first
-        if name == "vertex_id_zero_base":
-            found -= info.index_bias if info.index_size else first
     values[: stream.lanes] = found.astype(np.int32)
 
 

@@ -56,7 +56,7 @@ class DirectMemory:
         self.outputs = np.zeros((self.ROWS, MOST_LANES), np.float32)
         self.window = np.zeros((4, MOST_LANES), np.float32)
         self.zeros, self.ones = np.zeros(MOST_LANES, np.float32), np.ones(MOST_LANES, np.float32)
-        self.ids = np.zeros((3, MOST_LANES), np.int32)
+        self.ids = np.zeros((2, MOST_LANES), np.int32)
         self.records = np.empty((MOST_TRIANGLES, Record.SIZE), np.int32)
         self.counters = np.zeros(4, np.int64)
         self.tally = np.zeros(TallyWords.SIZE, np.int64)

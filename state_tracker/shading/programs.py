@@ -188,8 +188,8 @@ class Executable:
         shader = self.linked.shaders.get(Stage.VERTEX)
         read = shader.info.system_values_read if shader is not None else set()
         for value, name in (
-            (SystemValue.VERTEX_ID, "gl_VertexID"),
-            (SystemValue.INSTANCE_ID, "gl_InstanceID"),
+            (SystemValue["VERTEX_ID"], "gl_VertexID"),
+            (SystemValue["INSTANCE_ID"], "gl_InstanceID"),
         ):
             if value in read and all(a.name != name for a in found):
                 found.append(Attribute(name, INT, -1, 0))

@@ -10,6 +10,7 @@ from gallette.compiler.glsl.language import EXTENSIONS, Language
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.types import Type
+from tests.checklists import step
 
 LAYOUTS = {
     "compute": "layout(local_size_x = 4) in;",
@@ -29,6 +30,7 @@ PLENTY = Limits(
     max_compute_image_uniforms=99,
     max_combined_image_units_and_fragment_outputs=99,
 )
+LOWERING = step("compiler/glsl", "built-in function", "lowering")
 HEADER = "#version 460 compatibility\n" + "".join(
     f"#extension GL_{name} : enable\n" for name, api in EXTENSIONS.items() if api != "es"
 )
@@ -105,11 +107,14 @@ def test_every_overload_lowers(stage: str) -> None:
                 "#version 460\nlayout(triangles) in; void main() { gl_Position = vec4(0.0); }"
             )
             others.append(compile_shader(Stage.TESS_EVAL, evaluate))
-        program = link_program(
-            [*others, shader],
-            LinkOptions(api="compat", optimize=False, separable=True, limits=PLENTY),
-        )
-        assert program.ok, f"{name}: {program.info_log}"
+        try:
+            program = link_program(
+                [*others, shader],
+                LinkOptions(api="compat", optimize=False, separable=True, limits=PLENTY),
+            )
+        except Exception as error:
+            raise AssertionError(f"{name}: {LOWERING}") from error
+        assert program.ok, f"{name}: {program.info_log}\n{LOWERING}"
         for nir in program.shaders.values():
             validate(nir)
             nir.unref()

@@ -20,6 +20,7 @@ from gallette.drivers.jit.llvm.values import V
 from gallette.drivers.jit.shader import alu_vectors  # noqa: F401 - it fills the table
 from gallette.drivers.jit.shader.alu import EMITTERS, emit_alu, llvm_type
 from gallette.drivers.jit.shader.maths import unit
+from tests.checklists import step
 
 Array = npt.NDArray[Any]
 LANES = 64
@@ -116,7 +117,8 @@ def sizes(op: Opcode) -> list[int]:
 
 def test_every_opcode_has_an_emitter() -> None:
     """Derivatives depend on how lanes lie in quads, so the stage's own code emits them."""
-    assert set(OPCODES) - set(EMITTERS) == DERIVATIVES
+    missing = set(OPCODES) - set(EMITTERS)
+    assert missing == DERIVATIVES, step("compiler/nir", "opcode", "jit")
     assert not set(EMITTERS) - set(OPCODES)
 
 

@@ -16,7 +16,6 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 from gallette.compiler.nir.ir.cf import If, Loop, next_block
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
-from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.ownership import COUNTERS, live_shaders
@@ -402,7 +401,3 @@ def test_a_slot_has_one_name_and_those_of_a_row_follow_one_another(kind: type[Sl
 )
 def test_there_is_room_for_as_many_as_gl_has(first: Slot, last: Slot, count: int) -> None:
     assert last - first + 1 == count
-
-
-def test_every_system_value_is_loaded_by_an_intrinsic_of_its_name() -> None:
-    assert {value.intrinsic for value in SystemValue} <= set(INTRINSICS)

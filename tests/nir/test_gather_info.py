@@ -10,6 +10,7 @@ import pytest
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.slots import SystemValue
 from gallette.compiler.nir.passes.io.gather_info import gather_info
 from gallette.compiler.nir.text.parser import parse
 
@@ -137,21 +138,21 @@ TOLD: list[tuple[str, str, dict[str, Any]]] = [
     (
         FRAGMENT,
         "32x4 %r = @load_frag_coord ()",
-        {"reads_frag_coord": True, "system_values_read": {13}},
+        {"reads_frag_coord": True, "system_values_read": {SystemValue["FRAG_COORD"]}},
     ),
     (
         FRAGMENT,
         "32 %r = @load_sample_id ()",
-        {"uses_sample_shading": True, "system_values_read": {16}},
+        {"uses_sample_shading": True, "system_values_read": {SystemValue["SAMPLE_ID"]}},
     ),
     (
         FRAGMENT,
         "32x2 %r = @load_sample_pos ()",
-        {"uses_sample_shading": True, "system_values_read": {17}},
+        {"uses_sample_shading": True, "system_values_read": {SystemValue["SAMPLE_POS"]}},
     ),
     (FRAGMENT, "32x2 %r = @load_barycentric_sample ()", {"uses_sample_shading": True}),
     (FRAGMENT, "32x2 %r = @load_barycentric_centroid ()", {}),
-    (VERTEX, "32 %r = @load_instance_id ()", {"system_values_read": {2}}),
+    (VERTEX, "32 %r = @load_instance_id ()", {"system_values_read": {SystemValue["INSTANCE_ID"]}}),
     *(
         (FRAGMENT, f"32x4 %r = {tex}", {"textures_used": {3}} | more)
         for tex, more in (

@@ -477,19 +477,6 @@ def test_outputs_are_read_back_by_an_offset_of_each_lane() -> None:
     assert ints(result, 5) == [*np.where(there, 3, 0)]
 
 
-def test_push_constants_lie_in_a_buffer_of_their_own() -> None:
-    result = run(
-        """32 %four = load_const (4)
-        32 %at = imul %lane, %four
-        32 %x = @load_push_constant (%at) (base=8, range=64)
-        """
-        + out("%x")
-    )
-    words = result.buffers["push", 0].view(np.uint32) if ("push", 0) in result.buffers else None
-    assert words is not None
-    assert ints(result) == words[2 : 2 + LANES].astype(np.int32).tolist()
-
-
 def test_what_the_interpreter_does_not_know_is_said() -> None:
     with pytest.raises(GalletteError, match="does not know the intrinsic shader_clock"):
         run("32x2 %t = @shader_clock ()")

@@ -9,6 +9,7 @@ import pytest
 
 from gallette.compiler.nir.ir.fold import evaluate
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode, numpy_dtype
+from tests.checklists import step
 
 COUNT = 1031  # odd, so that vector loops have a tail
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 1e-40, 3e38, -7.25, 255.0]
@@ -219,6 +220,6 @@ def test_64_bit_integers_multiply_high() -> None:
 
 def test_every_row_is_documented_and_its_signature_reads_back() -> None:
     for op in OPCODES.values():
-        assert op.doc, op.name
+        assert op.doc, f"{op.name}: {step('compiler/nir', 'opcode', 'row')}"
         assert op.signature.count("->") == 1
         assert op.num_inputs == len(op.input_sizes)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 
 import pytest
 
 from gallette.compiler.nir.algebraic.rules import all_rules
 from gallette.compiler.nir.run.reference import PAGES, algebraic_page, main, own_passes
+from tests.checklists import step
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -16,7 +18,9 @@ FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 @pytest.mark.parametrize("name", PAGES)
 def test_regenerating_a_page_changes_nothing(name: str) -> None:
     committed = (FOLDER / name).read_text(encoding="utf-8")
-    assert committed == PAGES[name](), "run python -m gallette.compiler.nir.run.reference"
+    what = {"opcodes.md": "opcode", "intrinsics.md": "intrinsic", "passes.md": "pass"}
+    said = step("compiler/nir", what.get(name, "rewrite rule"), "page")
+    assert committed == PAGES[name](), said
 
 
 def test_pages_say_that_they_are_generated(tmp_path: Path) -> None:
@@ -31,8 +35,16 @@ def test_every_rule_is_on_its_page() -> None:
     assert missing == []
 
 
+def test_every_pass_has_a_test() -> None:
+    """A shader with `CHECK` lines, or another test here, names it."""
+    files = [f for f in Path(__file__).parent.rglob("*") if f.suffix in (".nir", ".py")]
+    words = set(re.findall(r"\w+", "\n".join(f.read_text(encoding="utf-8") for f in files)))
+    assert [n for n in own_passes() if n not in words] == [], step("compiler/nir", "pass", "test")
+
+
 def test_every_pass_says_what_it_is_for() -> None:
-    assert [name for name, info in own_passes().items() if len(info.doc) < 40] == []
+    silent = [name for name, info in own_passes().items() if len(info.doc) < 40]
+    assert silent == [], step("compiler/nir", "pass", "docstring")
     for name, info in own_passes().items():
         assert info.function.__name__ == name
         assert inspect.getdoc(info.function) == info.doc

@@ -38,6 +38,7 @@ from gallette.pipe.state import (
     StencilState,
     Surface,
 )
+from tests.checklists import step
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,7 +46,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", pages())
 def test_reference_pages_are_up_to_date(name: str) -> None:
     text = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
-    assert text == pages()[name], "run: python -m gallette.pipe.reference docs/reference"
+    assert text == pages()[name], step("pipe", "format", "page")
 
 
 def test_pages_are_written_into_a_new_folder(tmp_path: Path) -> None:

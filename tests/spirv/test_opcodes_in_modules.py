@@ -20,6 +20,7 @@ from gallette.compiler.spirv.emit import nir_to_spirv
 from gallette.compiler.spirv.emit.alu import supported_opcodes
 from gallette.compiler.spirv.module import read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
+from tests.checklists import step
 
 INTS = (
     0,
@@ -60,6 +61,16 @@ _UINT = {1: np.uint32, 8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
 Taken = list[tuple[str, int, int]]
 """of each word of the inputs: the kind of number, its bits, which half of it"""
+
+
+def test_every_opcode_can_be_written() -> None:
+    """But for those that small machines have instead of others, behind the last pass."""
+    assert set(OPCODES) - supported_opcodes() == {
+        "fcos_reduced",
+        "frcp_8bit",
+        "frsq_8bit",
+        "fsin_reduced",
+    }, step("compiler/nir", "opcode", "SPIR-V")
 
 
 def widths_of(op: Opcode) -> tuple[int, ...]:
@@ -152,11 +163,15 @@ def numbers(outputs: dict[Any, Any], bits: int) -> np.ndarray[Any, Any]:
     return columns[0::2].astype(np.uint64) | columns[1::2].astype(np.uint64) << np.uint64(32)
 
 
-def alike(wanted: np.ndarray[Any, Any], found: np.ndarray[Any, Any], bits: int) -> Any:
-    """Are floats the same, but for a few units in the last place?"""
+def alike(
+    wanted: np.ndarray[Any, Any], found: np.ndarray[Any, Any], bits: int, flushed: bool
+) -> Any:
+    """Are floats the same, but for a few units in the last place (or flushed denormals)?"""
     one, other = wanted.view(_FLOAT[bits]), found.view(_FLOAT[bits])
+    tiny = np.finfo(_FLOAT[bits]).smallest_normal
     apart = np.where(wanted > found, wanted - found, found - wanted)
-    return (apart <= ULPS) | (one == other) | (np.isnan(one) & np.isnan(other))
+    zeroed = flushed & (np.abs(one) < tiny) & (other == 0)
+    return (apart <= ULPS) | (one == other) | (np.isnan(one) & np.isnan(other)) | zeroed
 
 
 @pytest.mark.parametrize(
@@ -175,7 +190,8 @@ def test_an_opcode_comes_back_as_it_was(name: str, width: int) -> None:
     assert undeclared(module) == set()
     bits = op.output_type.bits or (1 if op.output_type.base == "bool" else width)
     wanted, found = (numbers(run.outputs, bits) for run in (before, after))
-    same = alike(wanted, found, bits) if op.output_type.base == "float" else wanted == found
+    is_float, flushed = op.output_type.base == "float", name == "ldexp" and width == 32
+    same = alike(wanted, found, bits, flushed) if is_float else wanted == found
     assert same.all(), [(hex(w), hex(f)) for w, f in zip(wanted[~same], found[~same], strict=True)]
     shader.unref()
     again.unref()

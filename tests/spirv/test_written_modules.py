@@ -235,18 +235,6 @@ def test_projected_lookups_divide(op: str, shadow: bool) -> None:
     assert any(f"OpImage{name[op, shadow]} " in line for line in lines)
 
 
-def test_numbers_of_vertices_that_begin_at_zero() -> None:
-    b, out = built(Stage.VERTEX)
-    number = b.i2f32(b.intrinsic("load_vertex_id_zero_base"))
-    size = b.u2f32(b.imm_int(3))
-    b.store_var(out, b.vec([number, size, number, size]), 0b1111)
-    lines = written(b.shader)
-    assert any("OpISub %uint" in line for line in lines)
-    assert {"BuiltIn VertexIndex", "BuiltIn BaseVertex"} <= {
-        " ".join(line.split()[2:]) for line in lines if line.startswith("OpDecorate")
-    }
-
-
 def test_components_are_stored_one_by_one() -> None:
     """Those that the mask names, with their own numbers."""
     b, out = built()
@@ -380,11 +368,6 @@ def _all_at_once(b: Builder) -> None:
     b.intrinsic("load_deref", [b.deref_var(var).result], num_components=3, bit_size=32)
 
 
-def _at_a_pixel(b: Builder) -> None:
-    deref = b.deref_var(_input(b, t.vec(t.Base.FLOAT, 4)))
-    b.intrinsic("interp_deref_at_pixel", [deref.result], num_components=4)
-
-
 def _added(b: Builder, op: str = "inc_wrap") -> None:
     deref = b.deref_var(b.shader.add_variable("w", t.UINT, Mode.SHARED))
     b.intrinsic("deref_atomic", [deref.result, b.imm_int(1)], bit_size=32, atomic_op=op)
@@ -399,7 +382,6 @@ UNWRITTEN: list[tuple[str, Callable[[], Builder]]] = [
     ("no storage class for uniform variable p", _with(_without_storage)),
     ("a array_wildcard deref cannot be written down", _with(_every_element)),
     ("a load of uint.* is too much at once", _with(_all_at_once)),
-    ("interp_deref_at_pixel has no counterpart", _with(_at_a_pixel)),
     ("no atomic inc_wrap", _with(_added)),
     ("intrinsic load_alpha_ref has no counterpart",
      _with(lambda b: b.intrinsic("load_alpha_ref"))),

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower import values as lowered
-from gallette.compiler.glsl.lower.math import MATH, lower_math
+from gallette.compiler.glsl.lower.math import is_numeric, lower_math
 from gallette.compiler.glsl.lower.values import vector_bits
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader, Src, Stage, Undef
@@ -192,7 +192,7 @@ def _equal(type_: Type) -> _Plan:
 def _builtin(
     name: str, type_: Type, params: tuple[tuple[str, Type], ...], types: tuple[Type, ...]
 ) -> _Plan | None:
-    if name.startswith(_UNFOLDABLE) or type_ is t.VOID or name not in MATH:
+    if name.startswith(_UNFOLDABLE) or type_ is t.VOID or not is_numeric(name):
         return None
     if any(direction not in ("in", "const") for direction, _ in params):
         return None

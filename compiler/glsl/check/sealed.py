@@ -10,6 +10,8 @@ then be linked with any partners in any order; what a link decides, it decides o
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -58,16 +60,12 @@ _SEALED: dict[type, type] = {
     hir.Shader: _Shader,
 }
 _OPEN = {sealed: plain for plain, sealed in _SEALED.items()}
-_FIELDS: dict[type, tuple[str, ...]] = {
-    plain: tuple(plain.__dataclass_fields__)  # type: ignore[attr-defined]
-    for plain in _SEALED
+_FROZEN: dict[str, tuple[type, Callable[[Any], Any], Any]] = {
+    "list": (list, tuple, ()),
+    "set": (set, frozenset, frozenset()),
+    "dict": (dict, MappingProxyType, MappingProxyType({})),
 }
-_FROZEN: dict[str, tuple[Any, Any]] = {
-    "list": (tuple, ()),
-    "set": (frozenset, frozenset()),
-    "dict": (MappingProxyType, MappingProxyType({})),
-}
-"""what grows -> how it is frozen, and what an empty one becomes"""
+"""what grows: its class, how it is frozen, and what an empty one becomes"""
 
 
 def seal(shader: hir.Shader) -> None:
@@ -143,21 +141,19 @@ def unsealed_copy(thing: Any, **changes: Any) -> Any:
 
 def _closer(plain: type, sealed: type) -> Callable[[Any], None]:
     """A function that freezes what has grown: every compile closes every declaration."""
-    lines = ""
-    for name in _FIELDS[plain]:
-        declared = plain.__dataclass_fields__[name].type  # type: ignore[attr-defined]
-        kind = str(declared).partition("[")[0]
+    grown: list[tuple[str, type, Callable[[Any], Any], Any]] = []
+    for field in fields(plain):
+        kind = str(field.type).partition("[")[0]
         if kind in _FROZEN:
-            lines += (
-                f"    v = thing.{name}\n"
-                f"    if v.__class__ is {kind}:\n"
-                f"        thing.{name} = freeze_{kind}(v) if v else no_{kind}\n"
-            )
-    room: dict[str, Any] = {"sealed": sealed}
-    for kind, (freeze, nothing) in _FROZEN.items():
-        room[f"freeze_{kind}"], room[f"no_{kind}"] = freeze, nothing
-    exec(f"def close(thing):\n{lines}    thing.__class__ = sealed\n", room)
-    close: Callable[[Any], None] = room["close"]
+            grown.append((field.name, *_FROZEN[kind]))
+
+    def close(thing: Any) -> None:
+        for name, kind, freeze, nothing in grown:
+            value = getattr(thing, name)
+            if value.__class__ is kind:
+                setattr(thing, name, freeze(value) if value else nothing)
+        thing.__class__ = sealed
+
     return close
 
 
@@ -167,11 +163,8 @@ _close_quals, _close_variable = _CLOSERS[hir.Quals], _CLOSERS[hir.Variable]
 
 def _copier(plain: type) -> Callable[[Any], Any]:
     """A function that copies attribute by attribute: every link copies every declaration."""
-    lines = "".join(f"    new.{name} = old.{name}\n" for name in _FIELDS[plain])
-    room: dict[str, Any] = {"make": object.__new__, "plain": plain}
-    exec(f"def copy(old):\n    new = make(plain)\n{lines}    return new\n", room)
-    copy: Callable[[Any], Any] = room["copy"]
-    return copy
+    attributes = attrgetter(*(field.name for field in fields(plain)))
+    return lambda old: plain(*attributes(old))
 
 
 _COPIES = {kind: _copier(_OPEN.get(kind, kind)) for kind in (*_SEALED, *_OPEN)}

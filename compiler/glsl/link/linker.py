@@ -202,8 +202,9 @@ class _Linker:
             keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
             chain = [shaders[stage] for stage in DRAWING if stage in shaders]
             link_driver_forms(shaders.values(), chain, keep, self.optimize_options)
-        for shader in shaders.values():
-            validate(shader, "linking", trusting=True)
+        if debug.is_set("nir:validate"):
+            for shader in shaders.values():
+                validate(shader, "linking", trusting=True)
 
 
 def _end(port: Port, stage: Stage) -> Varying:

@@ -6,92 +6,22 @@ with `out` arguments return the result followed by what is written.
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import Any, cast
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.lower import integers, matrices, operators, trigonometry
-from gallette.compiler.glsl.lower.math_table import MATH, Lower, imm, row
+from gallette.compiler.glsl.lower import matrices, operators
+from gallette.compiler.glsl.lower.math_table import MATH, row
 from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.builder.formulas import Formulas
+from gallette.compiler.nir.ir.values import Def
 
-__all__ = ["MATH", "lower_math"]
+__all__ = ["FORMULAS", "is_numeric", "ldexp", "lower_math"]
 
-ROOMS = (integers, matrices, trigonometry)
+ROOMS = (matrices,)
 """modules that enter their rows when imported"""
-
-
-def _by_type(float_op: str, int_op: str = "", uint_op: str = "") -> Lower:
-    """An opcode chosen by the type of the first argument."""
-
-    def lower(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-        type_ = e.params[0][1]
-        op = float_op if type_.is_float else int_op if type_.is_signed else uint_op or int_op
-        return b.alu(op, *args)
-
-    return lower
-
-
-_OPCODES: dict[str, tuple[str, ...]] = {
-    "sin": ("fsin",),
-    "cos": ("fcos",),
-    "exp2": ("fexp2",),
-    "log2": ("flog2",),
-    "pow": ("fpow",),
-    "sqrt": ("fsqrt",),
-    "inversesqrt": ("frsq",),
-    "abs": ("fabs", "iabs"),
-    "sign": ("fsign", "isign"),
-    "floor": ("ffloor",),
-    "ceil": ("fceil",),
-    "trunc": ("ftrunc",),
-    "fract": ("ffract",),
-    "round": ("fround_even",),
-    "roundEven": ("fround_even",),
-    "mod": ("fmod",),
-    "min": ("fmin", "imin", "umin"),
-    "max": ("fmax", "imax", "umax"),
-    "fma": ("ffma",),
-    "dFdx": ("fddx",),
-    "dFdy": ("fddy",),
-    "dFdxFine": ("fddx_fine",),
-    "dFdyFine": ("fddy_fine",),
-    "dFdxCoarse": ("fddx_coarse",),
-    "dFdyCoarse": ("fddy_coarse",),
-    "not": ("", "", "inot"),
-    "bitCount": ("", "bit_count", "bit_count"),
-    "bitfieldReverse": ("", "bitfield_reverse", "bitfield_reverse"),
-    "findLSB": ("", "find_lsb", "find_lsb"),
-    "findMSB": ("", "ifind_msb", "ufind_msb"),
-    "packUnorm2x16": ("pack_unorm_2x16",),
-    "packSnorm2x16": ("pack_snorm_2x16",),
-    "packUnorm4x8": ("pack_unorm_4x8",),
-    "packSnorm4x8": ("pack_snorm_4x8",),
-    "packHalf2x16": ("pack_half_2x16",),
-    "unpackUnorm2x16": ("", "", "unpack_unorm_2x16"),
-    "unpackSnorm2x16": ("", "", "unpack_snorm_2x16"),
-    "unpackUnorm4x8": ("", "", "unpack_unorm_4x8"),
-    "unpackSnorm4x8": ("", "", "unpack_snorm_4x8"),
-    "unpackHalf2x16": ("", "", "unpack_half_2x16"),
-    "packDouble2x32": ("", "", "pack_64_2x32"),
-    "packInt2x32": ("", "pack_64_2x32"),
-    "packUint2x32": ("", "", "pack_64_2x32"),
-    "unpackDouble2x32": ("unpack_64_2x32",),
-    "unpackInt2x32": ("", "unpack_64_2x32"),
-    "unpackUint2x32": ("", "", "unpack_64_2x32"),
-    "addSaturate": ("", "iadd_sat", "uadd_sat"),
-    "subtractSaturate": ("", "isub_sat", "usub_sat"),
-    "average": ("", "ihadd", "uhadd"),
-    "averageRounded": ("", "irhadd", "urhadd"),
-}
-for _name, _ops in _OPCODES.items():
-    MATH[_name] = _by_type(*_ops)
-
-
-@row("clamp")
-def _clamp(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    prefix = "f" if e.type.is_float else "i" if e.type.is_signed else "u"
-    return b.alu(f"{prefix}min", b.alu(f"{prefix}max", args[0], args[1]), args[2])
+FORMULAS = Formulas.beside(__file__, "formulas.txt")
+"""functions that are a few opcodes"""
 
 
 @row("mix")
@@ -99,52 +29,6 @@ def _mix(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     if e.params[2][1].is_boolean:
         return b.bcsel(args[2], args[1], args[0])
     return b.flrp(args[0], args[1], args[2])
-
-
-@row("step")
-def _step(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    bits = e.type.bit_size
-    return b.alu(f"b2f{bits}", b.fge(args[1], args[0]))
-
-
-@row("smoothstep")
-def _smoothstep(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    low, high, x = args
-    t = b.fsat(b.fdiv(b.fsub(x, low), b.fsub(high, low)))
-    return b.fmul(t, b.fmul(t, b.fsub(imm(b, 3.0, x), b.fmul(imm(b, 2.0, x), t))))
-
-
-@row("isnan")
-def _isnan(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    # `x != x` must survive optimisation, whatever the mode.
-    with b.exactly():
-        return b.fneu(args[0], args[0])
-
-
-@row("isinf")
-def _isinf(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    with b.exactly():
-        return b.feq(b.fabs(args[0]), imm(b, math.inf, args[0]))
-
-
-@row("fwidth", "fwidthFine", "fwidthCoarse")
-def _fwidth(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    suffix = {"fwidth": "", "fwidthFine": "_fine", "fwidthCoarse": "_coarse"}[e.name]
-    return b.fadd(b.fabs(b.alu(f"fddx{suffix}", args[0])), b.fabs(b.alu(f"fddy{suffix}", args[0])))
-
-
-@row(
-    "floatBitsToInt",
-    "floatBitsToUint",
-    "intBitsToFloat",
-    "uintBitsToFloat",
-    "doubleBitsToInt64",
-    "doubleBitsToUint64",
-    "int64BitsToDouble",
-    "uint64BitsToDouble",
-)
-def _same_bits(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    return b.mov(args[0])
 
 
 @row("length")
@@ -160,50 +44,12 @@ def _distance(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     return _length(b, e, [b.fsub(args[0], args[1])])
 
 
-@row("dot")
-def _dot(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    return b.dot(args[0], args[1])
-
-
-@row("cross")
-def _cross(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    x, y = args
-    return b.fsub(
-        b.fmul(b.swizzle(x, "yzx"), b.swizzle(y, "zxy")),
-        b.fmul(b.swizzle(x, "zxy"), b.swizzle(y, "yzx")),
-    )
-
-
 @row("normalize")
 def _normalize(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     x = args[0]
     if x.num_components == 1:
         return b.fsign(x)
     return b.fmul(x, b.frsq(b.dot(x, x)))
-
-
-@row("faceforward")
-def _faceforward(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    n, i, reference = args
-    return b.bcsel(b.flt(b.dot(reference, i), imm(b, 0.0, n)), n, b.fneg(n))
-
-
-@row("reflect")
-def _reflect(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    i, n = args
-    factor = b.fmul(b.dot(n, i), imm(b, 2.0, n))
-    return b.fsub(i, b.fmul(factor, n))
-
-
-@row("refract")
-def _refract(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    i, n, eta = args
-    zero, one = imm(b, 0.0, n), imm(b, 1.0, n)
-    d = b.dot(n, i)
-    k = b.fsub(one, b.fmul(eta, b.fmul(eta, b.fsub(one, b.fmul(d, d)))))
-    factor = b.fadd(b.fmul(eta, d), b.fsqrt(k))
-    bent = b.fsub(b.fmul(eta, i), b.fmul(factor, n))
-    return b.bcsel(b.flt(k, zero), b.imm_zero(n.num_components, n.bit_size), bent)
 
 
 _COMPARISONS = {
@@ -242,13 +88,13 @@ def _any_all(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
 
 @row("ldexp")
 def _ldexp(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    result = b.ldexp(args[0], args[1])
-    if result.bit_size != 32:
-        return result
-    # What underflows becomes a zero of the same sign: denormals are flushed.
-    with b.exactly():
-        tiny = b.flt(b.fabs(result), b.imm_float(2.0**-126))
-        return b.bcsel(tiny, b.fmul(args[0], b.imm_float(0.0)), result)
+    return ldexp(b, args[0], args[1])
+
+
+def ldexp(b: Builder, x: Def, exponent: Def) -> Def:
+    """x * 2 to the power of an exponent; denormals of 32 bits are flushed."""
+    result = b.ldexp(x, exponent)
+    return result if result.bit_size != 32 else FORMULAS.build(b, "flush", [result, x])
 
 
 @row("modf")
@@ -284,10 +130,20 @@ def _noise(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     return b.imm_zero(e.type.components, 32)
 
 
+def is_numeric(name: str) -> bool:
+    """Whether a built-in function is one of numbers, which `lower_math` builds."""
+    return name in MATH or name in FORMULAS
+
+
 def lower_math(b: Builder, e: hir.BuiltinCall, args: list[Value]) -> tuple[Any, ...] | None:
     """(result, written values...) of a numeric built-in, or None if it is not one."""
     row = MATH.get(e.name)
-    if row is None:
+    if row is not None:
+        result = row(b, e, args)
+        return result if isinstance(result, tuple) else (result,)
+    name = "atan2" if e.name == "atan" and len(args) == 2 else e.name
+    if name not in FORMULAS:
         return None
-    result = row(b, e, args)
-    return result if isinstance(result, tuple) else (result,)
+    type_ = e.params[0][1]
+    kind = "f" if type_.is_float else "i" if type_.is_signed else "u"
+    return (FORMULAS.build(b, name, cast("list[Def]", args), kind),)

@@ -7,9 +7,8 @@ from typing import Any
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Def
 
-__all__ = ["MATH", "Lower", "imm", "row"]
+__all__ = ["MATH", "Lower", "row"]
 
 Lower = Callable[[Builder, hir.BuiltinCall, list[Any]], Any]
 """(builder, call, argument values) -> the result, or a tuple of it and what is written"""
@@ -25,8 +24,3 @@ def row(*names: str) -> Callable[[Lower], Lower]:
         return f
 
     return register
-
-
-def imm(b: Builder, x: float, like: Def) -> Def:
-    """A float constant of the width of `like`."""
-    return b.imm_float(x, like.bit_size)

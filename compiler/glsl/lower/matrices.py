@@ -9,7 +9,7 @@ from gallette.compiler.glsl.lower.math_table import row
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def
 
-__all__: list[str] = []
+__all__ = ["outer_product", "transposed"]
 
 
 @row("matrixCompMult")
@@ -19,13 +19,21 @@ def _matrix_comp_mult(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
 
 @row("outerProduct")
 def _outer_product(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    column, row = args
+    return outer_product(b, args[0], args[1])
+
+
+def outer_product(b: Builder, column: Def, row: Def) -> list[Def]:
+    """The columns of a column vector times a row vector."""
     return [b.fmul(column, b.channel(row, i)) for i in range(row.num_components)]
 
 
 @row("transpose")
 def _transpose(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    columns: list[Def] = args[0]
+    return transposed(b, args[0])
+
+
+def transposed(b: Builder, columns: list[Def]) -> list[Def]:
+    """The columns of the transposed matrix."""
     rows = columns[0].num_components
     return [b.vec([b.channel(c, r) for c in columns]) for r in range(rows)]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleGroup, RuleText
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleGroup
 from gallette.compiler.nir.algebraic.pattern import Rule, RuleError, operations, rule_text
 
-__all__ = ["PHASES", "all_rules", "rule_groups", "rule_texts", "switched_on", "table"]
+__all__ = ["PHASES", "all_rules", "rule_groups", "switched_on", "table"]
 
 PHASES = ("main", "late")
 
@@ -32,11 +32,6 @@ def rule_groups(phase: str) -> list[RuleGroup]:
         *rules_logic.RULES,
         *rules_convert.RULES,
     ]
-
-
-def rule_texts(phase: str) -> list[RuleText]:
-    """The rules of a phase as they were written."""
-    return [text for group in rule_groups(phase) for text in group.rules]
 
 
 @cache

@@ -361,7 +361,7 @@ class Builder:
         return instr.dest
 
     def imm_float(self, value: float, bit_size: int = 32) -> Def:
-        return self.const((float_bits(value, bit_size),), bit_size)
+        return self._constant((float_bits(value, bit_size),), bit_size)
 
     def imm_int(self, value: int, bit_size: int = 32) -> Def:
         return self._constant((value & ((1 << bit_size) - 1),), bit_size)

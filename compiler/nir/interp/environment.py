@@ -22,9 +22,7 @@ from gallette.compiler.nir.ir.texops import TEX_OPS
 
 Array: TypeAlias = npt.NDArray[Any]
 
-_LANE_NUMBERS = frozenset(
-    {"vertex_id", "vertex_id_zero_base", "subgroup_invocation", "local_invocation_index"}
-)
+_LANE_NUMBERS = frozenset({"vertex_id", "subgroup_invocation", "local_invocation_index"})
 # What a source of a texture operation adds to its result; no two of them the same.
 _MIXED = (("comparator", 3.0), ("bias", 0.5), ("lod", 0.75), ("min_lod", 1.6), ("ms_index", 2.0))
 _OP_NUMBERS = {op: number for number, op in enumerate(TEX_OPS, 1)}
@@ -117,7 +115,7 @@ class Environment:
         return np.stack(rows)
 
     def buffer(self, kind: str, index: int) -> Array:
-        """The bytes of a buffer (`kind` is ubo, ssbo, shared, push, global); writable."""
+        """The bytes of a buffer (`kind` is ubo, ssbo, shared, global); writable."""
         data = self._buffers.get((kind, index))
         if data is None:
             words = self.buffer_bytes // 4

@@ -45,9 +45,7 @@ def _int(run: Interpreter, instr: Intrinsic, source: str) -> Array:
 
 @_does(
     "load_deref",
-    "interp_deref_at_pixel",
     "interp_deref_at_centroid",
-    "interp_deref_at_sample",
     "interp_deref_at_offset",
     "interp_deref_at_sample_index",
 )
@@ -206,9 +204,6 @@ def memory_place(run: Interpreter, instr: Intrinsic) -> tuple[str, Array, Array]
     if instr.name.startswith("atomic_counter"):
         return "counter", np.full(run.lanes, instr["base"]), _int(run, instr, "offset")
     kind = instr.name.split("_")[1 if "atomic" not in instr.name else 0]
-    if kind == "push":
-        offset = _int(run, instr, "offset") + instr["base"]
-        return "push", np.zeros(run.lanes, dtype=np.int64), offset
     if kind == "global":
         return kind, np.zeros(run.lanes, dtype=np.int64), _int(run, instr, "address")
     block = (
@@ -227,7 +222,6 @@ def memory_place(run: Interpreter, instr: Intrinsic) -> tuple[str, Array, Array]
     "load_shared",
     "load_scratch",
     "load_global",
-    "load_push_constant",
     "atomic_counter_read",
 )
 def _load_memory(run: Interpreter, instr: Intrinsic) -> Any:

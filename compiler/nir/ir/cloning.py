@@ -19,9 +19,16 @@ def clone_shader(shader: Shader) -> Shader:
         COUNTERS.cloned += 1
         COUNTERS.cloned_instrs += shared.count_instrs()
         return shared
-    new = Shader(shader.stage, shader.name)
+    new = copy_shader(shader)
     COUNTERS.created -= 1
     COUNTERS.cloned += 1
+    COUNTERS.cloned_instrs += new.count_instrs()
+    return new
+
+
+def copy_shader(shader: Shader) -> Shader:
+    """A new shader with the same code; it counts as one that was created."""
+    new = Shader(shader.stage, shader.name)
     new.label = shader.label
     new.info = shader.info.copy()
     remap = Remap()
@@ -36,7 +43,6 @@ def clone_shader(shader: Shader) -> Shader:
         copy.locals = [remap.variable(var) for var in impl.locals]
         copy.body = clone_body(impl.body, copy, remap)
         remap.finish_phis()
-    COUNTERS.cloned_instrs += new.count_instrs()
     return new
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 
 @dataclass(slots=True)
@@ -30,8 +29,6 @@ class ShaderInfo:
     user_clip_planes: int = 0
 
     has_transform_feedback: bool = False
-    xfb_outputs: tuple[Any, ...] = ()
-    xfb_strides: tuple[int, ...] = ()
     separable: bool = False
     early_fragment_tests: bool = False
     post_depth_coverage: bool = False

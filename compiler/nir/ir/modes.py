@@ -73,4 +73,3 @@ class Access(enum.IntFlag):
     RESTRICT = 4
     NON_READABLE = 8
     NON_WRITEABLE = 16
-    CAN_REORDER = 32

@@ -51,6 +51,14 @@ def forget(shader: Shader) -> None:
     _LIVE.pop(ref(shader), None)
 
 
+def disown(shader: Shader) -> Shader:
+    """Take a shader that is only looked at, and that nobody owns, out of what is counted."""
+    COUNTERS.created -= 1
+    forget(shader)
+    shader.refcount = 0
+    return shader
+
+
 def live_shaders() -> list[Shader]:
     """Every shader object whose reference count has not reached zero and that still exists."""
     found = [one() for one in list(_LIVE)]

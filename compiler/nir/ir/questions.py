@@ -34,7 +34,6 @@ from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
-DerefKey = tuple[object, ...]
 _ALL_MODES = int(Mode.ALL)
 
 

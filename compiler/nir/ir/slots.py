@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import enum
 
+from gallette.compiler.nir.ir.intrinsics import SYSTEM_VALUES
+
 
 class Slot(enum.IntEnum):
     """A named slot; `prefix` is how NIR text begins a slot of that kind."""
@@ -26,47 +28,15 @@ class VertAttrib(Slot):
     COLOR1 = 3
     FOG = 4
     COLOR_INDEX = 5
-    TEX0 = 6
-    TEX1 = 7
-    TEX2 = 8
-    TEX3 = 9
-    TEX4 = 10
-    TEX5 = 11
-    TEX6 = 12
-    TEX7 = 13
+    TEX0, TEX1, TEX2, TEX3, TEX4, TEX5, TEX6, TEX7 = range(6, 14)
     POINT_SIZE = 14
-    GENERIC0 = 15
-    GENERIC1 = 16
-    GENERIC2 = 17
-    GENERIC3 = 18
-    GENERIC4 = 19
-    GENERIC5 = 20
-    GENERIC6 = 21
-    GENERIC7 = 22
-    GENERIC8 = 23
-    GENERIC9 = 24
-    GENERIC10 = 25
-    GENERIC11 = 26
-    GENERIC12 = 27
-    GENERIC13 = 28
-    GENERIC14 = 29
-    GENERIC15 = 30
-    GENERIC16 = 31
-    GENERIC17 = 32
-    GENERIC18 = 33
-    GENERIC19 = 34
-    GENERIC20 = 35
-    GENERIC21 = 36
-    GENERIC22 = 37
-    GENERIC23 = 38
-    GENERIC24 = 39
-    GENERIC25 = 40
-    GENERIC26 = 41
-    GENERIC27 = 42
-    GENERIC28 = 43
-    GENERIC29 = 44
-    GENERIC30 = 45
-    GENERIC31 = 46
+    GENERIC0, GENERIC1, GENERIC2, GENERIC3, GENERIC4, GENERIC5, GENERIC6, GENERIC7 = range(15, 23)
+    GENERIC8, GENERIC9, GENERIC10, GENERIC11 = range(23, 27)
+    GENERIC12, GENERIC13, GENERIC14, GENERIC15 = range(27, 31)
+    GENERIC16, GENERIC17, GENERIC18, GENERIC19 = range(31, 35)
+    GENERIC20, GENERIC21, GENERIC22, GENERIC23 = range(35, 39)
+    GENERIC24, GENERIC25, GENERIC26, GENERIC27 = range(39, 43)
+    GENERIC28, GENERIC29, GENERIC30, GENERIC31 = range(43, 47)
     EDGEFLAG = 47
 
 
@@ -77,14 +47,7 @@ class VaryingSlot(Slot):
     COL0 = 1
     COL1 = 2
     FOGC = 3
-    TEX0 = 4
-    TEX1 = 5
-    TEX2 = 6
-    TEX3 = 7
-    TEX4 = 8
-    TEX5 = 9
-    TEX6 = 10
-    TEX7 = 11
+    TEX0, TEX1, TEX2, TEX3, TEX4, TEX5, TEX6, TEX7 = range(4, 12)
     PSIZ = 12
     BFC0 = 13
     BFC1 = 14
@@ -105,70 +68,14 @@ class VaryingSlot(Slot):
     BOUNDING_BOX1 = 29
     VIEW_INDEX = 30
     VIEWPORT_MASK = 31
-    VAR0 = 32
-    VAR1 = 33
-    VAR2 = 34
-    VAR3 = 35
-    VAR4 = 36
-    VAR5 = 37
-    VAR6 = 38
-    VAR7 = 39
-    VAR8 = 40
-    VAR9 = 41
-    VAR10 = 42
-    VAR11 = 43
-    VAR12 = 44
-    VAR13 = 45
-    VAR14 = 46
-    VAR15 = 47
-    VAR16 = 48
-    VAR17 = 49
-    VAR18 = 50
-    VAR19 = 51
-    VAR20 = 52
-    VAR21 = 53
-    VAR22 = 54
-    VAR23 = 55
-    VAR24 = 56
-    VAR25 = 57
-    VAR26 = 58
-    VAR27 = 59
-    VAR28 = 60
-    VAR29 = 61
-    VAR30 = 62
-    VAR31 = 63
-    PATCH0 = 64
-    PATCH1 = 65
-    PATCH2 = 66
-    PATCH3 = 67
-    PATCH4 = 68
-    PATCH5 = 69
-    PATCH6 = 70
-    PATCH7 = 71
-    PATCH8 = 72
-    PATCH9 = 73
-    PATCH10 = 74
-    PATCH11 = 75
-    PATCH12 = 76
-    PATCH13 = 77
-    PATCH14 = 78
-    PATCH15 = 79
-    PATCH16 = 80
-    PATCH17 = 81
-    PATCH18 = 82
-    PATCH19 = 83
-    PATCH20 = 84
-    PATCH21 = 85
-    PATCH22 = 86
-    PATCH23 = 87
-    PATCH24 = 88
-    PATCH25 = 89
-    PATCH26 = 90
-    PATCH27 = 91
-    PATCH28 = 92
-    PATCH29 = 93
-    PATCH30 = 94
-    PATCH31 = 95
+    VAR0, VAR1, VAR2, VAR3, VAR4, VAR5, VAR6, VAR7 = range(32, 40)
+    VAR8, VAR9, VAR10, VAR11, VAR12, VAR13, VAR14, VAR15 = range(40, 48)
+    VAR16, VAR17, VAR18, VAR19, VAR20, VAR21, VAR22, VAR23 = range(48, 56)
+    VAR24, VAR25, VAR26, VAR27, VAR28, VAR29, VAR30, VAR31 = range(56, 64)
+    PATCH0, PATCH1, PATCH2, PATCH3, PATCH4, PATCH5, PATCH6, PATCH7 = range(64, 72)
+    PATCH8, PATCH9, PATCH10, PATCH11, PATCH12, PATCH13, PATCH14, PATCH15 = range(72, 80)
+    PATCH16, PATCH17, PATCH18, PATCH19, PATCH20, PATCH21, PATCH22, PATCH23 = range(80, 88)
+    PATCH24, PATCH25, PATCH26, PATCH27, PATCH28, PATCH29, PATCH30, PATCH31 = range(88, 96)
 
     @property
     def is_generic(self) -> bool:
@@ -191,61 +98,13 @@ class FragResult(Slot):
     STENCIL = 1
     COLOR = 2
     SAMPLE_MASK = 3
-    DATA0 = 4
-    DATA1 = 5
-    DATA2 = 6
-    DATA3 = 7
-    DATA4 = 8
-    DATA5 = 9
-    DATA6 = 10
-    DATA7 = 11
+    DATA0, DATA1, DATA2, DATA3, DATA4, DATA5, DATA6, DATA7 = range(4, 12)
 
 
 class SystemValue(Slot):
-    """A value the hardware hands to a shader."""
+    """A value the hardware hands to a shader: each has a row in the table of intrinsics."""
 
-    VERTEX_ID = 0
-    VERTEX_ID_ZERO_BASE = 1
-    INSTANCE_ID = 2
-    BASE_VERTEX = 3
-    FIRST_VERTEX = 4
-    BASE_INSTANCE = 5
-    DRAW_ID = 6
-    INVOCATION_ID = 7
-    PRIMITIVE_ID = 8
-    PATCH_VERTICES_IN = 9
-    TESS_COORD = 10
-    TESS_LEVEL_OUTER = 11
-    TESS_LEVEL_INNER = 12
-    FRAG_COORD = 13
-    POINT_COORD = 14
-    FRONT_FACE = 15
-    SAMPLE_ID = 16
-    SAMPLE_POS = 17
-    SAMPLE_MASK_IN = 18
-    NUM_SAMPLES = 19
-    HELPER_INVOCATION = 20
-    LAYER_ID = 21
-    VIEWPORT_INDEX = 22
-    LOCAL_INVOCATION_ID = 23
-    LOCAL_INVOCATION_INDEX = 24
-    GLOBAL_INVOCATION_ID = 25
-    WORKGROUP_ID = 26
-    NUM_WORKGROUPS = 27
-    WORKGROUP_SIZE = 28
-    SUBGROUP_SIZE = 29
-    SUBGROUP_INVOCATION = 30
-    SUBGROUP_EQ_MASK = 31
-    SUBGROUP_GE_MASK = 32
-    SUBGROUP_GT_MASK = 33
-    SUBGROUP_LE_MASK = 34
-    SUBGROUP_LT_MASK = 35
-    NUM_SUBGROUPS = 36
-    SUBGROUP_ID = 37
-    USER_CLIP_PLANE = 38
-    LAST_DEPTH = 39
-    LAST_STENCIL = 40
-    ALPHA_REF = 41
+    vars().update((name.upper(), n) for n, name in enumerate(SYSTEM_VALUES))
 
     @property
     def intrinsic(self) -> str:

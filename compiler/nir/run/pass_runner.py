@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -257,15 +257,26 @@ def _run_recorded(
 _NO_OPTIONS: dict[str, Any] = {}
 
 
+class PassList(tuple[PassSpec, ...]):
+    """Passes in order, each a name or `(name, options)`, which are looked up once."""
+
+    @cached_property
+    def found(self) -> list[tuple[PassInfo, dict[str, Any]]]:
+        """The passes and their options; modules of passes are imported when they first run."""
+        pairs = [(spec, _NO_OPTIONS) if isinstance(spec, str) else spec for spec in self]
+        return [(get_pass(name), options) for name, options in pairs]
+
+
 def run_passes(shader: Shader, passes: Iterable[PassSpec], log: PassLog | None = None) -> bool:
     """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
     progress, watched = False, is_watched(log)
-    for spec in passes:
-        name, options = (spec, _NO_OPTIONS) if isinstance(spec, str) else spec
+    for info, options in (passes if isinstance(passes, PassList) else PassList(passes)).found:
         if watched:
-            made = run_pass(shader, name, options, log)
+            made = run_pass(shader, info.name, options, log)
         else:
-            made = (PASSES[name] if name in _whole else get_pass(name)).run(shader, options)
+            made = info.body(shader, **options)
+            if made:
+                info.note_progress(shader)
         if made:
             progress = True
     return progress

@@ -12,42 +12,48 @@ from gallette.compiler.nir.ir.questions import by_kind, const_int, derefs_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
-from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, run_pass, run_passes
+from gallette.compiler.nir.run.pass_runner import PassList, PassLog, run_pass, run_passes
 
-INLINE: tuple[PassSpec, ...] = (
-    "lower_variable_initializers",
-    "lower_returns",
-    "inline_functions",
-    "opt_deref",
-    "propagate_invariant",
-    "lower_outputs_to_temporaries",
+INLINE = PassList(
+    (
+        "lower_variable_initializers",
+        "lower_returns",
+        "inline_functions",
+        "opt_deref",
+        "propagate_invariant",
+        "lower_outputs_to_temporaries",
+    )
 )
 """From several functions to one, which writes outputs at its end."""
 
-TO_SSA: tuple[PassSpec, ...] = (
-    "lower_global_vars_to_local",
-    "lower_var_copies",
-    "split_struct_vars",
-    "lower_array_deref_of_vec",
-    "lower_vars_to_ssa",
-    "opt_copy_prop_vars",
-    "opt_dead_write_vars",
-    "remove_dead_variables",
+TO_SSA = PassList(
+    (
+        "lower_global_vars_to_local",
+        "lower_var_copies",
+        "split_struct_vars",
+        "lower_array_deref_of_vec",
+        "lower_vars_to_ssa",
+        "opt_copy_prop_vars",
+        "opt_dead_write_vars",
+        "remove_dead_variables",
+    )
 )
 """From variables that are written and read to values."""
 
-FRONT_END = INLINE + TO_SSA
+FRONT_END = PassList(INLINE + TO_SSA)
 """From derefs and calls to one function in SSA form."""
 
-LOWER_IO: tuple[PassSpec, ...] = (
-    "lower_array_deref_of_vec",
-    "lower_system_values",
-    ("lower_indirect_derefs", {"packed": True}),
-    "lower_io",
-    "lower_64bit_io",
-    "lower_uniforms_to_ubo",
-    "lower_buffer_derefs",
-    "lower_samplers",
+LOWER_IO = PassList(
+    (
+        "lower_array_deref_of_vec",
+        "lower_system_values",
+        ("lower_indirect_derefs", {"packed": True}),
+        "lower_io",
+        "lower_64bit_io",
+        "lower_uniforms_to_ubo",
+        "lower_buffer_derefs",
+        "lower_samplers",
+    )
 )
 """From interface variables to slots, block offsets and units."""
 

@@ -17,10 +17,10 @@ import hashlib
 import pickle
 from typing import Any
 
-from gallette.compiler.nir.ir.cloning import clone_shader
+from gallette.compiler.nir.ir.cloning import copy_shader
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.ownership import COUNTERS, forget
+from gallette.compiler.nir.ir.ownership import disown
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.text.serialize import deserialize, serialize
 
@@ -41,9 +41,7 @@ class _Kept:
 
     def read(self) -> Shader:
         if self.code is None:
-            before = COUNTERS.created
-            self.code = _hidden(deserialize(self.body))
-            COUNTERS.created = before
+            self.code = disown(deserialize(self.body))
         return self.code
 
 
@@ -63,10 +61,8 @@ class StoredShader(Shader):
         if isinstance(shader, StoredShader) and shader.digest:
             return shader
         kept = _Kept(serialize(shader), shader.count_instrs(), shader)
-        before = COUNTERS.created
         stored = cls(shader.stage, shader.name, shader.label, shader.info.copy(), kept)
-        COUNTERS.created = before
-        _hidden(shader)
+        disown(shader)
         return stored
 
     @property
@@ -103,22 +99,11 @@ class StoredShader(Shader):
         if name not in ("functions", "variables") or self._kept is None:
             raise AttributeError(name)
         kept, self._kept = self._kept, None  # type: ignore[assignment]
-        counted = COUNTERS.snapshot()
-        code = clone_shader(kept.read())
-        forget(code)
-        for counter, value in counted.items():
-            setattr(COUNTERS, counter, value)
+        code = disown(copy_shader(kept.read()))
         self.variables, self.functions = code.variables, code.functions
         for impl in self.impls():
             impl.shader = self
         return getattr(self, name)
-
-
-def _hidden(shader: Shader) -> Shader:
-    """A shader nobody owns any more; it is only looked at."""
-    forget(shader)
-    shader.refcount = 0
-    return shader
 
 
 def digest_of(shader: Shader) -> str:

@@ -1,124 +1,29 @@
 """Arithmetic: what each NIR opcode is in SPIR-V.
 
-Most opcodes are one instruction, so they are rows of a table; kinds of sources and results come
-from NIR's own table of opcodes. What SPIR-V has no instruction for is put together by a function.
+Most opcodes are one instruction, so they are rows of `spirv.tables`; kinds of sources and results
+come from NIR's own table of opcodes. What SPIR-V has no instruction for is a formula there, or put
+together by a function here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from gallette.compiler.nir.builder.formulas import Formulas
+from gallette.compiler.nir.ir.bits import float_bits
 from gallette.compiler.nir.ir.instrs import Alu
-from gallette.compiler.nir.ir.opcodes import OPCODES, AluType
-from gallette.compiler.spirv.emit.builder import ModuleBuilder
+from gallette.compiler.nir.ir.opcodes import OPCODES, AluType, Opcode
+from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.emit.values import Value, Values
 from gallette.compiler.spirv.module import SpirvError
 
-__all__ = ["SIMPLE", "emit_alu", "supported_opcodes"]
+__all__ = ["emit_alu", "supported_opcodes"]
 
-SIMPLE: dict[str, str] = dict(
-    pair.split(":")
-    for pair in [
-        "fneg:OpFNegate",
-        "fabs:FAbs",
-        "fsign:FSign",
-        "frsq:InverseSqrt",
-        "fsqrt:Sqrt",
-        "fexp2:Exp2",
-        "flog2:Log2",
-        "fsin:Sin",
-        "fcos:Cos",
-        "ftrunc:Trunc",
-        "fceil:Ceil",
-        "ffloor:Floor",
-        "ffract:Fract",
-        "fround_even:RoundEven",
-        "fquantize2f16:OpQuantizeToF16",
-        "fadd:OpFAdd",
-        "fsub:OpFSub",
-        "fmul:OpFMul",
-        "fdiv:OpFDiv",
-        "fmod:OpFMod",
-        "frem:OpFRem",
-        "fpow:Pow",
-        "fmin:NMin",
-        "fmax:NMax",
-        "ffma:Fma",
-        "flrp:FMix",
-        "ldexp:Ldexp",
-        "fdot2:OpDot",
-        "fdot3:OpDot",
-        "fdot4:OpDot",
-        "fddx:OpDPdx",
-        "fddy:OpDPdy",
-        "fddx_fine:OpDPdxFine",
-        "fddy_fine:OpDPdyFine",
-        "fddx_coarse:OpDPdxCoarse",
-        "fddy_coarse:OpDPdyCoarse",
-        "flt:OpFOrdLessThan",
-        "fge:OpFOrdGreaterThanEqual",
-        "feq:OpFOrdEqual",
-        "fneu:OpFUnordNotEqual",
-        "ilt:OpSLessThan",
-        "ige:OpSGreaterThanEqual",
-        "ieq:OpIEqual",
-        "ine:OpINotEqual",
-        "ult:OpULessThan",
-        "uge:OpUGreaterThanEqual",
-        "iadd:OpIAdd",
-        "isub:OpISub",
-        "imul:OpIMul",
-        "ineg:OpSNegate",
-        "iabs:SAbs",
-        "isign:SSign",
-        "idiv:OpSDiv",
-        "udiv:OpUDiv",
-        "imod:OpSMod",
-        "irem:OpSRem",
-        "umod:OpUMod",
-        "imin:SMin",
-        "imax:SMax",
-        "umin:UMin",
-        "umax:UMax",
-        "iand:OpBitwiseAnd",
-        "ior:OpBitwiseOr",
-        "ixor:OpBitwiseXor",
-        "inot:OpNot",
-        "ufind_msb:FindUMsb",
-        "ifind_msb:FindSMsb",
-        "find_lsb:FindILsb",
-        "bitfield_reverse:OpBitReverse",
-        "bit_count:OpBitCount",
-        "ubitfield_extract:OpBitFieldUExtract",
-        "ibitfield_extract:OpBitFieldSExtract",
-        "bitfield_insert:OpBitFieldInsert",
-        "pack_half_2x16:PackHalf2x16",
-        "unpack_half_2x16:UnpackHalf2x16",
-        "pack_unorm_2x16:PackUnorm2x16",
-        "pack_unorm_4x8:PackUnorm4x8",
-        "pack_snorm_2x16:PackSnorm2x16",
-        "pack_snorm_4x8:PackSnorm4x8",
-        "unpack_unorm_2x16:UnpackUnorm2x16",
-        "unpack_unorm_4x8:UnpackUnorm4x8",
-        "unpack_snorm_2x16:UnpackSnorm2x16",
-        "unpack_snorm_4x8:UnpackSnorm4x8",
-    ]
-)
-_ON_BOOLS = {
-    "iand": "OpLogicalAnd",
-    "ior": "OpLogicalOr",
-    "ixor": "OpLogicalNotEqual",
-    "inot": "OpLogicalNot",
-    "ieq": "OpLogicalEqual",
-    "ine": "OpLogicalNotEqual",
-}
-_CAPABILITIES = {
-    "fddx_fine": "DerivativeControl",
-    "fddy_fine": "DerivativeControl",
-    "fddx_coarse": "DerivativeControl",
-    "fddy_coarse": "DerivativeControl",
-}
+_FORMULAS = Formulas(tables.FORMULAS, ("all", "any", "pair"))
 _COMPOSED: dict[str, Callable[[_Ops], Value]] = {}
+_SHIFTS = frozenset({"ishl", "ishr", "ushr"})
+_CONTRACTED = frozenset({"OpFAdd", "OpFSub", "OpFMul", "OpFDiv", "OpDot", "OpFNegate"})
 
 
 def _kind(type: AluType, bits: int) -> str:
@@ -127,87 +32,146 @@ def _kind(type: AluType, bits: int) -> str:
     return "f" if type.base == "float" else "u"
 
 
-class _Ops:
-    """One ALU instruction being translated."""
+def _formula(name: str) -> str:
+    """The formula of an opcode; comparisons of whole vectors have one for all widths."""
+    return name[:-1] if name.startswith(("ball_", "bany_")) else name
 
-    def __init__(self, values: Values, instr: Alu) -> None:
-        self.values = values
-        self.b: ModuleBuilder = values.b
-        self.instr = instr
-        self.op = instr.op
-        self.n = instr.result.num_components
-        self.bits = instr.result.bit_size
+
+class _Ops:
+    """One opcode being written, of values that may be of any kind."""
+
+    def __init__(self, values: Values, op: Opcode, srcs: Sequence[Value]) -> None:
+        self.values, self.b = values, values.b
+        self.op = op
+        self.given = srcs
+        sized = srcs[op.sized_by].bits if srcs else 0
+        self.bits = op.output_type.bits or sized
+        widths = [s.components for s, n in zip(srcs, op.input_sizes, strict=True) if not n]
+        self.n = op.output_size or max(widths, default=1)
 
     def src(self, i: int, kind: str = "") -> Value:
-        """A source with its swizzle; by default of the kind the opcode takes."""
-        src = self.instr.srcs[i]
-        if not kind:
-            kind = _kind(self.op.input_types[i], src.value.bit_size)
-        v = self.values.get(src.value, kind if kind != "any" else "")
-        return self.values.swizzle(v, src.swizzle)
+        """A source, repeated as often as the result is wide; of the kind that the opcode takes."""
+        src = self.given[i]
+        kind = kind or _kind(self.op.input_types[i], src.bits)
+        if kind not in ("any", src.kind):
+            src = self.values.cast(src, kind)
+        if not self.op.input_sizes[i] and src.components < self.n:
+            src = self.values.swizzle(src, (0,) * self.n)
+        return src
 
     def srcs(self) -> list[Value]:
-        return [self.src(i) for i in range(len(self.instr.srcs))]
+        return [self.src(i) for i in range(len(self.given))]
 
-    def make(self, name: str, like: Value, *words: int, kind: str = "") -> Value:
-        """An instruction whose result has the shape of `like`, perhaps of another kind."""
-        kind = kind or like.kind
-        bits = 1 if kind == "b" else like.bits
-        type = self.values.type(kind, bits, like.components)
+    def result(self, name: str, *words: int, kind: str = "", n: int = 0) -> Value:
+        """An instruction with the shape of the destination, or with that of `n` components."""
+        kind, n = kind or _kind(self.op.output_type, self.bits), n or self.n
+        type = self.values.type(kind, self.bits, n)
         id = (self.b.op if name.startswith("Op") else self.b.ext)(name, type, *words)
-        return Value(id, kind, bits, like.components)
+        return Value(id, kind, self.bits, n)
 
-    def result(self, name: str, *words: int, kind: str = "") -> Value:
-        """An instruction with the shape of the destination."""
-        kind = kind or _kind(self.op.output_type, self.bits)
-        type = self.values.type(kind, self.bits, self.n)
-        id = (self.b.op if name.startswith("Op") else self.b.ext)(name, type, *words)
-        return Value(id, kind, self.bits, self.n)
+    def write(self) -> Value:
+        """Write it down."""
+        name = self.op.name
+        if name in _COMPOSED:
+            return _COMPOSED[name](self)
+        if name in tables.OPCODES:
+            if name.endswith(("_fine", "_coarse")):
+                self.b.capability("DerivativeControl")
+            srcs = self.srcs()
+            if name in _SHIFTS:
+                srcs[1] = _masked(self, srcs[1], srcs[0].bits)
+            written = tables.OPCODES[name]
+            if srcs[0].kind == "b":
+                written = tables.ON_BOOLS.get(name, written)
+            return self.result(written, *[s.id for s in srcs])
+        if _formula(name) in _FORMULAS:
+            made: Value = _FORMULAS.make(_ValueMaker(self.values), _formula(name), self.srcs())
+            return made
+        raise SpirvError(f"opcode {name} has no counterpart")
 
-    def select(self, condition: int, then: int, other: int, kind: str) -> Value:
-        return self.result("OpSelect", condition, then, other, kind=kind)
+
+class _Number(NamedTuple):
+    """A number of a formula, which becomes a constant as wide as what stands beside it."""
+
+    value: float
+    base: str
+    bits: int
+
+
+class _ValueMaker:
+    """Builds formulas of values of the module."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+
+    def alu(self, name: str, srcs: Sequence[Value | _Number]) -> Value:
+        op = OPCODES[name]
+        given = [s if isinstance(s, Value) else self._constant(s) for s in srcs]
+        return _Ops(self.values, op, given).write()
+
+    def _constant(self, number: _Number) -> Value:
+        is_float, bits = number.base == "float", number.bits
+        raw = float_bits(number.value, bits) if is_float else int(number.value) & (1 << bits) - 1
+        return self.values.constant("f" if is_float else "u", bits, (raw,))
+
+    def number(self, value: float, base: str, bits: int) -> _Number:
+        return _Number(value, base, bits)
+
+    def swizzle(self, value: Value, components: str) -> Value:
+        return self.values.swizzle(value, tuple(map("xyzw".index, components)))
+
+    def size(self, value: Value) -> int:
+        return value.bits
+
+    def routine(self, name: str, srcs: Sequence[Value]) -> Value:
+        values, first = self.values, srcs[0]
+        if name == "pair":
+            type = values.type(first.kind, first.bits, 2)
+            made = values.b.op("OpCompositeConstruct", type, *[s.id for s in srcs])
+            return Value(made, first.kind, first.bits, 2)
+        op = {"all": "OpAll", "any": "OpAny"}[name]
+        return Value(values.b.op(op, values.type("b", 1), first.id), "b", 1, 1)
 
 
 def emit_alu(values: Values, instr: Alu) -> None:
     """Write one ALU instruction."""
-    ops = _Ops(values, instr)
-    name = instr.op.name
-    composed = _COMPOSED.get(name)
     start = len(values.b.code)
-    if composed is not None:
-        value = composed(ops)
-    elif name in SIMPLE:
-        if name in _CAPABILITIES:
-            values.b.capability(_CAPABILITIES[name])
-        srcs = ops.srcs()
-        spirv = SIMPLE[name]
-        if srcs[0].kind == "b":
-            spirv = _ON_BOOLS.get(name, spirv)
-        value = ops.result(spirv, *[s.id for s in srcs])
-    else:
-        raise SpirvError(f"opcode {name} has no counterpart")
+    read: dict[object, Value] = {}
+    for src in instr.srcs:
+        if (src.value, src.swizzle) not in read:
+            read[src.value, src.swizzle] = values.swizzle(values.get(src.value), src.swizzle)
+    ops = _Ops(values, instr.op, [read[src.value, src.swizzle] for src in instr.srcs])
+    ops.bits, ops.n = instr.result.bit_size, instr.result.num_components
+    value = ops.write()
     if instr.exact and value.kind == "f":
         for written in values.b.code[start:]:
-            if written.name in ("OpFAdd", "OpFSub", "OpFMul", "OpFDiv", "OpDot", "OpFNegate"):
+            if written.name in _CONTRACTED:
                 values.b.decorate(written.words[1], "NoContraction")
     values.set(instr.result, value.id, value.kind)
 
 
 def supported_opcodes() -> set[str]:
-    """Names of opcodes this table covers."""
-    return set(SIMPLE) | set(_COMPOSED)
+    """Names of opcodes that can be written."""
+    return {
+        name
+        for name in OPCODES
+        if name in tables.OPCODES or name in _COMPOSED or _formula(name) in _FORMULAS
+    }
 
 
 def _composed(*names: str) -> Callable[[Callable[[_Ops], Value]], Callable[[_Ops], Value]]:
     def register(function: Callable[[_Ops], Value]) -> Callable[[_Ops], Value]:
-        for name in names:
-            _COMPOSED[name] = function
+        _COMPOSED.update(dict.fromkeys(names, function))
         return function
 
     return register
 
 
-# Moving and choosing.
+def _masked(o: _Ops, count: Value, bits: int) -> Value:
+    """Only the low bits of a shift count matter; SPIR-V wants it in range."""
+    type = o.values.type("u", count.bits, count.components)
+    mask = o.values.number(count, bits - 1)
+    return count._replace(id=o.b.op("OpBitwiseAnd", type, count.id, mask))
 
 
 @_composed("mov")
@@ -217,7 +181,7 @@ def _mov(o: _Ops) -> Value:
 
 @_composed(*[n for n, op in OPCODES.items() if op.is_vec])
 def _vec(o: _Ops) -> Value:
-    parts = [o.src(i, "any") for i in range(o.n)]
+    parts = o.given
     kinds = {p.kind for p in parts}
     kind = kinds.pop() if len(kinds) == 1 else "u"
     ids = [o.values.cast(p, kind).id if p.kind != kind else p.id for p in parts]
@@ -226,38 +190,9 @@ def _vec(o: _Ops) -> Value:
 
 @_composed("bcsel")
 def _bcsel(o: _Ops) -> Value:
-    then, other = o.src(1, "any"), o.src(2, "any")
-    if then.kind != other.kind:
-        then, other = o.src(1, "u"), o.src(2, "u")
-    return o.select(o.src(0).id, then.id, other.id, then.kind)
-
-
-@_composed("slt", "sge", "seq", "sne")
-def _set(o: _Ops) -> Value:
-    a, c = o.srcs()
-    name = {"slt": "flt", "sge": "fge", "seq": "feq", "sne": "fneu"}[o.op.name]
-    holds = o.make(SIMPLE[name], a, a.id, c.id, kind="b")
-    return o.select(holds.id, o.values.number(a, 1), o.values.number(a, 0), "f")
-
-
-@_composed(
-    *[f"ball_{p}equal{n}" for p in "fi" for n in (2, 3, 4)],
-    *[f"bany_{p}nequal{n}" for p in "fi" for n in (2, 3, 4)],
-)
-def _all_any(o: _Ops) -> Value:
-    a, c = o.srcs()
-    is_all = o.op.name.startswith("ball")
-    if a.kind == "b":
-        name = "OpLogicalEqual" if is_all else "OpLogicalNotEqual"
-    elif a.kind == "f":
-        name = "OpFOrdEqual" if is_all else "OpFUnordNotEqual"
-    else:
-        name = "OpIEqual" if is_all else "OpINotEqual"
-    each = o.make(name, a, a.id, c.id, kind="b")
-    return o.result("OpAll" if is_all else "OpAny", each.id)
-
-
-# Floats.
+    kind = "any" if o.given[1].kind == o.given[2].kind else "u"
+    then, other = o.src(1, kind), o.src(2, kind)
+    return o.result("OpSelect", o.src(0).id, then.id, other.id, kind=then.kind)
 
 
 @_composed("fsat")
@@ -266,233 +201,52 @@ def _fsat(o: _Ops) -> Value:
     return o.result("NClamp", a.id, o.values.number(a, 0), o.values.number(a, 1))
 
 
-@_composed("frcp")
-def _frcp(o: _Ops) -> Value:
-    a = o.src(0)
-    return o.result("OpFDiv", o.values.number(a, 1), a.id)
+@_composed("fneu", "feq")
+def _equal(o: _Ops) -> Value:
+    """A value compared with itself asks for NaN, and must be seen to."""
+    if o.given[0] is o.given[1]:
+        nan = o.result("OpIsNan", o.src(0).id)
+        return nan if o.op.name == "fneu" else o.result("OpLogicalNot", nan.id)
+    return o.result(tables.OPCODES[o.op.name], *[s.id for s in o.srcs()])
 
 
 @_composed("frexp_sig", "frexp_exp")
 def _frexp(o: _Ops) -> Value:
     a = o.src(0)
     t = o.values.type
-    exponent = t("u", 32, a.components)
-    pair = o.b.type("OpTypeStruct", t("f", a.bits, a.components), exponent)
+    pair = o.b.type("OpTypeStruct", t("f", a.bits, a.components), t("u", 32, a.components))
     both = o.b.ext("FrexpStruct", pair, a.id)
     return o.result("OpCompositeExtract", both, int(o.op.name == "frexp_exp"))
 
 
-@_composed("fisfinite", "fisnormal")
-def _finite(o: _Ops) -> Value:
-    a = o.src(0)
-    size = o.make("FAbs", a, a.id)
-    limit = o.values.number(a, float("inf"))
-    finite = o.result("OpFOrdLessThan", size.id, limit)
-    if o.op.name == "fisfinite":
-        return finite
-    smallest = o.values.number(a, {16: 2.0**-14, 32: 2.0**-126, 64: 2.0**-1022}[a.bits])
-    big = o.result("OpFOrdGreaterThanEqual", size.id, smallest)
-    return o.result("OpLogicalAnd", finite.id, big.id)
-
-
-@_composed("fsum2", "fsum3", "fsum4")
-def _fsum(o: _Ops) -> Value:
-    a = o.src(0)
-    total = o.values.swizzle(a, (0,))
-    for i in range(1, a.components):
-        total = o.make("OpFAdd", total, total.id, o.values.swizzle(a, (i,)).id)
-    return total
-
-
-@_composed("fdph")
-def _fdph(o: _Ops) -> Value:
-    a, c = o.srcs()
-    w = o.values.swizzle(c, (3,))
-    dot = o.result("OpDot", a.id, o.values.swizzle(c, (0, 1, 2)).id)
-    return o.result("OpFAdd", dot.id, w.id)
-
-
-@_composed("fneu", "feq")
-def _equal(o: _Ops) -> Value:
-    """A value compared with itself asks for NaN, and must be seen to."""
-    x, y = o.instr.srcs
-    a = o.src(0)
-    if x.value is y.value and x.swizzle == y.swizzle:
-        nan = o.result("OpIsNan", a.id)
-        return nan if o.op.name == "fneu" else o.result("OpLogicalNot", nan.id)
-    return o.result(SIMPLE[o.op.name], a.id, o.src(1).id)
-
-
-# Integers.
-
-
-@_composed("imul_high", "umul_high")
-def _mul_high(o: _Ops) -> Value:
+@_composed("imul_high", "umul_high", "uadd_carry", "usub_borrow")
+def _second_half(o: _Ops) -> Value:
+    """The second member of what an instruction with two results returns."""
     a, c = o.srcs()
     half = o.values.type("u", o.bits, o.n)
     pair = o.b.type("OpTypeStruct", half, half)
-    name = "OpSMulExtended" if o.op.name[0] == "i" else "OpUMulExtended"
-    return o.result("OpCompositeExtract", o.b.op(name, pair, a.id, c.id), 1)
-
-
-@_composed("uadd_carry", "usub_borrow")
-def _carry(o: _Ops) -> Value:
-    a, c = o.srcs()
-    half = o.values.type("u", o.bits, o.n)
-    pair = o.b.type("OpTypeStruct", half, half)
-    name = "OpIAddCarry" if o.op.name == "uadd_carry" else "OpISubBorrow"
-    return o.result("OpCompositeExtract", o.b.op(name, pair, a.id, c.id), 1)
-
-
-@_composed("imul_2x32_64", "umul_2x32_64")
-def _mul_wide(o: _Ops) -> Value:
-    name = "OpSConvert" if o.op.name[0] == "i" else "OpUConvert"
-    a, c = (o.result(name, s.id) for s in o.srcs())
-    return o.result("OpIMul", a.id, c.id)
-
-
-@_composed("imul24", "umul24")
-def _mul24(o: _Ops) -> Value:
-    a, c = o.srcs()
-    name = "OpBitFieldSExtract" if o.op.name[0] == "i" else "OpBitFieldUExtract"
-    cut = [o.result(name, s.id, o.b.uint(0), o.b.uint(24)) for s in (a, c)]
-    return o.result("OpIMul", cut[0].id, cut[1].id)
-
-
-@_composed("ishl", "ishr", "ushr")
-def _shift(o: _Ops) -> Value:
-    a, count = o.srcs()
     name = {
-        "ishl": "OpShiftLeftLogical",
-        "ishr": "OpShiftRightArithmetic",
-        "ushr": "OpShiftRightLogical",
+        "imul_high": "OpSMulExtended",
+        "umul_high": "OpUMulExtended",
+        "uadd_carry": "OpIAddCarry",
+        "usub_borrow": "OpISubBorrow",
     }[o.op.name]
-    return o.result(name, a.id, _masked(o, count, a.bits).id)
-
-
-def _masked(o: _Ops, count: Value, bits: int) -> Value:
-    """Only the low bits of a shift count matter; SPIR-V wants it in range."""
-    return o.make("OpBitwiseAnd", count, count.id, o.values.number(count, bits - 1))
-
-
-@_composed("urol", "uror")
-def _rotate(o: _Ops) -> Value:
-    a, count = o.srcs()
-    left = "OpShiftLeftLogical" if o.op.name == "urol" else "OpShiftRightLogical"
-    right = "OpShiftRightLogical" if o.op.name == "urol" else "OpShiftLeftLogical"
-    back = o.make("OpISub", count, o.values.number(count, 0), count.id)
-    x = o.result(left, a.id, _masked(o, count, a.bits).id)
-    y = o.result(right, a.id, _masked(o, back, a.bits).id)
-    return o.result("OpBitwiseOr", x.id, y.id)
-
-
-@_composed("bfm")
-def _bfm(o: _Ops) -> Value:
-    ones, start = o.srcs()
-    one = o.values.number(ones, 1)
-    power = o.result("OpShiftLeftLogical", one, _masked(o, ones, 32).id)
-    mask = o.result("OpISub", power.id, one)
-    return o.result("OpShiftLeftLogical", mask.id, _masked(o, start, 32).id)
-
-
-@_composed("ihadd", "uhadd", "irhadd", "urhadd")
-def _average(o: _Ops) -> Value:
-    a, c = o.srcs()
-    up = "rhadd" in o.op.name
-    shift = "OpShiftRightArithmetic" if o.op.name[0] == "i" else "OpShiftRightLogical"
-    both = o.result("OpBitwiseOr" if up else "OpBitwiseAnd", a.id, c.id)
-    differ = o.result("OpBitwiseXor", a.id, c.id)
-    half = o.result(shift, differ.id, o.values.number(a, 1))
-    return o.result("OpISub" if up else "OpIAdd", both.id, half.id)
-
-
-@_composed("uadd_sat", "usub_sat")
-def _usat(o: _Ops) -> Value:
-    a, c = o.srcs()
-    bools = o.values.type("b", 1, o.n)
-    if o.op.name == "uadd_sat":
-        plain = o.result("OpIAdd", a.id, c.id)
-        over, limit = o.b.op("OpULessThan", bools, plain.id, a.id), -1
-    else:
-        plain = o.result("OpISub", a.id, c.id)
-        over, limit = o.b.op("OpULessThan", bools, a.id, c.id), 0
-    return o.select(over, o.values.number(plain, limit), plain.id, "u")
-
-
-@_composed("iadd_sat", "isub_sat")
-def _isat(o: _Ops) -> Value:
-    a, c = o.srcs()
-    adding = o.op.name == "iadd_sat"
-    plain = o.result("OpIAdd" if adding else "OpISub", a.id, c.id)
-    unlike = o.result("OpBitwiseXor", a.id, c.id)
-    if adding:
-        unlike = o.result("OpNot", unlike.id)
-    moved = o.result("OpBitwiseXor", a.id, plain.id)
-    both = o.result("OpBitwiseAnd", unlike.id, moved.id)
-    bools = o.values.type("b", 1, o.n)
-    over = o.b.op("OpSLessThan", bools, both.id, o.values.number(plain, 0))
-    sign = o.result("OpShiftRightArithmetic", a.id, o.values.number(a, a.bits - 1))
-    largest = o.values.number(plain, (1 << (a.bits - 1)) - 1)
-    limit = o.result("OpBitwiseXor", sign.id, largest)
-    return o.select(over, limit.id, plain.id, "u")
-
-
-# Conversions and packing.
+    return o.result("OpCompositeExtract", o.b.op(name, pair, a.id, c.id), 1)
 
 
 @_composed(*[n for n, op in OPCODES.items() if op.is_conversion])
 def _convert(o: _Ops) -> Value:
-    a = o.src(0)
-    letter, target = o.op.name[0], o.op.name[2]
-    if letter == "b":
-        one = o.values.constant(target if target == "f" else "u", o.bits, (0,) * o.n)
-        shape = Value(0, one.kind, o.bits, o.n)
-        return o.select(a.id, o.values.number(shape, 1), one.id, one.kind)
-    if letter == "f" and target == "f":
-        same = a.bits == o.bits
-        return a if same else o.result("OpFConvert", a.id)
-    if letter == "f":
-        return o.result("OpConvertFToS" if target == "i" else "OpConvertFToU", a.id)
-    if target == "f":
-        return o.result("OpConvertSToF" if letter == "i" else "OpConvertUToF", a.id)
-    if a.bits == o.bits:
+    a, name = o.src(0), o.op.name
+    if name[0] == "b":
+        kind = "f" if name[2] == "f" else "u"
+        shape = Value(0, kind, o.bits, o.n)
+        one, zero = o.values.number(shape, 1), o.values.number(shape, 0)
+        return o.result("OpSelect", a.id, one, zero, kind=kind)
+    if a.bits == o.bits and (name[0] == "f") == (name[2] == "f"):
         return a
     if a.bits == 1:
-        raise SpirvError(f"{o.op.name} of a boolean")
-    return o.result("OpSConvert" if letter == "i" else "OpUConvert", a.id)
-
-
-@_composed("pack_half_2x16_split")
-def _pack_half(o: _Ops) -> Value:
-    a, c = o.srcs()
-    pair = o.values.type("f", 32, 2)
-    return _per_component(
-        o, a, c, lambda x, y: o.b.ext(
-            "PackHalf2x16", o.values.type("u", 32), o.b.op("OpCompositeConstruct", pair, x, y)
-        )
-    )  # fmt: skip
-
-
-def _per_component(o: _Ops, a: Value, c: Value, make: Callable[[int, int], int]) -> Value:
-    parts = []
-    for i in range(o.n):
-        parts.append(make(o.values.swizzle(a, (i,)).id, o.values.swizzle(c, (i,)).id))
-    if o.n == 1:
-        return Value(parts[0], _kind(o.op.output_type, o.bits), o.bits, 1)
-    return o.result("OpCompositeConstruct", *parts)
-
-
-@_composed("unpack_half_2x16_split_x", "unpack_half_2x16_split_y")
-def _unpack_half(o: _Ops) -> Value:
-    a = o.src(0)
-    which = int(o.op.name.endswith("y"))
-    pair = o.values.type("f", 32, 2)
-    scalar = o.values.type("f", 32)
-
-    def one(x: int, _: int) -> int:
-        return o.b.op("OpCompositeExtract", scalar, o.b.ext("UnpackHalf2x16", pair, x), which)
-
-    return _per_component(o, a, a, one)
+        raise SpirvError(f"{name} of a boolean")
+    return o.result(tables.CONVERSIONS[name[:3]], a.id)
 
 
 @_composed(
@@ -502,26 +256,14 @@ def _bitcast(o: _Ops) -> Value:
     return o.result("OpBitcast", o.src(0).id)
 
 
-@_composed("pack_64_2x32_split", "pack_32_2x16_split")
-def _pack_split(o: _Ops) -> Value:
-    a, c = o.srcs()
-    pair = o.values.type("u", a.bits, 2)
-    whole = o.values.type("u", o.bits)
-
-    def one(x: int, y: int) -> int:
-        return o.b.op("OpBitcast", whole, o.b.op("OpCompositeConstruct", pair, x, y))
-
-    return _per_component(o, a, c, one)
-
-
-@_composed(*[f"unpack_{w}_split_{h}" for w in ("64_2x32", "32_2x16") for h in "xy"])
-def _unpack_split(o: _Ops) -> Value:
-    a = o.src(0)
-    which = int(o.op.name.endswith("y"))
-    pair = o.values.type("u", o.bits, 2)
-    half = o.values.type("u", o.bits)
-
-    def one(x: int, _: int) -> int:
-        return o.b.op("OpCompositeExtract", half, o.b.op("OpBitcast", pair, x), which)
-
-    return _per_component(o, a, a, one)
+@_composed(*[n for n in OPCODES if "_split" in n])
+def _split(o: _Ops) -> Value:
+    """Packing of scalars: a formula for each component."""
+    maker = _ValueMaker(o.values)
+    parts: list[Value] = [
+        _FORMULAS.make(maker, o.op.name, [o.values.swizzle(s, (k,)) for s in o.srcs()])
+        for k in range(o.n)
+    ]
+    if o.n == 1:
+        return parts[0]
+    return o.result("OpCompositeConstruct", *[part.id for part in parts])

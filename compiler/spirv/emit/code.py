@@ -327,7 +327,7 @@ for _name in ("load", "store", "atomic", "atomic_swap", "size", "samples"):
     _INTRINSICS[f"image_deref_{_name}"] = lambda c, i: c.textures.image(i)
 
 
-@_does(*[f"interp_deref_at_{k}" for k in ("pixel", "centroid", "sample", "offset", "sample_index")])
+@_does(*[f"interp_deref_at_{k}" for k in ("centroid", "offset", "sample_index")])
 def _interpolate(c: Code, instr: Intrinsic) -> None:
     deref = instr.deref
     assert deref is not None
@@ -341,10 +341,8 @@ def _interpolate(c: Code, instr: Intrinsic) -> None:
     elif kind == "sample_index":
         index = c.values.get(instr.srcs[1].value, "u").id
         id = c.b.ext("InterpolateAtSample", type, pointer, index)
-    elif kind == "centroid":
-        id = c.b.ext("InterpolateAtCentroid", type, pointer)
     else:
-        raise SpirvError(f"{instr.name} has no counterpart")
+        id = c.b.ext("InterpolateAtCentroid", type, pointer)
     c.values.set(instr.result, id, "f")
 
 
@@ -352,13 +350,6 @@ def _interpolate(c: Code, instr: Intrinsic) -> None:
 def _instance(c: Code, instr: Intrinsic) -> None:
     index, kind = c.builtin_value("InstanceIndex", "i", 1, 0)
     base, _ = c.builtin_value("BaseInstance", "i", 1, 0)
-    c.values.set(instr.result, c.b.op("OpISub", c.b.int_type(), index, base), kind)
-
-
-@_does("load_vertex_id_zero_base")
-def _vertex(c: Code, instr: Intrinsic) -> None:
-    index, kind = c.builtin_value("VertexIndex", "i", 1, 0)
-    base, _ = c.builtin_value("BaseVertex", "i", 1, 0)
     c.values.set(instr.result, c.b.op("OpISub", c.b.int_type(), index, base), kind)
 
 

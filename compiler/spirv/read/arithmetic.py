@@ -1,6 +1,6 @@
 """Arithmetic instructions: a row for whatever is one NIR opcode, a function for the rest.
 
-The rows are those by which NIR is written (`emit.alu.SIMPLE`), read backwards, and a few more.
+The rows are those of `spirv.tables`, by which NIR is written, read backwards.
 """
 
 from __future__ import annotations
@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gallette.compiler.glsl.lower.math import FORMULAS
+from gallette.compiler.glsl.lower.matrices import outer_product, transposed
+from gallette.compiler.glsl.lower.operators import transform
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.spirv.emit.alu import SIMPLE
+from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.places import Value, element_of, select_tree
@@ -58,35 +61,21 @@ def row(name: str, nir: str, order: tuple[int, ...] = ()) -> None:
     ARITHMETIC[opcode(name)] = one if count == 1 else two if count == 2 and plain else more
 
 
-for _nir, _spirv in SIMPLE.items():
+for _nir, _spirv in tables.OPCODES.items():
     if _spirv.startswith("Op") and not _nir.startswith("fdot"):
         row(_spirv, _nir)
-for _name, _nir in {
-    "OpFwidth": "fddx",
-    "OpLogicalAnd": "iand",
-    "OpLogicalOr": "ior",
-    "OpLogicalNot": "inot",
-    "OpLogicalEqual": "ieq",
-    "OpLogicalNotEqual": "ine",
-}.items():
-    row(_name, _nir)
-row("OpSGreaterThan", "ilt", (1, 0))
-row("OpSLessThanEqual", "ige", (1, 0))
-row("OpUGreaterThan", "ult", (1, 0))
-row("OpULessThanEqual", "uge", (1, 0))
+for _spirv, _nir in tables.ALSO_READ.items():
+    if _spirv.startswith("Op"):
+        row(_spirv, _nir)
+for _spirv, _nir in tables.SWAPPED.items():
+    row(_spirv, _nir, (1, 0))
 
-_ORDERED = {
-    "Equal": ("feq", False, False),
-    "LessThan": ("flt", False, False),
-    "GreaterThan": ("flt", True, False),
-    "LessThanEqual": ("fge", True, False),
-    "GreaterThanEqual": ("fge", False, False),
-}
+
 _OPPOSITE = {
-    "LessThan": ("fge", False),
-    "GreaterThan": ("fge", True),
-    "LessThanEqual": ("flt", True),
-    "GreaterThanEqual": ("flt", False),
+    "LessThan": "GreaterThanEqual",
+    "GreaterThan": "LessThanEqual",
+    "LessThanEqual": "GreaterThan",
+    "GreaterThanEqual": "LessThan",
 }
 
 
@@ -99,15 +88,16 @@ def _compare(name: str) -> Handler:
         x, y = r.ssa(w[2]), r.ssa(w[3])
         # The instruction says what NaN gives: that must survive optimisation.
         with b.exactly():
-            if what == "NotEqual":
-                value = b.fneu(x, y) if not ordered else b.ior(b.flt(x, y), b.flt(y, x))
-            elif what == "Equal" and not ordered:
-                value = b.inot(b.ior(b.flt(x, y), b.flt(y, x)))
-            elif ordered:
-                op, swap, _ = _ORDERED[what]
+            if what in ("Equal", "NotEqual") and ordered != (what == "Equal"):
+                # Ordered and different, or its opposite.
+                value = b.ior(b.flt(x, y), b.flt(y, x))
+                if not ordered:
+                    value = b.inot(value)
+            elif ordered or what == "NotEqual":
+                op, swap = tables.ORDERED[what]
                 value = b.alu(op, y, x) if swap else b.alu(op, x, y)
             else:
-                op, swap = _OPPOSITE[what]
+                op, swap = tables.ORDERED[_OPPOSITE[what]]
                 value = b.inot(b.alu(op, y, x) if swap else b.alu(op, x, y))
         r.values[w[1]] = value
 
@@ -118,12 +108,6 @@ for _what in ("Equal", "NotEqual", "LessThan", "GreaterThan", "LessThanEqual", "
     for _prefix in ("OpFOrd", "OpFUnord"):
         ARITHMETIC[opcode(_prefix + _what)] = _compare(_prefix + _what)
 ARITHMETIC[opcode("OpLessOrGreater")] = _compare("OpFOrdNotEqual")
-
-
-@does("OpIEqual", "OpINotEqual")
-def _equal(r: FunctionReader, i: Instruction) -> None:
-    op = "ieq" if i.name == "OpIEqual" else "ine"
-    r.values[i.words[1]] = r.b.alu(op, r.ssa(i.words[2]), r.ssa(i.words[3]))
 
 
 # Floats.
@@ -171,22 +155,21 @@ def _class(r: FunctionReader, i: Instruction) -> None:
 
 @does("OpFwidth", "OpFwidthFine", "OpFwidthCoarse")
 def _fwidth(r: FunctionReader, i: Instruction) -> None:
-    b, x = r.b, r.ssa(i.words[2])
-    tail = {"OpFwidthFine": "_fine", "OpFwidthCoarse": "_coarse"}.get(i.name, "")
-    dx, dy = b.alu(f"fddx{tail}", x), b.alu(f"fddy{tail}", x)
-    r.values[i.words[1]] = b.fadd(b.fabs(dx), b.fabs(dy))
+    name = i.name.replace("OpF", "f")
+    r.values[i.words[1]] = FORMULAS.build(r.b, name, [r.ssa(i.words[2])])
 
 
 # Integers.
 
+_NIR = {name: nir for nir, name in tables.OPCODES.items()}
+
 
 @does("OpShiftLeftLogical", "OpShiftRightArithmetic", "OpShiftRightLogical")
 def _shift(r: FunctionReader, i: Instruction) -> None:
-    op = {"OpShiftLeftLogical": "ishl", "OpShiftRightArithmetic": "ishr"}.get(i.name, "ushr")
     count = r.ssa(i.words[3])
     if count.bit_size != 32:
         count = r.b.u2u32(count)
-    r.values[i.words[1]] = r.b.alu(op, r.ssa(i.words[2]), count)
+    r.values[i.words[1]] = r.b.alu(_NIR[i.name], r.ssa(i.words[2]), count)
 
 
 @does("OpBitCount")
@@ -209,12 +192,7 @@ def _bitfield(r: FunctionReader, i: Instruction) -> None:
     if srcs[0].bit_size != 32:
         raise i.error("bit fields are supported in 32-bit integers")
     srcs[-2:] = [s if s.bit_size == 32 else b.u2u32(s) for s in srcs[-2:]]
-    op = {
-        "OpBitFieldInsert": "bitfield_insert",
-        "OpBitFieldSExtract": "ibitfield_extract",
-        "OpBitFieldUExtract": "ubitfield_extract",
-    }[i.name]
-    r.values[i.words[1]] = b.alu(op, *srcs)
+    r.values[i.words[1]] = b.alu(_NIR[i.name], *srcs)
 
 
 @does("OpSMulExtended", "OpUMulExtended", "OpIAddCarry", "OpISubBorrow")
@@ -256,21 +234,15 @@ def _select(r: FunctionReader, i: Instruction) -> None:
 
 # Conversions.
 
+_LETTERS = {name: letters for letters, name in tables.CONVERSIONS.items()}
+
 
 @does("OpConvertFToS", "OpConvertFToU", "OpConvertSToF", "OpConvertUToF", "OpFConvert")
 @does("OpSConvert", "OpUConvert", "OpSatConvertSToU", "OpSatConvertUToS")
 def _convert(r: FunctionReader, i: Instruction) -> None:
     b, x = r.b, r.ssa(i.words[2])
     bits = r.type(i).nir.bit_size
-    letters = {
-        "OpConvertFToS": "f2i",
-        "OpConvertFToU": "f2u",
-        "OpConvertSToF": "i2f",
-        "OpConvertUToF": "u2f",
-        "OpFConvert": "f2f",
-        "OpSConvert": "i2i",
-        "OpUConvert": "u2u",
-    }.get(i.name)
+    letters = _LETTERS.get(i.name)
     if letters is None:
         r.values[i.words[1]] = saturated(r, x, i.name == "OpSatConvertSToU", bits)
     elif letters in ("f2f", "i2i", "u2u") and x.bit_size == bits:
@@ -359,20 +331,15 @@ def _scale_matrix(r: FunctionReader, i: Instruction) -> None:
     r.values[i.words[1]] = tuple(r.b.fmul(c, scalar) for c in r.columns(i.words[2]))
 
 
-def matrix_times_vector(r: FunctionReader, columns: tuple[Value, ...], vector: Def) -> Def:
-    """A sum of columns, from the first to the last."""
-    b = r.b
+def _transformed(r: FunctionReader, columns: tuple[Value, ...], vector: Def) -> Def:
     if len(columns) != vector.num_components:
         raise SpirvError("a matrix and a vector that do not match")
-    total = b.fmul(columns[0], b.channel(vector, 0))
-    for k in range(1, len(columns)):
-        total = b.fadd(total, b.fmul(columns[k], b.channel(vector, k)))
-    return total
+    return transform(r.b, [*columns], vector)
 
 
 @does("OpMatrixTimesVector")
 def _matrix_vector(r: FunctionReader, i: Instruction) -> None:
-    r.values[i.words[1]] = matrix_times_vector(r, r.columns(i.words[2]), r.ssa(i.words[3]))
+    r.values[i.words[1]] = _transformed(r, r.columns(i.words[2]), r.ssa(i.words[3]))
 
 
 @does("OpVectorTimesMatrix")
@@ -384,19 +351,17 @@ def _vector_matrix(r: FunctionReader, i: Instruction) -> None:
 @does("OpMatrixTimesMatrix")
 def _matrix_matrix(r: FunctionReader, i: Instruction) -> None:
     left = r.columns(i.words[2])
-    r.values[i.words[1]] = tuple(matrix_times_vector(r, left, c) for c in r.columns(i.words[3]))
+    r.values[i.words[1]] = tuple(_transformed(r, left, c) for c in r.columns(i.words[3]))
 
 
 @does("OpTranspose")
 def _transpose(r: FunctionReader, i: Instruction) -> None:
-    cells = [r.b.channels(c) for c in r.columns(i.words[2])]
-    r.values[i.words[1]] = tuple(r.b.vec(list(rows)) for rows in zip(*cells, strict=True))
+    r.values[i.words[1]] = tuple(transposed(r.b, [*r.columns(i.words[2])]))
 
 
 @does("OpOuterProduct")
 def _outer(r: FunctionReader, i: Instruction) -> None:
-    column, by = r.ssa(i.words[2]), r.b.channels(r.ssa(i.words[3]))
-    r.values[i.words[1]] = tuple(r.b.fmul(column, x) for x in by)
+    r.values[i.words[1]] = tuple(outer_product(r.b, r.ssa(i.words[2]), r.ssa(i.words[3])))
 
 
 @does("OpCompositeConstruct")
@@ -501,8 +466,3 @@ def _insert_dynamic(r: FunctionReader, i: Instruction) -> None:
 @does("OpCopyObject", "OpCopyLogical", "OpExpectKHR")
 def _copy(r: FunctionReader, i: Instruction) -> None:
     r.values[i.words[1]] = r.value(i.words[2])
-
-
-@does("OpQuantizeToF16")
-def _quantize(r: FunctionReader, i: Instruction) -> None:
-    r.values[i.words[1]] = r.b.fquantize2f16(r.ssa(i.words[2]))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from gallette.compiler.glsl.lower.math import lower_math
+from gallette.compiler.glsl.lower.math import FORMULAS, ldexp, lower_math
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.places import (
@@ -30,60 +31,14 @@ if TYPE_CHECKING:
 
 __all__ = ["glsl_std_450"]
 
-# What GLSL calls the function, for those that are not its name in lower case.
+# Those that are one opcode, whatever the sign their types were declared with.
+_OPCODES = {name: nir for nir, name in tables.OPCODES.items() if not name.startswith("Op")}
+_OPCODES |= {name: nir for name, nir in tables.ALSO_READ.items() if not name.startswith("Op")}
+# What GLSL calls the function, for those that are not its name with a small letter in front.
 _NAMES = {
-    "FAbs": "abs",
-    "SAbs": "abs",
-    "FSign": "sign",
-    "SSign": "sign",
-    "RoundEven": "roundEven",
-    "Atan2": "atan",
-    "InverseSqrt": "inversesqrt",
-    "MatrixInverse": "inverse",
-    "FMin": "min",
-    "UMin": "min",
-    "SMin": "min",
-    "FMax": "max",
-    "UMax": "max",
-    "SMax": "max",
-    "FClamp": "clamp",
-    "UClamp": "clamp",
-    "SClamp": "clamp",
-    "FMix": "mix",
-    "SmoothStep": "smoothstep",
-    "PackDouble2x32": "packDouble2x32",
-    "FaceForward": "faceforward",
-    "FindILsb": "findLSB",
-    "FindSMsb": "findMSB",
-    "FindUMsb": "findMSB",
-    "NMin": "min",
-    "NMax": "max",
-    "NClamp": "clamp",
-}
-# Those that are one opcode whatever the sign their types were declared with.
-_OPCODES = {
-    "SAbs": "iabs",
-    "SSign": "isign",
-    "UMin": "umin",
-    "SMin": "imin",
-    "UMax": "umax",
-    "SMax": "imax",
-    "FindILsb": "find_lsb",
-    "FindSMsb": "ifind_msb",
-    "FindUMsb": "ufind_msb",
-    "PackSnorm4x8": "pack_snorm_4x8",
-    "PackUnorm4x8": "pack_unorm_4x8",
-    "PackSnorm2x16": "pack_snorm_2x16",
-    "PackUnorm2x16": "pack_unorm_2x16",
-    "PackHalf2x16": "pack_half_2x16",
-    "PackDouble2x32": "pack_64_2x32",
-    "UnpackSnorm2x16": "unpack_snorm_2x16",
-    "UnpackUnorm2x16": "unpack_unorm_2x16",
-    "UnpackHalf2x16": "unpack_half_2x16",
-    "UnpackSnorm4x8": "unpack_snorm_4x8",
-    "UnpackUnorm4x8": "unpack_unorm_4x8",
-    "UnpackDouble2x32": "unpack_64_2x32",
-}
+    "Atan2": "atan", "InverseSqrt": "inversesqrt", "MatrixInverse": "inverse", "FClamp": "clamp",
+    "NClamp": "clamp", "SmoothStep": "smoothstep", "FaceForward": "faceforward",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -91,11 +46,11 @@ class _Call:
     """What the rows of GLSL's table ask of a call."""
 
     name: str
-    type: Type
-    params: list[tuple[str, Type]]
+    type: Type | None
+    params: list[tuple[str, Type | None]]
 
 
-Handler = Callable[["FunctionReader", Instruction, tuple[int, ...]], Value]
+Handler = Callable[["FunctionReader", str, Instruction, tuple[int, ...]], Value]
 _SPECIAL: dict[str, Handler] = {}
 
 
@@ -110,7 +65,7 @@ def glsl_std_450(r: FunctionReader, i: Instruction) -> None:
         raise i.error(f"{op.name} takes {len(op.operands)} operands, not {len(args)}")
     special = _SPECIAL.get(op.name)
     if special is not None:
-        r.values[w[1]] = special(r, i, args)
+        r.values[w[1]] = special(r, op.name, i, args)
     elif op.name in _OPCODES:
         r.values[w[1]] = r.b.alu(_OPCODES[op.name], *[r.ssa(a) for a in args])
     else:
@@ -120,15 +75,21 @@ def glsl_std_450(r: FunctionReader, i: Instruction) -> None:
 
 def math(r: FunctionReader, name: str, type: Type, args: tuple[int, ...]) -> Value:
     """A function of GLSL's, on values of the module."""
+    result = math_results(r, name, type, args)[0]
+    return tuple(result) if isinstance(result, list) else result
+
+
+def math_results(
+    r: FunctionReader, name: str, type: Type | None, args: tuple[int, ...]
+) -> tuple[Any, ...]:
+    """What a function of GLSL's returns, and what it writes."""
     values = [r.value(a) for a in args]
     if any(isinstance(v, (Place, Handle)) for v in values):
         raise SpirvError("expected numbers")
-    params = [("in", r.type_of(a) or type) for a in args]
-    call = _Call(name, type, params)
-    results = lower_math(r.b, cast(Any, call), values)
+    call: Any = _Call(name, type, [("in", r.type_of(a) or type) for a in args])
+    results = lower_math(r.b, call, values)
     assert results is not None, name
-    result = results[0]
-    return tuple(result) if isinstance(result, list) else result
+    return results
 
 
 def _does(*names: str) -> Callable[[Handler], Handler]:
@@ -141,48 +102,30 @@ def _does(*names: str) -> Callable[[Handler], Handler]:
 
 
 @_does("UClamp", "SClamp")
-def _clamp(r: FunctionReader, i: Instruction, args: tuple[int, ...]) -> Value:
-    x, low, high = (r.ssa(a) for a in args)
-    signed = grammar().extended["GLSL.std.450"].by_opcode[i.words[3]].name[0] == "S"
-    letter = "i" if signed else "u"
-    return r.b.alu(f"{letter}min", r.b.alu(f"{letter}max", x, low), high)
+def _clamp(r: FunctionReader, name: str, i: Instruction, args: tuple[int, ...]) -> Value:
+    return FORMULAS.build(r.b, "clamp", [r.ssa(a) for a in args], "u" if name[0] == "U" else "i")
 
 
 @_does("Modf", "Frexp")
-def _through_pointer(r: FunctionReader, i: Instruction, args: tuple[int, ...]) -> Value:
-    x = r.ssa(args[0])
-    place = r.place(args[1])
-    modf = grammar().extended["GLSL.std.450"].by_opcode[i.words[3]].name == "Modf"
-    first, second = (_modf if modf else _frexp)(r, x)
-    place.store(r.b, second)
+def _through_pointer(r: FunctionReader, name: str, i: Instruction, args: tuple[int, ...]) -> Value:
+    first, second = math_results(r, name.lower(), r.type(i).nir, args[:1])
+    r.place(args[1]).store(r.b, second)
     return first
 
 
 @_does("ModfStruct", "FrexpStruct")
-def _as_struct(r: FunctionReader, i: Instruction, args: tuple[int, ...]) -> Value:
-    x = r.ssa(args[0])
-    modf = grammar().extended["GLSL.std.450"].by_opcode[i.words[3]].name == "ModfStruct"
-    return (_modf if modf else _frexp)(r, x)
-
-
-def _modf(r: FunctionReader, x: Def) -> tuple[Def, Def]:
-    whole = r.b.ftrunc(x)
-    return r.b.fsub(x, whole), whole
-
-
-def _frexp(r: FunctionReader, x: Def) -> tuple[Def, Def]:
-    return r.b.frexp_sig(x), r.b.frexp_exp(x)
+def _as_struct(r: FunctionReader, name: str, i: Instruction, args: tuple[int, ...]) -> Value:
+    return math_results(r, name[:-6].lower(), r.type_of(args[0]), args)
 
 
 @_does("Ldexp")
-def _ldexp(r: FunctionReader, i: Instruction, args: tuple[int, ...]) -> Value:
-    exponent = r.ssa(args[1])
-    return r.b.ldexp(r.ssa(args[0]), exponent if exponent.bit_size == 32 else r.b.i2i32(exponent))
+def _ldexp(r: FunctionReader, name: str, i: Instruction, args: tuple[int, ...]) -> Value:
+    x, exponent = r.ssa(args[0]), r.ssa(args[1])
+    return ldexp(r.b, x, exponent if exponent.bit_size == 32 else r.b.i2i32(exponent))
 
 
 @_does("InterpolateAtCentroid", "InterpolateAtSample", "InterpolateAtOffset")
-def _interpolate(r: FunctionReader, i: Instruction, args: tuple[int, ...]) -> Value:
-    name = grammar().extended["GLSL.std.450"].by_opcode[i.words[3]].name
+def _interpolate(r: FunctionReader, name: str, i: Instruction, args: tuple[int, ...]) -> Value:
     kind = {"Centroid": "centroid", "Sample": "sample_index", "Offset": "offset"}[name[13:]]
     place = r.place(args[0])
     deref = deref_of(r, place, i)

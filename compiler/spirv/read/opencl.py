@@ -5,139 +5,56 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from gallette.compiler.glsl.lower.math import FORMULAS
+from gallette.compiler.nir.ir.instrs import Deref
+from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction
-from gallette.compiler.spirv.read.extended import math
-from gallette.compiler.spirv.read.opencl_more import COMPOSED, IN_MEMORY
+from gallette.compiler.spirv.read.extended import math, math_results
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
 
 __all__ = ["opencl_std"]
 
+
+def _pairs(text: str) -> dict[str, str]:
+    return dict(pair.split(":") for pair in text.split())
+
+
 # One NIR opcode each.
-_TABLE = """
+_OPCODES = _pairs("""
 fabs:fabs fma:ffma mad:ffma fmax:fmax fmin:fmin floor:ffloor ceil:fceil trunc:ftrunc
-rint:fround_even
-sqrt:fsqrt native_sqrt:fsqrt half_sqrt:fsqrt rsqrt:frsq native_rsqrt:frsq half_rsqrt:frsq
-exp2:fexp2 native_exp2:fexp2 half_exp2:fexp2 log2:flog2 native_log2:flog2 half_log2:flog2
-sin:fsin native_sin:fsin half_sin:fsin cos:fcos native_cos:fcos half_cos:fcos
-pow:fpow powr:fpow native_powr:fpow half_powr:fpow fmod:frem mix:flrp sign:fsign
-fmax_common:fmax fmin_common:fmin native_divide:fdiv half_divide:fdiv native_recip:frcp
-half_recip:frcp ldexp:ldexp
+rint:fround_even sqrt:fsqrt rsqrt:frsq exp2:fexp2 log2:flog2 sin:fsin cos:fcos
+pow:fpow powr:fpow fmod:frem mix:flrp sign:fsign fmax_common:fmax fmin_common:fmin
+divide:fdiv recip:frcp ldexp:ldexp
 s_abs:iabs s_max:imax s_min:imin u_max:umax u_min:umin s_mul_hi:imul_high u_mul_hi:umul_high
 s_add_sat:iadd_sat u_add_sat:uadd_sat s_sub_sat:isub_sat u_sub_sat:usub_sat
 s_hadd:ihadd u_hadd:uhadd s_rhadd:irhadd u_rhadd:urhadd rotate:urol popcount:bit_count
-s_mul24:imul24 u_mul24:umul24
-"""
-_OPCODES = dict(pair.split(":") for pair in _TABLE.split())
+s_mul24:imul24 u_mul24:umul24 u_abs:mov
+""")
 # As GLSL has them.
-_GLSL = {
-    "tan": "tan",
-    "native_tan": "tan",
-    "half_tan": "tan",
-    "asin": "asin",
-    "acos": "acos",
-    "atan": "atan",
-    "atan2": "atan",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "tanh": "tanh",
-    "asinh": "asinh",
-    "acosh": "acosh",
-    "atanh": "atanh",
-    "exp": "exp",
-    "native_exp": "exp",
-    "half_exp": "exp",
-    "log": "log",
-    "native_log": "log",
-    "half_log": "log",
-    "radians": "radians",
-    "degrees": "degrees",
-    "step": "step",
-    "smoothstep": "smoothstep",
-    "cross": "cross",
-    "distance": "distance",
-    "length": "length",
-    "normalize": "normalize",
-    "fast_distance": "distance",
-    "fast_length": "length",
-    "fast_normalize": "normalize",
-}
-Special = Callable[["FunctionReader", list[Def]], Def]
-
-
-def _limit(prefix: str) -> Special:
-    def clamp(r: FunctionReader, args: list[Def]) -> Def:
-        b = r.b
-        return b.alu(f"{prefix}min", b.alu(f"{prefix}max", args[0], args[1]), args[2])
-
-    return clamp
-
-
-def _mad(r: FunctionReader, args: list[Def]) -> Def:
-    return r.b.iadd(r.b.imul(args[0], args[1]), args[2])
-
-
-def _round(r: FunctionReader, args: list[Def]) -> Def:
-    """Halves away from zero."""
-    b, x = r.b, args[0]
-    size = b.ffloor(b.fadd(b.fabs(x), b.imm_float(0.5, x.bit_size)))
-    return b.bcsel(b.flt(x, b.imm_float(0.0, x.bit_size)), b.fneg(size), size)
-
-
-def _exp10(r: FunctionReader, args: list[Def]) -> Def:
-    return r.b.fexp2(r.b.fmul(args[0], r.b.imm_float(3.321928094887362, args[0].bit_size)))
-
-
-def _log10(r: FunctionReader, args: list[Def]) -> Def:
-    return r.b.fmul(r.b.flog2(args[0]), r.b.imm_float(0.30102999566398, args[0].bit_size))
-
-
-def _hypot(r: FunctionReader, args: list[Def]) -> Def:
-    b = r.b
-    return b.fsqrt(b.fadd(b.fmul(args[0], args[0]), b.fmul(args[1], args[1])))
-
-
-def _select(r: FunctionReader, args: list[Def]) -> Def:
-    """OpenCL's select: the sign bit of each component for vectors, not zero for scalars."""
-    b, (x, y, c) = r.b, args
-    zero = b.imm_int(0, c.bit_size)
-    chosen = b.ine(c, zero) if c.num_components == 1 else b.ilt(c, zero)
-    return b.bcsel(chosen, y, x)
-
-
-def _clz(r: FunctionReader, args: list[Def]) -> Def:
-    b, x = r.b, args[0]
-    found = b.isub(b.imm_int(x.bit_size - 1), b.ufind_msb(x))
-    return found if x.bit_size == 32 else b.alu(f"u2u{x.bit_size}", found)
-
-
-def _copysign(r: FunctionReader, args: list[Def]) -> Def:
-    b, (x, y) = r.b, args
-    sign = 1 << x.bit_size - 1
-    high = b.iand(y, b.imm_int(sign, x.bit_size))
-    return b.ior(b.iand(x, b.imm_int(sign - 1, x.bit_size)), high)
-
-
-_SPECIAL: dict[str, Special] = {
-    "fclamp": _limit("f"),
-    "s_clamp": _limit("i"),
-    "u_clamp": _limit("u"),
-    "s_mad24": _mad,
-    "u_mad24": _mad,
-    "round": _round,
-    "exp10": _exp10,
-    "native_exp10": _exp10,
-    "log10": _log10,
-    "native_log10": _log10,
-    "hypot": _hypot,
-    "select": _select,
-    "clz": _clz,
-    "copysign": _copysign,
-    "u_abs": lambda r, args: args[0],
-}
+_GLSL = _pairs("""
+tan:tan asin:asin acos:acos atan:atan atan2:atan sinh:sinh cosh:cosh tanh:tanh asinh:asinh
+acosh:acosh atanh:atanh exp:exp log:log radians:radians degrees:degrees step:step
+smoothstep:smoothstep cross:cross distance:distance length:length normalize:normalize
+""")
+# A few opcodes, by the name of the formula.
+_FORMULAS = _pairs("""
+fclamp:clamp s_clamp:clamp u_clamp:clamp s_mad24:mad_wrap u_mad24:mad_wrap s_mad_hi:mad_hi
+u_mad_hi:mad_hi s_mad_sat:mad_sat u_mad_sat:u_mad_sat s_abs_diff:absoluteDifference
+u_abs_diff:absoluteDifference round:round_away exp10:exp10 log10:log10 hypot:hypot clz:clz ctz:ctz
+copysign:copysign bitselect:bitselect sinpi:sinpi cospi:cospi maxmag:maxmag minmag:minmag fdim:fdim
+expm1:expm1 log1p:log1p cbrt:cbrt pown:pown rootn:rootn ilogb:ilogb logb:logb remainder:remainder
+nextafter:nextafter
+""")
+_PRECISIONS = ("native_", "half_", "fast_")
+"""variants that may be less exact, and are not"""
+_NEAREST = 0  # FPRoundingMode RTE
+_Handler = Callable[["FunctionReader", Instruction, str], "Def | None"]
+_SPECIAL: dict[str, _Handler] = {}
+"""by name: a function of the reader and the instruction, whose arguments are words 4 and on"""
 
 
 def opencl_std(r: FunctionReader, i: Instruction) -> None:
@@ -146,30 +63,156 @@ def opencl_std(r: FunctionReader, i: Instruction) -> None:
     op = grammar().extended["OpenCL.std"].by_opcode.get(w[3])
     if op is None:
         raise i.error(f"OpenCL.std has no instruction {w[3]}")
-    args = w[4:]
-    if op.name == "printf":
-        from gallette.compiler.spirv.read.printing import printf
-
-        printf(r, i)
+    name = op.name
+    for prefix in _PRECISIONS:
+        name = name.removeprefix(prefix)
+    value: Def | None
+    if name in _GLSL:
+        r.values[w[1]] = math(r, _GLSL[name], r.type(i).nir, w[4:])
         return
-    if op.name in _GLSL:
-        r.values[w[1]] = math(r, _GLSL[op.name], r.type(i).nir, args)
-        return
-    if op.name in IN_MEMORY:
-        loaded = IN_MEMORY[op.name](r, i, op.name)
-        if loaded is not None:
-            r.values[w[1]] = loaded
-        return
-    values = [r.ssa(a) for a in args]
-    if op.name in _OPCODES:
-        value = r.b.alu(_OPCODES[op.name], *values)
-    elif op.name in _SPECIAL:
-        value = _SPECIAL[op.name](r, values)
-    elif op.name in COMPOSED:
-        value = COMPOSED[op.name](r.b, *values)
+    if name in _SPECIAL:
+        value = _SPECIAL[name](r, i, name)
+    elif name in _OPCODES:
+        value = r.b.alu(_OPCODES[name], *[r.ssa(a) for a in w[4:]])
+    elif name in _FORMULAS:
+        args = [r.ssa(a) for a in w[4:]]
+        if name == "s_mad_sat" and args[0].bit_size == 64:
+            raise i.error("mad_sat of 64 bits is not supported")
+        kind = "i" if name[:2] == "s_" else "u" if name[:2] == "u_" else "f"
+        value = FORMULAS.build(r.b, _FORMULAS[name], args, kind)
     else:
         raise i.error(f"OpenCL.std's {op.name} is not supported")
-    bits = r.type(i).nir.bit_size
-    if op.name == "popcount" and value.bit_size != bits:
-        value = r.b.alu(f"u2u{bits}", value)
-    r.values[w[1]] = value
+    if value is not None:
+        bits = r.type(i).nir.bit_size
+        if name == "popcount" and value.bit_size != bits:
+            value = r.b.alu(f"u2u{bits}", value)
+        r.values[w[1]] = value
+
+
+def _does(*names: str) -> Callable[[_Handler], _Handler]:
+    def register(function: _Handler) -> _Handler:
+        _SPECIAL.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+@_does("printf")
+def _printf(r: FunctionReader, i: Instruction, name: str) -> None:
+    from gallette.compiler.spirv.read.printing import printf
+
+    printf(r, i)
+
+
+@_does("select")
+def _select(r: FunctionReader, i: Instruction, name: str) -> Def:
+    """OpenCL's select: the sign bit of each component for vectors, not zero for scalars."""
+    b, (x, y, c) = r.b, [r.ssa(a) for a in i.words[4:]]
+    zero = b.imm_int(0, c.bit_size)
+    chosen = b.ine(c, zero) if c.num_components == 1 else b.ilt(c, zero)
+    return b.bcsel(chosen, y, x)
+
+
+@_does("s_upsample", "u_upsample")
+def _upsample(r: FunctionReader, i: Instruction, name: str) -> Def:
+    b, high, low = r.b, r.ssa(i.words[4]), r.ssa(i.words[5])
+    bits = 2 * high.bit_size
+    wide = b.ishl(b.alu(f"u2u{bits}", high), b.imm_int(high.bit_size))
+    return b.ior(wide, b.alu(f"u2u{bits}", low))
+
+
+@_does("nan")
+def _nan(r: FunctionReader, i: Instruction, name: str) -> Def:
+    b, code = r.b, r.ssa(i.words[4])
+    quiet = {16: 0x7E00, 32: 0x7FC00000, 64: 0x7FF8000000000000}[code.bit_size]
+    low = b.imm_int((quiet & -quiet) - 1, code.bit_size)
+    return b.ior(b.iand(code, low), b.imm_int(quiet, code.bit_size))
+
+
+# Vectors.
+
+
+@_does("shuffle", "shuffle2")
+def _shuffle(r: FunctionReader, i: Instruction, name: str) -> Def:
+    """By the low bits of each component of the mask; the number of parts is a power of two."""
+    b, mask = r.b, r.ssa(i.words[-1])
+    parts = [part for word in i.words[4:-1] for part in b.channels(r.ssa(word))]
+    found = []
+    for at in b.channels(mask):
+        low = b.iand(at, b.imm_int(len(parts) - 1, at.bit_size))
+        value = parts[0]
+        for k, part in enumerate(parts[1:], 1):
+            value = b.bcsel(b.ieq(low, b.imm_int(k, at.bit_size)), part, value)
+        found.append(value)
+    return b.vec(found)
+
+
+# Memory.
+
+
+def _run(r: FunctionReader, id: int, offset: Def, n: int, stride: int) -> list[Deref]:
+    """`n` elements from `stride * offset` on, behind a pointer to a scalar."""
+    from gallette.compiler.spirv.read.kernels import cast, deref_at, element
+
+    b, place = r.b, r.place(id)
+    parent = deref_at(r, place)
+    if parent.form not in ("cast", "ptr_as_array"):
+        parent = cast(b, parent.result, Mode(parent.modes), place.type)
+    wide = offset if offset.bit_size == 64 else b.u2u64(offset)
+    first = b.imul(wide, b.imm_int(stride, 64))
+    return [element(b, parent, b.iadd(first, b.imm_int(k, 64))) for k in range(n)]
+
+
+@_does("vloadn", "vload_half", "vload_halfn", "vloada_halfn")
+def _load(r: FunctionReader, i: Instruction, name: str) -> Def:
+    b, words, nir = r.b, i.words, r.type(i).nir
+    n = nir.components
+    stride = 4 if name == "vloada_halfn" and n == 3 else n
+    loaded = b.vec([b.load_deref(d) for d in _run(r, words[5], r.ssa(words[4]), n, stride)])
+    return loaded if name == "vloadn" else b.alu(f"f2f{nir.bit_size}", loaded)
+
+
+@_does(
+    "vstoren", "vstore_half", "vstore_half_r", "vstore_halfn", "vstore_halfn_r",
+    "vstorea_halfn", "vstorea_halfn_r",
+)  # fmt: skip
+def _store(r: FunctionReader, i: Instruction, name: str) -> None:
+    b, words = r.b, i.words
+    value = r.ssa(words[4])
+    if name.endswith("_r") and words[7] != _NEAREST:
+        raise i.error("only rounding to the nearest is supported")
+    if name != "vstoren":
+        value = b.f2f16(value)
+    n = value.num_components
+    stride = 4 if name.startswith("vstorea") and n == 3 else n
+    places = _run(r, words[6], r.ssa(words[5]), n, stride)
+    for place, part in zip(places, b.channels(value), strict=True):
+        b.store_deref(place, part)
+
+
+@_does("fract")
+def _fract(r: FunctionReader, i: Instruction, name: str) -> Def:
+    b, x = r.b, r.ssa(i.words[4])
+    whole = b.ffloor(x)
+    r.place(i.words[5]).store(b, whole)
+    below = {16: 1 - 2**-11, 32: 1 - 2**-24, 64: 1 - 2**-53}[x.bit_size]
+    return b.fmin(b.fsub(x, whole), b.imm_float(below, x.bit_size))
+
+
+@_does("modf", "frexp")
+def _taken_apart(r: FunctionReader, i: Instruction, name: str) -> Def:
+    first, second = math_results(r, name, r.type(i).nir, i.words[4:5])
+    r.place(i.words[5]).store(r.b, second)
+    return first  # type: ignore[no-any-return]
+
+
+@_does("sincos")
+def _sincos(r: FunctionReader, i: Instruction, name: str) -> Def:
+    b, x = r.b, r.ssa(i.words[4])
+    r.place(i.words[5]).store(b, b.fcos(x))
+    return b.fsin(x)
+
+
+@_does("prefetch")
+def _prefetch(r: FunctionReader, i: Instruction, name: str) -> None:
+    """There is nothing to fetch before."""

@@ -153,7 +153,7 @@ def _few_numbers(count: int, pieces: int) -> npt.NDArray[np.int32]:
 LISTS = {Primitive.TRIANGLES: 3, Primitive.LINES: 2}
 """Modes whose primitives share no vertices, and how many each has: draws can follow one another."""
 
-TOLD = frozenset({"base_vertex", "first_vertex", "vertex_id_zero_base", "draw_id"})
+TOLD = frozenset({"base_vertex", "draw_id"})
 """What vertices know of their draw's call."""
 
 

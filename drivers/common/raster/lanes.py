@@ -291,9 +291,6 @@ class ChunkLanes:
             return np.asarray(1 << self._sample, np.int32)
         return (self._samples if self._seen is None else self._seen).astype(np.int32)
 
-    def _num_samples(self, component: int) -> Value:
-        return np.asarray(1 if self._pattern is None else self._pattern.count, np.int32)
-
     def _layer_id(self, component: int) -> Value:
         if VaryingSlot.LAYER not in self._source.vertices.varyings:
             return np.zeros((), np.int32)
@@ -342,7 +339,6 @@ _SYSTEM: dict[str, Callable[[ChunkLanes, int], Value]] = {
     "sample_id": ChunkLanes._sample_id,
     "sample_pos": ChunkLanes._sample_pos,
     "sample_mask_in": ChunkLanes._sample_mask_in,
-    "num_samples": ChunkLanes._num_samples,
     "output": ChunkLanes._output,
     "last_depth": ChunkLanes._last_depth,
     "last_stencil": ChunkLanes._last_stencil,

@@ -291,9 +291,6 @@ class FetchedVertices:
     def _vertex_id(self) -> Value:
         return self._vertex_ids().astype(np.int32)
 
-    def _zero_based(self) -> Value:
-        return self._vertex_id() - _word(self._source.base_vertex)
-
     def _instance_id(self) -> Value:
         source = self._source
         if source.numbers is not None:
@@ -316,9 +313,6 @@ class FetchedVertices:
         """What was added to indices; without them, nothing."""
         source = self._source
         return _word(source.base_vertex if source.is_indexed else 0)
-
-    def _first_vertex(self) -> Value:
-        return _word(self._source.base_vertex)
 
     def _base_instance(self) -> Value:
         return _word(self._source.start_instance)
@@ -477,11 +471,9 @@ _CONSTANTS = {"0": _ZERO, "1": _ONE}
 
 _SYSTEM: dict[str, Callable[[FetchedVertices], Value]] = {
     "vertex_id": FetchedVertices._vertex_id,
-    "vertex_id_zero_base": FetchedVertices._zero_based,
     "instance_id": FetchedVertices._instance_id,
     "merged_draw": FetchedVertices._number,
     "base_vertex": FetchedVertices._base_vertex,
-    "first_vertex": FetchedVertices._first_vertex,
     "base_instance": FetchedVertices._base_instance,
     "draw_id": FetchedVertices._draw_id,
 }

@@ -30,11 +30,9 @@ __all__ = ["ChunkStage", "CornerSite", "Input", "OffsetSite", "TextureSite"]
 _UNIFORM = frozenset(
     {
         "base_vertex",
-        "first_vertex",
         "base_instance",
         "draw_id",
         "patch_vertices_in",
-        "num_samples",
         "num_workgroups",
         "workgroup_size",
         "alpha_ref",

@@ -342,8 +342,6 @@ class TileStage(Stage):
         if name == "sample_mask_in" and self.samples:
             covered = [b.select(m, 1 << i, b.const("i32", 0)) for i, m in enumerate(self.seen)]
             return functools.reduce(lambda one, other: one | other, covered)
-        if name == "num_samples":
-            return b.const("i32", max(1, len(self.positions)))
         if name == "layer_id" and self.key.layer:
             return self.flat(e, VaryingSlot.LAYER, 0)
         if name in _CONSTANTS:

@@ -3,25 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from functools import partial
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.builder.formulas import Formulas
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.types import UINT64
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.passes.arith import softfloat as sf
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-_Lowering: TypeAlias = "Callable[[Builder, list[Def]], Def]"
 
-_ONE = 0x3FF << 52
+def _quotient_bits(b: Builder, rest: Def, divisor: Def) -> Def:
+    """63 bits of rest / divisor, where 1 <= rest / divisor < 2; the lowest is sticky."""
+    one, zero = b.imm_int(1), b.imm_int(0, 64)
+    names = ("quotient", "rest", "count")
+    quotient_var, rest_var, count_var = (b.impl.add_local(f"divide_{n}", UINT64) for n in names)
+    b.store_var(rest_var, rest)
+    b.store_var(quotient_var, zero)
+    b.store_var(count_var, b.imm_int(63, 64))
+    b.push_loop()
+    count = b.load_var(count_var)
+    b.break_if(b.ieq(count, zero))
+    r, q = b.load_var(rest_var), b.load_var(quotient_var)
+    fits = b.uge(r, divisor)
+    r = b.bcsel(fits, b.isub(r, divisor), r)
+    b.store_var(quotient_var, b.ior(b.ishl(q, one), b.b2i64(fits)))
+    b.store_var(rest_var, b.ishl(r, one))
+    b.store_var(count_var, b.isub(count, b.imm_int(1, 64)))
+    b.pop_loop()
+    return b.ior(b.load_var(quotient_var), b.b2i64(b.ine(b.load_var(rest_var), zero)))
+
+
+def _root_bits(b: Builder, value: Def) -> Def:
+    """54 bits of the root of `value` (between 2^53 and 2^55), one by one, nine places to the left;
+    the lowest is sticky."""
+    one, zero = b.imm_int(1), b.imm_int(0, 64)
+    names = ("value", "root", "sum", "bit")
+    value_var, root_var, sum_var, bit_var = (b.impl.add_local(f"sqrt_{n}", UINT64) for n in names)
+    b.store_var(value_var, value)
+    b.store_var(root_var, zero)
+    b.store_var(sum_var, zero)
+    b.store_var(bit_var, b.imm_int(1 << 53, 64))
+    b.push_loop()
+    bit = b.load_var(bit_var)
+    b.break_if(b.ieq(bit, zero))
+    rest, root, total = (b.load_var(var) for var in (value_var, root_var, sum_var))
+    trial = b.iadd(total, bit)
+    fits = b.uge(rest, trial)
+    b.store_var(sum_var, b.bcsel(fits, b.iadd(trial, bit), total))
+    rest = b.bcsel(fits, b.isub(rest, trial), rest)
+    b.store_var(value_var, b.ishl(rest, one))
+    b.store_var(root_var, b.bcsel(fits, b.iadd(root, bit), root))
+    b.store_var(bit_var, b.ushr(bit, one))
+    b.pop_loop()
+    lost = b.b2i64(b.ine(b.load_var(value_var), zero))
+    return b.ior(b.ishl(b.load_var(root_var), b.imm_int(9)), lost)
+
+
+_FORMULAS = Formulas.beside(
+    __file__, "softfloat.txt", {"quotient_bits": _quotient_bits, "root_bits": _root_bits}
+)
 
 
 @nir_pass("lower_doubles", preserves=Metadata.CONTROL_FLOW)
 def lower_doubles(shader: Shader) -> bool:
-    """For targets without 64-bit floats: compute on the bits (see `softfloat`), exactly.
+    """For targets without 64-bit floats: compute on the bits (see `softfloat.txt`), exactly.
 
     Results are those of IEEE arithmetic, subnormals included; NaNs are quiet. Needs
     `lower_alu_to_scalar`; `lower_int64` comes next on a target without 64-bit integers, and
@@ -33,104 +82,48 @@ def lower_doubles(shader: Shader) -> bool:
             if not isinstance(instr, Alu) or instr.result.num_components != 1:
                 continue
             wide = instr.result.bit_size == 64 or any(s.value.bit_size == 64 for s in instr.srcs)
-            lower = _LOWERINGS.get(instr.op.name) if wide else None
-            if lower is None:
+            name = instr.op.name
+            if not wide or not (name in _FORMULAS or name in _CONVERSIONS):
                 continue
             b = Builder(impl).at_before(instr)
             srcs = [b.channel(s.value, s.swizzle[0]) for s in instr.srcs]
-            instr.replace_by(lower(b, srcs))
+            if name in _CONVERSIONS:
+                instr.replace_by(_CONVERSIONS[name](b, srcs[0]))
+            else:
+                instr.replace_by(_FORMULAS.build(b, name, srcs))
             progress = True
     return progress
 
 
-def _one(function: Callable[[Builder, Def], Def]) -> _Lowering:
-    return lambda b, s: function(b, s[0])
+def _widened(b: Builder, x: Def) -> Def:
+    if x.bit_size == 64:
+        return x
+    return _FORMULAS.build(b, "f2f64", [x if x.bit_size == 32 else b.f2f32(x)])
 
 
-def _two(function: Callable[[Builder, Def, Def], Def]) -> _Lowering:
-    return lambda b, s: function(b, s[0], s[1])
+def _from_integer(signed: bool, b: Builder, x: Def) -> Def:
+    if x.bit_size != 64:
+        x = b.i2i64(x) if signed else b.u2u64(x)
+    return _FORMULAS.build(b, "from_signed" if signed else "from_unsigned", [x])
 
 
-def _saturate(b: Builder, x: Def) -> Def:
-    low = sf.extremum(b, x, sf.imm(b, 0), False)
-    return sf.extremum(b, low, sf.imm(b, _ONE), True)
+def _to_integer(bits: int, signed: bool, b: Builder, x: Def) -> Def:
+    whole = bits - 1 if signed else bits
+    sizes = [b.imm_int(whole), b.imm_int((1 << whole) - 1, 64)]
+    value = _FORMULAS.build(b, "to_signed" if signed else "to_unsigned", [_widened(b, x), *sizes])
+    return value if bits == 64 else b.alu(f"u2u{bits}", value)
 
 
-def _sign(b: Builder, x: Def) -> Def:
-    nothing = b.ior(sf.is_zero(b, x), sf.is_nan(b, x))
-    return b.bcsel(nothing, sf.imm(b, 0), b.ior(sf.sign_of(b, x), sf.imm(b, _ONE)))
+def _from_boolean(b: Builder, x: Def) -> Def:
+    return b.bcsel(x, b.imm_float(1.0, 64), b.imm_int(0, 64))
 
 
-def _remainder(rounded: Callable[[Builder, Def], Def]) -> Callable[[Builder, Def, Def], Def]:
-    def lower(b: Builder, x: Def, y: Def) -> Def:
-        return sf.subtract(b, x, sf.multiply(b, y, rounded(b, sf.divide(b, x, y))))
-
-    return lower
-
-
-def _mix(b: Builder, srcs: list[Def]) -> Def:
-    x, y, t = srcs
-    rest = sf.subtract(b, sf.imm(b, _ONE), t)
-    return sf.add(b, sf.multiply(b, x, rest), sf.multiply(b, y, t))
-
-
-def _from_integer(is_signed: bool) -> _Lowering:
-    def lower(b: Builder, srcs: list[Def]) -> Def:
-        x = srcs[0]
-        if x.bit_size != 64:
-            x = b.i2i64(x) if is_signed else b.u2u64(x)
-        return sf.from_integer(b, x, is_signed)
-
-    return lower
-
-
-def _to_integer(bits: int, is_signed: bool) -> _Lowering:
-    def lower(b: Builder, srcs: list[Def]) -> Def:
-        value = sf.to_integer(b, _widen(b, srcs[0]), bits, is_signed)
-        return value if bits == 64 else b.alu(f"u2u{bits}", value)
-
-    return lower
-
-
-def _widen(b: Builder, x: Def) -> Def:
-    return sf.from_single(b, x if x.bit_size == 32 else b.f2f32(x)) if x.bit_size != 64 else x
-
-
-_LOWERINGS: dict[str, _Lowering] = {
-    "fadd": _two(sf.add),
-    "fsub": _two(sf.subtract),
-    "fmul": _two(sf.multiply),
-    "fdiv": _two(sf.divide),
-    "ffma": lambda b, s: sf.add(b, sf.multiply(b, s[0], s[1]), s[2]),
-    "fneg": _one(sf.negate),
-    "fabs": _one(sf.magnitude),
-    "fsat": _one(_saturate),
-    "fsign": _one(_sign),
-    "frcp": _one(lambda b, x: sf.divide(b, sf.imm(b, _ONE), x)),
-    "fsqrt": _one(sf.square_root),
-    "frsq": _one(lambda b, x: sf.divide(b, sf.imm(b, _ONE), sf.square_root(b, x))),
-    "fmin": _two(lambda b, x, y: sf.extremum(b, x, y, True)),
-    "fmax": _two(lambda b, x, y: sf.extremum(b, x, y, False)),
-    "flt": _two(sf.less),
-    "fge": _two(lambda b, x, y: b.ior(sf.less(b, y, x), sf.equal(b, x, y))),
-    "feq": _two(sf.equal),
-    "fneu": _two(lambda b, x, y: b.inot(sf.equal(b, x, y))),
-    "ftrunc": _one(sf.truncate),
-    "ffloor": _one(sf.floor),
-    "fceil": _one(lambda b, x: sf.floor(b, x, up=True)),
-    "ffract": _one(lambda b, x: sf.subtract(b, x, sf.floor(b, x))),
-    "fround_even": _one(sf.round_even),
-    "fmod": _two(_remainder(sf.floor)),
-    "frem": _two(_remainder(sf.truncate)),
-    "flrp": _mix,
-    "ldexp": _two(sf.scale),
-    "frexp_sig": _one(lambda b, x: sf.fraction_and_exponent(b, x)[0]),
-    "frexp_exp": _one(lambda b, x: sf.fraction_and_exponent(b, x)[1]),
-    "f2f64": _one(_widen),
-    "f2f32": _one(sf.to_single),
-    "i2f64": _from_integer(True),
-    "u2f64": _from_integer(False),
-    "b2f64": lambda b, s: b.bcsel(s[0], sf.imm(b, _ONE), sf.imm(b, 0)),
-    **{f"f2i{n}": _to_integer(n, True) for n in (8, 16, 32, 64)},
-    **{f"f2u{n}": _to_integer(n, False) for n in (8, 16, 32, 64)},
+_CONVERSIONS: dict[str, Callable[[Builder, Def], Def]] = {
+    "f2f64": _widened,
+    "i2f64": partial(_from_integer, True),
+    "u2f64": partial(_from_integer, False),
+    "b2f64": _from_boolean,
+    **{f"f2i{n}": partial(_to_integer, n, True) for n in (8, 16, 32, 64)},
+    **{f"f2u{n}": partial(_to_integer, n, False) for n in (8, 16, 32, 64)},
 }
+"""what depends on the size of its source or result"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from gallette.compiler.nir.ir.cf import list_blocks
 from gallette.compiler.nir.ir.info import ShaderInfo
@@ -38,17 +38,13 @@ _GATHERED = (
 )
 
 
-def _blanker() -> Callable[[ShaderInfo], None]:
-    """A function that forgets what was gathered: every link asks for it."""
-    new = ShaderInfo()
-    lines = "".join(f"    info.{name} = {getattr(new, name)!r}\n" for name in _GATHERED)
-    room: dict[str, Any] = {}
-    exec(f"def blank(info):\n{lines}", room)
-    blank: Callable[[ShaderInfo], None] = room["blank"]
-    return blank
+_NOTHING = [(name, getattr(ShaderInfo(), name)) for name in _GATHERED]
 
 
-_blank = _blanker()
+def _blank(info: ShaderInfo) -> None:
+    """Forget what was gathered."""
+    for name, value in _NOTHING:
+        setattr(info, name, set() if value.__class__ is set else value)
 
 
 @nir_pass("gather_info", preserves=Metadata.ALL)

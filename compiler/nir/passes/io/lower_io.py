@@ -23,9 +23,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 ACCESSES = (
     "load_deref",
     "store_deref",
-    "interp_deref_at_pixel",
     "interp_deref_at_centroid",
-    "interp_deref_at_sample",
     "interp_deref_at_offset",
     "interp_deref_at_sample_index",
 )

@@ -74,15 +74,14 @@ def _lanes(source: VertexSource, *elements: VertexElement, stride: int = 16) -> 
 
 
 def test_what_vertices_are_told_of_their_draw() -> None:
-    """Numbers begin at zero behind the first vertex; without indices there is no base."""
+    """Without indices there is no base vertex."""
     for ids, is_indexed in ((None, False), (np.array([9, 7, 8]), True)):
         source = VertexSource(7, 3, ids, 1, 5, 7, 4, is_indexed=is_indexed)
         lanes = _lanes(source)
         numbers = [9, 7, 8] if is_indexed else [7, 8, 9]
         assert lanes.system("vertex_id").tolist() == numbers
-        assert lanes.system("vertex_id_zero_base").tolist() == [n - 7 for n in numbers]
-        told = [int(lanes.system(name)) for name in ("first_vertex", "base_instance", "draw_id")]
-        assert told == [7, 5, 4]
+        told = [int(lanes.system(name)) for name in ("base_instance", "draw_id")]
+        assert told == [5, 4]
         assert lanes.system("base_vertex") == (7 if is_indexed else 0)
         assert lanes.system("base_vertex").dtype == np.int32
     with pytest.raises(GalletteError, match="a vertex has no front_face"):
