@@ -40,6 +40,7 @@ from .draw import Draws
 from .memory.resources import VulkanBuffer, VulkanTexture
 from .queries import Queries, VulkanQuery
 from .rendering import Rendering
+from .samples import read_samples
 
 if TYPE_CHECKING:
     from .screen import VulkanScreen
@@ -83,7 +84,10 @@ class VulkanContext(MemoryContext):
             levels = tuple(levels)
             if resource.newer_image.intersection(levels):
                 self.rendering.end()
-                download(self.stream, resource, levels)
+                if resource.samples > 1:
+                    read_samples(self, resource)
+                else:
+                    download(self.stream, resource, levels)
             resource.gpu.wait(write)
             if write:
                 resource.host_wrote(levels)

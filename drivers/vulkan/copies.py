@@ -14,6 +14,9 @@ import numpy as np
 from gallette.compiler.errors import GalletteError
 from gallette.drivers.common.memory.storage import level_bytes, level_offsets
 
+from gallette.pipe.codecs import pack, unpack
+from gallette.pipe.resource import level_extent
+
 from .api.binding import array, byref, make, struct
 from .batch import Stream
 from .memory.formats import COLOR, DEPTH, STENCIL
@@ -44,6 +47,10 @@ def upload(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> Non
         _clear(stream, texture)
         return
     stream.barrier()
+    if texture.stored is not None:
+        _upload_decoded(stream, texture, wanted)
+        stream.batch.uses(image, write=True)
+        return
     offsets = level_offsets(texture.desc)
     if texture.format.aspect == DEPTH | STENCIL:
         for level in wanted:
@@ -104,16 +111,27 @@ def _upload_planes(stream: Stream, texture: VulkanTexture, level: int) -> None:
     batch.uses(staging, write=False)
 
 
+def _upload_decoded(stream: Stream, texture: VulkanTexture, levels: list[int]) -> None:
+    """Blocks that the device does not know are decoded by the host."""
+    source, stored = texture.desc.format, texture.stored
+    assert stored is not None
+    for level in levels:
+        width, height, _ = level_extent(texture.desc, level)
+        texels = unpack(source, texture.storage[level])[:, :height, :width]
+        data = np.ascontiguousarray(pack(stored, texels)).reshape(-1).view(np.uint8)
+        staging = DeviceBuffer(texture.device, texture.allocator, data.size)
+        staging.bytes[: data.size] = data
+        regions = _regions([texture.regions(level, COLOR, 0)])
+        stream.device.vk.vkCmdCopyBufferToImage(
+            stream.batch.commands, staging.handle, texture.image.handle, GENERAL, 1, byref(regions)
+        )
+        stream.batch.uses(staging, write=False)
+
+
 def download(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> None:
     """Bring these levels of the mirror up to date; returns when they are."""
     wanted = sorted(texture.newer_image.intersection(levels))
     if not wanted:
-        return
-    if texture.samples > 1:
-        from .samples import read_samples
-
-        read_samples(stream, texture)
-        texture.newer_image.clear()
         return
     texture.newer_image.difference_update(wanted)
     offsets = level_offsets(texture.desc)

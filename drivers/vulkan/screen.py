@@ -22,7 +22,7 @@ from .device.device import Device
 from .device.loader import Instance
 from .memory.allocator import Allocator
 from .memory.formats import vulkan_format
-from .memory.resources import create_resource, image_members
+from .memory.resources import create_resource, image_members, stored_format
 from .pipeline.cache import PipelineCache
 from .pipeline.textures import Samplers
 from .variants import VulkanCompiler
@@ -39,6 +39,9 @@ _FEATURES = {
     Bind.SHADER_IMAGE: 0x2,
 }
 _BUFFER_FEATURES = {Bind.SAMPLER_VIEW: 0x8, Bind.SHADER_IMAGE: 0x10, Bind.VERTEX_BUFFER: 0x40}
+
+
+_UNCOMPRESSED = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
 
 
 class VulkanScreen(MemoryScreen):
@@ -65,6 +68,11 @@ class VulkanScreen(MemoryScreen):
     def _can_do(self, format: Format, target: Target, samples: int, bind: Bind) -> bool:
         if bind & Bind.VERTEX_BUFFER:
             return super().is_format_supported(format, target, samples, bind)
+        stored = stored_format(self.device, format)
+        if stored is not None:
+            if bind & ~Bind.SAMPLER_VIEW or target in _UNCOMPRESSED:
+                return False
+            return self._can_do(stored, target, samples, bind)
         found = vulkan_format(format)
         if found is None:
             return False
@@ -81,7 +89,7 @@ class VulkanScreen(MemoryScreen):
         wanted = sum(bit for flag, bit in _FEATURES.items() if bind & flag) | 1
         if optimal & wanted != wanted:
             return False
-        if format.is_compressed and target in (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY):
+        if format.is_compressed and target in _UNCOMPRESSED:
             return False
         return self._image_exists(format, target, samples)
 

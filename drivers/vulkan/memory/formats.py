@@ -13,7 +13,7 @@ from functools import cache
 from gallette.drivers.vulkan.api.binding import constant
 from gallette.pipe.formats import ASTC_FOOTPRINTS, FORMATS, Format
 
-__all__ = ["COLOR", "DEPTH", "STENCIL", "VulkanFormat", "vulkan_format"]
+__all__ = ["COLOR", "DEPTH", "STENCIL", "VulkanFormat", "decoded_format", "vulkan_format"]
 
 COLOR, DEPTH, STENCIL = 1, 2, 4
 """Aspects of an image."""
@@ -120,3 +120,25 @@ def vulkan_format(format: Format) -> VulkanFormat | None:
         return None
     alpha = "A" in letters
     return VulkanFormat(number, _swizzle("RGBA" if alpha else "RGB1"), COLOR, alpha)
+
+
+_DECODED = {
+    "ETC2_R11_UNORM": "R16_UNORM",
+    "ETC2_R11_SNORM": "R16_SNORM",
+    "ETC2_RG11_UNORM": "R16G16_UNORM",
+    "ETC2_RG11_SNORM": "R16G16_SNORM",
+    "BPTC_RGB_FLOAT": "R16G16B16A16_FLOAT",
+    "BPTC_RGB_UFLOAT": "R16G16B16A16_FLOAT",
+    "RGTC1_UNORM": "R8_UNORM",
+    "RGTC1_SNORM": "R8_SNORM",
+    "RGTC2_UNORM": "R8G8_UNORM",
+    "RGTC2_SNORM": "R8G8_SNORM",
+}
+
+
+def decoded_format(format: Format) -> Format | None:
+    """What the host decodes a compressed format to where the device does not know its blocks."""
+    if not format.is_compressed:
+        return None
+    plain = "R8G8B8A8_SRGB" if format.is_srgb else "R8G8B8A8_UNORM"
+    return FORMATS[_DECODED.get(format.name, plain)]

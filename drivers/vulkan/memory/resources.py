@@ -8,6 +8,7 @@ A texture knows which levels are newer where; `copies` copies when the other sid
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -23,14 +24,15 @@ from gallette.drivers.common.memory.storage import (
 from gallette.drivers.vulkan.api.errors import VulkanError
 from gallette.drivers.vulkan.device.device import Device
 from gallette.pipe.enums import Target
+from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, level_extent
 from gallette.compiler.errors import GalletteError, OutOfMemoryError
 
 from .allocator import Allocator
-from .formats import COLOR, VulkanFormat, vulkan_format
+from .formats import COLOR, VulkanFormat, decoded_format, vulkan_format
 from .storage import DeviceBuffer, DeviceImage
 
-__all__ = ["VulkanBuffer", "VulkanTexture", "create_resource", "image_members"]
+__all__ = ["VulkanBuffer", "VulkanTexture", "create_resource", "image_members", "stored_format"]
 
 _IMAGE_TYPES = {Target.TEXTURE_1D: 0, Target.TEXTURE_1D_ARRAY: 0, Target.TEXTURE_3D: 2}
 
@@ -65,7 +67,7 @@ class VulkanBuffer(HostResource):
 class VulkanTexture(HostResource):
     """A texture: an image, made when the device first uses it, and a mirror in mapped memory."""
 
-    __slots__ = ("_image", "allocator", "device", "format", "gpu", "newer_image", "newer_mirror")
+    __slots__ = ("_image", "allocator", "device", "format", "gpu", "newer_image", "newer_mirror", "stored")
 
     def __init__(
         self, desc: ResourceDesc, destroy: Callable[[Resource], None], device: Device,
@@ -81,7 +83,8 @@ class VulkanTexture(HostResource):
             shape = level_bytes(desc, level)
             storage.append(own[offset : offset + math.prod(shape)].reshape(shape))
         super().__init__(desc, destroy, storage)
-        found = vulkan_format(desc.format)
+        self.stored = stored_format(device, desc.format)  # None: as in the mirror
+        found = vulkan_format(self.stored or desc.format)
         self.format: VulkanFormat = found or VulkanFormat(0)
         self._image: DeviceImage | None = None
         self.newer_mirror: set[int] = set(range(desc.last_level + 1))
@@ -91,7 +94,10 @@ class VulkanTexture(HostResource):
     def image(self) -> DeviceImage:
         """The device's image."""
         if self._image is None:
-            members = image_members(self.device, self.desc)
+            desc = self.desc
+            if self.stored is not None:
+                desc = replace(desc, format=self.stored)
+            members = image_members(self.device, desc)
             if members is None:
                 raise GalletteError(f"{self.device.physical.name} has no {self.desc.format.name}")
             self._image = DeviceImage(self.device, self.allocator, **members)
@@ -113,6 +119,14 @@ class VulkanTexture(HostResource):
         if self.desc.target is not Target.TEXTURE_3D:
             layers, depth = depth, 1
         return offset, 0, 0, (aspect, level, 0, layers), (0, 0, 0), (width, height, depth)
+
+
+def stored_format(device: Device, format: Format) -> Format | None:
+    """Another format that stands for one the device does not sample, or None."""
+    found = vulkan_format(format)
+    if found is not None and device.physical.format_features(found.number)[1] & 1:
+        return None
+    return decoded_format(format)
 
 
 def image_members(device: Device, desc: ResourceDesc) -> dict[str, Any] | None:

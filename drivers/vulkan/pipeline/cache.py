@@ -42,6 +42,7 @@ class PipelineCache:
         self.layouts: dict[object, Layout] = {}
         self._links: dict[tuple[int, ...], tuple[Sequence[Program], Link]] = {}
         self._pipelines: dict[Any, Pipeline] = {}
+        self._dropped: list[Pipeline] = []
         self._cache = device.new("PipelineCache")
 
     def link(self, programs: Sequence[Program]) -> Link:
@@ -74,6 +75,14 @@ class PipelineCache:
             device.drop("ShaderModule", module)
             found = self._pipelines[key] = Pipeline(handle.value, link)
         return found
+
+    def forget(self, program: Program) -> None:
+        """Drop the pipelines of a program that goes."""
+        key = (id(program),)
+        for links in [key for key in self._links if id(program) in key]:
+            _, link = self._links.pop(links)
+            for whole in [w for w in self._pipelines if id(link) in w or w[1:] == key]:
+                self._dropped.append(self._pipelines.pop(whole))
 
     def graphics(self, programs: Sequence[Program], key: PipelineKey) -> Pipeline:
         """The pipeline of some stages in a state."""

@@ -9,7 +9,7 @@ from gallette.drivers.vulkan.memory.formats import COLOR, DEPTH, STENCIL, vulkan
 from gallette.drivers.vulkan.memory.resources import VulkanTexture
 from gallette.drivers.vulkan.memory.storage import DeviceBuffer, DeviceImage
 from gallette.pipe.enums import Filter, MipFilter, Reduction, Swizzle, Target, Wrap
-from gallette.pipe.formats import Format
+from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.state import SamplerState, SamplerView, Surface
 
 __all__ = ["Samplers", "image_view", "surface_view", "texture_view"]
@@ -53,11 +53,16 @@ class Samplers:
         )
         linear = format is None or self._filters(format)
         border = _border(state, format)
-        key = (state, integer, linear, border, is_cube and not state.seamless_cube_map)
-        found = self._samplers.get(key)
-        if found is None:
-            found = self._samplers[key] = self._create(state, integer, linear, border, is_cube)
-        return found
+        found = None if format is None else vulkan_format(format)
+        number = 37 if found is None else found.number
+        custom = border not in _STANDARD_BORDERS
+        hard = is_cube and not state.seamless_cube_map
+        key = (state, integer, linear, border, number if custom else 0, hard)
+        made = self._samplers.get(key)
+        if made is None:
+            made = self._create(state, integer, linear, border, is_cube, number)
+            self._samplers[key] = made
+        return made
 
     def _filters(self, format: Format) -> bool:
         found = vulkan_format(format)
@@ -74,21 +79,25 @@ class Samplers:
         linear: bool,
         border: tuple[float, ...],
         is_cube: bool,
+        number: int,
     ) -> int:
         device = self.device
         chain, color = None, _STANDARD_BORDERS.get(tuple(float(x) for x in border), -1)
-        if color >= 0 and not integer:
-            pass
+        if color >= 0:
+            color += integer
         elif device.feature("customBorderColors"):
             value = make("VkClearColorValue")
             if integer:
                 value.int32 = tuple(_signed(int(x)) for x in border)
             else:
                 value.float32 = tuple(float(x) for x in border)
-            chain = make("VkSamplerCustomBorderColorCreateInfoEXT", customBorderColor=value)
+            # Without a format of its own lavapipe reads one that is not there.
+            chain = make(
+                "VkSamplerCustomBorderColorCreateInfoEXT", customBorderColor=value, format=number
+            )
             color = 7 if integer else 6
         else:
-            color = 1 if integer else 0
+            color = int(integer)
         if state.reduction is not Reduction.MEAN and device.feature("samplerFilterMinmax"):
             mode = 1 if state.reduction is Reduction.MIN else 2
             chain = make("VkSamplerReductionModeCreateInfo", pNext=chain, reductionMode=mode)
@@ -159,7 +168,7 @@ def _signed(value: int) -> int:
 
 def _border(state: SamplerState, format: Format | None) -> tuple[float, ...]:
     """The border's colour as the image stores it: before the view's swizzle."""
-    if Wrap.CLAMP_TO_BORDER not in _wraps(state) and Wrap.CLAMP not in _wraps(state):
+    if not {Wrap.CLAMP_TO_BORDER, Wrap.CLAMP}.intersection(_wraps(state)):
         return (0.0, 0.0, 0.0, 0.0)
     r, g, b, a = state.border_color
     letters = "".join(c.name for c in format.channels) if format is not None else ""
@@ -176,7 +185,12 @@ def _wraps(state: SamplerState) -> tuple[Wrap, Wrap, Wrap]:
 
 def texture_view(texture: VulkanTexture, view: SamplerView) -> int:
     """What a shader samples."""
-    found = vulkan_format(view.format)
+    stored = texture.stored
+    if stored is not None and not view.format.is_srgb and stored.is_srgb:
+        stored = FORMATS[stored.name.replace("SRGB", "UNORM")]
+    elif stored is not None and view.format.is_srgb:
+        stored = FORMATS[stored.name.replace("UNORM", "SRGB")]
+    found = vulkan_format(stored or view.format)
     assert found is not None
     aspect = found.aspect
     if view.sample_stencil:
