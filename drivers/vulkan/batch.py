@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import ResetError
-from gallette.drivers.vulkan.api.binding import byref, array, make, struct
+from gallette.drivers.vulkan.api.binding import array, byref, make, struct
 from gallette.drivers.vulkan.api.errors import DEVICE_LOST, VulkanError
 from gallette.drivers.vulkan.device.device import Device
 
@@ -42,7 +42,7 @@ class _Kit:
         info = make("VkCommandBufferAllocateInfo", commandPool=self.pool, commandBufferCount=1)
         handle = ctypes.c_void_p()
         device.vk.vkAllocateCommandBuffers(device.handle, byref(info), byref(handle))
-        self.commands = handle.value
+        self.commands = handle.value or 0
         self.submit = make(
             "VkSubmitInfo",
             commandBufferCount=1,

@@ -1,4 +1,4 @@
-"""Copies, blits and resolves on the device, where its rules are OpenGL's; else the host does them."""
+"""Copies, blits and resolves on the device, where its rules are OpenGL's; else by the host."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from gallette.pipe.formats import Format
 from gallette.pipe.interface import Color
 from gallette.pipe.state import FramebufferState, ScissorState, Surface
 
-from .api.binding import byref, array, make
+from .api.binding import array, byref, make
 from .memory.formats import COLOR, DEPTH, STENCIL, vulkan_format
 from .rendering import layers_of
 

@@ -7,7 +7,7 @@ for the device and copies what is newer there first. What the device does itself
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,11 +54,14 @@ _RENAMED = 1 << 22
 class _BatchFence(Fence):
     """Signalled when a batch has been executed."""
 
-    def __init__(self, batch: Batch | None) -> None:
-        self._batch = batch
+    def __init__(self, batch: Batch | None, done: Callable[[], None]) -> None:
+        self._batch, self._done = batch, done
 
     def wait(self, timeout_ns: int) -> bool:
-        return self._batch is None or self._batch.wait(min(timeout_ns, 2**64 - 1))
+        done = self._batch is None or self._batch.wait(min(timeout_ns, 2**64 - 1))
+        if done:
+            self._done()
+        return done
 
 
 class VulkanContext(MemoryContext):
@@ -78,7 +81,9 @@ class VulkanContext(MemoryContext):
 
     # -- where contents are ----------------------------------------------------------------------
 
-    def on_host(self, resource: Resource, levels: Iterable[int] = (0,), write: bool = False) -> None:
+    def on_host(
+        self, resource: Resource, levels: Iterable[int] = (0,), write: bool = False
+    ) -> None:
         """The host is about to read a resource, or to write it."""
         if isinstance(resource, VulkanTexture):
             levels = tuple(levels)
@@ -157,7 +162,9 @@ class VulkanContext(MemoryContext):
         framebuffer = self.bound.framebuffer
         for index, surface in enumerate((*framebuffer.cbufs, framebuffer.zsbuf)):
             is_depth = index == len(framebuffer.cbufs)
-            wanted = ClearFlags.DEPTH | ClearFlags.STENCIL if is_depth else ClearFlags.COLOR0 << index
+            wanted = (
+                ClearFlags.DEPTH | ClearFlags.STENCIL if is_depth else ClearFlags.COLOR0 << index
+            )
             if surface is not None and flags & wanted:
                 self.on_host(surface.resource, (surface.level,), write=True)
         super().clear(flags, color, depth, stencil, scissor, color_mask, stencil_mask)
@@ -219,9 +226,7 @@ class VulkanContext(MemoryContext):
     ) -> None:
         self.on_host(resource, range(base_level, last_level + 1))
         self.on_host(resource, range(base_level + 1, last_level + 1), write=True)
-        super().generate_mipmap(
-            resource, format, base_level, last_level, first_layer, last_layer
-        )
+        super().generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
 
     # -- transfers -------------------------------------------------------------------------------
 
@@ -239,9 +244,9 @@ class VulkanContext(MemoryContext):
         if flags & MapFlags.UNSYNCHRONIZED or not buffer.gpu.busy:
             return
         gpu = buffer.gpu
-        if gpu.writer is not None and not gpu.writer.is_done():
-            gpu.wait(write=True)
-        elif buffer.live or flags & MapFlags.PERSISTENT or buffer.desc.width > _RENAMED:
+        written = gpu.writer is not None and not gpu.writer.is_done()
+        mapped = buffer.live or flags & MapFlags.PERSISTENT
+        if written or mapped or buffer.desc.width > _RENAMED:
             gpu.wait(write=True)
         else:
             buffer.replace()
@@ -260,9 +265,7 @@ class VulkanContext(MemoryContext):
             resource.bytes_at(offset, source.size)[:] = source
             resource.touch()
 
-    def set_stream_output_targets(
-        self, targets: Any, append: bool = False
-    ) -> None:
+    def set_stream_output_targets(self, targets: Any, append: bool = False) -> None:
         self.rendering.end()
         self.draws.feedback.bind(targets, append)
         super().set_stream_output_targets(targets, append)
@@ -296,7 +299,7 @@ class VulkanContext(MemoryContext):
 
     def flush(self) -> Fence:
         self.raise_failure()
-        return _BatchFence(self.stream.submit())
+        return _BatchFence(self.stream.submit(), self.draws.feedback.tell)
 
     def memory_barrier(self) -> None:
         self.rendering.end()
@@ -308,4 +311,3 @@ class VulkanContext(MemoryContext):
         finally:
             self.stream.destroy()
             self.queries.destroy()
-

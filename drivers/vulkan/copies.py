@@ -13,7 +13,6 @@ import numpy as np
 
 from gallette.compiler.errors import GalletteError
 from gallette.drivers.common.memory.storage import level_bytes, level_offsets
-
 from gallette.pipe.codecs import pack, unpack
 from gallette.pipe.resource import level_extent
 
@@ -160,5 +159,3 @@ def download(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> N
             words[0::2], words[1::2] = depth, stencil
         else:
             words[:] = (depth & 0xFFFFFF) | stencil.astype(np.uint32) << 24
-
-

@@ -146,7 +146,9 @@ class Descriptors:
         if kind == "ubo":
             return [self._uniform(batch, slot.stage, bindings, number)]
         if kind == "ubos":
-            return [self._uniform(batch, slot.stage, bindings, i) for i in range(slot.binding.count)]
+            return [
+                self._uniform(batch, slot.stage, bindings, i) for i in range(slot.binding.count)
+            ]
         if slot.what == PARAMETERS:
             return [self._parameter_block(batch)]
         if kind == "ssbo":
@@ -163,7 +165,11 @@ class Descriptors:
     def _block_zero(self, batch: Batch, stage: Stage, bindings: StageBindings) -> Row:
         block = bindings.constants[0] if bindings.constants else None
         known = self._blocks.get(stage)
-        if known is None or known[0] is not block or (block is not None and block.buffer is not None):
+        if (
+            known is None
+            or known[0] is not block
+            or (block is not None and block.buffer is not None)
+        ):
             data: Any = b"\0" * 16
             if block is not None:
                 data = block.raw
@@ -217,7 +223,7 @@ class Descriptors:
             self._parameters = state, (buffer, offset, 256)
         return self._parameters[1]
 
-    # -- textures and images -------------------------------------------------------------------------
+    # -- textures and images ---------------------------------------------------------------------
 
     def _texture(self, batch: Batch, slot: Slot) -> Row:
         bindings, view, number = self._view(slot)

@@ -25,6 +25,7 @@ from .pipeline.keys import TOPOLOGIES
 from .pipeline.state import pipeline_key, vertex_inputs
 from .selection import Selection, select
 from .spirv.system import PUSHED
+from .variants import ComputeKey
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -102,7 +103,7 @@ class Draws:
         context = self.context
         pipeline, selection = self._prepared(info, mode, fill)
         self.descriptors.reside(pipeline.link)
-        inputs = self._reside_vertices()
+        inputs = self._reside_vertices(pipeline)
         index = None if indexed is not None else self._reside_indices(info)
         context.rendering.begin()
         batch = context.stream.batch
@@ -131,9 +132,7 @@ class Draws:
                 info.start_instance,
             )  # fmt: skip
         else:
-            vk.vkCmdDraw(
-                commands, info.count, info.instance_count, info.start, info.start_instance
-            )
+            vk.vkCmdDraw(commands, info.count, info.instance_count, info.start, info.start_instance)
         batch.empty = False
         if selection.writes_memory or self.feedback.running:
             self.descriptors.wrote(pipeline.link)
@@ -146,12 +145,12 @@ class Draws:
         bound = self.context.bound
         patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
         strides = tuple(0 if b is None else b.stride for b in bound.vertex_buffers)
-        what = (mode, fill, patch, strides, self.feedback.wanted)
+        what = (mode, info.mode, fill, patch, strides, self.feedback.wanted)
         if not (self.dirty or self.stage_dirty) and self._key == what:
             assert self._pipeline is not None and self._selection is not None
             return self._pipeline, self._selection
         samples = max(1, bound.framebuffer.samples)
-        selection = select(bound, mode, self.feedback.wanted, samples)
+        selection = select(bound, info.mode, self.feedback.wanted, samples)
         programs = selection.programs
         if patch and bound.shaders.get(Stage.TESS_CTRL) is None:
             from .spirv.passthrough import with_control_shader
@@ -195,11 +194,11 @@ class Draws:
         self.context.stream.batch.uses(buffer.gpu, write=False)
         return buffer
 
-    def _reside_vertices(self) -> Any:
+    def _reside_vertices(self, pipeline: Pipeline) -> Any:
         """Buffers and offsets by binding."""
         batch: Batch = self.context.stream.batch
         found = []
-        for bound in vertex_inputs(self.context):
+        for bound in vertex_inputs(self.context, pipeline.link.programs[0].doubles):
             if bound is None:
                 zeros = self.context.screen.samplers.zeros()
                 found.append((zeros.handle, 0))
@@ -238,7 +237,9 @@ class Draws:
         if any(size > 65535 for size in grid):
             raise GalletteError(f"a grid of {grid} workgroups is too large for the device")
         context.rendering.end()
-        pipeline = context.screen.pipelines.compute(shader.null.program)
+        block = info.block if shader.shader.info.workgroup_size_variable else None
+        program = shader.variant_for(ComputeKey(block)).program
+        pipeline = context.screen.pipelines.compute(program)
         self.descriptors.reside(pipeline.link)
         context.stream.barrier()
         batch = context.stream.batch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
 
-from .api.binding import byref, array, struct
+from .api.binding import array, byref, struct
 from .pipeline.keys import STENCIL_OPS
 
 if TYPE_CHECKING:
@@ -78,7 +78,10 @@ class DynamicState:
         count = min(len(bound.viewports), self.context.screen.caps.max_viewports)
         viewports, scissors = [], []
         for index in range(count):
-            (sx, sy, sz), (tx, ty, tz) = bound.viewports[index].scale, bound.viewports[index].translate
+            (sx, sy, sz), (tx, ty, tz) = (
+                bound.viewports[index].scale,
+                bound.viewports[index].translate,
+            )
             near, far = (tz, tz + sz) if raster.clip_halfz else (tz - sz, tz + sz)
             if not self._unrestricted:
                 near, far = min(max(near, 0.0), 1.0), min(max(far, 0.0), 1.0)

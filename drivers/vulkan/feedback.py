@@ -63,6 +63,12 @@ class Feedback:
             found[1].wait(write=False)
             target.written = int(found[1].bytes[:4].view(np.uint32)[0])
 
+    def tell(self) -> None:
+        """Work was waited for: let the targets know how many bytes are written."""
+        for target, counter in self._counters.values():
+            if not counter.busy:
+                target.written = int(counter.bytes[:4].view(np.uint32)[0])
+
     def begin(self, selection: Selection, mode: Primitive) -> None:
         """Begin to capture, in a render pass."""
         info = selection.last.stream_output

@@ -227,5 +227,3 @@ class Queries:
                 handle, pool.handle = pool.handle, 0
                 device.drop("QueryPool", handle)
         self._pools.clear()
-
-

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Rendering", "layers_of"]
 
+
 class Rendering:
     """The render pass of a context, if one has begun."""
 

@@ -18,6 +18,9 @@ __all__ = ["Selection", "select"]
 _BEFORE = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 
 
+_QUADS = {Primitive.QUADS: "halves", Primitive.QUAD_STRIP: "halves", Primitive.POLYGON: "one"}
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """The programs of a draw in the order of their stages, and what is rasterized."""
@@ -73,14 +76,13 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
             )
         programs.append(_linked(shader, key, programs))
     if fragment is not None:
-        programs.append(_linked(fragment, _fragment_key(bound, fragment, out, samples), programs))
-    shaders = [*chain, fragment]
-    writes = any(shader is not None and shader.shader.info.writes_memory for shader in shaders)
+        wanted = replace(_fragment_key(bound, fragment, out, samples), quads=_QUADS.get(mode, ""))
+        programs.append(_linked(fragment, wanted, programs))
     return Selection(
         tuple(programs),
         points,
         out in POINTS_AND_LINES and out is not Primitive.POINTS,
-        writes,
+        any(program.writes_memory for program in programs),
         last,
     )
 

@@ -31,7 +31,7 @@ class VulkanVertexKey(VertexKey):
     clip_mask: int = steers(0, "clip distances that are in force")
     point_size: str = steers("", "where the size of points comes from")
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
-    stream_output: StreamOutputInfo | None = steers(None, "what is captured")
+    stream_output: StreamOutputInfo | None = steers(None, "what is captured")  # noqa: RUF009
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,16 @@ class VulkanFragmentKey(FragmentKey):
     color_buffers: int = steers(1, "where a colour for every buffer goes")
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
     stipple: bool = steers(False, "polygon stipple")
+    quads: str = steers("", "triangles that are one primitive of OpenGL")
     alpha_to_red: bool = steers(False, "the first colour buffer keeps alpha only")
     swizzles: tuple[Any, ...] = steers((), "how results of comparisons are spread")
 
 
 @dataclass(frozen=True, slots=True)
 class ComputeKey:
-    """Of compute shaders: nothing is state there."""
+    """Of compute shaders."""
+
+    block: tuple[int, int, int] | None = steers(None, "the size of a workgroup")
 
 
 class VulkanCompiler(VariantCompiler[Any, Program]):
@@ -94,8 +97,9 @@ def _options(key: Any) -> EmitOptions:
             color_buffers=key.color_buffers,
             zero_inputs=key.zero_inputs,
             stipple=key.stipple,
+            quads=key.quads,
             sample_shading=key.sample_shading,
             alpha_to_red=key.alpha_to_red,
             swizzles=key.swizzles,
         )
-    return EmitOptions()
+    return EmitOptions(block=key.block)

@@ -11,7 +11,7 @@ import ctypes
 import threading
 from typing import Any
 
-from gallette.drivers.vulkan.api.binding import Commands, byref, array, make, struct
+from gallette.drivers.vulkan.api.binding import Commands, array, byref, make, struct
 
 from .loader import Instance, NoVulkanError, PhysicalDevice
 

@@ -91,7 +91,11 @@ class Instance:
     def _listen(self) -> int:
         """Collect what the validation layers say of warnings and errors."""
         signature = (
-            ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p
+            ctypes.c_uint32,
+            ctypes.c_uint32,
+            ctypes.c_uint32,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
         )
         data = struct("VkDebugUtilsMessengerCallbackDataEXT")
 
@@ -118,7 +122,7 @@ class Instance:
         self.vk.vkEnumeratePhysicalDevices(self.handle, byref(count), None)
         handles = (ctypes.c_void_p * count.value)()
         self.vk.vkEnumeratePhysicalDevices(self.handle, byref(count), byref(handles))
-        return [PhysicalDevice(self, handle) for handle in handles[: count.value]]
+        return [PhysicalDevice(self, handle or 0) for handle in handles[: count.value]]
 
     def chosen(self, wanted: str = "") -> PhysicalDevice:
         """The device to draw with."""
@@ -150,7 +154,9 @@ class PhysicalDevice:
 
     def __init__(self, instance: Instance, handle: int) -> None:
         self.instance, self.handle = instance, handle
-        self.properties = self._asked("VkPhysicalDeviceProperties2", "vkGetPhysicalDeviceProperties2")
+        self.properties = self._asked(
+            "VkPhysicalDeviceProperties2", "vkGetPhysicalDeviceProperties2"
+        )
         told = self.properties.properties
         self.name: str = told.deviceName.decode(errors="replace")
         self.type: int = told.deviceType
@@ -201,5 +207,3 @@ def devices() -> list[str]:
         return [device.name for device in instance.physical_devices()]
     finally:
         instance.destroy()
-
-

@@ -135,10 +135,12 @@ _DECODED = {
     "RGTC2_SNORM": "R8G8_SNORM",
 }
 
+_EXPANDED = frozenset({"L8_SRGB", "L8A8_SRGB", "R8_SRGB", "R8G8_SRGB"})
+
 
 def decoded_format(format: Format) -> Format | None:
-    """What the host decodes a compressed format to where the device does not know its blocks."""
-    if not format.is_compressed:
+    """What the host converts a format to where the device does not sample it, or None."""
+    if not format.is_compressed and format.name not in _EXPANDED:
         return None
     plain = "R8G8B8A8_SRGB" if format.is_srgb else "R8G8B8A8_UNORM"
     return FORMATS[_DECODED.get(format.name, plain)]

@@ -8,12 +8,13 @@ A texture knows which levels are newer where; `copies` copies when the other sid
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from gallette.compiler.errors import GalletteError, OutOfMemoryError
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.memory.storage import (
     MAX_RESOURCE_BYTES,
@@ -26,7 +27,6 @@ from gallette.drivers.vulkan.device.device import Device
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, level_extent
-from gallette.compiler.errors import GalletteError, OutOfMemoryError
 
 from .allocator import Allocator
 from .formats import COLOR, VulkanFormat, decoded_format, vulkan_format
@@ -67,7 +67,16 @@ class VulkanBuffer(HostResource):
 class VulkanTexture(HostResource):
     """A texture: an image, made when the device first uses it, and a mirror in mapped memory."""
 
-    __slots__ = ("_image", "allocator", "device", "format", "gpu", "newer_image", "newer_mirror", "stored")
+    __slots__ = (
+        "_image",
+        "allocator",
+        "device",
+        "format",
+        "gpu",
+        "newer_image",
+        "newer_mirror",
+        "stored",
+    )
 
     def __init__(
         self, desc: ResourceDesc, destroy: Callable[[Resource], None], device: Device,

@@ -133,5 +133,3 @@ class DeviceImage(Used):
             for view in self.views.values():
                 self.device.drop("ImageView", view)
             self.device.drop("Image", self.handle)
-
-

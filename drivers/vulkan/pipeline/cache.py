@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.vulkan.api.binding import byref, array, make
+from gallette.drivers.vulkan.api.binding import array, byref, make
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.spirv.program import Program
 
@@ -54,9 +54,7 @@ class PipelineCache:
         return found[1]
 
     def _module(self, words: npt.NDArray[np.uint32]) -> int:
-        return self.device.new(
-            "ShaderModule", codeSize=words.nbytes, pCode=int(words.ctypes.data)
-        )
+        return self.device.new("ShaderModule", codeSize=words.nbytes, pCode=int(words.ctypes.data))
 
     def compute(self, program: Program) -> Pipeline:
         """The pipeline of a compute shader."""

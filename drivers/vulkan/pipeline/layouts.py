@@ -137,5 +137,3 @@ def linked(
         layout = layouts[key] = Layout(device, key)
     dynamic = tuple(slot.stage for slot in slots if slot.binding.type == DYNAMIC_UNIFORM)
     return Link(tuple(programs), tuple(modules), layout, tuple(slots), attributes, dynamic)
-
-

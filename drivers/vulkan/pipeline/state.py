@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.formats import Format
 from gallette.pipe.state import VertexElement
 
-from .keys import POLYGON_MODES, TOPOLOGIES, PipelineKey, attachment, topology_class
+from .keys import POLYGON_MODES, TOPOLOGIES, Attachment, PipelineKey, attachment, topology_class
 from .layouts import Link
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def pipeline_key(
     bound, device = context.bound, context.device
     raster, blend, framebuffer = bound.rasterizer.state, bound.blend.state, bound.framebuffer
     samples = max(1, framebuffer.samples)
-    colors, attachments = [], []
+    colors: list[int] = []
+    attachments: list[Attachment] = []
     for index, surface in enumerate(framebuffer.cbufs):
         found = None if surface is None else vulkan_format(surface.format)
         if surface is None or found is None:
@@ -97,10 +99,14 @@ def _line_mode(context: VulkanContext, samples: int) -> int:
 # -- vertices ------------------------------------------------------------------------------------
 
 
-def _native(context: VulkanContext, element: VertexElement, stride: int, offset: int) -> int:
+def _native(
+    context: VulkanContext, element: VertexElement, stride: int, offset: int, double: bool
+) -> int:
     """The Vulkan format of an element that the device reads as it lies, or 0."""
     format = element.src_format
     if "R64" in format.name:
+        if not double:
+            return 0
         wide = 0 if element.dual_slot else {8: 101, 16: 107}.get(format.block_bytes, 0)
         aligned = (offset + element.src_offset) % 4 == 0 and stride % 4 == 0
         return wide if aligned else 0
@@ -117,23 +123,25 @@ def _native(context: VulkanContext, element: VertexElement, stride: int, offset:
     return found.number if letters in ("R", "RG", "RGB", "RGBA", "BGRA", "BGRX") else 0
 
 
-def _plan(context: VulkanContext) -> tuple[Any, ...]:
+def _plan(context: VulkanContext, doubles: frozenset[int]) -> tuple[Any, ...]:
     """For each element: (format or 0, stride of its buffer)."""
     bound = context.bound
     rows = []
-    for element in bound.elements.state:
+    for index, element in enumerate(bound.elements.state):
         buffers = bound.vertex_buffers
         buffer = buffers[element.buffer_index] if element.buffer_index < len(buffers) else None
         stride = 0 if buffer is None else buffer.stride
         offset = 0 if buffer is None else buffer.offset
-        number = 0 if buffer is None else _native(context, element, stride, offset)
+        number = (
+            0 if buffer is None else _native(context, element, stride, offset, index in doubles)
+        )
         rows.append((number, stride))
     return tuple(rows)
 
 
-def _converted_format(format: Format) -> tuple[int, int]:
+def _converted_format(format: Format, double: bool) -> tuple[int, int]:
     """What an element that is converted becomes: Vulkan format and bytes of a vertex."""
-    if "R64" in format.name:
+    if double:
         return 107, 32 if format.block_bytes > 16 else 16
     if format.is_pure_integer:
         return (108 if format.is_signed_integer else 107), 16
@@ -147,12 +155,13 @@ def vertex_elements(context: VulkanContext, link: Link) -> tuple[Any, Any]:
     """
     bound = context.bound
     elements, strides = [], []
-    plan = _plan(context)
+    doubles = link.programs[0].doubles
+    plan = _plan(context, doubles)
     for index, element in enumerate(bound.elements.state):
         number, stride = plan[index]
         rate = element.instance_divisor
         if not number:
-            number, size = _converted_format(element.src_format)
+            number, size = _converted_format(element.src_format, index in doubles)
             stride = size if _has_buffer(context, element) else 0
             if stride and not plan[index][1]:
                 stride = 0
@@ -161,10 +170,10 @@ def vertex_elements(context: VulkanContext, link: Link) -> tuple[Any, Any]:
         if location is None:
             continue
         elements.append((location, index, number, 0, max(rate, 0)))
-        if element.dual_slot:
-            elements.append((location + 1, index, 107, 16, max(rate, 0)))
-        elif index in link.programs[0].wide_inputs:
-            elements.append((location + 1, index, number, 0, max(rate, 0)))
+        if index in link.programs[0].wide_inputs:
+            # A shorter attribute has nothing there: its beginning is as good as zero.
+            at = 16 if element.dual_slot else 0
+            elements.append((location + 1, index, 107 if at else number, at, max(rate, 0)))
     for index, location in link.attributes.items():
         if index >= len(bound.elements.state):
             # The shader reads an attribute that has no element: zeros.
@@ -179,12 +188,15 @@ def _has_buffer(context: VulkanContext, element: VertexElement) -> bool:
     return element.buffer_index < len(buffers) and buffers[element.buffer_index] is not None
 
 
-def vertex_inputs(context: VulkanContext) -> list[tuple[DeviceBuffer, int] | None]:
+def vertex_inputs(
+    context: VulkanContext, doubles: frozenset[int]
+) -> list[tuple[DeviceBuffer, int] | None]:
     """The buffer and offset of each binding; what the device cannot read is converted."""
     bound = context.bound
     found: list[tuple[DeviceBuffer, int] | None] = []
-    plan = _plan(context)
-    for element, (number, _) in zip(bound.elements.state, plan, strict=True):
+    plan = _plan(context, doubles)
+    for index, element in enumerate(bound.elements.state):
+        number, double = plan[index][0], index in doubles
         if not _has_buffer(context, element):
             found.append(None)
             continue
@@ -200,21 +212,21 @@ def vertex_inputs(context: VulkanContext) -> list[tuple[DeviceBuffer, int] | Non
                 found.append((resource.gpu, offset))
             continue
         context.on_host(resource)
-        key = ("vertices", element.src_format, offset, buffer.stride)
+        key = ("vertices", element.src_format, offset, buffer.stride, double)
         if resource.live:
-            found.append((_converted(resource, element.src_format, offset, buffer.stride), 0))
-        else:
-            made = resource.derive(
-                key,
-                lambda r=resource, e=element, o=offset, s=buffer.stride: _converted(
-                    r, e.src_format, o, s
-                ),
+            found.append(
+                (_converted(resource, element.src_format, offset, buffer.stride, double), 0)
             )
+        else:
+            make = partial(_converted, resource, element.src_format, offset, buffer.stride, double)
+            made = resource.derive(key, make)
             found.append((made, 0))
     return found
 
 
-def _converted(resource: VulkanBuffer, format: Format, offset: int, stride: int) -> DeviceBuffer:
+def _converted(
+    resource: VulkanBuffer, format: Format, offset: int, stride: int, double: bool
+) -> DeviceBuffer:
     """All vertices of an attribute in a format that every device reads."""
     data = resource.bytes_at(offset, resource.desc.width)
     size = format.block_bytes
@@ -226,13 +238,13 @@ def _converted(resource: VulkanBuffer, format: Format, offset: int, stride: int)
         np.zeros((0, size), np.uint8)
     )  # fmt: skip
     rows = np.ascontiguousarray(rows)
-    _, wide = _converted_format(format)
-    if "R64" in format.name:
+    _, wide = _converted_format(format, double)
+    if double:
         out = np.zeros((count, wide), np.uint8)
         out[:, :size] = rows
     else:
         components = unpack(format, rows.reshape(1, -1))[0] if count else np.zeros((0, 4))
-        kind = np.dtype(np.float32)
+        kind: np.dtype[Any] = np.dtype(np.float32)
         if format.is_pure_integer:
             kind = np.dtype(np.int32 if format.is_signed_integer else np.uint32)
         out = np.ascontiguousarray(components.astype(kind)).view(np.uint8).reshape(count, 16)

@@ -24,7 +24,7 @@ _VIEW_TYPES = {
     Target.TEXTURE_CUBE: 3, Target.TEXTURE_1D_ARRAY: 4, Target.TEXTURE_2D_ARRAY: 5,
     Target.TEXTURE_CUBE_ARRAY: 6,
 }  # fmt: skip
-_STANDARD_BORDERS = {
+_STANDARD_BORDERS: dict[tuple[float, ...], int] = {
     (0.0, 0.0, 0.0, 0.0): 0,
     (0.0, 0.0, 0.0, 1.0): 2,
     (1.0, 1.0, 1.0, 1.0): 4,
@@ -202,7 +202,10 @@ def texture_view(texture: VulkanTexture, view: SamplerView) -> int:
     native = {Swizzle.ZERO: 1, Swizzle.ONE: 2}
     swizzle = tuple(native.get(s) or found.swizzle[int(s)] for s in view.swizzle)
     desc = texture.desc
-    levels = (view.first_level, max(1, min(view.last_level, desc.last_level) - view.first_level + 1))
+    levels = (
+        view.first_level,
+        max(1, min(view.last_level, desc.last_level) - view.first_level + 1),
+    )
     layers = (view.first_layer, view.last_layer - view.first_layer + 1)
     if view.target is Target.TEXTURE_3D:
         layers = (0, 1)

@@ -15,7 +15,7 @@ from . import inputs, memory, textures  # their handlers register themselves
 from .code import DriverCode
 from .interface import DriverInterface
 from .options import EmitOptions
-from .outputs import XFB_SLOT, flush_fragment, flush_vertex
+from .outputs import flush_fragment, flush_vertex
 from .program import Program
 from .system import stipple
 
@@ -52,7 +52,10 @@ def emit(shader: Shader, options: EmitOptions) -> Program:
         *words_of("main"),
         *interface.used,
     )
-    _modes(b, shader, main)
+    if stage is Stage.COMPUTE:
+        b.mode(main, "LocalSize", *(options.block or shader.info.workgroup_size))
+    else:
+        _modes(b, shader, main)
     if stage is Stage.FRAGMENT and ("Output", -1, "FragStencilRefEXT") in interface.slots:
         b.mode(main, "StencilRefReplacingEXT")
     found = [(storage, slot) for storage, slot, _ in interface.slots if slot >= 0]
@@ -62,11 +65,12 @@ def emit(shader: Shader, options: EmitOptions) -> Program:
         b.module(),
         interface.marks,
         bindings=dict(interface.bindings),
-        inputs=tuple(sorted({s for storage, s in found if storage == "Input" and s < 64
-                             or stage is not Stage.VERTEX and storage == "Input"})),
+        inputs=tuple(sorted({s for storage, s in found if (storage == "Input" and s < 64)
+                             or (stage is not Stage.VERTEX and storage == "Input")})),
         outputs=tuple(outputs) if stage is not Stage.FRAGMENT else (),
         wide_inputs=frozenset(interface.wide),
-        xfb=sum(slot >= XFB_SLOT for slot in outputs),
+        doubles=frozenset(interface.doubles),
+        writes_memory=interface.writes_memory,
     )  # fmt: skip
 
 

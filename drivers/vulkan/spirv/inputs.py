@@ -70,6 +70,8 @@ def read_slot(c: DriverCode, storage: str, slot: int, vertex: Value | None) -> V
         var = c.interface.builtin_array(storage, "Position", vec4, length)
     elif slot in _INTEGERS and storage == "Input":
         id, _ = c.builtin_value(_INTEGERS[VaryingSlot(slot)], "i", 1, 0)
+        if slot == VaryingSlot.PRIMITIVE_ID:
+            id = primitive_id(c, id)
         return Value(b.op("OpCompositeConstruct", c.interface.vec4("u"), *[id] * 4), "u", 32, 4)
     else:
         patch = _patch(c, slot) and c.stage in (Stage.TESS_CTRL, Stage.TESS_EVAL)
@@ -141,6 +143,7 @@ def _element(c: DriverCode, instr: Intrinsic, base: int) -> Value:
     b = c.b
     kind = {"f": "f", "u": "u"}.get(instr["dest_type"][0], "i")
     if instr.result.bit_size == 64:
+        c.interface.doubles.add(base)
         # Doubles arrive as pairs of words, two to a location.
         var = c.interface.slot("Input", base, "u")
         words = [b.op("OpLoad", c.interface.vec4("u"), var)]
@@ -161,6 +164,21 @@ def _element(c: DriverCode, instr: Intrinsic, base: int) -> Value:
     if kind == "i":
         id, kind = b.op("OpBitcast", c.interface.vec4("u"), id), "u"
     return Value(id, kind, 32, 4)
+
+
+def primitive_id(c: DriverCode, id: int) -> int:
+    """The number of OpenGL's primitive: quads and polygons are several of the device's."""
+    if c.options.quads == "one":
+        return c.b.uint(0)
+    if c.options.quads == "halves":
+        return c.b.op("OpShiftRightLogical", c.b.int_type(), id, c.b.uint(1))
+    return id
+
+
+@handles("load_primitive_id")
+def _primitive_id(c: DriverCode, instr: Intrinsic) -> None:
+    id, kind = c.builtin_value("PrimitiveId", "i", 1, 0)
+    c.values.set(instr.result, primitive_id(c, id), kind)
 
 
 @handles("load_per_vertex_input")
@@ -209,7 +227,12 @@ def _decorate(c: DriverCode, slot: int, interp: str, where: str) -> None:
         c.b.decorate(id, "Sample")
 
 
-@handles(*[f"load_barycentric_{kind}" for kind in ("pixel", "centroid", "sample", "at_offset", "at_sample")])
+@handles(
+    *[
+        f"load_barycentric_{kind}"
+        for kind in ("pixel", "centroid", "sample", "at_offset", "at_sample")
+    ]
+)
 def _barycentric(c: DriverCode, instr: Intrinsic) -> None:
     """Nothing: the load that takes it says where it interpolates."""
 

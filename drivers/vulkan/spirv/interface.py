@@ -39,6 +39,8 @@ class DriverInterface(Interface):
         self.memory: dict[tuple[Open, int], int] = {}
         self.handles: dict[Open, tuple[int, int]] = {}
         self.wide: set[int] = set()
+        self.doubles: set[int] = set()
+        self.writes_memory = False
         self._push = 0
 
     def variable(self, storage: str, type: int, initial: int = 0) -> int:
@@ -82,9 +84,7 @@ class DriverInterface(Interface):
         key = (storage, slot, kind)
         found = self.slots.get(key)
         if found is None:
-            found = self.slots[key] = self.variable(
-                storage, self.array_of(self.vec4(kind), length)
-            )
+            found = self.slots[key] = self.variable(storage, self.array_of(self.vec4(kind), length))
             self.mark(found, "Location", ("in" if storage == "Input" else "out", slot))
             if patch:
                 self.b.decorate(found, "Patch")

@@ -98,7 +98,9 @@ def _load_ubo(c: DriverCode, instr: Intrinsic) -> None:
 # Storage blocks.
 
 
-def _block(c: DriverCode, instr: Intrinsic, index: int, bits: int = 32, kind: str = "u") -> tuple[int, list[int]]:  # fmt: skip
+def _block(
+    c: DriverCode, instr: Intrinsic, index: int, bits: int = 32, kind: str = "u"
+) -> tuple[int, list[int]]:
     known = const_int(instr.srcs[index].value)
     if known is not None:
         return c.interface.storage_block(("ssbo", known), 0, bits, kind), []
@@ -121,6 +123,7 @@ def _load_ssbo(c: DriverCode, instr: Intrinsic) -> None:
 
 @handles("store_ssbo")
 def _store_ssbo(c: DriverCode, instr: Intrinsic) -> None:
+    c.interface.writes_memory = True
     var, path = _block(c, instr, 1)
     _store_words(c, instr, c.source(instr, 2), lambda word: _in_buffer(c, var, path, word))
 
@@ -168,6 +171,7 @@ def _atomic_type(c: DriverCode, instr: Intrinsic, op: str) -> tuple[Type, int, s
 
 @handles("ssbo_atomic", "ssbo_atomic_swap")
 def _ssbo_atomic(c: DriverCode, instr: Intrinsic) -> None:
+    c.interface.writes_memory = True
     op = instr["atomic_op"] if instr.name == "ssbo_atomic" else "xchg"
     type, bits, kind = _atomic_type(c, instr, op)
     var, path = _block(c, instr, 0, bits, kind)
@@ -186,6 +190,7 @@ def _ssbo_atomic(c: DriverCode, instr: Intrinsic) -> None:
 
 @handles("atomic_counter", "atomic_counter_read", "atomic_counter_swap")
 def _counter(c: DriverCode, instr: Intrinsic) -> None:
+    c.interface.writes_memory = True
     b, uint = c.b, c.b.int_type()
     what: Open = ("ssbo", COUNTERS + int(instr["base"]))
     var = c.interface.storage_block(what, 0)

@@ -22,4 +22,6 @@ class EmitOptions:
     sample_shading: bool = False
     alpha_to_red: bool = False  # colour buffer 0 stores alpha as red
     swizzles: tuple[tuple[int, tuple[int, int, int, int]], ...] = ()  # of depth comparisons
+    quads: str = ""  # "halves" or "one": what triangles of the device are one primitive of OpenGL
+    block: tuple[int, int, int] | None = None  # the workgroup's size, where it is a draw's choice
     stream_output: StreamOutputInfo | None = None

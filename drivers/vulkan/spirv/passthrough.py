@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import cache
 
-
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
@@ -77,5 +76,3 @@ def _control_shader(slots: tuple[int, ...], patch: int) -> Program:
     b.mode(main, "OutputVertices", patch)
     return Program.of(Stage.TESS_CTRL, b.module(), interface.marks, bindings={}, inputs=slots,
                       outputs=slots)  # fmt: skip
-
-

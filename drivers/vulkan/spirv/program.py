@@ -45,7 +45,8 @@ class Program:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     wide_inputs: frozenset[int] = frozenset()  # of vertex shaders: those of two locations
-    xfb: int = 0  # outputs made for transform feedback, behind the others
+    doubles: frozenset[int] = frozenset()  # of vertex shaders: inputs of 64 bits
+    writes_memory: bool = False
     module: Module | None = field(default=None, repr=False)
 
     @classmethod

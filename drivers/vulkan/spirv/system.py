@@ -23,6 +23,12 @@ def _number(c: DriverCode, instr: Intrinsic) -> None:
     c.values.set(instr.result, v.id, "u")
 
 
+@handles("load_workgroup_size")
+def _workgroup_size(c: DriverCode, instr: Intrinsic) -> None:
+    size = c.options.block or c.interface.shader.info.workgroup_size
+    c.values.set(instr.result, c.values.constant("u", 32, size).id, "u")
+
+
 @handles("load_alpha_ref")
 def _alpha_ref(c: DriverCode, instr: Intrinsic) -> None:
     c.values.set(instr.result, c.as_float(c.pushed(PUSHED["alpha_ref"])).id, "f")

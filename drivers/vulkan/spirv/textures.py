@@ -18,8 +18,21 @@ __all__ = ["emit_tex"]
 _MOST = 32
 """Textures that an index which is not known may choose among."""
 _BASIC_FORMATS = frozenset(
-    "Rgba32f Rgba16f R32f Rgba8 Rgba8Snorm Rgba32i Rgba16i Rgba8i R32i Rgba32ui Rgba16ui Rgba8ui "
-    "R32ui".split()
+    [
+        "Rgba32f",
+        "Rgba16f",
+        "R32f",
+        "Rgba8",
+        "Rgba8Snorm",
+        "Rgba32i",
+        "Rgba16i",
+        "Rgba8i",
+        "R32i",
+        "Rgba32ui",
+        "Rgba16ui",
+        "Rgba8ui",
+        "R32ui",
+    ]
 )
 
 
@@ -35,21 +48,21 @@ class DriverTextures(Textures):
         what: Open = ("tex", number)
         shadow = tex.is_shadow and tex.op not in ("txs", "query_levels")
         known = c.interface.handles.get(what)
-        self.image = c.interface.image_type(tex.dim, tex.is_array, scalar, shadow, False)
-        if known is None or c.b.known.get(("sampled", number)) == self.image:
-            c.b.known["sampled", number] = self.image
+        self.image_type_id = c.interface.image_type(tex.dim, tex.is_array, scalar, shadow, False)
+        if known is None or c.b.known.get(("sampled", number)) == self.image_type_id:
+            c.b.known["sampled", number] = self.image_type_id
         else:  # looked up in another way before: a variable for each
-            what = ("tex", number + 1000 * (self.image % 997 + 1))
+            what = ("tex", number + 1000 * (self.image_type_id % 997 + 1))
             c.b.known["twin", what[1]] = number
         self.var, self.type = c.interface.handle(
-            what, self.image, (tex.dim.value, tex.is_array, scalar, shadow), False
+            what, self.image_type_id, (tex.dim.value, tex.is_array, scalar, shadow), False
         )
         self.sampled = self.b.op("OpLoad", self.type, self.var)
 
     def image_of(self, sampled: int, type: object) -> int:
-        if self.type == self.image:
+        if self.type == self.image_type_id:
             return sampled
-        return self.b.op("OpImage", self.image, sampled)
+        return self.b.op("OpImage", self.image_type_id, sampled)
 
     def coord(self, tex: Tex, count: int) -> Value:
         coord = super().coord(tex, count)
@@ -170,7 +183,9 @@ def _image(c: DriverCode, instr: Intrinsic, number: int) -> tuple[int, int, str,
     return var, type, scalar, not format
 
 
-@handles("image_load", "image_store", "image_size", "image_samples", "image_atomic", "image_atomic_swap")
+@handles(
+    "image_load", "image_store", "image_size", "image_samples", "image_atomic", "image_atomic_swap"
+)
 def _image_access(c: DriverCode, instr: Intrinsic) -> None:
     known = const_int(instr.srcs[0].value)
     if known is not None:
@@ -206,6 +221,7 @@ def _access(c: DriverCode, instr: Intrinsic, number: int) -> None:
     dim = Dim(instr["dim"])
     var, type, scalar, unknown = _image(c, instr, number)
     what = instr.name.removeprefix("image_")
+    c.interface.writes_memory |= what not in ("load", "size", "samples")
     if what in ("size", "samples"):
         b.capability("ImageQuery")
         image = b.op("OpLoad", type, var)
