@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.drivers.vulkan.api.binding import make
+from gallette.drivers.vulkan.api.binding import constant, make
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.memory.allocator import Allocator
 from gallette.drivers.vulkan.memory.formats import COLOR, DEPTH, STENCIL, vulkan_format
@@ -29,6 +29,7 @@ _STANDARD_BORDERS: dict[tuple[float, ...], int] = {
     (0.0, 0.0, 0.0, 1.0): 2,
     (1.0, 1.0, 1.0, 1.0): 4,
 }
+_CUSTOM_BORDER = constant("VK_BORDER_COLOR_FLOAT_CUSTOM_EXT")  # of integers: the next number
 _DUMMY_SHAPES = {"1D": (0, 1), "2D": (1, 1), "3D": (2, 1), "Cube": (1, 6), "2DRect": (1, 1),
                  "2DMS": (1, 1), "ExternalOES": (1, 1)}  # fmt: skip
 _DUMMY_VIEWS = {"1D": (0, 4), "2D": (1, 5), "3D": (2, 2), "Cube": (3, 6), "2DRect": (1, 1),
@@ -91,11 +92,10 @@ class Samplers:
                 value.int32 = tuple(_signed(int(x)) for x in border)
             else:
                 value.float32 = tuple(float(x) for x in border)
-            # Without a format of its own lavapipe reads one that is not there.
             chain = make(
                 "VkSamplerCustomBorderColorCreateInfoEXT", customBorderColor=value, format=number
             )
-            color = 7 if integer else 6
+            color = _CUSTOM_BORDER + integer
         else:
             color = int(integer)
         if state.reduction is not Reduction.MEAN and device.feature("samplerFilterMinmax"):
