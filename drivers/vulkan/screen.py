@@ -125,6 +125,10 @@ class VulkanScreen(MemoryScreen):
     def get_timestamp(self) -> int:
         return time.perf_counter_ns()
 
+    def notes(self) -> list[str]:
+        """What the device lacks, and what is therefore not advertised or done by the host."""
+        return [f"no {what}: {need}" for what, need, has in _needs(self.device) if not has]
+
     @property
     def messages(self) -> list[str]:
         """What the validation layers said."""
@@ -186,6 +190,37 @@ def _caps(device: Device) -> Caps:
         filter_minmax=feature("samplerFilterMinmax"),
         post_depth_coverage=has("VK_EXT_post_depth_coverage"),
     )
+
+
+def _needs(device: Device) -> list[tuple[str, str, bool]]:
+    """Capabilities, the features or extensions behind them, and whether they are there."""
+    feature, has = device.feature, device.has
+    names = [
+        ("tessellation", "tessellationShader"),
+        ("geometry shaders", "geometryShader"),
+        ("doubles", "shaderFloat64"),
+        ("64-bit integers", "shaderInt64"),
+        ("transform feedback", "transformFeedback"),
+        ("several viewports", "multiViewport"),
+        ("dual-source blending", "dualSrcBlend"),
+        ("depth bounds test", "depthBounds"),
+        ("logic operations", "logicOp"),
+        ("filters that take the smallest texel", "samplerFilterMinmax"),
+        ("border colours of any value", "customBorderColors"),
+        ("lines of Bresenham's rule", "bresenhamLines"),
+        ("line stipple", "stippledBresenhamLines"),
+        ("blocks of ETC2 (the host decodes them)", "textureCompressionETC2"),
+        ("blocks of ASTC (the host decodes them)", "textureCompressionASTC_LDR"),
+        ("blocks of S3TC and BPTC (the host decodes them)", "textureCompressionBC"),
+        ("index bytes (the host widens them)", "indexTypeUint8"),
+    ]
+    rows = [(what, name, feature(name)) for what, name in names]
+    for what, extension in (
+        ("stencil values from shaders", "VK_EXT_shader_stencil_export"),
+        ("coverage after early tests", "VK_EXT_post_depth_coverage"),
+    ):
+        rows.append((what, extension, has(extension)))
+    return rows
 
 
 def create_screen(device: str = "", validation: bool = False) -> VulkanScreen:

@@ -119,5 +119,7 @@ def _show(name: str) -> int:
     for row in describe_caps(screen.caps):
         table.add_row(*row)
     out.print(table)
+    for note in getattr(screen, "notes", list)():
+        out.print(note, markup=False)
     screen.destroy()
     return 0

@@ -10,6 +10,7 @@ import ctypes
 import ctypes.util
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
@@ -29,18 +30,25 @@ class NoVulkanError(GalletteError):
 
 
 class Messages:
-    """What the validation layers said; the newest `MOST` are kept."""
+    """What the validation layers say: to standard error, or behind what is in a file.
+
+    `GALLETTE_VULKAN_VALIDATION` turns the layers on; a value with a slash is the file's path.
+    """
 
     MOST = 1000
 
-    def __init__(self) -> None:
+    def __init__(self, path: str = "") -> None:
         self.texts: list[str] = []
+        self._path = path
 
     def add(self, text: str) -> None:
-        """Keep a message, and print it if nobody collects them."""
+        """Take a message."""
         if len(self.texts) < self.MOST:
             self.texts.append(text)
-        if not os.environ.get("GALLETTE_VULKAN_QUIET"):
+        if self._path:
+            with Path(self._path).open("a") as file:
+                file.write(f"{text}\n")
+        else:
             print(f"vulkan: {text}", file=sys.stderr)
 
 
@@ -66,7 +74,8 @@ class Instance:
         lookup = self.library.vkGetInstanceProcAddr
         lookup.restype, lookup.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
         self.vk = Commands(lambda name: lookup(None, name))
-        self.messages = Messages()
+        where = os.environ.get("GALLETTE_VULKAN_VALIDATION", "")
+        self.messages = Messages(where if "/" in where else "")
         application = make(
             "VkApplicationInfo", pApplicationName="gallette", apiVersion=1 << 22 | 3 << 12
         )
