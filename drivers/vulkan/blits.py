@@ -62,6 +62,9 @@ def copy_on_device(
     to = Box(x, y, z, box.width, box.height, box.depth)
     one = Target.TEXTURE_3D in (dst.desc.target, src.desc.target) and box.depth > 1
     mixed = dst.desc.target is not src.desc.target and one
+    lines = {Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY}
+    if (dst.desc.target in lines) is not (src.desc.target in lines):
+        return False
     if mixed or not _inside(src, src_level, box) or not _inside(dst, dst_level, to):
         return False
     context.rendering.end()

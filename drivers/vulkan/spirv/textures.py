@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.instrs import Intrinsic, Tex
+from gallette.compiler.nir.ir.instrs import Intrinsic, LoadConst, Tex
 from gallette.compiler.nir.ir.questions import const_int
 from gallette.compiler.nir.ir.types import FLOAT, INT, UINT, Dim, image_coordinates
+from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.textures import Textures
 from gallette.compiler.spirv.emit.types import FORMATS
 from gallette.compiler.spirv.emit.values import Value
@@ -94,6 +95,26 @@ class DriverTextures(Textures):
         if tex.dim in (Dim.RECT, Dim.BUF) and tex.src("lod") is not None:
             tex.remove_src("lod")
         super().fetch(tex, image, type)  # type: ignore[arg-type]
+
+    def offset(self, value: Def) -> dict[str, list[int]]:
+        constant = value.instr
+        if isinstance(constant, LoadConst):
+            return {"ConstOffset": [self._signed(constant.values)]}
+        return super().offset(value)
+
+    def offsets(self, table: tuple[tuple[int, int], ...]) -> int:
+        b = self.b
+        parts = [self._signed((x & 0xFFFFFFFF, y & 0xFFFFFFFF)) for x, y in table]
+        pair = b.vector(b.int_type(32, True), 2)
+        return b.composite(b.type("OpTypeArray", pair, b.uint(len(parts))), parts)
+
+    def _signed(self, words: tuple[int, ...]) -> int:
+        """A constant of signed integers: the device compares it with its limits."""
+        b = self.b
+        parts = [b.sint(word) for word in words]
+        if len(parts) == 1:
+            return parts[0]
+        return b.composite(b.vector(b.int_type(32, True), len(parts)), parts)
 
     def lookup(self, tex: Tex) -> Value:
         """Write the lookup; its result."""

@@ -17,7 +17,7 @@ from .device import needs_device, said, validated
     ("group", "least"),
     [
         ("tessellation|geometry|primitives/", 20),
-        ("transform-feedback|xfb|streams", 5),
+        ("transform-feedback|xfb|streams", 4),
         ("compute|shader_storage|ssbo|atomic|image", 20),
         ("textures/|texture-formats|texture-uploads|compressed", 100),
         ("multisample|sample|blend|stencil|depth|queries|conditional", 20),
