@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gallette.compiler.glsl.api import compile_shader, link_program
 from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.text.parser import parse
 from gallette.drivers.common.bound import ConstantBuffer, StageBindings
 from gallette.drivers.common.memory.blit import texel_grid
 from gallette.drivers.common.variants.shader import ShaderObject
@@ -29,37 +29,53 @@ if TYPE_CHECKING:
 
 __all__ = ["read_samples"]
 
-_SOURCE = """#version 430
-layout(local_size_x = 8, local_size_y = 8) in;
-uniform ivec3 size;
-uniform {letter}sampler2DMSArray image;
-layout(std430, binding = 0) buffer Texels {{ {letter}vec4 texels[]; }};
-void main() {{
-    ivec3 at = ivec3(gl_GlobalInvocationID);
-    if (any(greaterThanEqual(at.xy, size.xy))) return;
-    int plane = at.z / size.z, number = at.z % size.z;
-    texels[(at.z * size.y + at.y) * size.x + at.x] = texelFetch(image, ivec3(at.xy, plane), number);
+_SOURCE = """
+shader compute "read_samples"
+info {{ textures_used = [0]; num_ubos = 1; num_ssbos = 1; workgroup_size = (8, 8, 1) }}
+function main () entry
+impl main {{
+    block b0:
+        32x3 %0 = @load_global_invocation_id ()
+        32 %1 = load_const (0x00000000)
+        32x3 %2 = @load_ubo (%1, %1) (range=12)
+        1x2 %3 = ige! %0.xy, %2.xy
+        1 %4 = ior %3.x, %3.y
+    if %4 {{
+        block b1:
+    }} else {{
+        block b2:
+            32 %5 = idiv %0.z, %2.z
+            32 %6 = irem %0.z, %2.z
+            32 %7 = imul %0.z, %2.y
+            32 %8 = iadd %7, %0.y
+            32 %9 = imul %8, %2.x
+            32 %10 = iadd %9, %0.x
+            32x3 %11 = vec3 %0.x, %0.y, %5
+            32x4 %12 = txf_ms 2DMS {type} (coord=%11, ms_index=%6) (texture=0, sampler=0, is_array)
+            32 %13 = load_const (0x00000004)
+            32 %14 = ishl %10, %13
+            @store_ssbo (%12, %1, %14) (write_mask=xyzw)
+    }}
+    block b3:
 }}
 """
+"""One invocation for a sample: uniforms are width, height and samples."""
 
 
 @cache
-def _shader(letter: str) -> Shader:
-    """The NIR of the shader for floats, `i`ntegers or `u`nsigned ones."""
-    compiled = compile_shader(Stage.COMPUTE, _SOURCE.format(letter=letter))
-    program = link_program([compiled])
-    assert program.ok, program.info_log
-    return program.shaders[Stage.COMPUTE]
+def _shader(type: str) -> Shader:
+    """The shader for texels of a type: float32, int32 or uint32."""
+    return parse(_SOURCE.format(type=type))
 
 
 def read_samples(context: VulkanContext, texture: VulkanTexture) -> None:
     """Bring the mirror of a multisampled texture up to date."""
     format = texture.desc.format
     if format.is_depth_stencil:
-        stencil = _fetched(context, texture, "u", True)[..., 0] if format.has_stencil else None
+        stencil = _fetched(context, texture, "uint32", True)[..., 0] if format.has_stencil else None
         depth = None
         if format.has_depth:
-            depth = _fetched(context, texture, "", False)[..., 0].view(np.float32)
+            depth = _fetched(context, texture, "float32", False)[..., 0].view(np.float32)
         grid = texel_grid(texture, 0, format)
         raw = np.ascontiguousarray(grid)
         if depth is not None:
@@ -68,17 +84,17 @@ def read_samples(context: VulkanContext, texture: VulkanTexture) -> None:
             raw = pack_stencil(format, raw, stencil)
         grid[...] = raw
     else:
-        letter = ""
+        type = "float32"
         if format.is_pure_integer:
-            letter = "i" if format.is_signed_integer else "u"
-        words = _fetched(context, texture, letter, False)
+            type = "int32" if format.is_signed_integer else "uint32"
+        words = _fetched(context, texture, type, False)
         planes = [words[..., i].view(format.rgba_dtype) for i in range(4)]
         grid = texel_grid(texture, 0, format)
         grid[...] = pack_planes(format, planes).reshape(grid.shape)
     texture.newer_image.clear()
 
 
-def _fetched(context: VulkanContext, texture: VulkanTexture, letter: str, stencil: bool) -> Any:
+def _fetched(context: VulkanContext, texture: VulkanTexture, type: str, stencil: bool) -> Any:
     """Every sample as four words: `[plane, y, x, component]`."""
     desc = texture.desc
     width, height, planes = desc.width, desc.height, desc.array_size * texture.samples
@@ -94,7 +110,7 @@ def _fetched(context: VulkanContext, texture: VulkanTexture, letter: str, stenci
         sample_stencil=stencil,
     )
     shader: ShaderObject[Any, Any] = ShaderObject(
-        _shader(letter).ref(), screen.compiler, context.variant_log
+        _shader(type).ref(), screen.compiler, context.variant_log
     )
     bound = context.bound
     kept = bound.stages[Stage.COMPUTE], bound.shaders.get(Stage.COMPUTE)
