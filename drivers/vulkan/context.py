@@ -122,11 +122,12 @@ class VulkanContext(MemoryContext):
         self.shaders.add(made)
         return made
 
+    def delete_shader_state(self, handle: Handle) -> None:
+        self.draws.forget_shader(handle)
+        super().delete_shader_state(handle)
+
     def rebound(self) -> None:
         self.draws.dirty = True
-
-    def stage_rebound(self, stage: Stage) -> None:
-        self.draws.stage_dirty = True
 
     def set_framebuffer_state(self, state: FramebufferState) -> None:
         if state != self.bound.framebuffer:

@@ -22,8 +22,8 @@ from .indices import Indexed, needs_conversion, prepared
 from .memory.resources import VulkanBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES
-from .pipeline.state import pipeline_key, vertex_inputs
-from .selection import Selection, select
+from .pipeline.state import pipeline_key, vertex_inputs, vertex_layout
+from .selection import Selection, select, texture_facts
 from .spirv.system import PUSHED
 from .variants import ComputeKey
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["Draws"]
 
 _PUSH_SIZE = 128
+_MOST_KNOWN = 1024
+"""Combinations of state whose pipelines are found without looking at the state."""
 
 
 class Draws:
@@ -41,22 +43,30 @@ class Draws:
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
         self.vk = context.device.vk
-        self.dirty = self.stage_dirty = True
+        self.dirty = True
         self.descriptors = Descriptors(context)
         self.dynamic = DynamicState(context)
         self.feedback = Feedback(context)
-        self._pipeline: Pipeline | None = None
-        self._selection: Selection | None = None
+        self._chosen: tuple[Pipeline, Selection] | None = None
+        self._known: dict[Any, tuple[Pipeline, Selection]] = {}
         self._key: Any = None
         self._bound = 0
         self._pushed = b""
         self._vertices: Any = None
+        self.plans: dict[Any, tuple[Any, ...]] = {}
 
     def forget(self) -> None:
         """A new batch begins: nothing is bound in it."""
         self._bound, self._pushed, self._vertices = 0, b"", None
         self.descriptors.forget()
         self.dynamic.forget()
+
+    def forget_shader(self, shader: Any) -> None:
+        """A shader goes, and with it what was made of it."""
+        self._known.clear()
+        self._chosen, self.dirty = None, True
+        for variant in shader.variants.values():
+            self.context.screen.pipelines.forget(variant.program)
 
     def buffers_moved(self) -> None:
         """A buffer has other memory: bindings name the old one."""
@@ -111,6 +121,7 @@ class Draws:
         if self._bound != pipeline.handle:
             vk.vkCmdBindPipeline(commands, 0, pipeline.handle)
             self._bound = pipeline.handle
+            batch.keeps.add(pipeline)
         restarts = info.primitive_restart and bool(info.index_size)
         if indexed is not None:
             restarts = indexed.restarts
@@ -144,11 +155,29 @@ class Draws:
         """The pipeline for what is bound; remembered while nothing changes."""
         bound = self.context.bound
         patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
-        strides = tuple(0 if b is None else b.stride for b in bound.vertex_buffers)
-        what = (mode, info.mode, fill, patch, strides, self.feedback.wanted)
-        if not (self.dirty or self.stage_dirty) and self._key == what:
-            assert self._pipeline is not None and self._selection is not None
-            return self._pipeline, self._selection
+        layout = vertex_layout(bound)
+        textures = texture_facts(bound)
+        what = (mode, info.mode, fill, patch, layout, textures, self.feedback.wanted)
+        if not self.dirty and self._key == what:
+            assert self._chosen is not None
+            return self._chosen
+        whole = (
+            *what, bound.blend, bound.rasterizer, bound.depth_stencil_alpha, bound.elements,
+            bound.framebuffer, bound.sample_mask, bound.min_samples, *bound.shaders.values(),
+        )  # fmt: skip
+        self._key, self.dirty = what, False
+        self._chosen = self._known.get(whole)
+        if self._chosen is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._chosen = self._known[whole] = self._choose(info, mode, fill, patch)
+        return self._chosen
+
+    def _choose(
+        self, info: DrawInfo, mode: Primitive, fill: PolygonMode, patch: int
+    ) -> tuple[Pipeline, Selection]:
+        """Variants and pipeline for a combination of state."""
+        bound = self.context.bound
         samples = max(1, bound.framebuffer.samples)
         selection = select(bound, info.mode, self.feedback.wanted, samples)
         programs = selection.programs
@@ -158,10 +187,7 @@ class Draws:
             programs = with_control_shader(programs, patch)
         link = self.context.screen.pipelines.link(programs)
         key = pipeline_key(self.context, selection, link, mode, fill, patch)
-        self._pipeline = self.context.screen.pipelines.graphics(programs, key)
-        self._selection, self._key = selection, what
-        self.dirty = self.stage_dirty = False
-        return self._pipeline, selection
+        return self.context.screen.pipelines.graphics(programs, key), selection
 
     def _push(self, commands: int, pipeline: Pipeline, info: DrawInfo) -> None:
         """Push constants: what Vulkan has no state or built-in for."""
@@ -244,6 +270,7 @@ class Draws:
         context.stream.barrier()
         batch = context.stream.batch
         self.vk.vkCmdBindPipeline(batch.commands, 1, pipeline.handle)
+        batch.keeps.add(pipeline)
         self.descriptors.bind(batch, pipeline.link, 1)
         self.vk.vkCmdDispatch(batch.commands, *grid)
         self.descriptors.wrote(pipeline.link)

@@ -126,7 +126,7 @@ def _fetched(context: VulkanContext, texture: VulkanTexture, type: str, stencil:
         found = out.bytes_at(0, size).view(np.uint32).reshape(planes, height, width, 4).copy()
     finally:
         bound.stages[Stage.COMPUTE], bound.shaders[Stage.COMPUTE] = kept
-        screen.pipelines.forget(shader.null.program)
+        context.draws.forget_shader(shader)
         shader.destroy()
         out.unref()
     return found

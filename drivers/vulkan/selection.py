@@ -7,13 +7,14 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import Bound
+from gallette.drivers.common.variants.standard import saturated
 from gallette.pipe.enums import POINTS_AND_LINES, PolygonMode, Primitive
 from gallette.pipe.state import SamplerState
 
 from .spirv.program import Program
 from .variants import VulkanFragmentKey, VulkanVertexKey
 
-__all__ = ["Selection", "select"]
+__all__ = ["Selection", "select", "texture_facts"]
 
 _BEFORE = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 
@@ -137,6 +138,15 @@ def _comparisons(bound: Bound, shader: Any) -> tuple[Any, ...]:
             if swizzle != (0, 1, 2, 3):
                 found.append((index, swizzle))
     return tuple(found)
+
+
+def texture_facts(bound: Bound) -> tuple[Any, ...]:
+    """What of textures and samplers the choice of fragment variants depends on."""
+    fragment = bound.shaders.get(Stage.FRAGMENT)
+    if fragment is None or not fragment.reads.samplers:
+        return ()
+    samplers = [None if c is None else c.state for c in bound.stages[Stage.FRAGMENT].samplers]
+    return saturated(fragment.reads, samplers), _comparisons(bound, fragment)
 
 
 def _linked(shader: Any, key: Any, before: list[Program]) -> Program:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,8 +31,12 @@ _LINE_STIPPLE = 1000259000
 class Pipeline:
     """A pipeline and what is needed to draw with it."""
 
-    def __init__(self, handle: int, link: Link) -> None:
-        self.handle, self.link = handle, link
+    def __init__(self, device: Device, handle: int, link: Link) -> None:
+        self.device, self.handle, self.link = device, handle, link
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():
+            self.device.drop("Pipeline", self.handle)
 
 
 class PipelineCache:
@@ -42,7 +47,6 @@ class PipelineCache:
         self.layouts: dict[object, Layout] = {}
         self._links: dict[tuple[int, ...], tuple[Sequence[Program], Link]] = {}
         self._pipelines: dict[Any, Pipeline] = {}
-        self._dropped: list[Pipeline] = []
         self._cache = device.new("PipelineCache")
 
     def link(self, programs: Sequence[Program]) -> Link:
@@ -71,16 +75,16 @@ class PipelineCache:
                 device.handle, self._cache, 1, byref(info), None, byref(handle)
             )
             device.drop("ShaderModule", module)
-            found = self._pipelines[key] = Pipeline(handle.value, link)
+            found = self._pipelines[key] = Pipeline(device, handle.value, link)
         return found
 
     def forget(self, program: Program) -> None:
         """Drop the pipelines of a program that goes."""
-        key = (id(program),)
+        self._pipelines.pop(("compute", id(program)), None)
         for links in [key for key in self._links if id(program) in key]:
             _, link = self._links.pop(links)
-            for whole in [w for w in self._pipelines if id(link) in w or w[1:] == key]:
-                self._dropped.append(self._pipelines.pop(whole))
+            for whole in [key for key in self._pipelines if key[0] == id(link)]:
+                del self._pipelines[whole]
 
     def graphics(self, programs: Sequence[Program], key: PipelineKey) -> Pipeline:
         """The pipeline of some stages in a state."""
@@ -88,7 +92,7 @@ class PipelineCache:
         whole = (id(link), key)
         found = self._pipelines.get(whole)
         if found is None:
-            found = self._pipelines[whole] = Pipeline(self._create(link, key), link)
+            found = self._pipelines[whole] = Pipeline(self.device, self._create(link, key), link)
         return found
 
     def _create(self, link: Link, key: PipelineKey) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.drivers.common.bound import Bound
 from gallette.drivers.vulkan.memory.formats import DEPTH, STENCIL, vulkan_format
 from gallette.drivers.vulkan.memory.resources import VulkanBuffer, VulkanTexture
 from gallette.drivers.vulkan.memory.storage import DeviceBuffer
@@ -22,7 +23,7 @@ from .layouts import Link
 if TYPE_CHECKING:
     from gallette.drivers.vulkan.context import VulkanContext
 
-__all__ = ["pipeline_key", "vertex_inputs"]
+__all__ = ["pipeline_key", "vertex_inputs", "vertex_layout"]
 
 _LINE_DEFAULT, _LINE_RECTANGULAR, _LINE_BRESENHAM, _LINE_SMOOTH = range(4)
 
@@ -123,8 +124,25 @@ def _native(
     return found.number if letters in ("R", "RG", "RGB", "RGBA", "BGRA", "BGRX") else 0
 
 
+def vertex_layout(bound: Bound) -> tuple[Any, ...]:
+    """Of each vertex buffer, what the device must know before it reads it: stride, alignment."""
+    return tuple([None if b is None else (b.stride, b.offset & 7) for b in bound.vertex_buffers])
+
+
 def _plan(context: VulkanContext, doubles: frozenset[int]) -> tuple[Any, ...]:
     """For each element: (format or 0, stride of its buffer)."""
+    bound = context.bound
+    key = (bound.elements, doubles, vertex_layout(bound))
+    known = context.draws.plans
+    rows = known.get(key)
+    if rows is None:
+        if len(known) >= 1024:
+            known.clear()
+        rows = known[key] = _planned(context, doubles)
+    return rows
+
+
+def _planned(context: VulkanContext, doubles: frozenset[int]) -> tuple[Any, ...]:
     bound = context.bound
     rows = []
     for index, element in enumerate(bound.elements.state):
@@ -132,9 +150,9 @@ def _plan(context: VulkanContext, doubles: frozenset[int]) -> tuple[Any, ...]:
         buffer = buffers[element.buffer_index] if element.buffer_index < len(buffers) else None
         stride = 0 if buffer is None else buffer.stride
         offset = 0 if buffer is None else buffer.offset
-        number = (
-            0 if buffer is None else _native(context, element, stride, offset, index in doubles)
-        )
+        number = 0
+        if buffer is not None:
+            number = _native(context, element, stride, offset, index in doubles)
         rows.append((number, stride))
     return tuple(rows)
 
