@@ -78,7 +78,6 @@ class Batch:
         self.commands = kit.commands
         self.keeps: set[Any] = set()
         self.submitted = self.done = False
-        self.empty = True
         self._ring = self._at = self._pool = self._sets = 0
 
     def uses(self, what: Used, write: bool) -> None:
@@ -89,15 +88,10 @@ class Batch:
         else:
             what.reader = self
 
-    def upload(self, data: npt.NDArray[np.uint8] | bytes, more: int = 0) -> tuple[int, int]:
-        """Copy bytes into uniform memory; the buffer and the offset they are at.
-
-        `more` zero bytes follow.
-        """
-        buffer, offset, where = self.room(len(data) + more)
-        where[: len(data)] = np.frombuffer(data, np.uint8)
-        if more:
-            where[len(data) :] = 0
+    def upload(self, data: npt.NDArray[np.uint8] | bytes) -> tuple[int, int]:
+        """Copy bytes into uniform memory; the buffer and the offset they are at."""
+        buffer, offset, where = self.room(len(data))
+        where[:] = np.frombuffer(data, np.uint8)
         return buffer, offset
 
     def room(self, size: int) -> tuple[int, int, npt.NDArray[np.uint8]]:

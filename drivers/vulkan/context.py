@@ -93,8 +93,13 @@ class VulkanContext(MemoryContext):
                     read_samples(self, resource)
                 else:
                     download(self.stream, resource, levels)
-            resource.gpu.wait(write)
+            gpu = resource.gpu
+            gpu.wait(write=False)
             if write:
+                if gpu.busy and gpu.size <= _RENAMED:
+                    resource.replace()
+                else:
+                    gpu.wait(write=True)
                 resource.host_wrote(levels)
         elif isinstance(resource, VulkanBuffer):
             resource.gpu.wait(write)

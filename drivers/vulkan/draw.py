@@ -144,7 +144,6 @@ class Draws:
             )  # fmt: skip
         else:
             vk.vkCmdDraw(commands, info.count, info.instance_count, info.start, info.start_instance)
-        batch.empty = False
         if selection.writes_memory or self.feedback.running:
             self.descriptors.wrote(pipeline.link)
             context.rendering.end()

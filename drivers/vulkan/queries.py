@@ -84,7 +84,7 @@ class Segment:
 
 def _give_back(pool: _Pool, number: int) -> None:
     device = pool.stream.device
-    if pool.handle:
+    if pool.handle and device.handle:
         device.vk.vkResetQueryPool(device.handle, pool.handle, number, 1)
         pool.free.append(number)
 
@@ -109,7 +109,6 @@ class VulkanQuery:
     segments: list[Segment] = field(default_factory=list)
     before: int = 0  # nanoseconds
     after: int = 0
-    counted: int = 0  # what the host counted
 
     def release(self) -> None:
         """Let go of the segments."""
@@ -142,7 +141,7 @@ class VulkanQuery:
             return dict(zip(_STATISTICS, sums, strict=True))
         if self.type in _OVERFLOW:
             return int(any(needed > written for written, needed in found))
-        total = sum(values[0] for values in found) + self.counted
+        total = sum(values[0] for values in found)
         if self.type is QueryType.OCCLUSION_COUNTER or self.type not in _OCCLUSION:
             return total
         return int(total > 0)
@@ -160,7 +159,7 @@ class Queries:
     def begin(self, query: VulkanQuery) -> None:
         """From now on it counts."""
         query.segments.clear()
-        query.active, query.counted = True, 0
+        query.active = True
         if query.type is QueryType.TIME_ELAPSED:
             self._finish()
             query.before = time.perf_counter_ns()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from functools import cache
+from typing import Any
 
 from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.pipe.caps import Caps
@@ -57,13 +57,16 @@ class VulkanScreen(MemoryScreen):
         self.pipelines = PipelineCache(self.device)
         self.samplers = Samplers(self.device, self.allocator)
         super().__init__(_caps(self.device))
-        self.can_do = cache(self._can_do)
+        self._known: dict[Any, bool] = {}
 
     def describe(self) -> str:
         return f"vulkan ({self.device.physical.name})"
 
     def is_format_supported(self, format: Format, target: Target, samples: int, bind: Bind) -> bool:
-        return bool(self.can_do(format, target, samples, bind))
+        key = (format, target, samples, bind)
+        if key not in self._known:
+            self._known[key] = self._can_do(*key)
+        return self._known[key]
 
     def _can_do(self, format: Format, target: Target, samples: int, bind: Bind) -> bool:
         if bind & Bind.VERTEX_BUFFER:

@@ -25,7 +25,7 @@ __all__ = ["ComputeKey", "VulkanCompiler", "VulkanFragmentKey", "VulkanVertexKey
 
 
 @dataclass(frozen=True, slots=True)
-class VulkanVertexKey(VertexKey):
+class VulkanVertexKey(VertexKey, EmitOptions):
     """Of vertex, tessellation and geometry shaders."""
 
     clip_mask: int = steers(0, "clip distances that are in force")
@@ -35,7 +35,7 @@ class VulkanVertexKey(VertexKey):
 
 
 @dataclass(frozen=True, slots=True)
-class VulkanFragmentKey(FragmentKey):
+class VulkanFragmentKey(FragmentKey, EmitOptions):
     """Of fragment shaders."""
 
     flat_by_state: bool = lowered("flatshade")
@@ -49,7 +49,7 @@ class VulkanFragmentKey(FragmentKey):
 
 
 @dataclass(frozen=True, slots=True)
-class ComputeKey:
+class ComputeKey(EmitOptions):
     """Of compute shaders."""
 
     block: tuple[int, int, int] | None = steers(None, "the size of a workgroup")
@@ -77,29 +77,7 @@ class VulkanCompiler(VariantCompiler[Any, Program]):
         run_passes(shader, ["gather_info"], log)
 
     def generate(self, shader: Shader, key: Any) -> Program:
-        return emit(shader, _options(key))
+        return emit(shader, key)
 
     def text(self, code: Program) -> str:
         return "" if code.module is None else disassemble(code.module)
-
-
-def _options(key: Any) -> EmitOptions:
-    if isinstance(key, VulkanVertexKey):
-        return EmitOptions(
-            clip_mask=key.clip_mask,
-            point_size=key.point_size,
-            zero_inputs=key.zero_inputs,
-            stream_output=key.stream_output,
-        )
-    if isinstance(key, VulkanFragmentKey):
-        return EmitOptions(
-            upper_left=key.upper_left,
-            color_buffers=key.color_buffers,
-            zero_inputs=key.zero_inputs,
-            stipple=key.stipple,
-            quads=key.quads,
-            sample_shading=key.sample_shading,
-            alpha_to_red=key.alpha_to_red,
-            swizzles=key.swizzles,
-        )
-    return EmitOptions(block=key.block)

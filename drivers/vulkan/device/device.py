@@ -8,7 +8,9 @@ lacks it is refused by name.
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from gallette.drivers.vulkan.api.binding import Commands, array, byref, make, struct
@@ -53,6 +55,8 @@ class Device:
     """A logical device with one queue. Its commands are `device.vk`."""
 
     def __init__(self, instance: Instance, physical: PhysicalDevice) -> None:
+        self.handle = 0
+        self.live: dict[tuple[str, int], None] = {}  # what was made, in order
         missing = [name for name in NEEDED if name not in physical.extensions]
         if missing:
             raise NoVulkanError(f"the device {physical.name} has no {', '.join(missing)}")
@@ -70,17 +74,12 @@ class Device:
         self.lock = threading.Lock()
         self.family = self._queue_family()
         self.handle = self._created()
-        self.vk = Commands(self._lookup)
+        self.vk = Commands(_lookup(instance, self.handle))
         queue = ctypes.c_void_p()
         self.vk.vkGetDeviceQueue(self.handle, self.family, 0, byref(queue))
         self.queue = queue.value
         self.memory = make("VkPhysicalDeviceMemoryProperties")
         instance.vk.vkGetPhysicalDeviceMemoryProperties(physical.handle, byref(self.memory))
-
-    def _lookup(self, name: bytes) -> int | None:
-        text = ctypes.create_string_buffer(name)
-        found: int | None = self.instance.vk.vkGetDeviceProcAddr(self.handle, byref(text))
-        return found
 
     def has(self, extension: str) -> bool:
         """Whether an extension is enabled."""
@@ -127,19 +126,38 @@ class Device:
     def new(self, kind: str, **members: Any) -> int:
         """Create an object such as "Sampler" from the members of its create info."""
         command = getattr(self.vk, f"vkCreate{kind}")
-        made = ctypes.c_uint64()
-        command(self.handle, byref(make(f"Vk{kind}CreateInfo", **members)), None, byref(made))
+        info, made = make(f"Vk{kind}CreateInfo", **members), ctypes.c_uint64()
+        command(self.handle, byref(info), None, byref(made))
+        self.live[kind, made.value] = None
         return made.value
 
     def drop(self, kind: str, handle: int) -> None:
-        """Destroy an object."""
-        getattr(self.vk, f"vkDestroy{kind}")(self.handle, handle, None)
+        """Destroy an object, unless the device is gone and its objects with it."""
+        if self.live.pop((kind, handle), 0) is None:
+            name = "vkFreeMemory" if kind == "Memory" else f"vkDestroy{kind}"
+            getattr(self.vk, name)(self.handle, handle, None)
 
     def wait_idle(self) -> None:
         """Until nothing runs any more."""
         with self.lock:
             self.vk.vkDeviceWaitIdle(self.handle)
 
-    def destroy(self) -> None:
-        """Close the device."""
-        self.vk.vkDestroyDevice(self.handle, None)
+    def __del__(self) -> None:
+        """Nothing refers to the device any more: it goes with all that was made on it."""
+        if self.handle and not sys.is_finalizing():
+            self.vk.vkDeviceWaitIdle(self.handle)
+            for kind, handle in reversed(list(self.live)):
+                self.drop(kind, handle)
+            self.vk.vkDestroyDevice(self.handle, None)
+            self.handle = 0
+
+
+def _lookup(instance: Instance, device: int) -> Callable[[bytes], int | None]:
+    """How entry points of a device are found."""
+
+    def lookup(name: bytes) -> int | None:
+        text = ctypes.create_string_buffer(name)
+        found: int | None = instance.vk.vkGetDeviceProcAddr(device, byref(text))
+        return found
+
+    return lookup

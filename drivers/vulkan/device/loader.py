@@ -17,7 +17,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.drivers.vulkan.api.binding import Commands, address, array, byref, make, struct
 from gallette.drivers.vulkan.api.errors import VulkanError
 
-__all__ = ["Instance", "Messages", "NoVulkanError", "PhysicalDevice", "devices"]
+__all__ = ["Instance", "Messages", "NoVulkanError", "PhysicalDevice"]
 
 VALIDATION = "VK_LAYER_KHRONOS_validation"
 _LIBRARIES = {"win32": "vulkan-1.dll", "darwin": "libvulkan.1.dylib"}
@@ -70,6 +70,7 @@ class Instance:
     """A connection to the Vulkan loader."""
 
     def __init__(self, validation: bool = False) -> None:
+        self.handle: int | None = None
         self.library = _library()
         lookup = self.library.vkGetInstanceProcAddr
         lookup.restype, lookup.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
@@ -94,7 +95,8 @@ class Instance:
             hint = " (install vulkan-validationlayers)" if validation else ""
             raise NoVulkanError(f"no Vulkan instance: {error}{hint}") from error
         self.handle = handle.value
-        self.vk = Commands(lambda name: lookup(self.handle, name))
+        owner = self.handle
+        self.vk = Commands(lambda name: lookup(owner, name))
         self._messenger = self._listen() if validation else 0
 
     def _listen(self) -> int:
@@ -108,9 +110,11 @@ class Instance:
         )
         data = struct("VkDebugUtilsMessengerCallbackDataEXT")
 
+        messages = self.messages
+
         def hear(severity: int, kind: int, pointer: int, user: int) -> int:
             text = ctypes.string_at(data.from_address(pointer).pMessage)
-            self.messages.add(text.decode(errors="replace"))
+            messages.add(text.decode(errors="replace"))
             return 0
 
         # Vulkan calls from any thread, and Python's lock may be let go of there.
@@ -151,11 +155,12 @@ class Instance:
             )
         return min(usable, key=lambda device: _PREFERENCE.get(device.type, 4))
 
-    def destroy(self) -> None:
-        """Leave the loader."""
-        if self._messenger:
-            self.vk.vkDestroyDebugUtilsMessengerEXT(self.handle, self._messenger, None)
-        self.vk.vkDestroyInstance(self.handle, None)
+    def __del__(self) -> None:
+        """Nothing refers to the instance any more."""
+        if self.handle and not sys.is_finalizing():
+            if self._messenger:
+                self.vk.vkDestroyDebugUtilsMessengerEXT(self.handle, self._messenger, None)
+            self.vk.vkDestroyInstance(self.handle, None)
 
 
 class PhysicalDevice:
@@ -207,12 +212,3 @@ class PhysicalDevice:
         self.instance.vk.vkGetPhysicalDeviceFormatProperties2(self.handle, format, byref(made))
         told = made.formatProperties
         return told.linearTilingFeatures, told.optimalTilingFeatures, told.bufferFeatures
-
-
-def devices() -> list[str]:
-    """The names of the machine's Vulkan devices."""
-    instance = Instance()
-    try:
-        return [device.name for device in instance.physical_devices()]
-    finally:
-        instance.destroy()

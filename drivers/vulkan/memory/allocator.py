@@ -36,6 +36,7 @@ class _Block:
         handle = ctypes.c_uint64()
         device.vk.vkAllocateMemory(device.handle, byref(info), None, byref(handle))
         self.handle = handle.value
+        device.live["Memory", self.handle] = None
         if mapped:
             where = ctypes.c_void_p()
             device.vk.vkMapMemory(device.handle, self.handle, 0, size, 0, byref(where))
@@ -69,7 +70,7 @@ class _Block:
 
     def __del__(self) -> None:
         if self.handle and not sys.is_finalizing():
-            self.device.vk.vkFreeMemory(self.device.handle, self.handle, None)
+            self.device.drop("Memory", self.handle)
 
 
 class Part:

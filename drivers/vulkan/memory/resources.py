@@ -19,6 +19,7 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.memory.storage import (
     MAX_RESOURCE_BYTES,
     TAIL,
+    Storage,
     level_bytes,
     level_offsets,
 )
@@ -83,21 +84,31 @@ class VulkanTexture(HostResource):
         allocator: Allocator,
     ) -> None:  # fmt: skip
         self.device, self.allocator = device, allocator
-        offsets = level_offsets(desc)
-        self.gpu = DeviceBuffer(device, allocator, offsets[-1] + TAIL)  # the mirror
-        own = np.frombuffer(self.gpu.bytes.data, np.uint8)
-        own[:] = 0
-        storage = []
-        for level, offset in enumerate(offsets[:-1]):
-            shape = level_bytes(desc, level)
-            storage.append(own[offset : offset + math.prod(shape)].reshape(shape))
-        super().__init__(desc, destroy, storage)
+        self.gpu = DeviceBuffer(device, allocator, level_offsets(desc)[-1] + TAIL)  # the mirror
+        self.gpu.bytes[:] = 0
+        super().__init__(desc, destroy, self._levels(desc))
         self.stored = stored_format(device, desc.format)  # None: as in the mirror
         found = vulkan_format(self.stored or desc.format)
         self.format: VulkanFormat = found or VulkanFormat(0)
         self._image: DeviceImage | None = None
         self.newer_mirror: set[int] = set(range(desc.last_level + 1))
         self.newer_image: set[int] = set()
+
+    def _levels(self, desc: ResourceDesc) -> list[Storage]:
+        """The mirror's levels, as the host parts of drivers lay them out."""
+        own, storage = np.frombuffer(self.gpu.bytes.data, np.uint8), []
+        for level, offset in enumerate(level_offsets(desc)[:-1]):
+            shape = level_bytes(desc, level)
+            storage.append(own[offset : offset + math.prod(shape)].reshape(shape))
+        return storage
+
+    def replace(self) -> None:
+        """Another mirror with the same bytes: batches go on reading the one there was."""
+        old = self.gpu
+        self.gpu = DeviceBuffer(self.device, self.allocator, old.size)
+        self.gpu.bytes[: old.size] = old.bytes[: old.size]
+        self.storage = self._levels(self.desc)
+        self._views.clear()
 
     @property
     def image(self) -> DeviceImage:

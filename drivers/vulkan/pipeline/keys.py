@@ -10,7 +10,6 @@ from gallette.pipe.formats import Format
 from gallette.pipe.state import BlendState, RenderTargetBlend
 
 __all__ = [
-    "COMPARE",
     "POLYGON_MODES",
     "STENCIL_OPS",
     "TOPOLOGIES",
@@ -34,7 +33,6 @@ TOPOLOGIES = {
     Primitive.PATCHES: 10,
 }
 POLYGON_MODES = {PolygonMode.FILL: 0, PolygonMode.LINE: 1, PolygonMode.POINT: 2}
-COMPARE = tuple(range(8))  # never to always, in the same order
 STENCIL_OPS = {
     StencilOp.KEEP: 0, StencilOp.ZERO: 1, StencilOp.REPLACE: 2, StencilOp.INCR: 3,
     StencilOp.DECR: 4, StencilOp.INVERT: 5, StencilOp.INCR_WRAP: 6, StencilOp.DECR_WRAP: 7,

@@ -49,9 +49,7 @@ class Layout:
             for number, (bit, type, count) in enumerate(shape)
         ]  # fmt: skip
         self.set_layout = device.new(
-            "DescriptorSetLayout",
-            bindingCount=len(bindings),
-            pBindings=bindings or None,
+            "DescriptorSetLayout", bindingCount=len(bindings), pBindings=bindings or None
         )
         compute = any(bit == 0x20 for bit, _, _ in shape)
         self.push_stages = 0x20 if compute else 0x1F

@@ -1,27 +1,28 @@
-"""What of the bound state is written into a module, beyond what NIR passes lower."""
+"""What of the bound state is written into a module, beyond what NIR passes lower.
+
+The keys of variants derive from `EmitOptions` and declare what they decide as fields of their own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from gallette.pipe.state import StreamOutputInfo
+from typing import Any
 
 __all__ = ["EmitOptions"]
 
 
-@dataclass(frozen=True, slots=True)
 class EmitOptions:
-    """Options of one variant."""
+    """Options of one variant; what a key does not declare is as it is here."""
 
-    clip_mask: int = 0  # clip distances that are in force
-    point_size: str = ""  # "state" or "vertex": where the size of points comes from
-    upper_left: bool = True  # the origin of point coordinates
-    color_buffers: int = 1  # where a colour for every buffer goes
-    zero_inputs: tuple[int, ...] = ()  # slots that the stage before does not write
-    stipple: bool = False  # polygon stipple
-    sample_shading: bool = False
-    alpha_to_red: bool = False  # colour buffer 0 stores alpha as red
-    swizzles: tuple[tuple[int, tuple[int, int, int, int]], ...] = ()  # of depth comparisons
-    quads: str = ""  # "halves" or "one": what triangles of the device are one primitive of OpenGL
-    block: tuple[int, int, int] | None = None  # the workgroup's size, where it is a draw's choice
-    stream_output: StreamOutputInfo | None = None
+    __slots__ = ()
+    clip_mask: Any = 0
+    point_size: Any = ""
+    upper_left: Any = True
+    color_buffers: Any = 1
+    zero_inputs: Any = ()
+    stipple: Any = False
+    sample_shading: Any = False
+    alpha_to_red: Any = False
+    swizzles: Any = ()
+    stream_output: Any = None
+    quads: Any = ""
+    block: Any = None

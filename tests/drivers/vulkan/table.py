@@ -1,7 +1,7 @@
-"""Writes `table.txt.xz`: Khronos' description of Vulkan as one line per struct and command.
+"""Writes the driver's `api/table.txt.xz`: Khronos' description of Vulkan, a line for each name.
 
     pip install vulkan-object
-    python -m gallette.drivers.vulkan.api.generate
+    python -m tests.drivers.vulkan.table
 
 The package `vulkan-object` is needed here only; `binding` reads the table. Structs are
 `s NAME SIZE_CODE...`, commands `c NAME RESULT PARAMETERS` and constants `e NAME VALUE`. A type is a
@@ -17,6 +17,8 @@ import lzma
 import sys
 from pathlib import Path
 from typing import Any
+
+from gallette.drivers.vulkan.api import binding
 
 __all__ = ["main", "table"]
 
@@ -111,14 +113,14 @@ def table() -> str:
     from vulkan_object import get_vulkan_object
 
     vk = get_vulkan_object()
-    head = f"# Vulkan 1.{vk.headerVersion}, written by api/generate.py from Khronos' registry"
+    head = f"# Vulkan 1.{vk.headerVersion}, written by tests/drivers/vulkan/table.py"
     return "\n".join([head, *_structs(vk), *_commands(vk), *_constants(vk)]) + "\n"
 
 
 def main() -> int:
-    """Write the table beside this file."""
+    """Write the table beside the binding."""
     text = table()
-    path = Path(__file__).with_name("table.txt.xz")
+    path = Path(binding.__file__).with_name("table.txt.xz")
     path.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
     print(f"{path.name}: {text.count(chr(10))} lines, {path.stat().st_size} bytes")
     return 0
