@@ -24,24 +24,34 @@ BLOCK = 16 << 20
 _DEVICE_LOCAL, _VISIBLE, _COHERENT, _CACHED = 1, 2, 4, 8
 
 
-class _Block:
-    """One allocation of device memory."""
+class _Memory:
+    """Device memory, freed with the last reference to it or to an array of its bytes."""
 
-    def __init__(self, device: Device, size: int, kind: int, mapped: bool) -> None:
-        self.device, self.size = device, size
-        self.free = [(0, size)]  # offsets and sizes, in order
-        self.bytes: npt.NDArray[np.uint8] | None = None
-        self.handle = 0
+    def __init__(self, device: Device, size: int, kind: int) -> None:
+        self.device = device
         info = make("VkMemoryAllocateInfo", allocationSize=size, memoryTypeIndex=kind)
         handle = ctypes.c_uint64()
         device.vk.vkAllocateMemory(device.handle, byref(info), None, byref(handle))
         self.handle = handle.value
         device.live["Memory", self.handle] = None
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():
+            self.device.drop("Memory", self.handle)
+
+
+class _Block:
+    """One allocation, of which parts are given out."""
+
+    def __init__(self, device: Device, size: int, kind: int, mapped: bool) -> None:
+        self.free = [(0, size)]  # offsets and sizes, in order
+        self.memory = _Memory(device, size, kind)
+        self.bytes: npt.NDArray[np.uint8] | None = None
         if mapped:
-            where = ctypes.c_void_p()
-            device.vk.vkMapMemory(device.handle, self.handle, 0, size, 0, byref(where))
+            where, handle = ctypes.c_void_p(), self.memory.handle
+            device.vk.vkMapMemory(device.handle, handle, 0, size, 0, byref(where))
             raw: Any = (ctypes.c_uint8 * size).from_address(where.value or 0)
-            raw.owner = self  # views hold the array, and with it this block
+            raw.owner = self.memory  # views hold the array, and with it the memory
             self.bytes = np.frombuffer(raw, np.uint8)
 
     def take(self, size: int, align: int) -> int | None:
@@ -68,10 +78,6 @@ class _Block:
                 joined.append((start, length))
         self.free = joined
 
-    def __del__(self) -> None:
-        if self.handle and not sys.is_finalizing():
-            self.device.drop("Memory", self.handle)
-
 
 class Part:
     """Bytes of a block; `bytes` where it is mapped."""
@@ -85,7 +91,7 @@ class Part:
     @property
     def memory(self) -> int:
         """The handle to bind."""
-        return self._block.handle
+        return self._block.memory.handle
 
     def __del__(self) -> None:
         self._block.give_back(self.offset, self.size)
