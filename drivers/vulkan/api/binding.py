@@ -143,17 +143,24 @@ class Commands:
         return found
 
     def _command(self, name: str) -> Any:
-        _, commands, _, aliases = _table()
-        row = commands.get(name) or commands[aliases[name]]
         pointer = self._lookup(name.encode())
         if not pointer:
             raise GalletteError(f"the Vulkan driver has no {name}")
-        result, *parameters = [_type(code) for code in row]
-        kind = ctypes.CFUNCTYPE if name in _WAITS else ctypes.PYFUNCTYPE
-        function = kind(result, *parameters)(pointer)
-        if row[0] == "r":
+        prototype, fails = _prototype(name)
+        function = prototype(pointer)
+        if fails:
             function.errcheck = _checked(name)
         return function
+
+
+@cache
+def _prototype(name: str) -> tuple[Any, bool]:
+    """The type of a command's function, and whether it returns a VkResult."""
+    _, commands, _, aliases = _table()
+    row = commands.get(name) or commands[aliases[name]]
+    result, *parameters = [_type(code) for code in row]
+    kind = ctypes.CFUNCTYPE if name in _WAITS else ctypes.PYFUNCTYPE
+    return kind(result, *parameters), row[0] == "r"
 
 
 def _checked(name: str) -> Any:

@@ -74,6 +74,7 @@ class Device:
         self.lock = threading.Lock()
         self.family = self._queue_family()
         self.handle = self._created()
+        instance.devices += 1
         self.vk = Commands(_lookup(instance, self.handle))
         queue = ctypes.c_void_p()
         self.vk.vkGetDeviceQueue(self.handle, self.family, 0, byref(queue))
@@ -150,6 +151,8 @@ class Device:
                 self.drop(kind, handle)
             self.vk.vkDestroyDevice(self.handle, None)
             self.handle = 0
+            self.instance.devices -= 1
+            self.instance.leave()
 
 
 def _lookup(instance: Instance, device: int) -> Callable[[bytes], int | None]:

@@ -71,6 +71,7 @@ class Instance:
 
     def __init__(self, validation: bool = False) -> None:
         self.handle: int | None = None
+        self.devices, self.unused, self._messenger = 0, False, 0
         self.library = _library()
         lookup = self.library.vkGetInstanceProcAddr
         lookup.restype, lookup.argtypes = ctypes.c_void_p, (ctypes.c_void_p, ctypes.c_char_p)
@@ -97,7 +98,8 @@ class Instance:
         self.handle = handle.value
         owner = self.handle
         self.vk = Commands(lambda name: lookup(owner, name))
-        self._messenger = self._listen() if validation else 0
+        if validation:
+            self._messenger = self._listen()
 
     def _listen(self) -> int:
         """Collect what the validation layers say of warnings and errors."""
@@ -156,11 +158,18 @@ class Instance:
         return min(usable, key=lambda device: _PREFERENCE.get(device.type, 4))
 
     def __del__(self) -> None:
-        """Nothing refers to the instance any more."""
-        if self.handle and not sys.is_finalizing():
-            if self._messenger:
-                self.vk.vkDestroyDebugUtilsMessengerEXT(self.handle, self._messenger, None)
-            self.vk.vkDestroyInstance(self.handle, None)
+        """Nothing refers to the instance; the collector may find it before its devices, though."""
+        self.unused = True
+        self.leave()
+
+    def leave(self) -> None:
+        """Destroy the instance, once no device is open and nothing refers to it."""
+        if not self.unused or self.devices or not self.handle or sys.is_finalizing():
+            return
+        if self._messenger:
+            self.vk.vkDestroyDebugUtilsMessengerEXT(self.handle, self._messenger, None)
+        self.vk.vkDestroyInstance(self.handle, None)
+        self.handle = None
 
 
 class PhysicalDevice:

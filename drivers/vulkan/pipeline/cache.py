@@ -33,6 +33,7 @@ class Pipeline:
 
     def __init__(self, device: Device, handle: int, link: Link) -> None:
         self.device, self.handle, self.link = device, handle, link
+        device.live["Pipeline", handle] = None
 
     def __del__(self) -> None:
         if not sys.is_finalizing():
