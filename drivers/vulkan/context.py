@@ -247,7 +247,7 @@ class VulkanContext(MemoryContext):
 
     def _make_writable(self, buffer: VulkanBuffer, flags: MapFlags) -> None:
         """The host writes a buffer: in other memory if the device still reads what is there."""
-        if flags & MapFlags.UNSYNCHRONIZED or not buffer.gpu.busy:
+        if not buffer.gpu.busy or (buffer.live and flags & MapFlags.UNSYNCHRONIZED):
             return
         gpu = buffer.gpu
         written = gpu.writer is not None and not gpu.writer.is_done()
