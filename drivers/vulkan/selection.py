@@ -73,6 +73,10 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
                 key,
                 clip_mask=raster.clip_plane_enable if own else 0,
                 point_size=size if points else "",
+                # Devices differ in whether they draw such points, and lavapipe says it does not.
+                clip_points=out is Primitive.POINTS
+                and raster.point_clip_sides
+                and not raster.rasterizer_discard,
                 stream_output=shader.stream_output if capturing else None,
             )
         programs.append(_linked(shader, key, programs))

@@ -16,6 +16,7 @@ class EmitOptions:
     __slots__ = ()
     clip_mask: Any = 0
     point_size: Any = ""
+    clip_points: Any = False
     upper_left: Any = True
     color_buffers: Any = 1
     zero_inputs: Any = ()

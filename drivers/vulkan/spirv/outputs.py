@@ -136,7 +136,8 @@ def flush_vertex(c: DriverCode) -> None:
     for slot, _ in sorted(c.outputs):
         value = values[slot] = _kept(c, slot)
         if slot == VaryingSlot.POS:
-            b.do("OpStore", interface.builtin_array("Output", "Position", vec4, 0), value.id)
+            place = interface.builtin_array("Output", "Position", vec4, 0)
+            b.do("OpStore", place, _beside(c, value) if c.options.clip_points else value.id)
         elif slot in _INTEGERS:
             name, int32 = _INTEGERS[VaryingSlot(slot)], b.int_type(32, True)
             part = b.op("OpBitcast", int32, c.values.swizzle(value, (0,)).id)
@@ -155,6 +156,18 @@ def flush_vertex(c: DriverCode) -> None:
         if c.options.point_size != "written" or VaryingSlot.PSIZ in values:
             b.do("OpStore", interface.builtin_array("Output", "PointSize", f32, 0), size.id)
     _capture(c, values)
+
+
+def _beside(c: DriverCode, position: Value) -> int:
+    """A point's position; far away where its centre is beside the view."""
+    b, f32, bools = c.b, c.b.float_type(), c.b.bool_type()
+    x, y, _, w = (c.values.swizzle(position, (i,)).id for i in range(4))
+    sizes = [b.ext("FAbs", f32, part) for part in (x, y)]
+    out = [b.op("OpFOrdGreaterThan", bools, size, w) for size in sizes]
+    either = b.op("OpLogicalOr", bools, *out)
+    chosen = b.op("OpCompositeConstruct", c.values.type("b", 1, 4), *[either] * 4)
+    far = c.values.constant("f", 32, (0x49742400, 0x49742400, 0, 0x3F800000)).id  # a million
+    return b.op("OpSelect", c.interface.vec4(), chosen, far, position.id)
 
 
 def _distances(
