@@ -24,7 +24,11 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Narrower rules inside `compiler`: what a layer may see of it.
 COMPILER_PARTS: dict[str, tuple[str, ...]] = {
     "pipe": ("nir", "errors", "debug"),
-    "drivers": ("nir", "effort", "errors", "debug", "disk_cache", "output_files", "collector"),
+    # A driver may hand shaders to another machine as SPIR-V.
+    "drivers": (
+        *("nir", "spirv", "effort", "errors", "debug"),
+        *("disk_cache", "output_files", "collector"),
+    ),
 }
 
 

@@ -116,5 +116,7 @@ def _show(name: str) -> int:
     for row in describe_caps(screen.caps):
         rows.add_row(*row)
     out.print(rows)
+    for note in getattr(screen, "notes", list)():
+        out.print(note, markup=False)
     screen.destroy()
     return 0

@@ -1,0 +1,182 @@
+"""Vulkan's structs, constants and commands, each made from the table when it is first used.
+
+`make("VkExtent2D", width=3, height=4)` is a struct with its `sType` set; where a member is a
+pointer, a struct, a list of structs, bytes or an array may be given, and the struct keeps it alive.
+`Commands` looks up entry points of an instance or a device; one that returns an error raises.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import lzma
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from gallette.compiler.errors import GalletteError, OutOfMemoryError
+from gallette.drivers.vulkan.api.errors import VulkanError
+
+__all__ = ["Commands", "address", "array", "byref", "constant", "make", "struct"]
+
+_SCALARS: dict[str, Any] = {
+    "i": ctypes.c_int32, "u": ctypes.c_uint32, "I": ctypes.c_int64, "U": ctypes.c_uint64,
+    "f": ctypes.c_float, "d": ctypes.c_double, "z": ctypes.c_size_t, "b": ctypes.c_uint8,
+    "h": ctypes.c_uint16, "c": ctypes.c_char, "p": ctypes.c_void_p, "r": ctypes.c_int32,
+    "v": None,
+}  # fmt: skip
+_WAITS = frozenset(
+    {"vkWaitForFences", "vkQueueWaitIdle", "vkDeviceWaitIdle", "vkCreateGraphicsPipelines"}
+)
+"""Commands that may take long: they run without Python's lock."""
+_OUT_OF_MEMORY = (-1, -2)
+
+
+@cache
+def _table() -> tuple[dict[str, list[str]], dict[str, list[str]], dict[str, int], dict[str, str]]:
+    """Lines of structs and of commands by name, constants, and names that mean others."""
+    packed = files("gallette.drivers.vulkan.api").joinpath("table.txt.xz").read_bytes()
+    structs: dict[str, list[str]] = {}
+    commands: dict[str, list[str]] = {}
+    constants: dict[str, int] = {}
+    aliases: dict[str, str] = {}
+    for line in lzma.decompress(packed).decode().splitlines():
+        kind, name, *rest = line.split(" ")
+        if kind == "e":
+            constants[name] = int(rest[0])
+        elif kind == "c":
+            commands[name] = rest
+        elif kind == "a":
+            aliases[name] = rest[0]
+        elif kind in "sn":
+            structs[name] = [kind, *rest]
+    return structs, commands, constants, aliases
+
+
+@cache
+def constant(name: str) -> int:
+    """The value of an enumerant, a flag or an API constant."""
+    return _table()[2][name]
+
+
+def _type(code: str) -> Any:
+    base, *sizes = code.replace("]", "").split("[")
+    made = _SCALARS[base] if base in _SCALARS else struct(base)
+    for size in reversed(sizes):
+        made = made * int(size)
+    return made
+
+
+@cache
+def struct(name: str) -> Any:
+    """The ctypes class of a struct or union."""
+    structs, _, _, aliases = _table()
+    kind, number, *members = structs[aliases.get(name, name)]
+    base: Any = ctypes.Union if kind == "n" else ctypes.Structure
+    fields = []
+    pointers = set()
+    for member in members:
+        field, _, code = member.rpartition(":")
+        fields.append((field, _type(code)))
+        if code == "p":
+            pointers.add(field)
+    body = {"_fields_": fields, "stype": int(number), "pointers": frozenset(pointers)}
+    return type(name, (base,), body)
+
+
+def make(name: str, **members: Any) -> Any:
+    """A struct with these members; what pointers lead to lives as long as it does."""
+    cls = struct(name)
+    made = cls()
+    if cls.stype and hasattr(made, "sType"):
+        made.sType = cls.stype
+    kept = []
+    for member, value in members.items():
+        if value is not None and member in cls.pointers and not isinstance(value, int):
+            if isinstance(value, (list, tuple)):
+                value = array(value)
+            elif isinstance(value, (bytes, str)):
+                raw = value.encode() if isinstance(value, str) else value
+                value = ctypes.create_string_buffer(raw)
+            kept.append(value)
+            value = ctypes.addressof(value) if ctypes.sizeof(value) else None
+        setattr(made, member, value)
+    made.kept = kept
+    return made
+
+
+def array(values: list[Any] | tuple[Any, ...], type: Any = ctypes.c_uint32) -> Any:
+    """A C array of structs, of texts, or of numbers of a type."""
+    if values and isinstance(values[0], (ctypes.Structure, ctypes.Union)):
+        made: Any = (values[0].__class__ * len(values))(*values)
+        made.kept = list(values)
+        return made
+    if values and isinstance(values[0], str):
+        texts = [ctypes.create_string_buffer(value.encode()) for value in values]
+        made = (ctypes.c_void_p * len(texts))(*[ctypes.addressof(text) for text in texts])
+        made.kept = texts
+        return made
+    return (type * len(values))(*values)
+
+
+def address(value: Any) -> int:
+    """Where a struct or an array lies."""
+    return ctypes.addressof(value)
+
+
+def byref(value: Any) -> Any:
+    """A struct or an array as the argument of a command, which keeps it alive for the call."""
+    return ctypes.byref(value)
+
+
+class Commands:
+    """Entry points, looked up when they are first used: `commands.vkCmdDraw(...)`."""
+
+    def __init__(self, lookup: Callable[[bytes], int | None]) -> None:
+        self._lookup = lookup
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("vk"):
+            raise AttributeError(name)
+        found = self._command(name)
+        setattr(self, name, found)
+        return found
+
+    def _command(self, name: str) -> Any:
+        pointer = self._lookup(name.encode())
+        if not pointer:
+            raise GalletteError(f"the Vulkan driver has no {name}")
+        prototype, fails = _prototype(name)
+        function = prototype(pointer)
+        if fails:
+            function.errcheck = _checked(name)
+        return function
+
+
+@cache
+def _prototype(name: str) -> tuple[Any, bool]:
+    """The type of a command's function, and whether it returns a VkResult."""
+    _, commands, _, aliases = _table()
+    row = commands.get(name) or commands[aliases[name]]
+    result, *parameters = [_type(code) for code in row]
+    kind = ctypes.CFUNCTYPE if name in _WAITS else ctypes.PYFUNCTYPE
+    return kind(result, *parameters), row[0] == "r"
+
+
+def _checked(name: str) -> Any:
+    def check(result: int, function: Any, arguments: Any) -> int:
+        if result in _OUT_OF_MEMORY:
+            raise OutOfMemoryError(f"out of memory: {name}")
+        if result < 0:
+            raise VulkanError(name, result, _name_of(result))
+        return result
+
+    return check
+
+
+def _name_of(result: int) -> str:
+    """What Vulkan calls an error."""
+    names = [
+        name for name, value in _table()[2].items() if value == result and name.startswith("VK_ERR")
+    ]
+    return names[0] if names else str(result)

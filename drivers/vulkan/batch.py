@@ -1,0 +1,283 @@
+"""Batches: commands that are submitted together, and what they use until they are executed.
+
+The stream of a context records into its current batch. Whoever wants to see the outcome calls
+`finish` on the batch that wrote a buffer or image; it is submitted then, if it was not before.
+Command buffers, fences, descriptor pools and uniform memory are reused by later batches.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.errors import ResetError
+from gallette.drivers.vulkan.api.binding import array, byref, make, struct
+from gallette.drivers.vulkan.api.errors import DEVICE_LOST, VulkanError
+from gallette.drivers.vulkan.device.device import Device
+
+from .memory.allocator import Allocator
+from .memory.storage import DeviceBuffer, DeviceImage, Used
+
+__all__ = ["ALIGN", "Batch", "Stream"]
+
+ALIGN = 256
+"""Where uniforms begin: what every device's offset alignment divides."""
+_RING = 1 << 18
+_POOL_SETS = 256
+_POOL_SIZES = ((6, 512), (8, 512), (1, 2048), (7, 512), (3, 256), (4, 256), (5, 256))
+"""Descriptors of a pool: VkDescriptorType and how many."""
+
+
+class _Kit:
+    """What a batch needs of Vulkan's objects, to be used again by the next."""
+
+    def __init__(self, device: Device, allocator: Allocator) -> None:
+        self.device, self.allocator = device, allocator
+        self.pool = device.new("CommandPool", queueFamilyIndex=device.family)
+        self.fence = device.new("Fence")
+        info = make("VkCommandBufferAllocateInfo", commandPool=self.pool, commandBufferCount=1)
+        handle = ctypes.c_void_p()
+        device.vk.vkAllocateCommandBuffers(device.handle, byref(info), byref(handle))
+        self.commands = handle.value or 0
+        self.submit = make(
+            "VkSubmitInfo",
+            commandBufferCount=1,
+            pCommandBuffers=array([handle.value], ctypes.c_void_p),
+        )
+        self.begin = make("VkCommandBufferBeginInfo", flags=1)
+        self.pools: list[int] = []
+        self.rings: list[DeviceBuffer] = []
+
+    def reset(self) -> None:
+        """Forget everything recorded."""
+        device = self.device
+        device.vk.vkResetCommandPool(device.handle, self.pool, 0)
+        fence = ctypes.c_uint64(self.fence)
+        device.vk.vkResetFences(device.handle, 1, byref(fence))
+        for pool in self.pools:
+            device.vk.vkResetDescriptorPool(device.handle, pool, 0)
+
+    def destroy(self) -> None:
+        """Give everything back."""
+        for pool in self.pools:
+            self.device.drop("DescriptorPool", pool)
+        self.device.drop("Fence", self.fence)
+        self.device.drop("CommandPool", self.pool)
+        self.rings.clear()
+
+
+class Batch:
+    """Commands being recorded or executed."""
+
+    def __init__(self, stream: Stream, kit: _Kit) -> None:
+        self.stream, self.kit = stream, kit
+        self.commands = kit.commands
+        self.keeps: set[Any] = set()
+        self.submitted = self.done = False
+        self._ring = self._at = self._pool = self._sets = 0
+
+    def uses(self, what: Used, write: bool) -> None:
+        """Keep a buffer or image until the batch is done."""
+        self.keeps.add(what)
+        if write:
+            what.writer = self
+        else:
+            what.reader = self
+
+    def upload(self, data: npt.NDArray[np.uint8] | bytes) -> tuple[int, int]:
+        """Copy bytes into uniform memory; the buffer and the offset they are at."""
+        buffer, offset, where = self.room(len(data))
+        where[:] = np.frombuffer(data, np.uint8)
+        return buffer, offset
+
+    def room(self, size: int) -> tuple[int, int, npt.NDArray[np.uint8]]:
+        """Uniform memory to be written: the buffer, the offset and the bytes."""
+        kit = self.kit
+        if size > _RING:
+            own = DeviceBuffer(kit.device, kit.allocator, size)
+            self.keeps.add(own)
+            return own.handle, 0, own.bytes[:size]
+        if self._at + size > _RING:
+            self._ring, self._at = self._ring + 1, 0
+        if self._ring >= len(kit.rings):
+            kit.rings.append(DeviceBuffer(kit.device, kit.allocator, _RING + 65536))
+        ring, at = kit.rings[self._ring], self._at
+        self._at += -(-size // ALIGN) * ALIGN
+        return ring.handle, at, ring.bytes[at : at + size]
+
+    def descriptor_set(self, layout: int) -> int:
+        """A set of descriptors that lives as long as the batch."""
+        device, kit = self.kit.device, self.kit
+        if self._sets >= _POOL_SETS:
+            self._pool, self._sets = self._pool + 1, 0
+        while True:
+            if self._pool >= len(kit.pools):
+                sizes = [struct("VkDescriptorPoolSize")(*size) for size in _POOL_SIZES]
+                kit.pools.append(
+                    device.new(
+                        "DescriptorPool",
+                        maxSets=_POOL_SETS,
+                        poolSizeCount=len(sizes),
+                        pPoolSizes=sizes,
+                    )
+                )
+            layouts = ctypes.c_uint64(layout)
+            info = make(
+                "VkDescriptorSetAllocateInfo",
+                descriptorPool=kit.pools[self._pool],
+                descriptorSetCount=1,
+                pSetLayouts=layouts,
+            )
+            made = ctypes.c_uint64()
+            try:
+                device.vk.vkAllocateDescriptorSets(device.handle, byref(info), byref(made))
+            except VulkanError as error:
+                if self._sets == 0 or error.result not in (-1000069000, -12):
+                    raise
+                self._pool, self._sets = self._pool + 1, 0  # the pool is full or in pieces
+                continue
+            self._sets += 1
+            return made.value
+
+    def finish(self) -> None:
+        """Return when everything in it has been executed."""
+        if self.done:
+            return
+        if not self.submitted:
+            self.stream.submit()
+        self.wait(2**64 - 1)
+
+    def wait(self, timeout: int) -> bool:
+        """Wait for the device; whether it is done."""
+        if not self.done and self.submitted:
+            device, fence = self.kit.device, ctypes.c_uint64(self.kit.fence)
+            self.stream.checked(
+                lambda: device.vk.vkWaitForFences(device.handle, 1, byref(fence), 1, timeout)
+            )
+            self._look()
+        return self.done
+
+    def is_done(self) -> bool:
+        """Whether the device has executed it."""
+        if not self.done and self.submitted:
+            self._look()
+        return self.done
+
+    def _look(self) -> None:
+        device = self.kit.device
+        if not self.done and device.vk.vkGetFenceStatus(device.handle, self.kit.fence) == 0:
+            self.done = True
+            self.keeps.clear()
+            self.stream.recycle(self)
+
+
+class Stream:
+    """Records the commands of one context: the current batch and the objects to reuse."""
+
+    def __init__(self, device: Device, allocator: Allocator) -> None:
+        self.device, self.allocator = device, allocator
+        self.before_submit: Callable[[], None] = lambda: None
+        self.after_submit: Callable[[], None] = lambda: None
+        self._free: list[_Kit] = []
+        self._running: list[Batch] = []
+        self._current: Batch | None = None
+        self.lost = False
+
+    @property
+    def batch(self) -> Batch:
+        """The batch that is being recorded."""
+        if self._current is None:
+            for running in list(self._running):
+                running.is_done()
+            kit = self._free.pop() if self._free else _Kit(self.device, self.allocator)
+            self.device.vk.vkBeginCommandBuffer(kit.commands, byref(kit.begin))
+            self._current = Batch(self, kit)
+        return self._current
+
+    @property
+    def current(self) -> Batch | None:
+        """The batch that is being recorded, if there is one."""
+        return self._current
+
+    def checked(self, command: Callable[[], int]) -> int:
+        """Run a command; a lost device becomes the error the state tracker knows."""
+        try:
+            return command()
+        except VulkanError as error:
+            if error.result == DEVICE_LOST:
+                self.lost = True
+                raise ResetError("the Vulkan device is lost") from error
+            raise
+
+    def submit(self) -> Batch | None:
+        """Hand the current batch to the device, and begin a new one when it is needed."""
+        batch = self._current
+        if batch is None:
+            return self._running[-1] if self._running else None
+        self.before_submit()
+        device = self.device
+        # What the host reads next has to be visible to it.
+        barrier = make("VkMemoryBarrier", srcAccessMask=0x10000, dstAccessMask=0x2000)
+        device.vk.vkCmdPipelineBarrier(
+            batch.commands, 0x10000, 0x4000, 0, 1, byref(barrier), 0, None, 0, None
+        )
+        device.vk.vkEndCommandBuffer(batch.commands)
+        with device.lock:
+            kit = batch.kit
+            self.checked(
+                lambda: device.vk.vkQueueSubmit(device.queue, 1, byref(kit.submit), kit.fence)
+            )
+        batch.submitted = True
+        self._current = None
+        self._running.append(batch)
+        self.after_submit()
+        return batch
+
+    def recycle(self, batch: Batch) -> None:
+        """A batch is done: its objects serve again."""
+        self._running.remove(batch)
+        batch.kit.reset()
+        self._free.append(batch.kit)
+
+    def barrier(self) -> None:
+        """Everything after this sees what everything before it wrote."""
+        barrier = make("VkMemoryBarrier", srcAccessMask=0x10000, dstAccessMask=0x18000)
+        self.device.vk.vkCmdPipelineBarrier(
+            self.batch.commands, 0x10000, 0x10000, 0, 1, byref(barrier), 0, None, 0, None
+        )
+
+    def prepare(self, image: DeviceImage, aspect: int) -> None:
+        """Bring a new image into the layout it keeps."""
+        if image.prepared:
+            return
+        image.prepared = True
+        barrier = make(
+            "VkImageMemoryBarrier",
+            srcAccessMask=0,
+            dstAccessMask=0x18000,
+            oldLayout=0,
+            newLayout=1,
+            srcQueueFamilyIndex=0xFFFFFFFF,
+            dstQueueFamilyIndex=0xFFFFFFFF,
+            image=image.handle,
+            subresourceRange=(aspect, 0, 0xFFFFFFFF, 0, 0xFFFFFFFF),
+        )
+        self.device.vk.vkCmdPipelineBarrier(
+            self.batch.commands, 0x10000, 0x10000, 0, 0, None, 0, None, 1, byref(barrier)
+        )
+
+    def destroy(self) -> None:
+        """Finish and give everything back."""
+        try:
+            self.submit()
+            for batch in list(self._running):
+                batch.finish()
+        except ResetError:
+            self._running.clear()
+        for kit in self._free:
+            kit.destroy()
+        self._free.clear()

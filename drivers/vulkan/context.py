@@ -1,0 +1,319 @@
+"""The command stream: bound state, transfers, clears, copies; draws are in `draw`.
+
+Whatever the host parts of `drivers/common` do works on mirrors and mapped buffers: `on_host` waits
+for the device and copies what is newer there first. What the device does itself begins with
+`on_device`, which copies the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.drivers.common.memory.context import MemoryContext
+from gallette.drivers.common.memory.resource import transfer_map, transfer_unmap
+from gallette.drivers.common.variants.shader import ShaderObject
+from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
+from gallette.pipe.formats import Format
+from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Fence, Handle
+from gallette.pipe.resource import Resource, Transfer
+from gallette.pipe.state import (
+    BlitInfo,
+    Box,
+    ComputeInfo,
+    DrawInfo,
+    FramebufferState,
+    ScissorState,
+    StreamOutputInfo,
+    Surface,
+)
+
+from .batch import Batch, Stream
+from .blits import blit_on_device, copy_on_device
+from .clears import clear_on_device, clear_rect_on_device
+from .copies import download, upload
+from .draw import Draws
+from .memory.resources import VulkanBuffer, VulkanTexture
+from .queries import Queries, VulkanQuery
+from .rendering import Rendering
+from .samples import read_samples
+
+if TYPE_CHECKING:
+    from .screen import VulkanScreen
+
+__all__ = ["VulkanContext"]
+
+_RENAMED = 1 << 22
+"""The largest buffer that gets other memory when it is written while the device reads it."""
+
+
+class _BatchFence(Fence):
+    """Signalled when a batch has been executed."""
+
+    def __init__(self, batch: Batch | None, done: Callable[[], None]) -> None:
+        self._batch, self._done = batch, done
+
+    def wait(self, timeout_ns: int) -> bool:
+        done = self._batch is None or self._batch.wait(min(timeout_ns, 2**64 - 1))
+        if done:
+            self._done()
+        return done
+
+
+class VulkanContext(MemoryContext):
+    """Records what it is told to draw into batches."""
+
+    screen: VulkanScreen
+
+    def __init__(self, screen: VulkanScreen) -> None:
+        super().__init__(screen)
+        self.device = screen.device
+        self.stream = Stream(screen.device, screen.allocator)
+        self.queries = Queries(self.stream)
+        self.rendering = Rendering(self)
+        self.draws = Draws(self)
+        self.stream.before_submit = self.rendering.end
+        self.stream.after_submit = self.draws.forget
+
+    # -- where contents are ----------------------------------------------------------------------
+
+    def on_host(
+        self, resource: Resource, levels: Iterable[int] = (0,), write: bool = False
+    ) -> None:
+        """The host is about to read a resource, or to write it."""
+        if isinstance(resource, VulkanTexture):
+            levels = tuple(levels)
+            if resource.newer_image.intersection(levels):
+                self.rendering.end()
+                if resource.samples > 1:
+                    read_samples(self, resource)
+                else:
+                    download(self.stream, resource, levels)
+            gpu = resource.gpu
+            gpu.wait(write=False)
+            if write:
+                if gpu.busy and gpu.size <= _RENAMED:
+                    resource.replace()
+                else:
+                    gpu.wait(write=True)
+                resource.host_wrote(levels)
+        elif isinstance(resource, VulkanBuffer):
+            resource.gpu.wait(write)
+
+    def on_device(self, resource: Resource, levels: Iterable[int], write: bool = False) -> None:
+        """The device is about to use levels of a texture."""
+        assert isinstance(resource, VulkanTexture)
+        if resource.newer_mirror:
+            levels = tuple(levels)
+            if resource.newer_mirror.intersection(levels):
+                self.rendering.end()
+                upload(self.stream, resource, levels)
+        self.stream.batch.uses(resource.image, write)
+        if write:
+            resource.device_wrote(levels)
+
+    # -- shaders ---------------------------------------------------------------------------------
+
+    def create_shader_state(
+        self, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None = None
+    ) -> Handle:
+        made: ShaderObject[Any, Any] = ShaderObject(
+            shader, self.screen.compiler, self.variant_log, stream_output
+        )
+        self.shaders.add(made)
+        return made
+
+    def delete_shader_state(self, handle: Handle) -> None:
+        self.draws.forget_shader(handle)
+        super().delete_shader_state(handle)
+
+    def rebound(self) -> None:
+        self.draws.dirty = True
+
+    def set_framebuffer_state(self, state: FramebufferState) -> None:
+        if state != self.bound.framebuffer:
+            self.rendering.end()
+        super().set_framebuffer_state(state)
+
+    # -- work ------------------------------------------------------------------------------------
+
+    def draw_vbo(self, info: DrawInfo) -> None:
+        self.raise_failure()
+        if not self.skipped:
+            self.draws.draw(info)
+
+    def launch_grid(self, info: ComputeInfo) -> None:
+        self.raise_failure()
+        self.draws.compute(info)
+
+    def clear(
+        self,
+        flags: ClearFlags,
+        color: Color,
+        depth: float,
+        stencil: int,
+        scissor: ScissorState | None = None,
+        color_mask: ColorMask = EVERY_CHANNEL,
+        stencil_mask: int = 0xFF,
+    ) -> None:
+        if self.skipped:
+            return
+        whole = all(color_mask) and (stencil_mask & 0xFF == 0xFF)
+        if whole and clear_on_device(self, flags, color, depth, stencil, scissor):
+            return
+        framebuffer = self.bound.framebuffer
+        for index, surface in enumerate((*framebuffer.cbufs, framebuffer.zsbuf)):
+            is_depth = index == len(framebuffer.cbufs)
+            wanted = (
+                ClearFlags.DEPTH | ClearFlags.STENCIL if is_depth else ClearFlags.COLOR0 << index
+            )
+            if surface is not None and flags & wanted:
+                self.on_host(surface.resource, (surface.level,), write=True)
+        super().clear(flags, color, depth, stencil, scissor, color_mask, stencil_mask)
+
+    def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
+        if not clear_rect_on_device(self, surface, ClearFlags.COLOR0, color, 0.0, 0, rect):
+            self.on_host(surface.resource, (surface.level,), write=True)
+            super().clear_render_target(surface, color, rect)
+
+    def clear_depth_stencil(
+        self,
+        surface: Surface,
+        flags: ClearFlags,
+        depth: float,
+        stencil: int,
+        rect: ScissorState,
+        stencil_writemask: int = 0xFF,
+    ) -> None:
+        whole = stencil_writemask & 0xFF == 0xFF
+        zero = (0.0, 0.0, 0.0, 0.0)
+        if whole and clear_rect_on_device(self, surface, flags, zero, depth, stencil, rect):
+            return
+        self.on_host(surface.resource, (surface.level,), write=True)
+        super().clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
+
+    def blit(self, info: BlitInfo) -> None:
+        if self.skipped or blit_on_device(self, info):
+            return
+        self.on_host(info.src, (info.src_level,))
+        self.on_host(info.dst, (info.dst_level,), write=True)
+        super().blit(info)
+
+    def resource_copy_region(
+        self,
+        dst: Resource,
+        dst_level: int,
+        dst_x: int,
+        dst_y: int,
+        dst_z: int,
+        src: Resource,
+        src_level: int,
+        src_box: Box,
+    ) -> None:
+        origin = (dst_x, dst_y, dst_z)
+        if copy_on_device(self, dst, dst_level, origin, src, src_level, src_box):
+            return
+        self.on_host(src, (src_level,))
+        self.on_host(dst, (dst_level,), write=True)
+        super().resource_copy_region(dst, dst_level, *origin, src, src_level, src_box)
+
+    def generate_mipmap(
+        self,
+        resource: Resource,
+        format: Format,
+        base_level: int,
+        last_level: int,
+        first_layer: int,
+        last_layer: int,
+    ) -> None:
+        self.on_host(resource, range(base_level, last_level + 1))
+        self.on_host(resource, range(base_level + 1, last_level + 1), write=True)
+        super().generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
+
+    # -- transfers -------------------------------------------------------------------------------
+
+    def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
+        self.raise_failure()
+        write = bool(flags & MapFlags.WRITE)
+        if isinstance(resource, VulkanBuffer) and write and not flags & MapFlags.READ:
+            self._make_writable(resource, flags)
+        elif not flags & MapFlags.UNSYNCHRONIZED or not isinstance(resource, VulkanBuffer):
+            self.on_host(resource, (level,), write)
+        return transfer_map(resource, level, flags, box)  # type: ignore[arg-type]
+
+    def _make_writable(self, buffer: VulkanBuffer, flags: MapFlags) -> None:
+        """The host writes a buffer: in other memory if the device still reads what is there."""
+        if not buffer.gpu.busy or (buffer.live and flags & MapFlags.UNSYNCHRONIZED):
+            return
+        gpu = buffer.gpu
+        written = gpu.writer is not None and not gpu.writer.is_done()
+        mapped = buffer.live or flags & MapFlags.PERSISTENT
+        if written or mapped or buffer.desc.width > _RENAMED:
+            gpu.wait(write=True)
+        else:
+            buffer.replace()
+            self.draws.buffers_moved()
+
+    def transfer_unmap(self, transfer: Transfer) -> None:
+        transfer_unmap(transfer)
+
+    def buffer_subdata(
+        self, resource: Resource, offset: int, data: bytes | memoryview | npt.NDArray[np.uint8]
+    ) -> None:
+        assert isinstance(resource, VulkanBuffer)
+        source = np.frombuffer(data, np.uint8)
+        if source.size:
+            self._make_writable(resource, MapFlags.WRITE)
+            resource.bytes_at(offset, source.size)[:] = source
+            resource.touch()
+
+    def set_stream_output_targets(self, targets: Any, append: bool = False) -> None:
+        self.rendering.end()
+        self.draws.feedback.bind(targets, append)
+        super().set_stream_output_targets(targets, append)
+
+    # -- queries and synchronisation ---------------------------------------------------------------
+
+    def create_query(self, type: QueryType, index: int = 0) -> Handle:
+        return VulkanQuery(type, index)
+
+    def begin_query(self, query: Handle) -> None:
+        self.rendering.end()
+        self.queries.begin(query)
+        self.draws.dirty = True
+
+    def end_query(self, query: Handle) -> None:
+        self.rendering.end()
+        self.queries.end(query)
+        self.draws.dirty = True
+
+    def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
+        self.raise_failure()
+        if not wait and not self.queries.is_ready(query):
+            return None
+        result: int | dict[str, int] = query.result()
+        return result
+
+    def destroy_query(self, query: Handle) -> None:
+        if query.active:
+            self.end_query(query)
+        query.release()
+
+    def flush(self) -> Fence:
+        self.raise_failure()
+        return _BatchFence(self.stream.submit(), self.draws.feedback.tell)
+
+    def memory_barrier(self) -> None:
+        self.rendering.end()
+
+    def destroy(self) -> None:
+        self.rendering.end()
+        try:
+            super().destroy()
+        finally:
+            self.stream.destroy()
+            self.queries.destroy()

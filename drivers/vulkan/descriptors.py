@@ -1,0 +1,283 @@
+"""Descriptors of a draw: what the stages' bindings are, as one record and one set.
+
+Block 0 of each stage is copied into uniform memory, so a set is still right when only its offset
+has changed. A set is made when the record differs from that of the draw before.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.bound import ConstantBuffer, StageBindings
+from gallette.pipe.state import ImageView, SamplerView
+
+from .api.binding import byref
+from .batch import Batch
+from .memory.formats import COLOR, vulkan_format
+from .memory.resources import VulkanBuffer, VulkanTexture
+from .pipeline.layouts import Layout, Link, Slot
+from .pipeline.textures import image_view, texture_view
+from .spirv.memory import COUNTERS
+from .spirv.system import PARAMETERS
+
+if TYPE_CHECKING:
+    from .context import VulkanContext
+
+__all__ = ["Descriptors"]
+
+_GENERAL = 1
+_BLOCK = 65536
+_TEXELS, _IMAGE_TEXELS, _DYNAMIC = 4, 5, 8
+Row = tuple[int, int, int]
+
+
+class Descriptors:
+    """What is bound of descriptors in the current batch."""
+
+    def __init__(self, context: VulkanContext) -> None:
+        self.context = context
+        self.stale = False
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing is bound in a new batch."""
+        self._blocks: dict[Stage, tuple[ConstantBuffer | None, int, int]] = {}
+        self._record = b""
+        self._layout: Layout | None = None
+        self._set = 0
+        self._offsets: tuple[int, ...] = ()
+        self._point = -1
+        self._parameters: tuple[Any, Row] | None = None
+
+    # -- before the render pass begins -------------------------------------------------------------
+
+    def reside(self, link: Link) -> None:
+        """What a draw reads and writes is on the device."""
+        for slot in link.slots:
+            kind = slot.what[0]
+            if kind == "tex":
+                self._reside_texture(slot)
+            elif kind == "img":
+                self._reside_image(slot)
+
+    def _view(self, slot: Slot) -> tuple[StageBindings, SamplerView | None, int]:
+        bindings = self.context.bound.stages[slot.stage]
+        number = slot.what[1] % 1000
+        return bindings, bindings.view(number), number
+
+    def _reside_texture(self, slot: Slot) -> None:
+        _, view, _ = self._view(slot)
+        if view is None:
+            return
+        resource = view.resource
+        if isinstance(resource, VulkanTexture):
+            self.context.on_device(resource, range(view.first_level, view.last_level + 1))
+
+    def _reside_image(self, slot: Slot) -> None:
+        bindings = self.context.bound.stages[slot.stage]
+        image = bindings.images[slot.what[1]] if slot.what[1] < len(bindings.images) else None
+        if image is not None and isinstance(image.resource, VulkanTexture):
+            self.context.on_device(image.resource, (image.level,), write=False)
+
+    def wrote(self, link: Link) -> None:
+        """After a draw or dispatch that may have written what is bound."""
+        batch = self.context.stream.batch
+        for slot in link.slots:
+            bindings = self.context.bound.stages[slot.stage]
+            if slot.what[0] == "img" and slot.what[1] < len(bindings.images):
+                image = bindings.images[slot.what[1]]
+                if image is None or not image.writable:
+                    continue
+                resource = image.resource
+                if isinstance(resource, VulkanTexture):
+                    batch.uses(resource.image, write=True)
+                    resource.device_wrote((image.level,))
+                elif isinstance(resource, VulkanBuffer):
+                    batch.uses(resource.gpu, write=True)
+                    resource.touch()
+            elif slot.what[0] in ("ssbo", "ssbos"):
+                for bound in bindings.buffers:
+                    if bound is not None and isinstance(bound.buffer, VulkanBuffer):
+                        batch.uses(bound.buffer.gpu, write=True)
+                        bound.buffer.touch()
+
+    # -- the record --------------------------------------------------------------------------------
+
+    def bind(self, batch: Batch, link: Link, point: int) -> None:
+        """Bind a set with what the stages have bound, for draws (0) or dispatches (1)."""
+        layout = link.layout
+        if not layout.rows:
+            return
+        record = np.zeros((layout.rows, 3), np.uint64)
+        for slot in link.slots:
+            rows = self._rows(batch, slot)
+            for at, row in enumerate(rows, slot.row):
+                record[at] = row
+        offsets = tuple([self._blocks[stage][2] for stage in link.dynamic])
+        data = record.tobytes()
+        device = self.context.device
+        same = data == self._record and layout is self._layout and point == self._point
+        if same and offsets == self._offsets:
+            return
+        if not same:
+            self._set = batch.descriptor_set(layout.set_layout)
+            device.vk.vkUpdateDescriptorSetWithTemplate(
+                device.handle, self._set, layout.template, int(record.ctypes.data)
+            )
+            self._record, self._layout, self._point = data, layout, point
+        self._offsets = offsets
+        handle = ctypes.c_uint64(self._set)
+        numbers = (ctypes.c_uint32 * max(1, len(offsets)))(*offsets)
+        device.vk.vkCmdBindDescriptorSets(
+            batch.commands, point, layout.handle, 0, 1, byref(handle), len(offsets),
+            byref(numbers),
+        )  # fmt: skip
+
+    def _rows(self, batch: Batch, slot: Slot) -> list[Row]:
+        kind, number = slot.what
+        bindings = self.context.bound.stages[slot.stage]
+        if slot.binding.type == _DYNAMIC:
+            return [self._block_zero(batch, slot.stage, bindings)]
+        if kind == "ubo":
+            return [self._uniform(batch, slot.stage, bindings, number)]
+        if kind == "ubos":
+            return [
+                self._uniform(batch, slot.stage, bindings, i) for i in range(slot.binding.count)
+            ]
+        if slot.what == PARAMETERS:
+            return [self._parameter_block(batch)]
+        if kind == "ssbo":
+            limit = self.context.screen.caps.max_shader_buffers
+            if number >= COUNTERS:
+                number += limit - COUNTERS
+            return [self._storage(batch, bindings, number)]
+        if kind == "ssbos":
+            return [self._storage(batch, bindings, i) for i in range(slot.binding.count)]
+        if kind == "tex":
+            return [self._texture(batch, slot)]
+        return [self._image(batch, slot, bindings)]
+
+    def _block_zero(self, batch: Batch, stage: Stage, bindings: StageBindings) -> Row:
+        block = bindings.constants[0] if bindings.constants else None
+        known = self._blocks.get(stage)
+        if (
+            known is None
+            or known[0] is not block
+            or (block is not None and block.buffer is not None)
+        ):
+            data: Any = b"\0" * 16
+            if block is not None:
+                data = block.raw
+                if block.buffer is not None:
+                    self.context.on_host(block.buffer)
+                    data = block.buffer.bytes_at(block.offset, _BLOCK)  # type: ignore[attr-defined]
+            buffer, offset = batch.upload(data or b"\0" * 16)
+            known = self._blocks[stage] = (block, buffer, offset)
+        return known[1], 0, _BLOCK
+
+    def _zeros(self) -> Row:
+        zeros = self.context.screen.samplers.zeros()
+        return zeros.handle, 0, zeros.size
+
+    def _uniform(self, batch: Batch, stage: Stage, bindings: StageBindings, number: int) -> Row:
+        block = bindings.constants[number] if number < len(bindings.constants) else None
+        if block is None:
+            return self._zeros()
+        if block.buffer is None:
+            buffer, offset = batch.upload(block.raw or b"\0" * 16)
+            return buffer, offset, max(16, len(block.raw or b""))
+        resource = block.buffer
+        assert isinstance(resource, VulkanBuffer)
+        size = min(len(block.data), resource.desc.width - block.offset, _BLOCK)
+        if size <= 0:
+            return self._zeros()
+        batch.uses(resource.gpu, write=False)
+        return resource.gpu.handle, block.offset, size
+
+    def _storage(self, batch: Batch, bindings: StageBindings, number: int) -> Row:
+        bound = bindings.buffers[number] if number < len(bindings.buffers) else None
+        if bound is None:
+            return self._zeros()
+        resource = bound.buffer
+        assert isinstance(resource, VulkanBuffer)
+        size = min(bound.size or resource.desc.width, resource.desc.width - bound.offset)
+        if size <= 0:
+            return self._zeros()
+        batch.uses(resource.gpu, write=False)
+        return resource.gpu.handle, bound.offset, size
+
+    def _parameter_block(self, batch: Batch) -> Row:
+        bound = self.context.bound
+        state = (bound.clip_planes, bound.polygon_stipple)
+        if self._parameters is None or self._parameters[0] != state:
+            words = np.zeros(64, np.uint32)
+            planes = np.array(bound.clip_planes, np.float32).reshape(-1)[:32]
+            words[: len(planes)] = planes.view(np.uint32)
+            words[32:] = np.array(bound.polygon_stipple, np.uint64).astype(np.uint32)
+            buffer, offset = batch.upload(words.view(np.uint8))
+            self._parameters = state, (buffer, offset, 256)
+        return self._parameters[1]
+
+    # -- textures and images ---------------------------------------------------------------------
+
+    def _texture(self, batch: Batch, slot: Slot) -> Row:
+        bindings, view, number = self._view(slot)
+        samplers = self.context.screen.samplers
+        if slot.binding.type == _TEXELS:
+            return self._texels(batch, view)
+        if view is None or not isinstance(view.resource, VulkanTexture):
+            return self._dummy(batch, slot, storage=False)
+        cube = view.target.is_cube
+        state = bindings.sampler(number)
+        if state is not None and state.compare_enabled and not slot.binding.shape[3]:
+            state = replace(state, compare_enabled=False)  # looked up without a reference
+        format = view.format
+        sampler = samplers.sampler(state, format, cube)
+        return sampler, texture_view(view.resource, view), _GENERAL
+
+    def _texels(self, batch: Batch, view: SamplerView | None) -> Row:
+        if view is None or not isinstance(view.resource, VulkanBuffer):
+            return self.context.screen.samplers.zeros().view(37, 0, 64), 0, 0
+        found = vulkan_format(view.format)
+        assert found is not None
+        resource = view.resource
+        return self._buffer_view(batch, resource, found.number, view)
+
+    def _buffer_view(self, batch: Batch, resource: VulkanBuffer, number: int, view: Any) -> Row:
+        texel = view.format.block_bytes
+        size = view.buffer_size or resource.desc.width - view.buffer_offset
+        size = min(size, resource.desc.width - view.buffer_offset) // texel * texel
+        if size <= 0:
+            return self.context.screen.samplers.zeros().view(number, 0, texel), 0, 0
+        batch.uses(resource.gpu, write=False)
+        return resource.gpu.view(number, view.buffer_offset, size), 0, 0
+
+    def _dummy(self, batch: Batch, slot: Slot, storage: bool) -> Row:
+        samplers = self.context.screen.samplers
+        image, view = samplers.dummy(slot.binding.shape, storage)
+        aspect = 2 if slot.binding.shape[3] else COLOR
+        if not image.prepared:
+            self.context.rendering.end()
+        self.context.stream.prepare(image, aspect)
+        batch.uses(image, write=False)
+        return samplers.sampler(None, None, False), view, _GENERAL
+
+    def _image(self, batch: Batch, slot: Slot, bindings: StageBindings) -> Row:
+        number = slot.what[1]
+        image: ImageView | None = bindings.images[number] if number < len(bindings.images) else None
+        if slot.binding.type == _IMAGE_TEXELS:
+            if image is None or not isinstance(image.resource, VulkanBuffer):
+                return self.context.screen.samplers.zeros().view(98, 0, 64), 0, 0
+            found = vulkan_format(image.format)
+            assert found is not None
+            return self._buffer_view(batch, image.resource, found.number, image)
+        if image is None or not isinstance(image.resource, VulkanTexture):
+            return self._dummy(batch, slot, storage=True)
+        layers = (image.first_layer, image.last_layer - image.first_layer + 1)
+        view = image_view(image.resource, image.format, image.level, layers, slot.binding.shape)
+        return 0, view, _GENERAL

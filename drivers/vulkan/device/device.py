@@ -1,0 +1,166 @@
+"""An open device: its queue, its commands, and which features and extensions are enabled.
+
+Everything the device supports of the lists below is enabled; `has` answers for an extension,
+`feature` for a single feature. What the driver cannot do without is in `NEEDED`, and a device that
+lacks it is refused by name.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from gallette.drivers.vulkan.api.binding import Commands, array, byref, make, struct
+
+from .loader import Instance, NoVulkanError, PhysicalDevice
+
+__all__ = ["EXTENSIONS", "NEEDED", "Device"]
+
+EXTENSIONS: dict[str, str] = {
+    "VK_EXT_provoking_vertex": "VkPhysicalDeviceProvokingVertexFeaturesEXT",
+    "VK_EXT_depth_clip_control": "VkPhysicalDeviceDepthClipControlFeaturesEXT",
+    "VK_EXT_depth_clip_enable": "VkPhysicalDeviceDepthClipEnableFeaturesEXT",
+    "VK_EXT_line_rasterization": "VkPhysicalDeviceLineRasterizationFeaturesEXT",
+    "VK_EXT_custom_border_color": "VkPhysicalDeviceCustomBorderColorFeaturesEXT",
+    "VK_EXT_robustness2": "VkPhysicalDeviceRobustness2FeaturesEXT",
+    "VK_EXT_vertex_attribute_divisor": "VkPhysicalDeviceVertexAttributeDivisorFeaturesEXT",
+    "VK_EXT_transform_feedback": "VkPhysicalDeviceTransformFeedbackFeaturesEXT",
+    "VK_EXT_primitives_generated_query": "VkPhysicalDevicePrimitivesGeneratedQueryFeaturesEXT",
+    "VK_EXT_primitive_topology_list_restart": (
+        "VkPhysicalDevicePrimitiveTopologyListRestartFeaturesEXT"
+    ),
+    "VK_EXT_non_seamless_cube_map": "VkPhysicalDeviceNonSeamlessCubeMapFeaturesEXT",
+    "VK_EXT_index_type_uint8": "VkPhysicalDeviceIndexTypeUint8FeaturesEXT",
+    "VK_EXT_image_2d_view_of_3d": "VkPhysicalDeviceImage2DViewOf3DFeaturesEXT",
+    "VK_EXT_shader_atomic_float": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT",
+    "VK_EXT_4444_formats": "VkPhysicalDevice4444FormatsFeaturesEXT",
+    "VK_KHR_shader_clock": "VkPhysicalDeviceShaderClockFeaturesKHR",
+    "VK_EXT_shader_stencil_export": "",
+    "VK_EXT_post_depth_coverage": "",
+    "VK_EXT_depth_range_unrestricted": "",
+}
+"""Extensions that are enabled where they are, with their structs of features."""
+
+NEEDED = ("VK_EXT_provoking_vertex", "VK_EXT_depth_clip_control", "VK_EXT_vertex_attribute_divisor")
+"""Extensions without which OpenGL's rules cannot be kept."""
+
+_CORE = tuple(f"VkPhysicalDeviceVulkan{version}Features" for version in ("11", "12", "13"))
+_NOT_WANTED = frozenset({"bufferDeviceAddressCaptureReplay", "bufferDeviceAddressMultiDevice"})
+
+
+class Device:
+    """A logical device with one queue. Its commands are `device.vk`."""
+
+    def __init__(self, instance: Instance, physical: PhysicalDevice) -> None:
+        self.handle = 0
+        self.live: dict[tuple[str, int], None] = {}  # what was made, in order
+        missing = [name for name in NEEDED if name not in physical.extensions]
+        if missing:
+            raise NoVulkanError(f"the device {physical.name} has no {', '.join(missing)}")
+        self.instance, self.physical = instance, physical
+        self.enabled = frozenset(EXTENSIONS) & physical.extensions
+        structs = [EXTENSIONS[name] for name in sorted(self.enabled) if EXTENSIONS[name]]
+        self.features = physical.features(*_CORE, *structs)
+        self._told: dict[str, bool] = {}
+        for link in (self.features.features, *self.features.kept):
+            for name, kind in link._fields_:
+                if kind is ctypes.c_uint32 and name != "sType":
+                    if name in _NOT_WANTED:
+                        setattr(link, name, 0)
+                    self._told[name] = bool(getattr(link, name))
+        self.lock = threading.Lock()
+        self.family = self._queue_family()
+        self.handle = self._created()
+        instance.devices += 1
+        self.vk = Commands(_lookup(instance, self.handle))
+        queue = ctypes.c_void_p()
+        self.vk.vkGetDeviceQueue(self.handle, self.family, 0, byref(queue))
+        self.queue = queue.value
+        self.memory = make("VkPhysicalDeviceMemoryProperties")
+        instance.vk.vkGetPhysicalDeviceMemoryProperties(physical.handle, byref(self.memory))
+
+    def has(self, extension: str) -> bool:
+        """Whether an extension is enabled."""
+        return extension in self.enabled
+
+    def feature(self, name: str) -> bool:
+        """Whether a feature of any struct is enabled."""
+        return self._told.get(name, False)
+
+    def _queue_family(self) -> int:
+        vk, count = self.instance.vk, ctypes.c_uint32()
+        handle = self.physical.handle
+        vk.vkGetPhysicalDeviceQueueFamilyProperties(handle, byref(count), None)
+        found = (struct("VkQueueFamilyProperties") * count.value)()
+        vk.vkGetPhysicalDeviceQueueFamilyProperties(handle, byref(count), byref(found))
+        for index, family in enumerate(found):
+            if family.queueFlags & 3 == 3:  # graphics and compute
+                return index
+        raise NoVulkanError(f"the device {self.physical.name} has no queue that draws")
+
+    def _created(self) -> int:
+        priority = array([1.0], ctypes.c_float)
+        queue = make(
+            "VkDeviceQueueCreateInfo",
+            queueFamilyIndex=self.family,
+            queueCount=1,
+            pQueuePriorities=priority,
+        )
+        names = sorted(self.enabled)
+        info = make(
+            "VkDeviceCreateInfo",
+            pNext=self.features,
+            queueCreateInfoCount=1,
+            pQueueCreateInfos=queue,
+            enabledExtensionCount=len(names),
+            ppEnabledExtensionNames=array(names) if names else None,
+        )
+        handle = ctypes.c_void_p()
+        create = self.instance.vk.vkCreateDevice
+        create(self.physical.handle, byref(info), None, byref(handle))
+        assert handle.value is not None
+        return handle.value
+
+    def new(self, kind: str, **members: Any) -> int:
+        """Create an object such as "Sampler" from the members of its create info."""
+        command = getattr(self.vk, f"vkCreate{kind}")
+        info, made = make(f"Vk{kind}CreateInfo", **members), ctypes.c_uint64()
+        command(self.handle, byref(info), None, byref(made))
+        self.live[kind, made.value] = None
+        return made.value
+
+    def drop(self, kind: str, handle: int) -> None:
+        """Destroy an object, unless the device is gone and its objects with it."""
+        if self.live.pop((kind, handle), 0) is None:
+            name = "vkFreeMemory" if kind == "Memory" else f"vkDestroy{kind}"
+            getattr(self.vk, name)(self.handle, handle, None)
+
+    def wait_idle(self) -> None:
+        """Until nothing runs any more."""
+        with self.lock:
+            self.vk.vkDeviceWaitIdle(self.handle)
+
+    def __del__(self) -> None:
+        """Nothing refers to the device any more: it goes with all that was made on it."""
+        if self.handle and not sys.is_finalizing():
+            self.vk.vkDeviceWaitIdle(self.handle)
+            for kind, handle in reversed(list(self.live)):
+                self.drop(kind, handle)
+            self.vk.vkDestroyDevice(self.handle, None)
+            self.handle = 0
+            self.instance.devices -= 1
+            self.instance.leave()
+
+
+def _lookup(instance: Instance, device: int) -> Callable[[bytes], int | None]:
+    """How entry points of a device are found."""
+
+    def lookup(name: bytes) -> int | None:
+        text = ctypes.create_string_buffer(name)
+        found: int | None = instance.vk.vkGetDeviceProcAddr(device, byref(text))
+        return found
+
+    return lookup

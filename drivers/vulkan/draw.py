@@ -1,0 +1,276 @@
+"""Draws and dispatches: from bound state to recorded commands."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.vertex.stream import resolved
+from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.state import ComputeInfo, DrawInfo
+
+from .api.binding import byref
+from .batch import Batch
+from .descriptors import Descriptors
+from .dynamic import DynamicState
+from .feedback import Feedback
+from .indices import Indexed, needs_conversion, prepared
+from .memory.resources import VulkanBuffer
+from .pipeline.cache import Pipeline
+from .pipeline.keys import TOPOLOGIES
+from .pipeline.state import pipeline_key, vertex_inputs, vertex_layout
+from .selection import Selection, select, texture_facts
+from .spirv.system import PUSHED
+from .variants import ComputeKey
+
+if TYPE_CHECKING:
+    from .context import VulkanContext
+
+__all__ = ["Draws"]
+
+_PUSH_SIZE = 128
+_MOST_KNOWN = 1024
+"""Combinations of state whose pipelines are found without looking at the state."""
+
+
+class Draws:
+    """What a context draws, and what it has bound in the current batch."""
+
+    def __init__(self, context: VulkanContext) -> None:
+        self.context = context
+        self.vk = context.device.vk
+        self.dirty = True
+        self.descriptors = Descriptors(context)
+        self.dynamic = DynamicState(context)
+        self.feedback = Feedback(context)
+        self._chosen: tuple[Pipeline, Selection] | None = None
+        self._known: dict[Any, tuple[Pipeline, Selection]] = {}
+        self._key: Any = None
+        self._bound = 0
+        self._pushed = b""
+        self._vertices: Any = None
+        self.plans: dict[Any, tuple[Any, ...]] = {}
+
+    def forget(self) -> None:
+        """A new batch begins: nothing is bound in it."""
+        self._bound, self._pushed, self._vertices = 0, b"", None
+        self.descriptors.forget()
+        self.dynamic.forget()
+
+    def forget_shader(self, shader: Any) -> None:
+        """A shader goes, and with it what was made of it."""
+        self._known.clear()
+        self._chosen, self.dirty = None, True
+        for variant in shader.variants.values():
+            self.context.screen.pipelines.forget(variant.program)
+
+    def buffers_moved(self) -> None:
+        """A buffer has other memory: bindings name the old one."""
+        self._vertices = None
+        self.descriptors.stale = True
+
+    # -- draws -----------------------------------------------------------------------------------
+
+    def draw(self, info: DrawInfo) -> None:
+        """Record a draw call."""
+        context, bound = self.context, self.context.bound
+        if bound.shaders.get(Stage.VERTEX) is None:
+            return
+        if info.mode is Primitive.PATCHES and bound.shaders.get(Stage.TESS_EVAL) is None:
+            return
+        if info.indirect is not None:
+            context.on_host(info.indirect.buffer)
+            if info.indirect.count_buffer is not None:
+                context.on_host(info.indirect.count_buffer)
+        if info.count_from_stream_output is not None:
+            self.feedback.count(info.count_from_stream_output)
+        for single in resolved(info):
+            if single.count > 0 and single.instance_count > 0:
+                self._draw(single)
+
+    def _draw(self, info: DrawInfo) -> None:
+        context, raster = self.context, self.context.bound.rasterizer.state
+        if not self.dynamic.can_draw():
+            return
+        indexed = prepared(context, info) if needs_conversion(context, info) else None
+        if indexed is not None and not indexed.count:
+            return
+        mode = info.mode if indexed is None else indexed.mode
+        fills = [raster.fill_front]
+        if raster.fill_front is not raster.fill_back:
+            fills = [raster.fill_front, raster.fill_back]
+        for number, fill in enumerate(fills):
+            side = 0 if len(fills) == 1 else 2 - number  # which faces the pass leaves out
+            self._pass(info, indexed, mode, fill, side)
+
+    def _pass(
+        self, info: DrawInfo, indexed: Indexed | None, mode: Primitive, fill: PolygonMode, side: int
+    ) -> None:
+        context = self.context
+        pipeline, selection = self._prepared(info, mode, fill)
+        self.descriptors.reside(pipeline.link)
+        inputs = self._reside_vertices(pipeline)
+        index = None if indexed is not None else self._reside_indices(info)
+        context.rendering.begin()
+        batch = context.stream.batch
+        commands, vk = batch.commands, self.vk
+        if self._bound != pipeline.handle:
+            vk.vkCmdBindPipeline(commands, 0, pipeline.handle)
+            self._bound = pipeline.handle
+            batch.keeps.add(pipeline)
+        restarts = info.primitive_restart and bool(info.index_size)
+        if indexed is not None:
+            restarts = indexed.restarts
+        self.dynamic.set(commands, restarts, TOPOLOGIES[mode], side, fill)
+        self._bind_vertices(commands, inputs)
+        self.descriptors.bind(batch, pipeline.link, 0)
+        self._push(commands, pipeline, info)
+        self.feedback.begin(selection, mode)
+        if indexed is not None:
+            vk.vkCmdBindIndexBuffer(commands, *indexed.at, 1)
+            vk.vkCmdDrawIndexed(
+                commands, indexed.count, info.instance_count, 0, indexed.bias, info.start_instance
+            )
+        elif index is not None:
+            kind = {1: 1000265000, 2: 0, 4: 1}[info.index_size]
+            vk.vkCmdBindIndexBuffer(commands, index.gpu.handle, info.index_offset, kind)
+            vk.vkCmdDrawIndexed(
+                commands, info.count, info.instance_count, info.start, info.index_bias,
+                info.start_instance,
+            )  # fmt: skip
+        else:
+            vk.vkCmdDraw(commands, info.count, info.instance_count, info.start, info.start_instance)
+        if selection.writes_memory or self.feedback.running:
+            self.descriptors.wrote(pipeline.link)
+            context.rendering.end()
+
+    def _prepared(
+        self, info: DrawInfo, mode: Primitive, fill: PolygonMode
+    ) -> tuple[Pipeline, Selection]:
+        """The pipeline for what is bound; remembered while nothing changes."""
+        bound = self.context.bound
+        patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
+        layout = vertex_layout(bound)
+        textures = texture_facts(bound)
+        what = (mode, info.mode, fill, patch, layout, textures, self.feedback.wanted)
+        if not self.dirty and self._key == what:
+            assert self._chosen is not None
+            return self._chosen
+        whole = (
+            *what, bound.blend, bound.rasterizer, bound.depth_stencil_alpha, bound.elements,
+            bound.framebuffer, bound.sample_mask, bound.min_samples, *bound.shaders.values(),
+        )  # fmt: skip
+        self._key, self.dirty = what, False
+        self._chosen = self._known.get(whole)
+        if self._chosen is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._chosen = self._known[whole] = self._choose(info, mode, fill, patch)
+        return self._chosen
+
+    def _choose(
+        self, info: DrawInfo, mode: Primitive, fill: PolygonMode, patch: int
+    ) -> tuple[Pipeline, Selection]:
+        """Variants and pipeline for a combination of state."""
+        bound = self.context.bound
+        samples = max(1, bound.framebuffer.samples)
+        selection = select(bound, info.mode, self.feedback.wanted, samples)
+        programs = selection.programs
+        if patch and bound.shaders.get(Stage.TESS_CTRL) is None:
+            from .spirv.passthrough import with_control_shader
+
+            programs = with_control_shader(programs, patch)
+        link = self.context.screen.pipelines.link(programs)
+        key = pipeline_key(self.context, selection, link, mode, fill, patch)
+        return self.context.screen.pipelines.graphics(programs, key), selection
+
+    def _push(self, commands: int, pipeline: Pipeline, info: DrawInfo) -> None:
+        """Push constants: what Vulkan has no state or built-in for."""
+        bound = self.context.bound
+        words = np.zeros(_PUSH_SIZE // 4, np.uint32)
+        floats = words.view(np.float32)
+        indexed = bool(info.index_size)
+        words[PUSHED["base_vertex"]] = info.index_bias & 0xFFFFFFFF if indexed else 0
+        words[PUSHED["first_vertex"]] = (info.index_bias if indexed else info.start) & 0xFFFFFFFF
+        words[PUSHED["draw_id"]] = info.draw_id
+        floats[PUSHED["point_size"]] = bound.rasterizer.state.point_size
+        floats[PUSHED["alpha_ref"]] = bound.depth_stencil_alpha.state.alpha_ref_value
+        words[PUSHED["num_samples"]] = max(1, bound.framebuffer.samples)
+        levels = PUSHED["levels"]
+        floats[levels : levels + 6] = info.patch_levels
+        data = words.tobytes()
+        if data != self._pushed:
+            self._pushed = data
+            self.vk.vkCmdPushConstants(
+                commands, pipeline.link.layout.handle, 0x3F, 0, _PUSH_SIZE, int(words.ctypes.data)
+            )
+
+    # -- vertices --------------------------------------------------------------------------------
+
+    def _reside_indices(self, info: DrawInfo) -> VulkanBuffer | None:
+        if not info.index_size:
+            return None
+        buffer = info.index_buffer
+        assert isinstance(buffer, VulkanBuffer)
+        self.context.stream.batch.uses(buffer.gpu, write=False)
+        return buffer
+
+    def _reside_vertices(self, pipeline: Pipeline) -> Any:
+        """Buffers and offsets by binding."""
+        batch: Batch = self.context.stream.batch
+        found = []
+        for bound in vertex_inputs(self.context, pipeline.link.programs[0].doubles):
+            if bound is None:
+                zeros = self.context.screen.samplers.zeros()
+                found.append((zeros.handle, 0))
+                continue
+            gpu, offset = bound
+            batch.uses(gpu, write=False)
+            found.append((gpu.handle, offset))
+        return tuple(found)
+
+    def _bind_vertices(self, commands: int, inputs: Any) -> None:
+        if not inputs or inputs == self._vertices:
+            return
+        self._vertices = inputs
+        count = len(inputs)
+        buffers = (ctypes.c_uint64 * count)(*[handle for handle, _ in inputs])
+        offsets = (ctypes.c_uint64 * count)(*[offset for _, offset in inputs])
+        self.vk.vkCmdBindVertexBuffers(commands, 0, count, byref(buffers), byref(offsets))
+
+    # -- compute ---------------------------------------------------------------------------------
+
+    def compute(self, info: ComputeInfo) -> None:
+        """Record a dispatch."""
+        context = self.context
+        shader = context.bound.shaders.get(Stage.COMPUTE)
+        if shader is None:
+            return
+        grid = info.grid
+        if info.indirect is not None:
+            context.on_host(info.indirect.buffer)
+            buffer = info.indirect.buffer
+            assert isinstance(buffer, VulkanBuffer)
+            words = buffer.bytes_at(info.indirect.offset, 12).view(np.uint32)
+            grid = int(words[0]), int(words[1]), int(words[2])
+        if 0 in grid:
+            return
+        if any(size > 65535 for size in grid):
+            raise GalletteError(f"a grid of {grid} workgroups is too large for the device")
+        context.rendering.end()
+        block = info.block if shader.shader.info.workgroup_size_variable else None
+        program = shader.variant_for(ComputeKey(block)).program
+        pipeline = context.screen.pipelines.compute(program)
+        self.descriptors.reside(pipeline.link)
+        context.stream.barrier()
+        batch = context.stream.batch
+        self.vk.vkCmdBindPipeline(batch.commands, 1, pipeline.handle)
+        batch.keeps.add(pipeline)
+        self.descriptors.bind(batch, pipeline.link, 1)
+        self.vk.vkCmdDispatch(batch.commands, *grid)
+        self.descriptors.wrote(pipeline.link)
+        context.stream.barrier()

@@ -1,0 +1,120 @@
+"""Transform feedback: buffers, and counters from which capturing goes on."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.pipe.enums import Primitive
+from gallette.pipe.state import StreamOutputTarget
+
+from .api.binding import byref
+from .memory.resources import VulkanBuffer
+from .memory.storage import DeviceBuffer
+
+if TYPE_CHECKING:
+    from .context import VulkanContext
+    from .selection import Selection
+
+__all__ = ["Feedback"]
+
+
+class Feedback:
+    """What is captured. Each target has four bytes in which the device counts those written."""
+
+    def __init__(self, context: VulkanContext) -> None:
+        self.context = context
+        self.wanted = self.running = False
+        self._targets: list[StreamOutputTarget | None] = []
+        self._counters: dict[int, tuple[StreamOutputTarget, DeviceBuffer]] = {}
+
+    def bind(self, targets: Sequence[StreamOutputTarget | None], append: bool) -> None:
+        """Capture into these; unless `append`, from their beginnings."""
+        self._targets = list(targets)
+        self.wanted = any(target is not None for target in targets)
+        for target in targets:
+            if target is not None:
+                counter = self._counter(target)
+                if not append:
+                    counter.wait(write=True)
+                    counter.bytes[:4] = 0
+
+    def _counter(self, target: StreamOutputTarget) -> DeviceBuffer:
+        found = self._counters.get(id(target))
+        if found is None:
+            if len(self._counters) > 64:
+                live = {id(each) for each in self._targets}
+                self._counters = {k: v for k, v in self._counters.items() if k in live}
+            screen = self.context.screen
+            made = DeviceBuffer(screen.device, screen.allocator, 16)
+            made.bytes[:] = 0
+            made.bytes[:4].view(np.uint32)[0] = target.written
+            found = self._counters[id(target)] = (target, made)
+        return found[1]
+
+    def count(self, target: StreamOutputTarget) -> None:
+        """Let a target know how many bytes were written."""
+        found = self._counters.get(id(target))
+        if found is not None:
+            self.context.rendering.end()
+            found[1].wait(write=False)
+            target.written = int(found[1].bytes[:4].view(np.uint32)[0])
+
+    def tell(self) -> None:
+        """Work was waited for: let the targets know how many bytes are written."""
+        for target, counter in self._counters.values():
+            if not counter.busy:
+                target.written = int(counter.bytes[:4].view(np.uint32)[0])
+
+    def begin(self, selection: Selection, mode: Primitive) -> None:
+        """Begin to capture, in a render pass."""
+        info = selection.last.stream_output
+        if not self.wanted or info is None or not info.outputs or self.running:
+            return
+        context = self.context
+        batch, vk = context.stream.batch, context.device.vk
+        buffers, offsets, sizes, counters = [], [], [], []
+        for index, target in enumerate(self._targets):
+            if target is None:
+                zeros = context.screen.samplers.zeros()
+                buffers.append(zeros.handle)
+                offsets.append(0)
+                sizes.append(4)
+                counters.append(0)
+                continue
+            resource = target.buffer
+            assert isinstance(resource, VulkanBuffer)
+            if index < len(info.strides):
+                target.stride = info.strides[index]
+            batch.uses(resource.gpu, write=True)
+            resource.touch()
+            counter = self._counter(target)
+            batch.uses(counter, write=True)
+            buffers.append(resource.gpu.handle)
+            offsets.append(target.offset)
+            sizes.append(max(4, min(target.size, resource.desc.width - target.offset)))
+            counters.append(counter.handle)
+        count = len(buffers)
+        first, second, third = (_words(values) for values in (buffers, offsets, sizes))
+        vk.vkCmdBindTransformFeedbackBuffersEXT(
+            batch.commands, 0, count, byref(first), byref(second), byref(third)
+        )
+        self._begun = _words(counters)
+        self._count = count
+        vk.vkCmdBeginTransformFeedbackEXT(batch.commands, 0, count, byref(self._begun), None)
+        self.running = True
+
+    def end(self) -> None:
+        """End capturing, before the render pass ends."""
+        if self.running:
+            self.running = False
+            self.context.device.vk.vkCmdEndTransformFeedbackEXT(
+                self.context.stream.batch.commands, 0, self._count, byref(self._begun), None
+            )
+
+
+def _words(values: Sequence[int]) -> Any:
+    return (ctypes.c_uint64 * len(values))(*values)

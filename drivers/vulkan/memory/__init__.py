@@ -1,0 +1,1 @@
+"""Buffers and images: device memory, mapped memory as NumPy arrays, mirrors and copies."""

@@ -1,0 +1,213 @@
+"""Resources: buffers in mapped memory, and textures as a device image with a mapped mirror.
+
+The mirror of a texture is laid out as `drivers/common/memory` lays out textures, so that the host
+parts of the drivers read and write it directly, and the device copies between it and the image.
+A texture knows which levels are newer where; `copies` copies when the other side is used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gallette.compiler.errors import GalletteError, OutOfMemoryError
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.memory.storage import (
+    MAX_RESOURCE_BYTES,
+    TAIL,
+    Storage,
+    level_bytes,
+    level_offsets,
+)
+from gallette.drivers.vulkan.api.errors import VulkanError
+from gallette.drivers.vulkan.device.device import Device
+from gallette.pipe.enums import Target
+from gallette.pipe.formats import Format
+from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, level_extent
+
+from .allocator import Allocator
+from .formats import COLOR, VulkanFormat, decoded_format, vulkan_format
+from .storage import DeviceBuffer, DeviceImage
+
+__all__ = ["VulkanBuffer", "VulkanTexture", "create_resource", "image_members", "stored_format"]
+
+_IMAGE_TYPES = {Target.TEXTURE_1D: 0, Target.TEXTURE_1D_ARRAY: 0, Target.TEXTURE_3D: 2}
+
+
+class VulkanBuffer(HostResource):
+    """A buffer: its bytes are the device's, mapped."""
+
+    __slots__ = ("allocator", "gpu")
+
+    def __init__(
+        self, desc: ResourceDesc, destroy: Callable[[Resource], None], device: Device,
+        allocator: Allocator,
+    ) -> None:  # fmt: skip
+        self.gpu = DeviceBuffer(device, allocator, desc.width + TAIL)
+        self.allocator = allocator
+        own = np.frombuffer(self.gpu.bytes.data, np.uint8)  # an array whose slices know it
+        own[:] = 0
+        super().__init__(desc, destroy, [own[: desc.width].reshape(1, 1, -1)])
+
+    def replace(self) -> None:
+        """Other memory with the same bytes: batches go on reading what was there."""
+        old = self.storage[0]
+        self.gpu = DeviceBuffer(self.gpu.device, self.allocator, self.desc.width + TAIL)
+        own = np.frombuffer(self.gpu.bytes.data, np.uint8)
+        size = self.desc.width
+        own[:size], own[size:] = old[0, 0], 0
+        self.storage = [own[:size].reshape(1, 1, -1)]
+        self._memory = None
+        self._views.clear()
+
+
+class VulkanTexture(HostResource):
+    """A texture: an image, made when the device first uses it, and a mirror in mapped memory."""
+
+    __slots__ = (
+        "_image",
+        "allocator",
+        "device",
+        "format",
+        "gpu",
+        "newer_image",
+        "newer_mirror",
+        "stored",
+    )
+
+    def __init__(
+        self, desc: ResourceDesc, destroy: Callable[[Resource], None], device: Device,
+        allocator: Allocator,
+    ) -> None:  # fmt: skip
+        self.device, self.allocator = device, allocator
+        self.gpu = DeviceBuffer(device, allocator, level_offsets(desc)[-1] + TAIL)  # the mirror
+        self.gpu.bytes[:] = 0
+        super().__init__(desc, destroy, self._levels(desc))
+        self.stored = stored_format(device, desc.format)  # None: as in the mirror
+        found = vulkan_format(self.stored or desc.format)
+        self.format: VulkanFormat = found or VulkanFormat(0)
+        self._image: DeviceImage | None = None
+        self.newer_mirror: set[int] = set(range(desc.last_level + 1))
+        self.newer_image: set[int] = set()
+
+    def _levels(self, desc: ResourceDesc) -> list[Storage]:
+        """The mirror's levels, as the host parts of drivers lay them out."""
+        own, storage = np.frombuffer(self.gpu.bytes.data, np.uint8), []
+        for level, offset in enumerate(level_offsets(desc)[:-1]):
+            shape = level_bytes(desc, level)
+            storage.append(own[offset : offset + math.prod(shape)].reshape(shape))
+        return storage
+
+    def replace(self) -> None:
+        """Another mirror with the same bytes: batches go on reading the one there was."""
+        old = self.gpu
+        self.gpu = DeviceBuffer(self.device, self.allocator, old.size)
+        self.gpu.bytes[: old.size] = old.bytes[: old.size]
+        self.storage = self._levels(self.desc)
+        self._views.clear()
+
+    @property
+    def image(self) -> DeviceImage:
+        """The device's image."""
+        if self._image is None:
+            desc = self.desc
+            if self.stored is not None:
+                desc = replace(desc, format=self.stored)
+            members = image_members(self.device, desc)
+            if members is None:
+                raise GalletteError(f"{self.device.physical.name} has no {self.desc.format.name}")
+            self._image = DeviceImage(self.device, self.allocator, **members)
+        return self._image
+
+    def host_wrote(self, levels: Iterable[int]) -> None:
+        """The mirror of these levels is newer than the image."""
+        self.newer_mirror.update(levels)
+
+    def device_wrote(self, levels: Iterable[int]) -> None:
+        """The image of these levels is newer than the mirror."""
+        self.newer_image.update(levels)
+        self.writes += 1
+
+    def regions(self, level: int, aspect: int, offset: int) -> tuple[Any, ...]:
+        """A VkBufferImageCopy of a level, as its members."""
+        width, height, depth = level_extent(self.desc, level)
+        layers = 1
+        if self.desc.target is not Target.TEXTURE_3D:
+            layers, depth = depth, 1
+        return offset, 0, 0, (aspect, level, 0, layers), (0, 0, 0), (width, height, depth)
+
+
+def stored_format(device: Device, format: Format) -> Format | None:
+    """Another format that stands for one the device does not sample, or None."""
+    found = vulkan_format(format)
+    if found is not None and device.physical.format_features(found.number)[1] & 1:
+        return None
+    return decoded_format(format)
+
+
+def image_members(device: Device, desc: ResourceDesc) -> dict[str, Any] | None:
+    """What to create an image with; None where the device has no such image."""
+    format = vulkan_format(desc.format)
+    if format is None:
+        return None
+    _, features, _ = device.physical.format_features(format.number)
+    if not features & 1:  # sampled
+        return None
+    usage = 0x1 | 0x2 | 0x4  # transfers, sampled
+    flags = 0
+    if format.aspect == COLOR:
+        flags |= 0x8  # views of other formats
+        usage |= 0x10 if features & 0x80 else 0
+        usage |= 0x8 if features & 0x2 and desc.samples <= 1 else 0
+    else:
+        usage |= 0x20 if features & 0x200 else 0
+    kind = _IMAGE_TYPES.get(desc.target, 1)
+    if desc.format.is_compressed:
+        flags &= ~0x8
+    if kind == 1 and desc.width == desc.height and desc.array_size >= 6 and desc.samples <= 1:
+        flags |= 0x10  # cube views
+    if kind == 2 and usage & 0x10:
+        flags |= 0x20  # views of its slices
+    members: dict[str, Any] = {
+        "flags": flags,
+        "imageType": kind,
+        "format": format.number,
+        "extent": (desc.width, desc.height if kind else 1, desc.depth if kind == 2 else 1),
+        "mipLevels": desc.last_level + 1,
+        "arrayLayers": 1 if kind == 2 else desc.array_size,
+        "samples": max(1, desc.samples),
+        "tiling": 0,
+        "usage": usage,
+    }
+    return members
+
+
+def create_resource(
+    desc: ResourceDesc, ledger: ResourceLedger, device: Device, allocator: Allocator
+) -> HostResource:
+    """A zeroed resource with one reference, entered in the screen's ledger."""
+    if level_offsets(desc)[-1] > MAX_RESOURCE_BYTES // 2:
+        raise OutOfMemoryError(f"out of memory: {level_offsets(desc)[-1]} bytes of {desc.format}")
+
+    def destroy(resource: Resource) -> None:
+        ledger.remove(resource)
+        assert isinstance(resource, HostResource)
+        resource.storage, resource._memory = [], None
+        resource.derived.clear()
+        resource.units.clear()
+        resource._views.clear()
+        if isinstance(resource, VulkanTexture):
+            resource._image = None
+        del resource.gpu  # type: ignore[attr-defined]
+
+    kind = VulkanBuffer if desc.target is Target.BUFFER else VulkanTexture
+    try:
+        made = kind(desc, destroy, device, allocator)
+    except VulkanError as error:
+        raise OutOfMemoryError(f"out of memory: {error}") from error
+    ledger.add(made)
+    return made

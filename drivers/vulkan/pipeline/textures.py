@@ -1,0 +1,243 @@
+"""Samplers and views by what they are made of, and what stands in where nothing is bound."""
+
+from __future__ import annotations
+
+from gallette.drivers.vulkan.api.binding import constant, make
+from gallette.drivers.vulkan.device.device import Device
+from gallette.drivers.vulkan.memory.allocator import Allocator
+from gallette.drivers.vulkan.memory.formats import COLOR, DEPTH, STENCIL, vulkan_format
+from gallette.drivers.vulkan.memory.resources import VulkanTexture
+from gallette.drivers.vulkan.memory.storage import DeviceBuffer, DeviceImage
+from gallette.pipe.enums import Filter, MipFilter, Reduction, Swizzle, Target, Wrap
+from gallette.pipe.formats import FORMATS, Format
+from gallette.pipe.state import SamplerState, SamplerView, Surface
+
+__all__ = ["Samplers", "image_view", "surface_view", "texture_view"]
+
+_WRAPS = {
+    Wrap.REPEAT: 0, Wrap.MIRROR_REPEAT: 1, Wrap.CLAMP_TO_EDGE: 2, Wrap.CLAMP_TO_BORDER: 3,
+    Wrap.CLAMP: 3, Wrap.MIRROR_CLAMP_TO_EDGE: 4, Wrap.MIRROR_CLAMP: 4,
+    Wrap.MIRROR_CLAMP_TO_BORDER: 4,
+}  # fmt: skip
+_VIEW_TYPES = {
+    Target.TEXTURE_1D: 0, Target.TEXTURE_2D: 1, Target.TEXTURE_RECT: 1, Target.TEXTURE_3D: 2,
+    Target.TEXTURE_CUBE: 3, Target.TEXTURE_1D_ARRAY: 4, Target.TEXTURE_2D_ARRAY: 5,
+    Target.TEXTURE_CUBE_ARRAY: 6,
+}  # fmt: skip
+_STANDARD_BORDERS: dict[tuple[float, ...], int] = {
+    (0.0, 0.0, 0.0, 0.0): 0,
+    (0.0, 0.0, 0.0, 1.0): 2,
+    (1.0, 1.0, 1.0, 1.0): 4,
+}
+_CUSTOM_BORDER = constant("VK_BORDER_COLOR_FLOAT_CUSTOM_EXT")  # of integers: the next number
+_DUMMY_SHAPES = {"1D": (0, 1), "2D": (1, 1), "3D": (2, 1), "Cube": (1, 6), "2DRect": (1, 1),
+                 "2DMS": (1, 1), "ExternalOES": (1, 1)}  # fmt: skip
+_DUMMY_VIEWS = {"1D": (0, 4), "2D": (1, 5), "3D": (2, 2), "Cube": (3, 6), "2DRect": (1, 1),
+                "2DMS": (1, 5), "ExternalOES": (1, 1)}  # fmt: skip
+_DUMMY_FORMATS = {"f": 37, "i": 42, "u": 41}  # R8G8B8A8 as unorm, sint and uint
+
+
+class Samplers:
+    """The samplers of a screen, and the textures and buffers that stand in for none."""
+
+    def __init__(self, device: Device, allocator: Allocator) -> None:
+        self.device, self.allocator = device, allocator
+        self._samplers: dict[object, int] = {}
+        self._dummies: dict[object, tuple[DeviceImage, int]] = {}
+        self._buffer: DeviceBuffer | None = None
+
+    def sampler(self, state: SamplerState | None, format: Format | None, is_cube: bool) -> int:
+        """The sampler for a texture of a format."""
+        state = state or SamplerState(min_mip_filter=MipFilter.NONE)
+        integer = format is not None and (
+            format.is_pure_integer or (format.has_stencil and not format.has_depth)
+        )
+        linear = format is None or self._filters(format)
+        border = _border(state, format)
+        found = None if format is None else vulkan_format(format)
+        number = 37 if found is None else found.number
+        custom = border not in _STANDARD_BORDERS
+        hard = is_cube and not state.seamless_cube_map
+        key = (state, integer, linear, border, number if custom else 0, hard)
+        made = self._samplers.get(key)
+        if made is None:
+            made = self._create(state, integer, linear, border, is_cube, number)
+            self._samplers[key] = made
+        return made
+
+    def _filters(self, format: Format) -> bool:
+        found = vulkan_format(format)
+        return (
+            found is not None
+            and bool(self.device.physical.format_features(found.number)[1] & 0x1000)
+            and not format.is_pure_integer
+        )
+
+    def _create(
+        self,
+        state: SamplerState,
+        integer: bool,
+        linear: bool,
+        border: tuple[float, ...],
+        is_cube: bool,
+        number: int,
+    ) -> int:
+        device = self.device
+        chain, color = None, _STANDARD_BORDERS.get(tuple(float(x) for x in border), -1)
+        if color >= 0:
+            color += integer
+        elif device.feature("customBorderColors"):
+            value = make("VkClearColorValue")
+            if integer:
+                value.int32 = tuple(_signed(int(x)) for x in border)
+            else:
+                value.float32 = tuple(float(x) for x in border)
+            chain = make(
+                "VkSamplerCustomBorderColorCreateInfoEXT", customBorderColor=value, format=number
+            )
+            color = _CUSTOM_BORDER + integer
+        else:
+            color = int(integer)
+        if state.reduction is not Reduction.MEAN and device.feature("samplerFilterMinmax"):
+            mode = 1 if state.reduction is Reduction.MIN else 2
+            chain = make("VkSamplerReductionModeCreateInfo", pNext=chain, reductionMode=mode)
+        mips = state.min_mip_filter is not MipFilter.NONE
+        anisotropic = state.max_anisotropy > 1 and device.feature("samplerAnisotropy") and linear
+        flags = 0
+        if is_cube and not state.seamless_cube_map and device.feature("nonSeamlessCubeMap"):
+            flags = 0x4
+        return device.new(
+            "Sampler",
+            pNext=chain,
+            flags=flags,
+            magFilter=int(linear and state.mag_img_filter is Filter.LINEAR),
+            minFilter=int(linear and state.min_img_filter is Filter.LINEAR),
+            mipmapMode=int(linear and state.min_mip_filter is MipFilter.LINEAR),
+            addressModeU=_WRAPS[state.wrap_s],
+            addressModeV=_WRAPS[state.wrap_t],
+            addressModeW=_WRAPS[state.wrap_r],
+            mipLodBias=max(-16.0, min(state.lod_bias, device.physical.limits.maxSamplerLodBias)),
+            anisotropyEnable=int(anisotropic),
+            maxAnisotropy=min(state.max_anisotropy, device.physical.limits.maxSamplerAnisotropy),
+            compareEnable=int(state.compare_enabled),
+            compareOp=int(state.compare_func),
+            minLod=max(state.min_lod, 0.0) if mips else 0.0,
+            maxLod=max(state.max_lod, max(state.min_lod, 0.0)) if mips else 0.25,
+            borderColor=color,
+        )
+
+    def dummy(self, shape: tuple[str, bool, str, bool], storage: bool) -> tuple[DeviceImage, int]:
+        """An image of a shape with one texel, and a view of it."""
+        key = (*shape, storage)
+        found = self._dummies.get(key)
+        if found is None:
+            dim, array, letter, shadow = shape
+            kind, layers = _DUMMY_SHAPES[dim]
+            view = _DUMMY_VIEWS[dim][int(array)]
+            format = 124 if shadow else _DUMMY_FORMATS[letter]  # D16
+            samples = 4 if dim == "2DMS" else 1
+            image = DeviceImage(
+                self.device,
+                self.allocator,
+                flags=0x10 if dim == "Cube" else 0,
+                imageType=kind,
+                format=format,
+                extent=(1, 1, 1),
+                mipLevels=1,
+                arrayLayers=layers,
+                samples=samples,
+                usage=0x2 | (0x8 if storage else 0x4) | (0x20 if shadow else 0),
+            )
+            aspect = DEPTH if shadow else COLOR
+            made = image.view(view, format, aspect, (0, 1), (0, layers))
+            found = self._dummies[key] = image, made
+        return found
+
+    def zeros(self) -> DeviceBuffer:
+        """A buffer of zeros."""
+        if self._buffer is None:
+            self._buffer = DeviceBuffer(self.device, self.allocator, 65536)
+            self._buffer.bytes[:] = 0
+        return self._buffer
+
+
+def _signed(value: int) -> int:
+    value &= 0xFFFFFFFF
+    return value - (1 << 32) if value >> 31 else value
+
+
+def _border(state: SamplerState, format: Format | None) -> tuple[float, ...]:
+    """The border's colour as the image stores it: before the view's swizzle."""
+    if not {Wrap.CLAMP_TO_BORDER, Wrap.CLAMP}.intersection(_wraps(state)):
+        return (0.0, 0.0, 0.0, 0.0)
+    r, g, b, a = state.border_color
+    letters = "".join(c.name for c in format.channels) if format is not None else ""
+    if letters == "A":
+        return (a, 0.0, 0.0, 1.0)
+    if letters == "LA":
+        return (r, a, 0.0, 1.0)
+    return (r, g, b, a)
+
+
+def _wraps(state: SamplerState) -> tuple[Wrap, Wrap, Wrap]:
+    return state.wrap_s, state.wrap_t, state.wrap_r
+
+
+def texture_view(texture: VulkanTexture, view: SamplerView) -> int:
+    """What a shader samples."""
+    stored = texture.stored
+    if stored is not None and not view.format.is_srgb and stored.is_srgb:
+        stored = FORMATS[stored.name.replace("SRGB", "UNORM")]
+    elif stored is not None and view.format.is_srgb:
+        stored = FORMATS[stored.name.replace("UNORM", "SRGB")]
+    found = vulkan_format(stored or view.format)
+    assert found is not None
+    aspect = found.aspect
+    if view.sample_stencil:
+        aspect = STENCIL
+    elif aspect & DEPTH:
+        aspect = DEPTH
+    elif texture.format.aspect & STENCIL and not texture.format.aspect & DEPTH:
+        aspect = STENCIL
+    native = {Swizzle.ZERO: 1, Swizzle.ONE: 2}
+    swizzle = tuple(native.get(s) or found.swizzle[int(s)] for s in view.swizzle)
+    desc = texture.desc
+    levels = (
+        view.first_level,
+        max(1, min(view.last_level, desc.last_level) - view.first_level + 1),
+    )
+    layers = (view.first_layer, view.last_layer - view.first_layer + 1)
+    if view.target is Target.TEXTURE_3D:
+        layers = (0, 1)
+    elif not view.target.is_array:
+        layers = (view.first_layer, 6 if view.target.is_cube else 1)
+    kind = _VIEW_TYPES[view.target]
+    number = found.number if found.aspect == COLOR else texture.format.number
+    return texture.image.view(kind, number, aspect, levels, layers, swizzle, 0x4)  # type: ignore[arg-type]
+
+
+def surface_view(texture: VulkanTexture, surface: Surface) -> int:
+    """What is drawn to."""
+    found = vulkan_format(surface.format)
+    assert found is not None
+    count = surface.last_layer - surface.first_layer + 1
+    one_dimensional = texture.desc.target in (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
+    kind = (4 if count > 1 else 0) if one_dimensional else (5 if count > 1 else 1)
+    usage = 0x10 if found.aspect == COLOR else 0x20
+    number = found.number if found.aspect == COLOR else texture.format.number
+    layers = (surface.first_layer, count)
+    return texture.image.view(kind, number, found.aspect, (surface.level, 1), layers, usage=usage)
+
+
+def image_view(
+    texture: VulkanTexture, format: Format, level: int, layers: tuple[int, int],
+    shape: tuple[str, bool, str, bool],
+) -> int:  # fmt: skip
+    """What a shader loads from and stores to."""
+    found = vulkan_format(format)
+    assert found is not None
+    dim, array, _, _ = shape
+    kind = _DUMMY_VIEWS[dim][int(array)]
+    if dim == "3D":
+        layers = (0, 1)
+    return texture.image.view(kind, found.number, COLOR, (level, 1), layers, usage=0x8)

@@ -1,0 +1,228 @@
+"""Queries: segments of Vulkan queries, one for each render pass a query spans.
+
+Vulkan lets one query of a type be active at a time, within a render pass. So a segment is shared by
+all queries that are active while it runs, and a query's result is the sum over its segments.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from dataclasses import dataclass, field
+
+from gallette.pipe.enums import QueryType
+
+from .api.binding import byref
+from .batch import Batch, Stream
+
+__all__ = ["Queries", "Segment", "VulkanQuery"]
+
+_POOL = 128
+_OCCLUSION = (
+    QueryType.OCCLUSION_COUNTER,
+    QueryType.OCCLUSION_PREDICATE,
+    QueryType.OCCLUSION_PREDICATE_CONSERVATIVE,
+)
+_STATISTICS = (
+    "ia_vertices", "ia_primitives", "vs_invocations", "gs_invocations", "gs_primitives",
+    "c_invocations", "c_primitives", "ps_invocations", "hs_invocations", "ds_invocations",
+    "cs_invocations",
+)  # fmt: skip
+"""Pipeline statistics in the order of Vulkan's bits."""
+_OVERFLOW = (QueryType.SO_OVERFLOW_PREDICATE, QueryType.SO_OVERFLOW_ANY_PREDICATE)
+# Kinds of Vulkan queries: VkQueryType, statistics, values of a result.
+_KINDS: dict[str, tuple[int, int, int]] = {
+    "occlusion": (0, 0, 1),
+    "statistics": (1, 0x7FF, 11),
+    "feedback": (1000028004, 0, 2),
+    "generated": (1000382000, 0, 1),
+}
+
+
+class _Pool:
+    """Vulkan queries of one kind, reset by the host."""
+
+    def __init__(self, stream: Stream, kind: str) -> None:
+        self.stream, self.kind = stream, kind
+        type, statistics, self.values = _KINDS[kind]
+        device = stream.device
+        self.handle = device.new(
+            "QueryPool", queryType=type, queryCount=_POOL, pipelineStatistics=statistics
+        )
+        device.vk.vkResetQueryPool(device.handle, self.handle, 0, _POOL)
+        self.free = list(range(_POOL))
+
+
+class Segment:
+    """A Vulkan query that ran in one render pass."""
+
+    def __init__(self, pool: _Pool, number: int) -> None:
+        self.pool, self.number = pool, number
+        self.batch: Batch = pool.stream.batch
+        self._values: tuple[int, ...] | None = None
+
+    def values(self) -> tuple[int, ...]:
+        """What it counted; waits for the device."""
+        if self._values is None:
+            self.batch.finish()
+            count, device = self.pool.values, self.pool.stream.device
+            found = (ctypes.c_uint64 * count)()
+            device.vk.vkGetQueryPoolResults(
+                device.handle, self.pool.handle, self.number, 1, 8 * count, byref(found),
+                8 * count, 3,
+            )  # fmt: skip
+            self._values = tuple(found)
+        return self._values
+
+    def __del__(self) -> None:
+        """The number is used again, once the device is done with it."""
+        if self._values is None and not self.batch.is_done():
+            self.batch.keeps.add(_Later(self.pool, self.number))
+        else:
+            _give_back(self.pool, self.number)
+
+
+def _give_back(pool: _Pool, number: int) -> None:
+    device = pool.stream.device
+    if pool.handle and device.handle:
+        device.vk.vkResetQueryPool(device.handle, pool.handle, number, 1)
+        pool.free.append(number)
+
+
+class _Later:
+    """Gives a number back when a batch lets go of it."""
+
+    def __init__(self, pool: _Pool, number: int) -> None:
+        self.pool, self.number = pool, number
+
+    def __del__(self) -> None:
+        _give_back(self.pool, self.number)
+
+
+@dataclass(slots=True, eq=False)
+class VulkanQuery:
+    """A query object."""
+
+    type: QueryType
+    index: int = 0
+    active: bool = False
+    segments: list[Segment] = field(default_factory=list)
+    before: int = 0  # nanoseconds
+    after: int = 0
+
+    def release(self) -> None:
+        """Let go of the segments."""
+        self.segments.clear()
+
+    @property
+    def kinds(self) -> tuple[tuple[str, int], ...]:
+        """The Vulkan queries it needs, and of which vertex stream."""
+        if self.type in _OCCLUSION:
+            return (("occlusion", 0),)
+        if self.type is QueryType.PIPELINE_STATISTICS:
+            return (("statistics", 0),)
+        if self.type is QueryType.PRIMITIVES_GENERATED:
+            return (("generated", self.index),)
+        if self.type is QueryType.SO_OVERFLOW_ANY_PREDICATE:
+            return tuple(("feedback", stream) for stream in range(4))
+        if self.type in (QueryType.PRIMITIVES_EMITTED, QueryType.SO_OVERFLOW_PREDICATE):
+            return (("feedback", self.index),)
+        return ()
+
+    def result(self) -> int | dict[str, int]:
+        """The answer; waits for the device."""
+        if self.type is QueryType.TIMESTAMP:
+            return self.after
+        if self.type is QueryType.TIME_ELAPSED:
+            return self.after - self.before
+        found = [segment.values() for segment in self.segments]
+        if self.type is QueryType.PIPELINE_STATISTICS:
+            sums = [sum(column) for column in zip(*found, strict=True)] or [0] * 11
+            return dict(zip(_STATISTICS, sums, strict=True))
+        if self.type in _OVERFLOW:
+            return int(any(needed > written for written, needed in found))
+        total = sum(values[0] for values in found)
+        if self.type is QueryType.OCCLUSION_COUNTER or self.type not in _OCCLUSION:
+            return total
+        return int(total > 0)
+
+
+class Queries:
+    """The queries of a context that are active, and the segments that run."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.active: list[VulkanQuery] = []
+        self._pools: dict[str, list[_Pool]] = {}
+        self._running: dict[tuple[str, int], Segment] = {}
+
+    def begin(self, query: VulkanQuery) -> None:
+        """From now on it counts."""
+        query.segments.clear()
+        query.active = True
+        if query.type is QueryType.TIME_ELAPSED:
+            self._finish()
+            query.before = time.perf_counter_ns()
+        self.active.append(query)
+
+    def end(self, query: VulkanQuery) -> None:
+        """It counts no more."""
+        if query.type in (QueryType.TIME_ELAPSED, QueryType.TIMESTAMP):
+            self._finish()
+            query.after = time.perf_counter_ns()
+        query.active = False
+        if query in self.active:
+            self.active.remove(query)
+
+    def _finish(self) -> None:
+        batch = self.stream.submit()
+        if batch is not None:
+            batch.finish()
+
+    def is_ready(self, query: VulkanQuery) -> bool:
+        """Whether the result is there without waiting; what it waits for is on its way."""
+        if any(segment.batch is self.stream.current for segment in query.segments):
+            self.stream.submit()
+        return all(segment.batch.is_done() for segment in query.segments)
+
+    def resume(self) -> None:
+        """A render pass begins."""
+        commands, vk = self.stream.batch.commands, self.stream.device.vk
+        for query in self.active:
+            for kind, index in query.kinds:
+                segment = self._running.get((kind, index))
+                if segment is None:
+                    segment = self._running[kind, index] = self._segment(kind)
+                    number, pool = segment.number, segment.pool.handle
+                    if kind in ("feedback", "generated"):
+                        vk.vkCmdBeginQueryIndexedEXT(commands, pool, number, 0, index)
+                    else:
+                        vk.vkCmdBeginQuery(commands, pool, number, int(kind == "occlusion"))
+                query.segments.append(segment)
+
+    def pause(self) -> None:
+        """The render pass ends."""
+        commands, vk = self.stream.batch.commands, self.stream.device.vk
+        for (kind, index), segment in self._running.items():
+            if kind in ("feedback", "generated"):
+                vk.vkCmdEndQueryIndexedEXT(commands, segment.pool.handle, segment.number, index)
+            else:
+                vk.vkCmdEndQuery(commands, segment.pool.handle, segment.number)
+        self._running.clear()
+
+    def _segment(self, kind: str) -> Segment:
+        pools = self._pools.setdefault(kind, [])
+        pool = next((pool for pool in pools if pool.free), None)
+        if pool is None:
+            pool = _Pool(self.stream, kind)
+            pools.append(pool)
+        return Segment(pool, pool.free.pop())
+
+    def destroy(self) -> None:
+        """Give the pools back."""
+        device = self.stream.device
+        for pools in self._pools.values():
+            for pool in pools:
+                handle, pool.handle = pool.handle, 0
+                device.drop("QueryPool", handle)
+        self._pools.clear()

@@ -1,0 +1,234 @@
+"""The screen: a Vulkan device as the state tracker sees it, with what its features allow.
+
+A capability the device lacks is not advertised, so nothing that needs it is ever asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from gallette.drivers.common.memory.screen import MemoryScreen
+from gallette.pipe.caps import Caps
+from gallette.pipe.enums import Bind, Target
+from gallette.pipe.formats import Format
+from gallette.pipe.interface import Context
+from gallette.pipe.resource import Resource, ResourceDesc
+
+from .api.binding import byref, make
+from .api.errors import VulkanError
+from .device.device import Device
+from .device.loader import Instance
+from .memory.allocator import Allocator
+from .memory.formats import vulkan_format
+from .memory.resources import create_resource, image_members, stored_format
+from .pipeline.cache import PipelineCache
+from .pipeline.textures import Samplers
+from .variants import VulkanCompiler
+
+__all__ = ["VulkanScreen", "create_screen"]
+
+_SAMPLES = {1: ((0.5, 0.5),), 2: ((0.75, 0.75), (0.25, 0.25)),
+            4: ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875))}  # fmt: skip
+"""Vulkan's standard sample positions, which are the same for every device that has them."""
+_FEATURES = {
+    Bind.SAMPLER_VIEW: 0x1,
+    Bind.RENDER_TARGET: 0x80,
+    Bind.DEPTH_STENCIL: 0x200,
+    Bind.SHADER_IMAGE: 0x2,
+}
+_BUFFER_FEATURES = {Bind.SAMPLER_VIEW: 0x8, Bind.SHADER_IMAGE: 0x10, Bind.VERTEX_BUFFER: 0x40}
+
+
+_UNCOMPRESSED = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
+
+
+class VulkanScreen(MemoryScreen):
+    """A device with one queue."""
+
+    name = "vulkan"
+
+    def __init__(self, device: str = "", validation: bool = False) -> None:
+        self.instance = Instance(validation)
+        self.device = Device(self.instance, self.instance.chosen(device))
+        self.allocator = Allocator(self.device)
+        self.compiler = VulkanCompiler()
+        self.pipelines = PipelineCache(self.device)
+        self.samplers = Samplers(self.device, self.allocator)
+        super().__init__(_caps(self.device))
+        self._known: dict[Any, bool] = {}
+
+    def describe(self) -> str:
+        return f"vulkan ({self.device.physical.name})"
+
+    def is_format_supported(self, format: Format, target: Target, samples: int, bind: Bind) -> bool:
+        key = (format, target, samples, bind)
+        if key not in self._known:
+            self._known[key] = self._can_do(*key)
+        return self._known[key]
+
+    def _can_do(self, format: Format, target: Target, samples: int, bind: Bind) -> bool:
+        if bind & Bind.VERTEX_BUFFER:
+            return super().is_format_supported(format, target, samples, bind)
+        stored = stored_format(self.device, format)
+        if stored is not None:
+            if bind & ~Bind.SAMPLER_VIEW or target in _UNCOMPRESSED:
+                return False
+            return self._can_do(stored, target, samples, bind)
+        found = vulkan_format(format)
+        if found is None:
+            return False
+        if samples > 1 and samples not in _SAMPLES:
+            return False
+        if bind & Bind.DEPTH_STENCIL and not format.is_depth_stencil:
+            return False
+        if bind & Bind.RENDER_TARGET and format.is_depth_stencil:
+            return False
+        _, optimal, buffers = self.device.physical.format_features(found.number)
+        if target is Target.BUFFER:
+            wanted = sum(bit for flag, bit in _BUFFER_FEATURES.items() if bind & flag)
+            return buffers & wanted == wanted
+        wanted = sum(bit for flag, bit in _FEATURES.items() if bind & flag) | 1
+        if optimal & wanted != wanted:
+            return False
+        if format.is_compressed and target in _UNCOMPRESSED:
+            return False
+        return self._image_exists(format, target, samples)
+
+    def _image_exists(self, format: Format, target: Target, samples: int) -> bool:
+        depth, layers = (1, 6 if target.is_cube else 1)
+        desc = ResourceDesc(target, format, 8, 8, depth, layers, samples=samples)
+        members = image_members(self.device, desc)
+        if members is None:
+            return False
+        made = make("VkImageFormatProperties")
+        try:
+            self.instance.vk.vkGetPhysicalDeviceImageFormatProperties(
+                self.device.physical.handle,
+                members["format"],
+                members["imageType"],
+                0,
+                members["usage"],
+                members["flags"],
+                byref(made),
+            )
+        except VulkanError:
+            return False
+        return bool(made.sampleCounts & max(1, samples))
+
+    def resource_create(self, desc: ResourceDesc) -> Resource:
+        return create_resource(desc, self.resources, self.device, self.allocator)
+
+    def context_create(self) -> Context:
+        from .context import VulkanContext
+
+        return VulkanContext(self)
+
+    def get_timestamp(self) -> int:
+        return time.perf_counter_ns()
+
+    def notes(self) -> list[str]:
+        """What the device lacks, and what is therefore not advertised or done by the host."""
+        return [f"no {what}: {need}" for what, need, has in _needs(self.device) if not has]
+
+    @property
+    def messages(self) -> list[str]:
+        """What the validation layers said."""
+        return self.instance.messages.texts
+
+    def destroy(self) -> None:
+        self.device.wait_idle()
+
+
+def _caps(device: Device) -> Caps:
+    limits, has, feature = device.physical.limits, device.has, device.feature
+    stages = {"vertex", "fragment", "compute"}
+    if feature("tessellationShader"):
+        stages |= {"tess_ctrl", "tess_eval"}
+    if feature("geometryShader"):
+        stages.add("geometry")
+    feedback = feature("transformFeedback") and feature("primitivesGeneratedQuery")
+    counts = limits.framebufferColorSampleCounts & limits.framebufferDepthSampleCounts
+    samples = [count for count in _SAMPLES if counts & count]
+    anisotropy = limits.maxSamplerAnisotropy if feature("samplerAnisotropy") else 1.0
+    return Caps(
+        glsl_version=460,
+        fp64=feature("shaderFloat64"),
+        int64=feature("shaderInt64"),
+        max_texture_2d_size=min(limits.maxImageDimension2D, 1 << 14),
+        max_texture_3d_size=min(limits.maxImageDimension3D, 1 << 11),
+        max_texture_cube_size=min(limits.maxImageDimensionCube, 1 << 14),
+        max_texture_array_layers=min(limits.maxImageArrayLayers, 1 << 11),
+        max_texture_buffer_size=min(limits.maxTexelBufferElements, 1 << 27),
+        max_render_targets=min(limits.maxColorAttachments, 8),
+        max_dual_source_render_targets=int(feature("dualSrcBlend")),
+        max_samplers=16,
+        max_viewports=16 if feature("multiViewport") else 1,
+        max_vertex_attribs=min(limits.maxVertexInputAttributes, 16),
+        max_vertex_buffers=min(limits.maxVertexInputBindings, 16),
+        max_varyings=min(limits.maxVertexOutputComponents // 4 - 2, 32),
+        max_const_buffers=min(limits.maxPerStageDescriptorUniformBuffers, 15),
+        max_shader_buffers=8,
+        max_shader_images=8,
+        max_stream_output_buffers=4 if feedback else 0,
+        max_vertex_streams=4 if feedback and feature("geometryStreams") else 1,
+        max_samples=max(samples) if len(samples) > 1 else 1,
+        sample_positions=tuple(_SAMPLES[count] for count in samples) if len(samples) > 1 else (),
+        max_clip_planes=min(limits.maxClipDistances, 8),
+        max_point_size=limits.pointSizeRange[1],
+        max_line_width=limits.lineWidthRange[1],
+        max_anisotropy=anisotropy,
+        max_lod_bias=limits.maxSamplerLodBias,
+        stages=frozenset(stages),
+        compute=True,
+        layered_rendering=feature("geometryShader") and feature("shaderOutputLayer"),
+        seamless_cube_map=True,
+        depth_clip_disable=feature("depthClamp"),
+        indep_blend=feature("independentBlend"),
+        logic_op=feature("logicOp"),
+        polygon_mode=feature("fillModeNonSolid"),
+        depth_bounds=feature("depthBounds"),
+        stencil_export=has("VK_EXT_shader_stencil_export"),
+        filter_minmax=feature("samplerFilterMinmax"),
+        post_depth_coverage=has("VK_EXT_post_depth_coverage"),
+    )
+
+
+def _needs(device: Device) -> list[tuple[str, str, bool]]:
+    """Capabilities, the features or extensions behind them, and whether they are there."""
+    feature, has = device.feature, device.has
+    names = [
+        ("tessellation", "tessellationShader"),
+        ("geometry shaders", "geometryShader"),
+        ("doubles", "shaderFloat64"),
+        ("64-bit integers", "shaderInt64"),
+        ("transform feedback", "transformFeedback"),
+        ("several viewports", "multiViewport"),
+        ("dual-source blending", "dualSrcBlend"),
+        ("depth bounds test", "depthBounds"),
+        ("logic operations", "logicOp"),
+        ("filters that take the smallest texel", "samplerFilterMinmax"),
+        ("border colours of any value", "customBorderColors"),
+        ("lines of Bresenham's rule", "bresenhamLines"),
+        ("line stipple", "stippledBresenhamLines"),
+        ("blocks of ETC2 (the host decodes them)", "textureCompressionETC2"),
+        ("blocks of ASTC (the host decodes them)", "textureCompressionASTC_LDR"),
+        ("blocks of S3TC and BPTC (the host decodes them)", "textureCompressionBC"),
+        ("index bytes (the host widens them)", "indexTypeUint8"),
+    ]
+    rows = [(what, name, feature(name)) for what, name in names]
+    for what, extension in (
+        ("stencil values from shaders", "VK_EXT_shader_stencil_export"),
+        ("coverage after early tests", "VK_EXT_post_depth_coverage"),
+    ):
+        rows.append((what, extension, has(extension)))
+    return rows
+
+
+def create_screen(device: str = "", validation: bool = False) -> VulkanScreen:
+    """A screen on a Vulkan device; `device` is a number or a part of its name.
+
+    `validation` turns the validation layers on; what they say goes to standard error.
+    """
+    return VulkanScreen(device, validation or bool(os.environ.get("GALLETTE_VULKAN_VALIDATION")))

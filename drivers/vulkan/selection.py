@@ -1,0 +1,164 @@
+"""Which variants a draw needs: keys from bound state, stage by stage from the last to the first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.bound import Bound
+from gallette.drivers.common.variants.standard import saturated
+from gallette.pipe.enums import POINTS_AND_LINES, PolygonMode, Primitive
+from gallette.pipe.state import SamplerState
+
+from .spirv.program import Program
+from .variants import VulkanFragmentKey, VulkanVertexKey
+
+__all__ = ["Selection", "select", "texture_facts"]
+
+_BEFORE = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
+
+
+_QUADS = {Primitive.QUADS: "halves", Primitive.QUAD_STRIP: "halves", Primitive.POLYGON: "one"}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The programs of a draw in the order of their stages, and what is rasterized."""
+
+    programs: tuple[Program, ...]
+    points: bool  # points come out of the last stage before the rasterizer
+    lines: bool
+    writes_memory: bool
+    last: Any  # the shader object whose outputs are captured
+
+
+def _rasterized(bound: Bound, mode: Primitive) -> Primitive:
+    """What comes out of the last stage before the rasterizer."""
+    geometry, tess = bound.shaders.get(Stage.GEOMETRY), bound.shaders.get(Stage.TESS_EVAL)
+    if geometry is not None:
+        name = geometry.shader.info.output_primitive
+        return {"points": Primitive.POINTS, "line_strip": Primitive.LINES}.get(
+            name, Primitive.TRIANGLES
+        )
+    if tess is not None:
+        info = tess.shader.info
+        if info.tess_point_mode:
+            return Primitive.POINTS
+        return Primitive.LINES if info.tess_primitive == "isolines" else Primitive.TRIANGLES
+    return mode
+
+
+def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Selection:
+    """Variants for the bound state."""
+    raster = bound.rasterizer.state
+    chain = [bound.shaders[stage] for stage in _BEFORE if bound.shaders.get(stage) is not None]
+    fragment = None if raster.rasterizer_discard else bound.shaders.get(Stage.FRAGMENT)
+    out = _rasterized(bound, mode)
+    polygons = out not in POINTS_AND_LINES
+    points = out is Primitive.POINTS or (
+        polygons and PolygonMode.POINT in (raster.fill_front, raster.fill_back)
+    )
+    last = chain[-1]
+    programs: list[Program] = []
+    for shader in chain:
+        if shader is not last:
+            key = VulkanVertexKey(clip_mask=0xFF, point_size="written")
+        else:
+            key = VulkanVertexKey.of(shader.reads, raster)
+            own = shader.reads.writes_clip_distance or key.clip_planes
+            # Size 1 is the rule for a stage that may write it but does not.
+            size = "vertex" if raster.point_size_per_vertex else "state"
+            key = replace(
+                key,
+                clip_mask=raster.clip_plane_enable if own else 0,
+                point_size=size if points else "",
+                # Devices differ in whether they draw such points, and lavapipe says it does not.
+                clip_points=out is Primitive.POINTS
+                and raster.point_clip_sides
+                and not raster.rasterizer_discard,
+                stream_output=shader.stream_output if capturing else None,
+            )
+        programs.append(_linked(shader, key, programs))
+    if fragment is not None:
+        wanted = replace(_fragment_key(bound, fragment, out, samples), quads=_QUADS.get(mode, ""))
+        programs.append(_linked(fragment, wanted, programs))
+    return Selection(
+        tuple(programs),
+        points,
+        out in POINTS_AND_LINES and out is not Primitive.POINTS,
+        any(program.writes_memory for program in programs),
+        last,
+    )
+
+
+def _fragment_key(bound: Bound, shader: Any, out: Primitive, samples: int) -> VulkanFragmentKey:
+    raster, framebuffer = bound.rasterizer.state, bound.framebuffer
+    bindings = bound.stages[Stage.FRAGMENT]
+    samplers: list[SamplerState | None] = [
+        None if cso is None else cso.state for cso in bindings.samplers
+    ]
+    blend = bound.blend.state
+    mask = 0
+    for index, surface in enumerate(framebuffer.cbufs):
+        if surface is not None:
+            mask |= blend.target(index).colormask
+    if shader.shader.info.writes_memory:
+        mask = max(mask, 1)
+    key = VulkanFragmentKey.of(
+        shader.reads,
+        raster,
+        bound.depth_stencil_alpha.state,
+        framebuffer,
+        out,
+        samplers,
+        mask,
+        sample_shading=bound.min_samples > 1 and samples > 1,
+    )
+    first = framebuffer.cbufs[0] if framebuffer.cbufs else None
+    alpha = first is not None and first.format.channels[0].name == "A"
+    return replace(
+        key,
+        depth_only=False,
+        flat_colors=False,
+        two_sided_color=key.two_sided_color and out not in POINTS_AND_LINES,
+        upper_left=raster.sprite_coord_upper_left,
+        color_buffers=max(1, len(framebuffer.cbufs)),
+        stipple=raster.poly_stipple_enable and out not in POINTS_AND_LINES,
+        alpha_to_red=alpha,
+        swizzles=_comparisons(bound, shader),
+        flat_by_state=key.flat_colors,
+    )
+
+
+def _comparisons(bound: Bound, shader: Any) -> tuple[Any, ...]:
+    """The swizzles of depth textures, which apply to the result of a comparison."""
+    bindings, found = bound.stages[Stage.FRAGMENT], []
+    for index in shader.reads.samplers:
+        view = bindings.view(index)
+        state = bindings.sampler(index)
+        if view is not None and state is not None and state.compare_enabled:
+            swizzle = tuple(int(s) for s in view.swizzle)
+            if swizzle != (0, 1, 2, 3):
+                found.append((index, swizzle))
+    return tuple(found)
+
+
+def texture_facts(bound: Bound) -> tuple[Any, ...]:
+    """What of textures and samplers the choice of fragment variants depends on."""
+    fragment = bound.shaders.get(Stage.FRAGMENT)
+    if fragment is None or not fragment.reads.samplers:
+        return ()
+    samplers = [None if c is None else c.state for c in bound.stages[Stage.FRAGMENT].samplers]
+    return saturated(fragment.reads, samplers), _comparisons(bound, fragment)
+
+
+def _linked(shader: Any, key: Any, before: list[Program]) -> Program:
+    """The variant; slots it reads that the stage before does not write are constants."""
+    program: Program = shader.variant_for(key).program
+    if before:
+        written = set(before[-1].outputs)
+        missing = tuple(slot for slot in program.inputs if slot not in written)
+        if missing:
+            program = shader.variant_for(replace(key, zero_inputs=missing)).program
+    return program

@@ -1,0 +1,277 @@
+"""Inputs, and reading outputs back."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.instrs import Intrinsic
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.spirv.emit.values import Value
+
+from .code import DriverCode, handles
+from .interface import CLIP_SLOTS, CULL_SLOTS
+
+__all__ = ["builtin_floats", "per_vertex_length", "read_slot"]
+
+_LEVELS = {VaryingSlot.TESS_LEVEL_OUTER: ("TessLevelOuter", 4),
+           VaryingSlot.TESS_LEVEL_INNER: ("TessLevelInner", 2)}  # fmt: skip
+_INTEGERS = {VaryingSlot.PRIMITIVE_ID: "PrimitiveId", VaryingSlot.LAYER: "Layer",
+             VaryingSlot.VIEWPORT: "ViewportIndex"}  # fmt: skip
+MAX_PATCH = 32
+_CORNERS = {"points": 1, "lines": 2, "lines_adjacency": 4, "triangles": 3, "triangles_adjacency": 6}
+
+
+def per_vertex_length(c: DriverCode, storage: str) -> int:
+    """How many vertices an arrayed input or output has."""
+    info = c.interface.shader.info
+    if storage == "Output":
+        return info.vertices_out
+    return _CORNERS[info.input_primitive] if c.stage is Stage.GEOMETRY else MAX_PATCH
+
+
+def builtin_floats(c: DriverCode, slots: tuple[VaryingSlot, ...], storage: str) -> int:
+    """How many floats the array of clip or cull distances has: 4, or 8 where both slots are."""
+    info = c.interface.shader.info
+    used = info.inputs_read if storage == "Input" else info.outputs_written
+    return 8 if int(slots[1]) in used else 4
+
+
+def _patch(c: DriverCode, slot: int) -> bool:
+    return slot >= VaryingSlot.PATCH0 or slot in _LEVELS
+
+
+def read_slot(c: DriverCode, storage: str, slot: int, vertex: Value | None) -> Value:
+    """All four components of a slot, of a vertex of the primitive perhaps."""
+    b = c.b
+    f32 = b.float_type()
+    vec4 = c.interface.vec4()
+    length = per_vertex_length(c, storage) if vertex is not None else 0
+    at = [] if vertex is None else [vertex.id]
+    if slot in c.options.zero_inputs and storage == "Input":
+        raw = (0, 0, 0, 0x3F800000)
+        return c.values.constant("f", 32, raw)
+    if slot in _LEVELS:
+        name, count = _LEVELS[VaryingSlot(slot)]
+        type = c.interface.array_of(f32, count)
+        var = c.interface.builtin_array(storage, name, type, 0, patch=True)
+        return _floats(c, storage, var, [], 0, count)
+    if slot in CLIP_SLOTS or slot in CULL_SLOTS:
+        slots, name = (
+            (CLIP_SLOTS, "ClipDistance") if slot in CLIP_SLOTS else (CULL_SLOTS, "CullDistance")
+        )
+        type = c.interface.array_of(f32, builtin_floats(c, slots, storage))
+        var = c.interface.builtin_array(storage, name, type, length)
+        return _floats(c, storage, var, at, 4 * slots.index(VaryingSlot(slot)), 4)
+    if slot == VaryingSlot.PSIZ and (vertex is not None or c.stage is not Stage.FRAGMENT):
+        var = c.interface.builtin_array(storage, "PointSize", f32, length)
+        size = _load(c, storage, var, at, f32)
+        return Value(b.op("OpCompositeConstruct", vec4, *[size] * 4), "f", 32, 4)
+    if slot == VaryingSlot.POS:
+        var = c.interface.builtin_array(storage, "Position", vec4, length)
+    elif slot in _INTEGERS and storage == "Input":
+        id, _ = c.builtin_value(_INTEGERS[VaryingSlot(slot)], "i", 1, 0)
+        if slot == VaryingSlot.PRIMITIVE_ID:
+            id = primitive_id(c, id)
+        return Value(b.op("OpCompositeConstruct", c.interface.vec4("u"), *[id] * 4), "u", 32, 4)
+    else:
+        patch = _patch(c, slot) and c.stage in (Stage.TESS_CTRL, Stage.TESS_EVAL)
+        var = c.interface.slot(storage, slot, "f", length, patch)
+    return Value(_load(c, storage, var, at, vec4), "f", 32, 4)
+
+
+def _load(c: DriverCode, storage: str, var: int, at: list[int], type: int) -> int:
+    b = c.b
+    if at:
+        var = b.op("OpAccessChain", b.pointer(storage, type), var, *at)
+    return b.op("OpLoad", type, var)
+
+
+def _floats(c: DriverCode, storage: str, var: int, at: list[int], first: int, count: int) -> Value:
+    """Some floats of an array as a vector of four."""
+    b, f32 = c.b, c.b.float_type()
+    parts = [_load(c, storage, var, [*at, b.uint(first + i)], f32) for i in range(count)]
+    parts += [c.values.constant("f", 32, (0,)).id] * (4 - count)
+    return Value(b.op("OpCompositeConstruct", c.interface.vec4(), *parts), "f", 32, 4)
+
+
+def _deliver(c: DriverCode, instr: Intrinsic, whole: Value) -> None:
+    first = instr["component"]
+    v = c.values.swizzle(whole, tuple(range(first, first + instr.result.num_components)))
+    c.values.set(instr.result, v.id, v.kind)
+
+
+def _slots_of(c: DriverCode, instr: Intrinsic, storage: str, offset: int,
+              vertex: Value | None = None) -> None:  # fmt: skip
+    """Read the slot an instruction names; with an offset that is not known, each it may be."""
+    slot = int(instr["location"])
+    known = const_int(instr.srcs[offset].value)
+    if known is not None:
+        whole = read_slot(c, storage, slot + known, vertex)
+    else:
+        index = c.source(instr, offset)
+        count = max(1, instr["num_slots"])
+        whole = c.choice_of(
+            index, count, lambda number: c.as_float(read_slot(c, storage, slot + number, vertex))
+        )
+    _deliver(c, instr, whole)
+
+
+@handles("load_input")
+def _input(c: DriverCode, instr: Intrinsic) -> None:
+    if c.stage is Stage.VERTEX:
+        _attribute(c, instr)
+        return
+    if c.stage is Stage.FRAGMENT:
+        offset = const_int(instr.srcs[0].value) or 0
+        _decorate(c, int(instr["location"]) + offset, "flat", "pixel")
+    _slots_of(c, instr, "Input", 0)
+
+
+def _attribute(c: DriverCode, instr: Intrinsic) -> None:
+    """A vertex attribute, by the number of its vertex element."""
+    known = const_int(instr.srcs[0].value)
+    base = int(instr["base"])
+    if known is not None:
+        _deliver(c, instr, _element(c, instr, base + known))
+        return
+    index = c.source(instr, 0)
+    count = max(1, instr["num_slots"])
+    _deliver(c, instr, c.choice_of(index, count, lambda n: _element(c, instr, base + n)))
+
+
+def _element(c: DriverCode, instr: Intrinsic, base: int) -> Value:
+    b = c.b
+    kind = {"f": "f", "u": "u"}.get(instr["dest_type"][0], "i")
+    if instr.result.bit_size == 64:
+        c.interface.doubles.add(base)
+        # Doubles arrive as pairs of words, two to a location.
+        var = c.interface.slot("Input", base, "u")
+        words = [b.op("OpLoad", c.interface.vec4("u"), var)]
+        if instr["component"] + instr.result.num_components > 2:
+            c.interface.wide.add(base)
+            high = c.interface.slot("Input", base + 64, "u")
+            words.append(b.op("OpLoad", c.interface.vec4("u"), high))
+        pair, wide = c.values.type("u", 32, 2), c.values.type("u", 64)
+        parts = []
+        for word in words:
+            for half in (0, 2):
+                two = b.op("OpVectorShuffle", pair, word, word, half, half + 1)
+                parts.append(b.op("OpBitcast", wide, two))
+        n = len(parts)
+        id = b.op("OpCompositeConstruct", c.values.type("u", 64, n), *parts)
+        return Value(id, "u", 64, n)
+    id = b.op("OpLoad", c.interface.vec4(kind), c.interface.slot("Input", base, kind))
+    if kind == "i":
+        id, kind = b.op("OpBitcast", c.interface.vec4("u"), id), "u"
+    return Value(id, kind, 32, 4)
+
+
+def primitive_id(c: DriverCode, id: int) -> int:
+    """The number of OpenGL's primitive: quads and polygons are several of the device's."""
+    if c.options.quads == "one":
+        return c.b.uint(0)
+    if c.options.quads == "halves":
+        return c.b.op("OpShiftRightLogical", c.b.int_type(), id, c.b.uint(1))
+    return id
+
+
+@handles("load_primitive_id")
+def _primitive_id(c: DriverCode, instr: Intrinsic) -> None:
+    id, kind = c.builtin_value("PrimitiveId", "i", 1, 0)
+    c.values.set(instr.result, primitive_id(c, id), kind)
+
+
+@handles("load_per_vertex_input")
+def _vertex_input(c: DriverCode, instr: Intrinsic) -> None:
+    _slots_of(c, instr, "Input", 1, c.source(instr, 0))
+
+
+@handles("load_output")
+def _output(c: DriverCode, instr: Intrinsic) -> None:
+    if c.stage is Stage.TESS_CTRL:
+        _slots_of(c, instr, "Output", 0)
+        return
+    from .outputs import private_output
+
+    slot = int(instr["location"]) + (const_int(instr.srcs[0].value) or 0)
+    var, kind = private_output(c, slot, 0, "f")
+    _deliver(c, instr, Value(c.b.op("OpLoad", c.interface.vec4(kind), var), kind, 32, 4))
+
+
+@handles("load_per_vertex_output")
+def _vertex_output(c: DriverCode, instr: Intrinsic) -> None:
+    _slots_of(c, instr, "Output", 1, c.source(instr, 0))
+
+
+# Interpolation.
+
+
+def _decorate(c: DriverCode, slot: int, interp: str, where: str) -> None:
+    """Say how a fragment input is interpolated, once."""
+    key = ("interp", slot)
+    if key in c.b.known or slot in c.options.zero_inputs:
+        return
+    if slot in CLIP_SLOTS or slot in CULL_SLOTS or slot in _INTEGERS:
+        return
+    c.b.known[key] = 1
+    id = c.interface.slot("Input", slot)
+    if interp == "flat":
+        c.b.decorate(id, "Flat")
+        return
+    if interp in ("noperspective", "linear"):
+        c.b.decorate(id, "NoPerspective")
+    if where == "centroid":
+        c.b.decorate(id, "Centroid")
+    elif where == "sample" or c.options.sample_shading:
+        c.b.capability("SampleRateShading")
+        c.b.decorate(id, "Sample")
+
+
+@handles(
+    *[
+        f"load_barycentric_{kind}"
+        for kind in ("pixel", "centroid", "sample", "at_offset", "at_sample")
+    ]
+)
+def _barycentric(c: DriverCode, instr: Intrinsic) -> None:
+    """Nothing: the load that takes it says where it interpolates."""
+
+
+@handles("load_interpolated_input")
+def _interpolated(c: DriverCode, instr: Intrinsic) -> None:
+    at = instr.srcs[0].value.instr
+    assert isinstance(at, Intrinsic)
+    where = at.name.removeprefix("load_barycentric_")
+    slot = int(instr["location"]) + (const_int(instr.srcs[1].value) or 0)
+    if const_int(instr.srcs[1].value) is None:
+        for number in range(max(1, instr["num_slots"])):
+            _decorate(c, int(instr["location"]) + number, str(at["interp"]), where)
+        _slots_of(c, instr, "Input", 1)
+        return
+    first = ("interp", slot) not in c.b.known
+    if first and where in ("pixel", "centroid", "sample"):
+        c.b.known["where", slot] = {"pixel": 1, "centroid": 2, "sample": 3}[where]
+    _decorate(c, slot, str(at["interp"]), where if first else "pixel")
+    same = c.b.known.get(("where", slot), 1) == {"pixel": 1, "centroid": 2, "sample": 3}.get(where)
+    if same or slot in c.options.zero_inputs or slot in CLIP_SLOTS:
+        _slots_of(c, instr, "Input", 1)
+        return
+    b = c.b
+    b.capability("InterpolationFunction")
+    var, vec4 = c.interface.slot("Input", slot), c.interface.vec4()
+    if where == "at_offset":
+        offset = c.values.get(at.srcs[0].value, "f").id
+        id = b.ext("InterpolateAtOffset", vec4, var, offset)
+    elif where in ("at_sample", "sample"):
+        b.capability("SampleRateShading")
+        sample = (
+            c.values.get(at.srcs[0].value, "u").id
+            if where == "at_sample"
+            else c.builtin_value("SampleId", "i", 1, 0)[0]
+        )
+        id = b.ext("InterpolateAtSample", vec4, var, sample)
+    elif where == "centroid":
+        id = b.ext("InterpolateAtCentroid", vec4, var)
+    else:
+        id = b.ext("InterpolateAtOffset", vec4, var, c.values.constant("f", 32, (0, 0)).id)
+    _deliver(c, instr, Value(id, "f", 32, 4))

@@ -1,0 +1,69 @@
+"""A module whose locations and bindings are filled in when a pipeline is made.
+
+Stages are compiled apart, so neither knows which slots the other has. A `Program` remembers which
+words of its module are the location of which slot, and the binding of which descriptor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.spirv.module import Instruction, Module
+
+__all__ = ["Binding", "Open", "Program"]
+
+Open = tuple[str, int]
+"""What a word stands for: `("in", slot)`, `("out", slot)`, or a descriptor such as `("tex", 3)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A descriptor of a program: its VkDescriptorType, how many there are, and of what shape.
+
+    `shape` of textures and images is (Dim, is it an array?, letter of the texels, is it compared?).
+    """
+
+    type: int
+    count: int = 1
+    shape: tuple[str, bool, str, bool] = ("2D", False, "f", False)
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    """One stage of a pipeline."""
+
+    stage: Stage
+    words: npt.NDArray[np.uint32]
+    open: tuple[tuple[int, Open], ...]  # indices of words, and what they stand for
+    bindings: dict[Open, Binding]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    wide_inputs: frozenset[int] = frozenset()  # of vertex shaders: those of two locations
+    doubles: frozenset[int] = frozenset()  # of vertex shaders: inputs of 64 bits
+    writes_memory: bool = False
+    module: Module | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, stage: Stage, module: Module, marks: Iterable[tuple[Instruction, int, Open]],
+           **facts: Any) -> Program:  # fmt: skip
+        """`marks` are instructions, which of their words is open, and what it stands for."""
+        at, where = 5, {}
+        for instr in module.instructions:
+            where[id(instr)] = at
+            at += 1 + len(instr.words)
+        words = np.frombuffer(module.to_bytes(), "<u4").copy()
+        found = tuple((where[id(instr)] + 1 + word, what) for instr, word, what in marks)
+        return cls(stage, words, found, module=module, **facts)
+
+    def linked(self, numbers: Mapping[Open, int]) -> npt.NDArray[np.uint32]:
+        """The module with its locations and bindings."""
+        words = self.words.copy()
+        for index, what in self.open:
+            words[index] = numbers[what]
+        return words

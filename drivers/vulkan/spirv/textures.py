@@ -1,0 +1,288 @@
+"""Texture lookups and images by number."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.instrs import Intrinsic, LoadConst, Tex
+from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.types import FLOAT, INT, UINT, Dim, image_coordinates
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.spirv.emit.textures import Textures
+from gallette.compiler.spirv.emit.types import FORMATS
+from gallette.compiler.spirv.emit.values import Value
+from gallette.compiler.spirv.grammar import value_of
+
+from .code import DriverCode, handles
+from .program import Open
+
+__all__ = ["emit_tex"]
+
+_MOST = 32
+"""Textures that an index which is not known may choose among."""
+_BASIC_FORMATS = frozenset(
+    [
+        "Rgba32f",
+        "Rgba16f",
+        "R32f",
+        "Rgba8",
+        "Rgba8Snorm",
+        "Rgba32i",
+        "Rgba16i",
+        "Rgba8i",
+        "R32i",
+        "Rgba32ui",
+        "Rgba16ui",
+        "Rgba8ui",
+        "R32ui",
+    ]
+)
+
+
+class DriverTextures(Textures):
+    """Lookups whose texture is known; coordinates of rectangles are divided by its size."""
+
+    def __init__(self, c: DriverCode, tex: Tex, number: int) -> None:
+        super().__init__(c.memory)
+        self.c = c
+        scalar = {"f": "f", "i": "i", "u": "u"}.get(tex.dest_type[0], "u")
+        if tex.op in ("txs", "query_levels", "texture_samples"):
+            scalar = _known_scalar(c, number) or "f"
+        what: Open = ("tex", number)
+        shadow = tex.is_shadow and tex.op not in ("txs", "query_levels")
+        known = c.interface.handles.get(what)
+        self.image_type_id = c.interface.image_type(tex.dim, tex.is_array, scalar, shadow, False)
+        if known is None or c.b.known.get(("sampled", number)) == self.image_type_id:
+            c.b.known["sampled", number] = self.image_type_id
+        else:  # looked up in another way before: a variable for each
+            what = ("tex", number + 1000 * (self.image_type_id % 997 + 1))
+            c.b.known["twin", what[1]] = number
+        self.var, self.type = c.interface.handle(
+            what, self.image_type_id, (tex.dim.value, tex.is_array, scalar, shadow), False
+        )
+        self.sampled = self.b.op("OpLoad", self.type, self.var)
+
+    def image_of(self, sampled: int, type: object) -> int:
+        if self.type == self.image_type_id:
+            return sampled
+        return self.b.op("OpImage", self.image_type_id, sampled)
+
+    def coord(self, tex: Tex, count: int) -> Value:
+        coord = super().coord(tex, count)
+        if tex.dim is not Dim.RECT:
+            return coord
+        b = self.b
+        b.capability("ImageQuery")
+        two = self.values.type("u", 32, 2)
+        size = b.op("OpImageQuerySizeLod", two, self.image_of(self.sampled, None), b.uint(0))
+        floats = b.op("OpConvertUToF", self.values.type("f", 32, 2), size)
+        pair = self.values.swizzle(coord, (0, 1))
+        id = b.op("OpFDiv", self.values.type("f", 32, 2), pair.id, floats)
+        if coord.components > 2:
+            rest = self.values.swizzle(coord, tuple(range(2, coord.components)))
+            type = self.values.type("f", 32, coord.components)
+            id = b.op("OpCompositeConstruct", type, id, rest.id)
+        return Value(id, "f", 32, coord.components)
+
+    def query(self, tex: Tex, image: int, type: object) -> None:
+        b = self.b
+        if tex.op == "txs" and tex.dim is Dim.RECT:
+            b.capability("ImageQuery")
+            uint = self.values.type("u", 32, tex.result.num_components)
+            self.values.set(tex.result, b.op("OpImageQuerySizeLod", uint, image, b.uint(0)), "u")
+            return
+        super().query(tex, image, type)  # type: ignore[arg-type]
+
+    def fetch(self, tex: Tex, image: int, type: object) -> None:
+        if tex.dim in (Dim.RECT, Dim.BUF) and tex.src("lod") is not None:
+            tex.remove_src("lod")
+        super().fetch(tex, image, type)  # type: ignore[arg-type]
+
+    def offset(self, value: Def) -> dict[str, list[int]]:
+        constant = value.instr
+        if isinstance(constant, LoadConst):
+            return {"ConstOffset": [self._signed(constant.values)]}
+        return super().offset(value)
+
+    def offsets(self, table: tuple[tuple[int, int], ...]) -> int:
+        b = self.b
+        parts = [self._signed((x & 0xFFFFFFFF, y & 0xFFFFFFFF)) for x, y in table]
+        pair = b.vector(b.int_type(32, True), 2)
+        return b.composite(b.type("OpTypeArray", pair, b.uint(len(parts))), parts)
+
+    def _signed(self, words: tuple[int, ...]) -> int:
+        """A constant of signed integers: the device compares it with its limits."""
+        b = self.b
+        parts = [b.sint(word) for word in words]
+        if len(parts) == 1:
+            return parts[0]
+        return b.composite(b.vector(b.int_type(32, True), len(parts)), parts)
+
+    def lookup(self, tex: Tex) -> Value:
+        """Write the lookup; its result."""
+        sampled = self.sampled
+        if tex.op in ("txf", "txf_ms"):
+            self.fetch(tex, self.image_of(sampled, None), None)
+        elif tex.op in ("txs", "query_levels", "texture_samples"):
+            self.query(tex, self.image_of(sampled, None), None)
+        elif tex.op == "lod":
+            self.b.capability("ImageQuery")
+            coord = super().coord(tex, tex.dim.coordinates)
+            id = self.b.op("OpImageQueryLod", self.values.type("f", 32, 2), sampled, coord.id)
+            self.values.set(tex.result, id, "f")
+        else:
+            self.sample(tex, sampled, None)  # type: ignore[arg-type]
+            if tex.src("comparator") is not None and tex.op != "tg4":
+                self._swizzled(tex)
+        return self.values.of[tex.result]
+
+    def _swizzled(self, tex: Tex) -> None:
+        """A comparison's result as the view's swizzle spreads it."""
+        chosen = dict(self.c.options.swizzles).get(tex.texture_index)
+        n = tex.result.num_components
+        if n == 1 and chosen is None:
+            return
+        value = self.values.swizzle(self.values.of[tex.result], (0,))
+        ones = [self.values.constant("f", 32, (bits,)).id for bits in (0, 0x3F800000)]
+        sources = [value.id, ones[0], ones[0], ones[1], ones[0], ones[1]]
+        parts = [sources[s] for s in (chosen or (0, 0, 0, 3))[:n]]
+        id = parts[0]
+        if n > 1:
+            id = self.b.op("OpCompositeConstruct", self.values.type("f", 32, n), *parts)
+        self.values.set(tex.result, id, "f")
+
+
+def _known_scalar(c: DriverCode, number: int) -> str:
+    """How a texture is looked up elsewhere in the shader."""
+    from gallette.compiler.nir.ir.questions import textures_of
+
+    for tex in textures_of(c.interface.shader.entry):
+        if tex.texture_index == number and tex.op not in ("txs", "query_levels", "texture_samples"):
+            return tex.dest_type[0] if tex.dest_type[0] in "fiu" else "u"
+    return ""
+
+
+def emit_tex(c: DriverCode, tex: Tex) -> None:
+    """Write a lookup; of a texture that is not known, in all it may be."""
+    offset = tex.src("texture_offset")
+    if offset is None:
+        DriverTextures(c, tex, tex.texture_index).lookup(tex)
+        return
+    index = c.values.get(offset.value, "u")
+    count = _reach(c, tex)
+    found = c.choice_of(
+        index, count, lambda n: DriverTextures(c, tex, tex.texture_index + n).lookup(tex)
+    )
+    c.values.set(tex.result, found.id, found.kind)
+
+
+def _reach(c: DriverCode, tex: Tex) -> int:
+    """How many textures an array may have, as far as the shader knows."""
+    used = c.interface.shader.info.textures_used
+    last = tex.texture_index
+    while last + 1 in used and last - tex.texture_index < _MOST:
+        last += 1
+    return last - tex.texture_index + 1
+
+
+# Images.
+
+
+def _image(c: DriverCode, instr: Intrinsic, number: int) -> tuple[int, int, str, bool]:
+    """Variable, type, kind of texels, and is the format unknown?"""
+    dim = Dim(instr["dim"])
+    name = instr["format"] if instr["format"] != "none" else ""
+    format = FORMATS.get(name, "")
+    scalar = "u" if name.endswith("ui") else "i" if name.endswith("i") else "f"
+    if not name:
+        told = instr.indices.get("dest_type") or instr.indices.get("src_type") or "float32"
+        scalar = str(told)[0]
+    if format and format not in _BASIC_FORMATS:
+        c.b.capability("StorageImageExtendedFormats")
+    type = c.interface.image_type(dim, instr["is_array"], scalar, False, True, format)
+    var, type = c.interface.handle(
+        ("img", number), type, (dim.value, instr["is_array"], scalar, False), True
+    )
+    return var, type, scalar, not format
+
+
+@handles(
+    "image_load", "image_store", "image_size", "image_samples", "image_atomic", "image_atomic_swap"
+)
+def _image_access(c: DriverCode, instr: Intrinsic) -> None:
+    known = const_int(instr.srcs[0].value)
+    if known is not None:
+        _access(c, instr, known)
+        return
+    index = c.source(instr, 0)
+    used = sorted(c.interface.shader.info.images_used) or [0]
+    if instr.name in ("image_load", "image_size", "image_samples"):
+
+        def loaded(number: int) -> Value:
+            _access(c, instr, used[number])
+            return c.values.of[instr.result]
+
+        found = c.choice_of(c.add(index, 0), len(used), loaded)
+        c.values.set(instr.result, found.id, found.kind)
+        return
+    keep = c.interface.private(c.b.int_type()) if instr.dest is not None else 0
+    for number in used:
+        same = c.b.op("OpIEqual", c.b.bool_type(), index.id, c.b.uint(number))
+
+        def one(number: int = number) -> None:
+            _access(c, instr, number)
+            if keep:
+                c.b.do("OpStore", keep, c.values.get(instr.result, "u").id)
+
+        c.when(same, one)
+    if keep:
+        c.values.set(instr.result, c.b.op("OpLoad", c.b.int_type(), keep), "u")
+
+
+def _access(c: DriverCode, instr: Intrinsic, number: int) -> None:
+    b, values = c.b, c.values
+    dim = Dim(instr["dim"])
+    var, type, scalar, unknown = _image(c, instr, number)
+    what = instr.name.removeprefix("image_")
+    c.interface.writes_memory |= what not in ("load", "size", "samples")
+    if what in ("size", "samples"):
+        b.capability("ImageQuery")
+        image = b.op("OpLoad", type, var)
+        uint = values.type("u", 32, instr.result.num_components)
+        name = "OpImageQuerySize" if what == "size" else "OpImageQuerySamples"
+        values.set(instr.result, b.op(name, uint, image), "u")
+        return
+    count = image_coordinates(instr["dim"], instr["is_array"])
+    coord = values.swizzle(values.get(instr.srcs[1].value, "u"), tuple(range(count)))
+    kind = "f" if scalar == "f" else "u"
+    signed = scalar == "i"
+    if what.startswith("atomic"):
+        t = {"f": FLOAT, "i": INT}.get(scalar, UINT)
+        texel = b.pointer("Image", c.values.types.number(t, True))
+        sample = values.get(instr.srcs[2].value, "u").id if dim is Dim.MS else b.uint(0)
+        at = b.op("OpImageTexelPointer", texel, var, coord.id, sample)
+        op = instr["atomic_op"] if what == "atomic" else "xchg"
+        id, kind = c.memory.atomic_at(at, t, op, [s.value for s in instr.srcs[3:]], "device")
+        values.set(instr.result, id, kind)
+        return
+    extra: list[int] = []
+    if dim is Dim.MS:
+        sample = values.get(instr.srcs[2].value, "u").id
+        extra = [value_of("ImageOperands", "Sample"), sample]
+    image = b.op("OpLoad", type, var)
+    vec4 = c.interface.vec4(scalar)
+    if what == "load":
+        if unknown:
+            b.capability("StorageImageReadWithoutFormat")
+        id = b.op("OpImageRead", vec4, image, coord.id, *extra)
+        if signed:
+            id = b.op("OpBitcast", c.interface.vec4("u"), id)
+        v = values.swizzle(Value(id, kind, 32, 4), tuple(range(instr.result.num_components)))
+        values.set(instr.result, v.id, v.kind)
+        return
+    if unknown:
+        b.capability("StorageImageWriteWithoutFormat")
+    value = values.get(instr.srcs[3].value, kind)
+    id = value.id
+    if signed:
+        int32 = b.vector(b.int_type(32, True), value.components)
+        id = b.op("OpBitcast", int32, id)
+    b.do("OpImageWrite", image, coord.id, id, *extra)

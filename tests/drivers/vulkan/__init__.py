@@ -1,0 +1,1 @@
+"""The driver `vulkan`, on whatever Vulkan device the machine has: lavapipe in CI."""
