@@ -1,4 +1,4 @@
-"""Prints the oldest versions that a pyproject.toml allows of what gallette and jit need."""
+"""Prints the oldest allowed version of each requirement of gallette and jit."""
 
 import re
 import sys

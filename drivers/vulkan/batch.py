@@ -1,6 +1,6 @@
 """Batches: commands that are submitted together, and what they use until they are executed.
 
-The stream of a context records into its current batch. Whoever wants to see the outcome calls
+The stream of a context records into its current batch. A caller that needs the outcome calls
 `finish` on the batch that wrote a buffer or image; it is submitted then, if it was not before.
 Command buffers, fences, descriptor pools and uniform memory are reused by later batches.
 """

@@ -65,7 +65,7 @@ class _BatchFence(Fence):
 
 
 class VulkanContext(MemoryContext):
-    """Records what it is told to draw into batches."""
+    """Records draws into batches."""
 
     screen: VulkanScreen
 
@@ -246,7 +246,7 @@ class VulkanContext(MemoryContext):
         return transfer_map(resource, level, flags, box)  # type: ignore[arg-type]
 
     def _make_writable(self, buffer: VulkanBuffer, flags: MapFlags) -> None:
-        """The host writes a buffer: in other memory if the device still reads what is there."""
+        """The host writes a buffer: in other memory if the device still reads the old bytes."""
         if not buffer.gpu.busy or (buffer.live and flags & MapFlags.UNSYNCHRONIZED):
             return
         gpu = buffer.gpu

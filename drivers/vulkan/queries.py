@@ -90,7 +90,7 @@ def _give_back(pool: _Pool, number: int) -> None:
 
 
 class _Later:
-    """Gives a number back when a batch lets go of it."""
+    """Gives a number back when a batch releases it."""
 
     def __init__(self, pool: _Pool, number: int) -> None:
         self.pool, self.number = pool, number
@@ -111,7 +111,7 @@ class VulkanQuery:
     after: int = 0
 
     def release(self) -> None:
-        """Let go of the segments."""
+        """Release the segments."""
         self.segments.clear()
 
     @property

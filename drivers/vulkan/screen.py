@@ -196,7 +196,7 @@ def _caps(device: Device) -> Caps:
 
 
 def _needs(device: Device) -> list[tuple[str, str, bool]]:
-    """Capabilities, the features or extensions behind them, and whether they are there."""
+    """Capabilities, the features or extensions that each needs, and whether the device has them."""
     feature, has = device.feature, device.has
     names = [
         ("tessellation", "tessellationShader"),

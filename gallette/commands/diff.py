@@ -177,7 +177,7 @@ def _diff_goldens(options: argparse.Namespace, driver: str, scenes: list[str]) -
 
 
 def _write_verdicts(options: argparse.Namespace, report: DiffReport) -> None:
-    """What scripts and CI systems want to know."""
+    """Write the verdicts for scripts and CI systems."""
     from gallette.golden.reports import Case, write_json, write_junit
 
     if options.json is not None:

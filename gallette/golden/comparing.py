@@ -70,7 +70,7 @@ class Comparison:
         }[self.status]
 
     def data(self) -> dict[str, Any]:
-        """The same for scripts."""
+        """The comparison for scripts, as JSON can hold it."""
         return {
             "name": self.name,
             "status": self.status,

@@ -53,7 +53,7 @@ class Watcher(Protocol):
 
 
 class Reader(Protocol):
-    """What is told when a program looks at a framebuffer: that shows a picture without a window."""
+    """An observer of programs that read framebuffers: those show pictures without a window."""
 
     def read(self, gl: Context, width: int, height: int) -> None:
         """The program has read so many pixels of the read framebuffer's colours."""

@@ -159,7 +159,7 @@ class _Linker:
                 self.program.outputs += [_end(port, edge.producer.stage) for port in edge.outputs]
 
     def list_ends(self, named: dict[Stage, set[Variable]]) -> None:
-        """The same as queries list it, with what is built in."""
+        """The interface as program queries list it: built-in variables included."""
         program, stages = self.program, [s for s in _STAGES if s in self.units]
         for edge in self.edges:
             if edge.producer is None:

@@ -231,8 +231,8 @@ class LinkedProgram:
     frag_outputs: list[FragOutput] = field(default_factory=list)
     inputs: list[Varying] = field(default_factory=list)
     outputs: list[Varying] = field(default_factory=list)
-    # The same by leaf and with what is built in, for queries: but for a vertex shader's inputs and
-    # a fragment shader's outputs, which stand in `attributes` and `frag_outputs`.
+    # The variables by leaf, built-in ones included, for queries; a vertex shader's inputs and a
+    # fragment shader's outputs are in `attributes` and `frag_outputs` instead.
     input_resources: list[Varying] = field(default_factory=list)
     output_resources: list[Varying] = field(default_factory=list)
     xfb: StreamOutput | None = None

@@ -1,4 +1,4 @@
-"""Formulas: functions that are a few opcodes, written as text and built by whoever needs them.
+"""Formulas: functions that are a few opcodes, written as text and built where they are needed.
 
 A table of formulas is a text of rows such as
 

@@ -52,7 +52,7 @@ def forget(shader: Shader) -> None:
 
 
 def disown(shader: Shader) -> Shader:
-    """Take a shader that is only looked at, and that nobody owns, out of what is counted."""
+    """Leave a shader that is only read, and has no owner, out of the counts."""
     COUNTERS.created -= 1
     forget(shader)
     shader.refcount = 0

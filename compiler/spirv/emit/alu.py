@@ -221,7 +221,7 @@ def _frexp(o: _Ops) -> Value:
 
 @_composed("imul_high", "umul_high", "uadd_carry", "usub_borrow")
 def _second_half(o: _Ops) -> Value:
-    """The second member of what an instruction with two results returns."""
+    """The second member of the structure that an instruction with two results returns."""
     a, c = o.srcs()
     half = o.values.type("u", o.bits, o.n)
     pair = o.b.type("OpTypeStruct", half, half)

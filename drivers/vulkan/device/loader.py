@@ -30,7 +30,7 @@ class NoVulkanError(GalletteError):
 
 
 class Messages:
-    """What the validation layers say: to standard error, or behind what is in a file.
+    """What the validation layers say: to standard error, or appended to a file.
 
     `GALLETTE_VULKAN_VALIDATION` turns the layers on; a value with a slash is the file's path.
     """
@@ -119,7 +119,7 @@ class Instance:
             messages.add(text.decode(errors="replace"))
             return 0
 
-        # Vulkan calls from any thread, and Python's lock may be let go of there.
+        # Vulkan calls from any thread, and Python's lock may be released there.
         self._callback = ctypes.CFUNCTYPE(*signature)(hear)
         info = make(
             "VkDebugUtilsMessengerCreateInfoEXT",

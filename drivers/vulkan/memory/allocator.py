@@ -1,8 +1,7 @@
 """Device memory in blocks: parts of a block are given out first-fit, and mapped blocks are arrays.
 
 A part gives its bytes back when the last reference to it goes. A block is freed by Python's own
-counting, too: whoever still holds a NumPy view of mapped memory keeps its block, and so the device,
-alive.
+counting, too: a NumPy view of mapped memory keeps its block, and so the device, alive.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class VulkanBuffer(HostResource):
         super().__init__(desc, destroy, [own[: desc.width].reshape(1, 1, -1)])
 
     def replace(self) -> None:
-        """Other memory with the same bytes: batches go on reading what was there."""
+        """Other memory with the same bytes: batches go on reading the old memory."""
         old = self.storage[0]
         self.gpu = DeviceBuffer(self.gpu.device, self.allocator, self.desc.width + TAIL)
         own = np.frombuffer(self.gpu.bytes.data, np.uint8)

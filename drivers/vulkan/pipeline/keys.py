@@ -100,7 +100,7 @@ def attachment(blend: BlendState, index: int, format: Format, blendable: bool) -
         for f in (rt.rgb_src_factor, rt.rgb_dst_factor, rt.alpha_src_factor, rt.alpha_dst_factor)
     ]
     if found is not None and not found.has_alpha:
-        # What is stored as alpha is nobody's: the destination's alpha is one.
+        # The format has no alpha of its own: the destination's alpha is one.
         known = {_DST_ALPHA: 1, _INV_DST_ALPHA: 0}
         factors = [known.get(f, f) for f in factors]
         factors[:2] = [0 if f == _SATURATE else f for f in factors[:2]]

@@ -131,7 +131,7 @@ def flush_vertex(c: DriverCode) -> None:
     """Write the outputs of the last stages before the rasterizer."""
     b, interface = c.b, c.interface
     f32, vec4 = b.float_type(), interface.vec4()
-    # A built-in that has a copy of what it is before the rasterizer (see `captured`).
+    # A built-in with a copy of its value before the rasterizer (see `captured`).
     values: dict[int, Value] = {}
     for slot, _ in sorted(c.outputs):
         value = values[slot] = _kept(c, slot)
@@ -191,7 +191,7 @@ def _distances(
 
 
 def _capture(c: DriverCode, values: dict[int, Value]) -> None:
-    """Copies of what transform feedback captures, each decorated with its place."""
+    """Copies of the captured outputs, each decorated with its place in a feedback buffer."""
     info = c.options.stream_output
     if info is None or not info.outputs:
         return

@@ -24,7 +24,7 @@ Open = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A descriptor of a program: its VkDescriptorType, how many there are, and of what shape.
+    """A descriptor of a program: its VkDescriptorType, how many there are, and their shape.
 
     `shape` of textures and images is (Dim, is it an array?, letter of the texels, is it compared?).
     """
