@@ -44,7 +44,9 @@ def run(options: argparse.Namespace) -> int:
     check_driver(driver)
     tests = find_tests([], options.filter)
     if not tests:
-        raise GalletteError(f"gallette conformance: no bundled test matches {options.filter}")
+        raise GalletteError(
+            f"gallette conformance: no bundled test matches {' '.join(options.filter)}"
+        )
     head = Head(driver, tests, options.timeout)
     suite = run_job(Job(head, max(1, options.jobs), options.output, overwrite=True))
     report = run_diffs(check_scenes([], "gallette conformance"), driver, options.against, 1.0, {})

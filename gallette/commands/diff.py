@@ -140,8 +140,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _again(options: argparse.Namespace) -> str:
     """The options with which a scene is compared again as it was now."""
-    words = [f"--{name} {getattr(options, name)}" for name in ("driver", "against", "tolerance")
-             if getattr(options, name) is not None]  # fmt: skip
+    words = [f"--{name} {getattr(options, name)}" for name in ("driver", "against")
+             if getattr(options, name)]  # fmt: skip
+    if options.tolerance is not None:
+        words.append(f"--tolerance {options.tolerance:g}")
     return " ".join([*words, *(f"--option {text}" for text in options.option)])
 
 

@@ -84,7 +84,8 @@ def test_pages_look_as_they_do_on_llvmpipe(page: str, tmp_path: Path) -> None:
             shutil.copy(module, tmp_path)
     url = f"file://{tmp_path}/{name}.html#{scene}"
     ours, native = tmp_path / "ours.png", tmp_path / "native.png"
-    said = shoot(url, ours, [sys.executable, "-m", "gallette", "run"], {})
+    launcher = [sys.executable, "-m", "gallette", "run", "--driver", "numpipe"]
+    said = shoot(url, ours, launcher, {})
     assert "drawn" in said, said
     assert 'error 0"' in said, said
     assert scene or "gallette numpipe" in said, said

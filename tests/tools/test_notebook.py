@@ -205,3 +205,8 @@ def test_pictures_that_are_compared_have_one_size() -> None:
         gallette.compare_images(some, np.zeros((3, 2, 4), np.uint8))
     with pytest.raises(GalletteError, match="ours: an RGB or RGBA picture"):
         gallette.compare_images(some[0], some)
+
+
+def test_all_public_names_are_listed() -> None:
+    """Also those that are imported when they are first used: people look with `dir`."""
+    assert set(gallette.__all__) <= set(dir(gallette))

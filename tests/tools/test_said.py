@@ -15,4 +15,4 @@ def test_commands_print_what_is_written_down(name: str) -> None:
 
 
 def test_there_are_sessions() -> None:
-    assert sum(len(commands(name)) for name in sessions()) >= 35
+    assert sum(len(commands(name)) for name in sessions()) >= 50

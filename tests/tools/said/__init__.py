@@ -92,6 +92,17 @@ clear
 probe rgba 0 0 1 0 0 1
 """,
     "suite/later.shader_test": "[require]\nGLSL >= 9.90\n[test]\nclear\n",
+    "mine.py": """import gallette
+import moderngl
+
+ctx = moderngl.create_context(standalone=True)
+picture = ctx.simple_framebuffer((16, 12))
+picture.clear(0.2, 0.4, 0.6, 1.0)
+gallette.mark("plain", picture)
+picture.clear(0.9, 0.6, 0.1, 1.0, viewport=(4, 4, 8, 4))
+gallette.mark("a box", picture)
+""",
+    "glsl/flat.frag": "#version 330\nout vec4 color;\nvoid main() { color = vec4(0.5); }\n",
     "opt.nir": """shader vertex "t" {
   var shader_in %x: float, location 0
   var shader_out %y: float, location 32
