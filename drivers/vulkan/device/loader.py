@@ -93,8 +93,12 @@ class Instance:
         try:
             self.vk.vkCreateInstance(byref(info), None, byref(handle))
         except VulkanError as error:
-            hint = " (install vulkan-validationlayers)" if validation else ""
-            raise NoVulkanError(f"no Vulkan instance: {error}{hint}") from error
+            hint = "is one installed? On Debian: apt-get install mesa-vulkan-drivers"
+            if validation:
+                hint = (
+                    "are the validation layers? On Debian: apt-get install vulkan-validationlayers"
+                )
+            raise NoVulkanError(f"there is no Vulkan driver ({error}); {hint}") from error
         self.handle = handle.value
         owner = self.handle
         self.vk = Commands(lambda name: lookup(owner, name))
