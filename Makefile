@@ -78,6 +78,7 @@ docs: $(READY)  ## the documentation as a site, with live pages: build/docs/inde
 	@echo "site: $(CURDIR)/build/docs/index.html"
 
 SECONDS ?= 30
+fuzz: export GALLETTE_DEBUG = nir:validate
 fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, programs, captures and names, whole GLSL programs, random OpenGL
 	$(BIN)/python bench/glsl_fuzz.py --count 1000000 --seconds $(SECONDS) --link
 	$(BIN)/python bench/glsl_program_fuzz.py --against evaluator --seconds $(SECONDS)
