@@ -13,7 +13,8 @@ from rich.markup import escape
 
 from gallette.compiler.errors import GalletteError
 from gallette.golden import Goldens, Tolerance
-from gallette.golden.reports import Case, write_json, write_junit, write_page
+from gallette.golden.reports import write_json, write_page
+from gallette.piglit_subset.junit import Case, write_cases
 from gallette.terminal import console
 
 __all__ = [
@@ -86,9 +87,11 @@ def report_goldens(options: argparse.Namespace, checked: Sequence[Checked], titl
         cases = []
         for each in checked:
             for r in each.goldens.results:
-                cases.append(Case(each.title, r.name, failure="" if r.ok else str(r)))
-            cases += [Case(each.title, "program", error=error) for error in each.errors]
-        write_junit(title, cases, options.junit)
+                kind, why = ("", "") if r.ok else ("failure", str(r))
+                cases.append(Case(each.title, r.name, kind, why, why))
+            for error in each.errors:
+                cases.append(Case(each.title, "program", "error", error.split("\n")[0], error))
+        write_cases(title, cases, options.junit)
     if options.json is not None:
         programs = [
             {

@@ -180,7 +180,8 @@ def _diff_goldens(options: argparse.Namespace, driver: str, scenes: list[str]) -
 
 def _write_verdicts(options: argparse.Namespace, report: DiffReport) -> None:
     """Write the verdicts for scripts and CI systems."""
-    from gallette.golden.reports import Case, write_json, write_junit
+    from gallette.golden.reports import write_json
+    from gallette.piglit_subset.junit import Case, write_cases
 
     if options.json is not None:
         write_json({"ok": report.ok, **_data(report)}, options.json)
@@ -189,11 +190,12 @@ def _write_verdicts(options: argparse.Namespace, report: DiffReport) -> None:
         for scene in report.scenes:
             seconds = scene.seconds[0]
             if scene.error:
-                cases.append(Case(scene.name, "scene", error=scene.error, seconds=seconds))
+                head = scene.error.split("\n")[0]
+                cases.append(Case(scene.name, "scene", "error", head, scene.error, "", seconds))
             for p in scene.passes:
-                why = "" if p.ok else _difference(p)
-                cases.append(Case(scene.name, p.name, failure=why, seconds=seconds))
-        write_junit(f"{report.ours} against {report.theirs}", cases, options.junit)
+                kind, why = ("", "") if p.ok else ("failure", _difference(p))
+                cases.append(Case(scene.name, p.name, kind, why, why, "", seconds))
+        write_cases(f"{report.ours} against {report.theirs}", cases, options.junit)
 
 
 def _data(report: DiffReport) -> dict[str, Any]:

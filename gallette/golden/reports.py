@@ -1,19 +1,17 @@
-"""What came of comparing pictures, as a page, as JSON and as JUnit's XML."""
+"""What came of comparing pictures, as a page and as JSON."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 from gallette.compiler.output_files import write_whole
 from gallette.golden.comparing import Comparison
 
-__all__ = ["Case", "write_json", "write_junit", "write_page"]
+__all__ = ["write_json", "write_page"]
 
 
 def write_page(results: Sequence[Comparison], target: Path, title: str, hint: str = "") -> Path:
@@ -37,43 +35,3 @@ def write_json(data: dict[str, Any], path: Path) -> None:
         sys.stdout.write(text)
     else:
         write_whole(path, text, folder=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A test case of a JUnit report."""
-
-    group: str
-    name: str
-    failure: str = ""
-    error: str = ""
-    seconds: float = 0.0
-
-
-def write_junit(suite: str, cases: Sequence[Case], path: Path) -> None:
-    """A JUnit report: what CI systems show as a list of tests."""
-    failed, broken = (sum(1 for c in cases if c.failure), sum(1 for c in cases if c.error))
-    counts = {"tests": str(len(cases)), "failures": str(failed), "errors": str(broken)}
-    root = ElementTree.Element("testsuites", counts)
-    inside = ElementTree.SubElement(root, "testsuite", {"name": suite, **counts})
-    for case in cases:
-        attributes = {
-            "classname": _allowed(case.group),
-            "name": _allowed(case.name),
-            "time": f"{case.seconds:.3f}",
-        }
-        element = ElementTree.SubElement(inside, "testcase", attributes)
-        for kind, text in (("failure", case.failure), ("error", case.error)):
-            if text:
-                message = {"message": _allowed(text.splitlines()[0])}
-                ElementTree.SubElement(element, kind, message).text = _allowed(text)
-    ElementTree.indent(root)
-    xml: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
-    write_whole(path, xml + b"\n", folder=True)
-
-
-def _allowed(text: str) -> str:
-    """Characters that XML can hold; others are replaced."""
-    return "".join(
-        c if c in "\t\n\r" or " " <= c < "\ud800" or c > "\udfff" else "\ufffd" for c in text
-    )

@@ -13,7 +13,7 @@ from PIL import Image
 from gallette.compiler.errors import GalletteError
 from gallette.golden import Goldens, Tolerance, compare_pictures, picture_of
 from gallette.golden.folder import file_name
-from gallette.golden.reports import Case, write_junit
+from gallette.piglit_subset.junit import Case, write_cases
 
 GREY = np.full((10, 20, 4), 100, np.uint8)
 
@@ -138,11 +138,12 @@ def test_junit_holds_any_text(tmp_path: Path) -> None:
     path = tmp_path / "out" / "junit.xml"
     cases = [
         Case("g", "good"),
-        Case("g", "a\x1b<b>", failure="why\nmore"),
-        Case("g", "c", error="e"),
+        Case("g", "a\x1b<b>\uffff", "failure", "why", "why\nmore"),
+        Case("g", "c", "error", "e"),
     ]
-    write_junit("suite", cases, path)
+    write_cases("suite", cases, path)
     suite = ElementTree.parse(path).getroot()[0]
-    assert suite.attrib == {"name": "suite", "tests": "3", "failures": "1", "errors": "1"}
-    assert [case.attrib["name"] for case in suite] == ["good", "a\ufffd<b>", "c"]
+    counts = {"tests": "3", "failures": "1", "errors": "1", "skipped": "0"}
+    assert suite.attrib == {"name": "suite", **counts}
+    assert [case.attrib["name"] for case in suite] == ["good", "a?<b>?", "c"]
     assert suite[1][0].attrib["message"] == "why" and suite[1][0].text == "why\nmore"
