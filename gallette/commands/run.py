@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -13,12 +12,12 @@ from typing import TYPE_CHECKING
 from gallette import quickest_driver
 from gallette.commands.picture_options import add_report_arguments, add_tolerance_arguments, seconds
 from gallette.compiler.errors import GalletteError
-from gallette.egl import launch
+from gallette.egl.starting import prepared
 
 if TYPE_CHECKING:
     from gallette.golden.programs import Finished
 
-__all__ = ["add_arguments", "prepared", "run"]
+__all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,69 +65,6 @@ def _size(text: str) -> tuple[int, int]:
     if not (width.isdecimal() and height.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text}: a size is WxH, such as 640x480")
     return int(width), int(height)
-
-
-def _is_script(path: str) -> bool:
-    """Does Python run this file?"""
-    if path.endswith(".py"):
-        return True
-    try:
-        with open(path, "rb") as file:
-            first = file.readline(200)
-    except OSError:
-        return False
-    return first.startswith(b"#!") and b"python" in first
-
-
-def command_line(program: list[str]) -> list[str]:
-    """What is executed: scripts run under a launcher that prepares their process."""
-    name = program[0]
-    launcher = [sys.executable, "-P", launch.__file__]  # -P: no modules beside the launcher
-    if os.path.basename(name) in ("python", "python3") and len(program) > 1:
-        return launcher + program[1:]
-    if name.endswith(".py") and not Path(name).is_file():
-        raise GalletteError(f"gallette run: there is no {name}")
-    found = name if os.path.sep in name else shutil.which(name)
-    if found is None and Path(name).is_file():
-        found = name
-    if found is None or not Path(found).is_file():
-        raise GalletteError(f"gallette run: there is no program {name!r}")
-    if _is_script(found):
-        return [*launcher, found, *program[1:]]
-    if not os.access(found, os.X_OK):
-        raise GalletteError(f"gallette run: {found} is neither a program nor a Python script")
-    return [found, *program[1:]]
-
-
-def prepared(
-    program: list[str],
-    driver: str | None,
-    *,
-    frames: int = 0,
-    save: str = "",
-    size: tuple[int, int] | None = None,
-    record: Path | None = None,
-) -> tuple[list[str], dict[str, str]]:
-    """What is executed, and its environment."""
-    from gallette.egl.install import environment
-
-    if driver is not None and driver.split(":")[0] == "native":
-        raise GalletteError(
-            "gallette run: 'native' is the machine's own OpenGL; to use that, start the program "
-            "without gallette run"
-        )
-    command = command_line(program)
-    variables = dict(os.environ)
-    environment(variables, driver)
-    if frames or save:
-        variables["GALLETTE_FRAMES"] = os.path.abspath(save) if save else os.devnull
-    if frames:
-        variables["GALLETTE_FRAME_LIMIT"] = str(frames)
-    if size is not None:
-        variables["GALLETTE_SIZE"] = f"{size[0]}x{size[1]}"
-    if record is not None:
-        variables["GALLETTE_CAPTURE"] = os.path.abspath(record)
-    return command, variables
 
 
 def run(options: argparse.Namespace) -> int:

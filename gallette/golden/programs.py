@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gallette.egl.starting import prepared
+
 __all__ = ["Finished", "run_program"]
 
 _GRACE = 5.0
@@ -46,8 +48,6 @@ def run_program(
     program writes; otherwise it goes where this process writes. `record` makes a capture of its
     OpenGL calls.
     """
-    from gallette.commands.run import prepared
-
     save = ""
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
