@@ -32,6 +32,7 @@ FORMS = ("nir", "text", "binary")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file",
+        type=Path,
         metavar="FILE",
         help=f"GLSL ({', '.join(STAGES)}), NIR text (.nir), SPIR-V text or binary",
     )
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from gallette.compiler.nir.text.printer import print_shader
 
-    path = Path(options.file)
+    path: Path = options.file
     given = _read(path)
     wanted = options.to or _form_of(options.output) or "text"
     if isinstance(given, Module) and (wanted == "nir" or options.via):

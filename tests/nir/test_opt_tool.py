@@ -107,7 +107,7 @@ def test_every_pass_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
         (["-p", "peephole_select(limit=many)"], "limit is a int"),
         (["-p", "peephole_select(limit='8')"], "limit is a int"),
         (["-p", "peephole_select(limit=8.5)"], "limit is a int"),
-        (["--run", "--seeds", "1,two"], "--seeds are numbers separated by commas"),
+        (["--run", "--seeds", "1,two"], "--seeds needs numbers separated by commas"),
         (["-p", "lower_io(modes=sideways)"], "unknown mode 'sideways'"),
         (["--frobnicate"], "there is no option --frobnicate"),
     ],
@@ -152,7 +152,7 @@ def test_the_text_may_come_from_elsewhere(
 
 
 def test_no_file_is_one_message() -> None:
-    with pytest.raises(GalletteError, match="which file"):
+    with pytest.raises(GalletteError, match="needs a FILE"):
         execute(["nir-opt"])
 
 

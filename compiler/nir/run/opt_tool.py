@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the passes to run, with options as in algebraic(fuse=ffma)",
     )
     parser.add_argument("--list", action="store_true", help="list the passes and their options")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the result to a file")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write the result to a file"
+    )
     parser.add_argument(
         "--log", action="store_true", help="print what each pass did to standard error"
     )
@@ -79,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     hunt.add_argument(
         "--inputs",
+        type=Path,
         metavar="FILE",
         help="JSON with inputs (slot.component), uniforms and system_values",
     )
