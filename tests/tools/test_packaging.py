@@ -146,10 +146,29 @@ def test_what_is_distributed_is_described(distributed: Path) -> None:
 
 def test_the_wheel_names_the_repository_it_was_built_from(installed: Path) -> None:
     (metadata,) = installed.glob("gallette-*.dist-info/METADATA")
-    urls = email.message_from_string(metadata.read_text()).get_all("Project-URL")
+    message = email.message_from_string(metadata.read_text())
+    urls = message.get_all("Project-URL")
     assert urls is not None
     assert "Repository, https://forge.example/us/gallette" in urls
     assert "Issues, https://forge.example/us/gallette/issues" in urls
+    text = str(message.get_payload())
+    assert "](https://forge.example/us/gallette/raw/main/docs/pictures/scenes.png)" in text
+    assert "](https://forge.example/us/gallette/blob/main/docs/ci.md)" in text
+
+
+def test_the_description_has_no_relative_links() -> None:
+    describe = runpy.run_path(str(ROOT / "setup.py"))["description"]
+    text = (
+        "![a picture](docs/a.png) [a page](docs/a.md#b) [elsewhere](https://a.example) [here](#c)"
+    )
+    assert describe(text, None) == " a page [elsewhere](https://a.example) [here](#c)"
+    assert describe(text, "https://b.example") == (
+        "![a picture](https://b.example/raw/main/docs/a.png) "
+        "[a page](https://b.example/blob/main/docs/a.md#b) "
+        "[elsewhere](https://a.example) [here](#c)"
+    )
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "](docs/" in readme and "](docs/" not in describe(readme, None)
 
 
 @pytest.mark.parametrize(
