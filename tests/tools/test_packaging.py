@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from gallette import __version__
+from gallette.state_tracker.limits import GALLETTE_VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("compiler", "drivers", "piglit_subset", "pipe", "state_tracker")
@@ -185,6 +189,15 @@ def test_the_description_has_no_relative_links() -> None:
 def test_an_address_follows_from_the_clone(remote: str, page: str | None) -> None:
     setup = runpy.run_path(str(ROOT / "setup.py"))
     assert setup["public"](remote) == page
+
+
+def test_the_version_is_the_same_everywhere_and_has_an_entry_in_the_changelog() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert version == __version__ == GALLETTE_VERSION
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    releases = re.findall(r"^## \[(.*?)\](.*)", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert [name for name, _ in releases][:2] == ["Unreleased", version]
+    assert all(re.fullmatch(r" - \d{4}-\d\d-\d\d", date) for _, date in releases[1:])
 
 
 def test_versions_for_continuous_integration_satisfy_what_is_declared() -> None:
