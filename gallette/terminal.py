@@ -84,9 +84,9 @@ def console() -> Console:
 
 
 def _width_of_a_pipe() -> int:
-    """A pipe has no width; whoever reads it probably sits at the terminal we are run from.
+    """The width of output to a pipe: COLUMNS, or that of the terminal the command runs in.
 
-    COLUMNS says otherwise; a log nobody looks at yet leaves the tables room.
+    Without a terminal, as in a log, tables get as much room as they need.
     """
     import os
 

@@ -187,7 +187,7 @@ class Recorder:
             finally:
                 del inside[thread]
             more: dict[str, Any] = {}
-            with self._lock:  # threads take turns: a call stands behind its own context
+            with self._lock:  # one thread at a time: a call must follow the record of its context
                 self._switch(gl)
                 if paints:
                     more["us"] = (clock() - start) // 1000

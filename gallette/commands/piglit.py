@@ -1,6 +1,6 @@
 """Run shader_tests, compare the results of runs, and list what tests can contain.
 
-Without a PATH, `run` takes the bundled tests; a folder of a piglit checkout works as well.
+Without a PATH, `run` takes the bundled tests; a folder of a piglit checkout is possible, too.
 """
 
 from __future__ import annotations

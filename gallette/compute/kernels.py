@@ -55,7 +55,7 @@ def lower_kernel(shader: Shader, formats: str = "", log: PassLog | None = None) 
     """From what `spirv_to_nir` gives to what drivers take: buffers and workgroup memory."""
     run_passes(shader, FRONT, log)
     optimize(shader, log=log)
-    # While pointers are derefs, more is known of what they lead to.
+    # Alias analysis is better while pointers are derefs.
     run_passes(shader, MEMORY, log)
     run_passes(shader, [("lower_explicit_io", {"formats": formats})], log)
     run_passes(shader, ["lower_system_values", "lower_global_to_ssbo", "lower_samplers"], log)

@@ -40,7 +40,7 @@ WATCHED = (
     "launch_grid",
 )
 _DRAW = frozenset(WATCHED) - {"transfer_unmap", "generate_mipmap"}  # what drawing calls do
-# Calls of which it is not known beforehand whether they write the pixel: told if it changed.
+# Calls that may write the pixel: recorded if it changed.
 _PERHAPS = ("launch_grid", "generate_mipmap")
 
 
@@ -64,7 +64,8 @@ def watch_pixel(
     examine: Examine | None = None,
     created: Callable[[Any], None] | None = None,
 ) -> History:
-    """The same; `examine` is shown each fragment before it is shaded, `created` each context."""
+    """`pixel_history` with hooks: `examine` gets each fragment before it is shaded, `created` each
+    new context."""
     history = History(target, driver, x, y)
     recorder = _Recorder(history, sample, examine)
 

@@ -46,7 +46,7 @@ void main() {
     color = vec4(wave, 1.0);
 }
 """
-# Switches that become fields of variant keys: the name, and the GL capability behind it.
+# Switches that become fields of variant keys: the name, and the GL capability.
 SWITCHES = {"clip plane 0": GL.CLIP_DISTANCE0, "alpha test": GL.ALPHA_TEST, "two sides": 0x8643}
 USED_ONCE = ("not_position", "always", "never")
 _CORNERS = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
