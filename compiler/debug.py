@@ -73,6 +73,10 @@ FLAGS: dict[str, DebugFlag] = {
             "driver:mixed_pages",
             "simd: allow both page sizes in one page directory (gallette lesson page_tables)",
         ),
+        DebugFlag(
+            "driver:forget",
+            "derive all state again at every draw; a changed picture shows a stale cache",
+        ),
         DebugFlag("driver:verify", "jit: let LLVM verify every module"),
         DebugFlag("driver:position_invariant", "treat every vertex position as invariant"),
     )
