@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-__all__ = ["COLORS", "console", "guarded", "progress_bar", "table"]
+__all__ = ["COLORS", "console", "counted", "guarded", "progress_bar", "table"]
 
 COLORS = {
     "pass": "green",
@@ -30,6 +30,11 @@ COLORS = {
     "notrun": "bright_black",
     "incomplete": "magenta",
 }
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 draw`, `2 draws`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 class _Guarded:

@@ -305,7 +305,7 @@ def recording(path: str | Path, **header: Any) -> Iterator[Recorder]:
     finally:
         recorder.remove()
     if not recorder.writer.is_whole:
-        raise CaptureError(f"{path}: the capture is not whole")
+        raise CaptureError(f"{path}: the capture is incomplete")
 
 
 def from_environment() -> None:

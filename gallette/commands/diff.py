@@ -34,7 +34,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
 from gallette.pipe.settings import ALIASES
 from gallette.render import render_on_cluster, render_scenes
-from gallette.terminal import console, progress_bar, table
+from gallette.terminal import console, counted, progress_bar, table
 
 __all__ = ["DiffReport", "add_arguments", "print_diffs", "run", "run_diffs"]
 
@@ -288,7 +288,7 @@ def print_capture_diff(out: Console, diff: CaptureDiff) -> None:
     if diff.first is None:
         out.print(
             f"{path}: {diff.ours} and {diff.theirs} agree after each of "
-            f"{len(diff.capture.draws())} draws ({diff.compared} pictures)",
+            f"{counted(len(diff.capture.draws()), 'draw')} ({counted(diff.compared, 'picture')})",
             markup=False,
         )
         return
@@ -309,7 +309,7 @@ def print_capture_diff(out: Console, diff: CaptureDiff) -> None:
         )
     rest = len(diff.draws) - 1
     if rest:
-        out.print(f"  {rest} later calls differ, too", markup=False)
+        out.print(f"  {counted(rest, 'later call')} differ{'s' * (rest == 1)}, too", markup=False)
 
 
 def save_pictures(report: DiffReport, folder: Path) -> Path:

@@ -160,7 +160,7 @@ def _argument(text: str) -> Any:
             name, _, count = rest.partition(":")
             dtype = _type(name)
             if not 0 <= int(count) <= 1 << 28:
-                raise GalletteError(f"{count} elements are too many")
+                raise GalletteError(f"{count} is not a number of elements from 0 to {1 << 28:,}")
             return (
                 np.zeros(int(count), dtype)
                 if kind == "zeros"
@@ -169,5 +169,9 @@ def _argument(text: str) -> Any:
         if text.endswith(".npy"):
             return np.load(text, allow_pickle=False)
         return _type(kind).type(float(rest) if kind[0] == "f" else int(rest, 0))
-    except (ValueError, OverflowError, OSError) as error:
-        raise GalletteError(f"argument {text!r}: {error}") from None
+    except OSError as error:
+        raise GalletteError(f"argument {text!r}: {error.strerror or error}") from None
+    except OverflowError:
+        raise GalletteError(f"argument {text!r}: the number is out of range") from None
+    except ValueError:
+        raise GalletteError(f"argument {text!r}: not a number, an array or a .npy file") from None

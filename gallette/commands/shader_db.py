@@ -80,6 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_cluster(parser)
 
 
+_KINDS = {bool: "true or false", int: "a number", str: "a word"}
+
+
 def parse_setting(words: Sequence[str]) -> OptimizeOptions:
     """`name=value` words as options of the optimiser."""
     options = OptimizeOptions()
@@ -95,7 +98,7 @@ def parse_setting(words: Sequence[str]) -> OptimizeOptions:
             kind = type(own[name].default)
             value = int(text) if kind is int else value
             if not isinstance(value, kind):
-                raise InputError(f"gallette shader-db: {name} needs a {kind.__name__}")
+                raise InputError(f"gallette shader-db: {name} needs {_KINDS[kind]}")
             options = replace(options, **{name: value})  # type: ignore[arg-type]
         else:
             if not isinstance(value, bool):

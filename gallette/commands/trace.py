@@ -20,7 +20,7 @@ from gallette.capture.targets import check_target, record_target
 from gallette.commands.options import add_driver, add_timeout
 from gallette.compiler.errors import GalletteError
 from gallette.golden.programs import run_program
-from gallette.terminal import console
+from gallette.terminal import console, counted
 from gallette.tracing import Event, TraceStory, trace_target
 
 __all__ = ["add_arguments", "run"]
@@ -122,10 +122,12 @@ def _record_program(options: argparse.Namespace, driver: str, path: Path) -> int
 
 def _summary(out: Console, path: Path) -> None:
     capture = open_capture(path)
-    frames = f"{capture.frames} frames, " if capture.frames > 1 else ""
+    parts = [counted(len(capture.calls), "call"), counted(len(capture.draws()), "draw")]
+    if capture.frames > 1:
+        parts.append(counted(capture.frames, "frame"))
+    parts.append(counted(capture.reader.resources, "resource"))
     out.print(
-        f"{path}: {len(capture.calls)} calls, {len(capture.draws())} draws, {frames}"
-        f"{capture.reader.resources} resources, {path.stat().st_size / 1e3:.0f} kB",
+        f"{path}: {', '.join(parts)}, {path.stat().st_size / 1e3:.0f} kB",
         markup=False,
     )
 
@@ -150,8 +152,8 @@ def _print(out: Console, story: TraceStory, everything: bool) -> None:
     for event in story.events:
         _print_event(out, event, everything)
     out.print(
-        f"{len(story.events)} draws in {story.calls} calls to the driver, "
-        f"{story.resources} resources; "
+        f"{counted(len(story.events), 'draw')} in {counted(story.calls, 'call')} to the driver, "
+        f"{counted(story.resources, 'resource')}; "
         f"{story.outcome}",
         markup=False,
     )

@@ -66,7 +66,7 @@ def watch_pixel(
     history.outcome = run_target(target, driver, watch)
     drawn = [e for e in history.events if any(map(is_attachment, e.attachments))]
     if not drawn:
-        raise GalletteError(f"nothing that {target} draws to has a pixel {x},{y}")
+        raise GalletteError(f"no framebuffer of {target} has a pixel {x},{y}")
     last = drawn[-1].attachments
     history.resource = last.get("colour 0") or next(v for k, v in last.items() if is_attachment(k))
     return history
@@ -94,7 +94,7 @@ class _Recorder:
         watch = getattr(pipe, "watch", None)
         if watch is None:
             raise GalletteError(
-                f"driver {self.history.driver!r} cannot show its fragments; numpipe can"
+                f"driver {self.history.driver!r} does not show its fragments; use numpipe"
             )
         self._pipe = pipe
         watch(self._witness)

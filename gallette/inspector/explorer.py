@@ -110,10 +110,10 @@ class Explorer(Questions):
     def _explore(self, q: dict[str, Any]) -> Any:
         used_once = str(q.get("used_once", USED_ONCE[0]))
         if used_once not in USED_ONCE:
-            raise GalletteError(f"no such setting: {used_once}")
+            raise GalletteError(f"unknown setting: {used_once}")
         driver = str(q.get("driver", self.driver))
         if driver not in self._start({})["drivers"]:
-            raise GalletteError(f"no such driver: {driver}")
+            raise GalletteError(f"unknown driver: {driver}")
         texts = {"vertex": str(q["vertex"]), "fragment": str(q["fragment"])}
         switches = [name for name in SWITCHES if dict(q.get("switches", {})).get(name)]
         now = float(q.get("time", 0.0))

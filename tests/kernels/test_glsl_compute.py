@@ -63,7 +63,7 @@ def test_mistakes_are_told(shader: ComputeShader) -> None:
         shader(count, data, scale=2, grid=1)
     with pytest.raises(GalletteError, match="Count is given twice"):
         shader(count, Count=count, grid=1)
-    with pytest.raises(GalletteError, match="says itself that its workgroups are"):
+    with pytest.raises(GalletteError, match="declares workgroups of"):
         shader(count, data, grid=1, block=4)
     image = np.zeros((1, 1, 4), np.float32)
     with pytest.raises(GalletteError, match="uniform m is a mat2x3"):

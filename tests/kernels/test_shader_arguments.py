@@ -136,7 +136,7 @@ def test_arrays_of_images_and_samplers() -> None:
         (lambda s, f: s(grid=1), "a.comp wants Out"),
         (lambda s, f: s([1.0], grid=1), "argument Out is a contiguous NumPy array"),
         (lambda s, f: s(f[::2], grid=1), "argument Out is a contiguous NumPy array"),
-        (lambda s, f: s(f, grid=1, block=8), "a.comp says itself that its workgroups are (4, 1"),
+        (lambda s, f: s(f, grid=1, block=8), "a.comp declares workgroups of (4, 1"),
         (lambda s, f: s(f, grid=1, block=0), "a workgroup has at least one invocation"),
         (lambda s, f: s(f, grid=(1, 2, 3, 4)), "grid is one to three numbers below 65536"),
         (lambda s, f: s(f, grid=()), "grid is one to three numbers below 65536"),
@@ -181,7 +181,9 @@ def test_workgroups_whose_size_is_given_with_the_call() -> None:
             shader(found, grid=1, block=block)
             assert found.tolist() == wanted
         shader(np.zeros(1024, np.float32), grid=1, block=(32, 32))
-        with pytest.raises(GalletteError, match=re.escape("(32, 33, 1) is larger than 1024")):
+        with pytest.raises(
+            GalletteError, match=re.escape("(32, 33, 1) has more than 1024 invocations")
+        ):
             shader(np.zeros(2000, np.float32), grid=1, block=(32, 33))
 
 
@@ -196,7 +198,7 @@ def test_shaders_and_programs_of_files(tmp_path: Path) -> None:
     (tmp_path / "b.comp").write_bytes(b"\xff\xfe")
     for make, name, text in (
         (ComputeShader.from_file, "none.comp", "cannot read {}: No such file or directory"),
-        (ComputeShader.from_file, "b.comp", "{} is no text"),
+        (ComputeShader.from_file, "b.comp", "{} is not text"),
         (Program.from_file, "none.spv", "cannot read {}: No such file or directory"),
     ):
         where = tmp_path / name

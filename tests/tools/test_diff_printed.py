@@ -219,7 +219,7 @@ def test_what_the_command_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     words = ("--frame", "2", "--driver", "a", "--against", "b", "--tolerance", "3")
     assert diff.run(_parsed("good.gcap", *words)) == 0
     assert asked == ["a", "b", ("good.gcap", "a", "b", 3.0, 2)]
-    with pytest.raises(GalletteError, match="other is no capture; scenes and captures apart"):
+    with pytest.raises(GalletteError, match="other is not a capture; compare scenes separately"):
         diff.run(_parsed("good.gcap", "other"))
     out, text = _console()
     monkeypatch.setattr(comparing, "console", lambda: out)
@@ -275,7 +275,7 @@ def test_references_are_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 def test_a_missing_capture_is_no_scene() -> None:
-    with pytest.raises(GalletteError, match=r"none\.gcap is no capture"):
+    with pytest.raises(GalletteError, match=r"none\.gcap is not a capture"):
         diff.run(_parsed("none.gcap", "--driver", "numpipe", "--against", "numpipe"))
 
 

@@ -300,7 +300,7 @@ def test_a_program_goes_on_when_its_capture_cannot(
     """A pipe that nobody reads any more."""
     reader, writer = os.pipe()
     path = Path(f"/dev/fd/{writer}")
-    message = f"{path}: the capture is not whole"
+    message = f"{path}: the capture is incomplete"
     with pytest.raises(CaptureError, match=message), recording(path):
         os.close(reader)
         gl: Any = gallette.create_context(size=(4, 4))
