@@ -16,7 +16,7 @@ from gallette.piglit_subset.results import read_run
 from gallette.piglit_subset.suite import Shard, find_tests
 from gallette.piglit_subset.summary import summarise
 from gallette.running import Job, check_driver, judge_run, known_failures, parse_results, run_job
-from gallette.terminal import console, table
+from gallette.terminal import console, counted, table
 
 __all__ = ["add_arguments", "run"]
 
@@ -319,7 +319,7 @@ def _coverage(options: argparse.Namespace) -> int:
         raise GalletteError("gallette piglit: no shader_test matches")
     areas = report(measure([path for _, path in tests], options.jobs))
     out = console()
-    rows = table(out, f"used by {len(tests)} tests")
+    rows = table(out, f"used by {counted(len(tests), 'test')}")
     for title, side in (("table", "left"), ("used", "right"), ("of", "right"), ("", "right")):
         rows.add_column(title, justify=side)  # type: ignore[arg-type]
     for area in areas:

@@ -131,11 +131,11 @@ def test_arrays_of_images_and_samplers() -> None:
     ("call", "text"),
     [
         (lambda s, f: s(f, 1, 2, grid=1), "a.comp takes 2 arguments, not 3"),
-        (lambda s, f: s(f, grid=1, v=1), "a.comp has no 'v'; it has Out, u"),
+        (lambda s, f: s(f, grid=1, v=1), "a.comp has no argument 'v'; arguments: Out, u"),
         (lambda s, f: s(f, 1, grid=1, u=2), "u is given twice"),
-        (lambda s, f: s(grid=1), "a.comp wants Out"),
-        (lambda s, f: s([1.0], grid=1), "argument Out is a contiguous NumPy array"),
-        (lambda s, f: s(f[::2], grid=1), "argument Out is a contiguous NumPy array"),
+        (lambda s, f: s(grid=1), "a.comp needs the arguments Out"),
+        (lambda s, f: s([1.0], grid=1), "argument Out needs a contiguous NumPy array"),
+        (lambda s, f: s(f[::2], grid=1), "argument Out needs a contiguous NumPy array"),
         (lambda s, f: s(f, grid=1, block=8), "a.comp declares workgroups of (4, 1"),
         (lambda s, f: s(f, grid=1, block=0), "a workgroup has at least one invocation"),
         (lambda s, f: s(f, grid=(1, 2, 3, 4)), "grid is one to three numbers below 65536"),
@@ -263,8 +263,8 @@ def test_everything_is_given_back() -> None:
 
 def test_images_are_contiguous_arrays_of_few_axes() -> None:
     for array, dimensions, text in (
-        ([1.0], 2, "an image is made of a contiguous NumPy array"),
-        (np.zeros((4, 4), np.float32)[:, ::2], 2, "an image is made of a contiguous NumPy array"),
+        ([1.0], 2, "an image needs a contiguous NumPy array"),
+        (np.zeros((4, 4), np.float32)[:, ::2], 2, "an image needs a contiguous NumPy array"),
         (np.zeros(4, np.float32), 2, "1 axes for an image of 2 dimensions"),
         (np.zeros((1, 2, 3, 4), np.float32), 2, "4 axes for an image of 2 dimensions"),
         (np.zeros((2, 2), np.float32), 0, "2 axes for an image of 0 dimensions"),

@@ -77,8 +77,8 @@ def test_comparisons_show_every_pass_and_what_failed(out: Console) -> None:
         "1 of 5 scenes agree",
         "covered [x] differs in far; run again: gallette diff covered [x]",
         "[colours] differs in [all]; run again: gallette diff [colours]",
-        "[broken]: error; gallette diff [broken]",
-        "empty: error; gallette diff empty",
+        "[broken] differs in error; run again: gallette diff [broken]",
+        "empty differs in error; run again: gallette diff empty",
     ]
 
 
