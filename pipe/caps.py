@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from gallette.compiler.nir.lower.machine import Machine
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__ = ["Caps", "describe_caps"]
 

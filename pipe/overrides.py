@@ -17,7 +17,7 @@ from typing import Any
 
 from gallette.compiler.errors import InputError
 from gallette.compiler.nir.ir.addresses import AddressModel
-from gallette.compiler.nir.lower.machine import Machine
+from gallette.compiler.nir.lower.target_machine import Machine
 
 from .caps import Caps
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.common.binding import _TOLD
+from gallette.drivers.common.binding import _SNAPSHOT_FIELDS
 from gallette.drivers.common.bound import Bound, StageBindings
 from gallette.drivers.common.draw import execution, finding, programs, queue
 from gallette.drivers.common.draw import merging as gathering
@@ -233,7 +233,7 @@ class Watch:
         if not done or not self.may_look(draws, queue):
             return
         for each in fields(Bound):
-            if each.name not in _ALWAYS | _OF_THEN | {*_TOLD}:
+            if each.name not in _ALWAYS | _OF_THEN | {*_SNAPSHOT_FIELDS}:
                 name = f"what a draw was given that is repeated: {each.name}"
                 self.same(name, getattr(snapshot, each.name), getattr(bound, each.name))
         for stage in MERGED_STAGES:

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from gallette.compiler import debug
-from gallette.compiler.collector import collector_paused
-from gallette.compiler.effort import allow_nesting
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.checker import check
-from gallette.compiler.glsl.check.sealed import seal
+from gallette.compiler.glsl.check.freeze import freeze
 from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
@@ -22,6 +21,7 @@ from gallette.compiler.glsl.parse.preprocessor import preprocess
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
 from gallette.compiler.glsl.parse.source import SourceMap
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.work_limits import allow_nesting
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.run.optimize import OptimizeOptions
@@ -69,7 +69,7 @@ _LONGEST_RECENT = 20_000
 _DEFAULT_OPTIONS = CompileOptions()
 
 
-@collector_paused
+@gc_paused
 def compile_shader(
     stage: Stage,
     sources: str | Sequence[str],
@@ -115,7 +115,7 @@ def _compile(
                 _make_invariant(tree)
         for function in tree.functions:
             function.lines = log.sources.text_line
-        seal(tree)
+        freeze(tree)
     except Abort:
         pass
     ok = log.error_count == 0 and tree is not None
@@ -124,7 +124,7 @@ def _compile(
     return CompiledShader(stage, ok, log.text, log.diagnostics, language, tree if ok else None)
 
 
-@collector_paused
+@gc_paused
 def link_program(
     shaders: Sequence[CompiledShader],
     options: LinkOptions | None = None,

@@ -27,7 +27,7 @@ from gallette.compiler.glsl.api import (
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, vertex_elements
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.text.stored import StoredShader
+from gallette.compiler.nir.text.lazy_shader import LazyShader
 
 __all__ = ["CachedShader", "compile_cached", "link_cached"]
 
@@ -122,7 +122,7 @@ def _keep(cache: DiskCache, key: str, program: LinkedProgram) -> None:
     """Keep a program; its shaders know from now on what they are filed under."""
     vertex = program.shaders.get(Stage.VERTEX)
     program.elements = vertex_elements(vertex) if vertex is not None else ()
-    stored = {stage: StoredShader.of(shader) for stage, shader in program.shaders.items()}
+    stored = {stage: LazyShader.of(shader) for stage, shader in program.shaders.items()}
     bodies = {stage: shader.pack() for stage, shader in stored.items()}
     tables = replace(program, shaders={})
     program.shaders = dict(stored)
@@ -130,5 +130,5 @@ def _keep(cache: DiskCache, key: str, program: LinkedProgram) -> None:
 
 
 def _revived(tables: LinkedProgram, bodies: dict[Stage, bytes]) -> LinkedProgram:
-    tables.shaders = {stage: StoredShader.unpack(body) for stage, body in bodies.items()}
+    tables.shaders = {stage: LazyShader.unpack(body) for stage, body in bodies.items()}
     return tables

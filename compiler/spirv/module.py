@@ -10,8 +10,8 @@ import sys
 from array import array
 from dataclasses import dataclass, field
 
-from gallette.compiler.collector import collector_paused
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.spirv.grammar import MAGIC, Instr, grammar
 
 __all__ = ["Instruction", "Module", "SpirvError", "read_module", "text_of", "words_of"]
@@ -94,7 +94,7 @@ class Module:
         return words.tobytes()
 
 
-@collector_paused
+@gc_paused
 def read_module(data: bytes) -> Module:
     """Read a binary module of either byte order; what is cut off or unknown is an error."""
     if len(data) % 4:

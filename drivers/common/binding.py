@@ -46,7 +46,7 @@ __all__ = ["BindingContext"]
 
 State = TypeVar("State")
 
-_TOLD = (
+_SNAPSHOT_FIELDS = (
     "viewports",
     "scissors",
     "framebuffer",
@@ -126,7 +126,7 @@ class BindingContext(Context):
             self.changing()
             setattr(self.bound, name, value)
             self.bound.revision += 1
-            if name not in _TOLD:
+            if name not in _SNAPSHOT_FIELDS:
                 self.bound.epoch += 1
             self.rebound()
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gallette.compiler.errors import InputError
-from gallette.pipe.derive import Call, completed
+from gallette.pipe.derived_methods import Call, complete_class
 from gallette.pipe.interface import Context, Screen
 from gallette.pipe.loader import create_screen as create_inner
 
@@ -183,8 +183,10 @@ class FaultyScreenBase(Screen):
         return getattr(self.inner, name)
 
 
-FaultyContext = completed("FaultyContext", FaultyContextBase, Context, _forward, everything=True)
-FaultyScreen = completed("FaultyScreen", FaultyScreenBase, Screen, _forward)
+FaultyContext = complete_class(
+    "FaultyContext", FaultyContextBase, Context, _forward, everything=True
+)
+FaultyScreen = complete_class("FaultyScreen", FaultyScreenBase, Screen, _forward)
 
 
 def create_screen(inner: str = "half_pixel", **options: Any) -> Screen:

@@ -10,7 +10,7 @@ from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import BlitInfo
 
-from .moving import halve, move
+from .blits import halve, move
 
 __all__ = ["JitContext"]
 

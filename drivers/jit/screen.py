@@ -11,7 +11,7 @@ from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.program import Program
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
-from gallette.drivers.common.variants.kept import KeptCode
+from gallette.drivers.common.variants.disk_cache import VariantDiskCache
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.interface import Context
@@ -21,7 +21,7 @@ from .blocks import begin_setup
 from .clipping import begin_clipping
 from .context import JitContext
 from .direct import begin_placing
-from .explaining import explained
+from .explain import explained
 from .llvm.engine import load_engine, machine
 from .program import JitProgram, compile_program
 
@@ -101,7 +101,9 @@ class JitScreen(HostScreen):
         compiler = self.options.compiler()
         super().__init__(compiler, self.options.budget, self.options.time_limit)
         self._cache = compiler.cache
-        KeptCode.of(compiler)  # all sources have been looked at before the first shader comes
+        VariantDiskCache.of(
+            compiler
+        )  # all sources have been looked at before the first shader comes
         load_engine()
         begin_setup(compiler.cache)
         begin_clipping(compiler.cache)

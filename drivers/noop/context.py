@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.compiler.errors import GalletteError
 from gallette.drivers.common.memory.copy import copy_region
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
-from gallette.pipe.derive import Call, completed
+from gallette.pipe.derived_methods import Call, complete_class
 from gallette.pipe.enums import MapFlags, QueryType
 from gallette.pipe.interface import Context, Fence, Handle
 from gallette.pipe.resource import LeakError, Resource, Transfer
@@ -154,4 +154,4 @@ def _derived(call: Call) -> Callable[..., Any]:
     return bind_several
 
 
-NoopContext = completed("NoopContext", NoopBase, Context, _derived)
+NoopContext = complete_class("NoopContext", NoopBase, Context, _derived)

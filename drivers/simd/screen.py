@@ -24,7 +24,7 @@ from .backend.code import ROOM
 from .backend.liveness import LiveRanges
 from .backend.register_map import register_map
 from .compile import BackendOptions, Compiled, compile_shader
-from .explaining import listing
+from .explain import listing
 from .memory import DeviceMemory, SimdContext
 
 __all__ = ["ScreenOptions", "SimdCompiler", "SimdScreen", "create_screen"]

@@ -15,7 +15,7 @@ from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, nir_pass, run_passes
 

@@ -22,7 +22,7 @@ from gallette.drivers.common.draw.pipeline import batch_of
 from gallette.drivers.common.draw.state import DrawState, fragment_engine
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.output.engine import FragmentEngine, FragmentRun
-from gallette.drivers.common.output.hidden import DepthBlocks
+from gallette.drivers.common.output.hierarchical_depth import DepthBlocks
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.queries import Counters
@@ -36,7 +36,7 @@ from gallette.pipe.resource import Resource
 from gallette.pipe.state import BlitInfo, DrawInfo, FramebufferState
 
 from .bins import Grid, Ranges, ranges_of
-from .coarse import CoarseSink
+from .hierarchical_depth import CoarseSink
 from .resolve import Resolve, resolve_of
 from .tiles import Clear, TileMemory, in_tile
 

@@ -24,7 +24,7 @@ from .backend.register_map import register_map
 from .backend.schedule import Barriers
 from .compile import BackendOptions, Compiled, compile_shader
 from .context import TilerContext
-from .explaining import listing
+from .explain import listing
 from .keys import FragmentKey, VariantKey, VertexKey
 from .lower import lowered_for_tiler
 from .machine.executable import TextureWrites

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gallette.pipe.derive import completed
+from gallette.pipe.derived_methods import complete_class
 from gallette.pipe.interface import Context
 from gallette.pipe.variant_log import VariantLog
 
@@ -36,4 +36,4 @@ class TraceContextBase(Context):
         return getattr(self.inner, name)
 
 
-TraceContext = completed("TraceContext", TraceContextBase, Context, recording, everything=True)
+TraceContext = complete_class("TraceContext", TraceContextBase, Context, recording, everything=True)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gallette.pipe.derive import Call
+from gallette.pipe.derived_methods import Call
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Transfer
 

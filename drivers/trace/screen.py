@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from gallette.pipe.derive import calls, completed
+from gallette.pipe.derived_methods import calls, complete_class
 from gallette.pipe.interface import Context, Screen
 from gallette.pipe.loader import create_screen as create_inner
 from gallette.pipe.resource import Resource, ResourceDesc
@@ -71,7 +71,7 @@ class TraceScreenBase(Screen):
 
 _record_creation = recording(calls(Screen)["resource_create"])
 
-TraceScreen = completed("TraceScreen", TraceScreenBase, Screen, recording)
+TraceScreen = complete_class("TraceScreen", TraceScreenBase, Screen, recording)
 
 
 def create_screen(

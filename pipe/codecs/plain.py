@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 
 from ..formats import Channel, Format
 from .smallfloat import SPECIAL_CODECS
@@ -89,7 +89,7 @@ def _decode(channel: Channel, srgb: bool, integer: bool, bits: Array) -> Array:
             exact: Array = np.maximum(_signed(bits, width) * (1.0 / top), -1.0)
             return exact.astype(np.float32)
         short = np.divide(_signed(bits, width), np.float32(top), dtype=np.float32)
-        return limits.maximum(short, -1.0)
+        return minmax.maximum(short, -1.0)
     if kind == "FIXED":
         return (_signed(bits, width) * (1.0 / 65536.0)).astype(np.float32)
     if kind in ("UINT", "USCALED"):
@@ -188,7 +188,7 @@ def _between(value: Array, low: float, high: float) -> Array:
     """Limit a value; NaN becomes 0."""
     if low < 0.0:
         value = np.where(np.isnan(value), value.dtype.type(0), value)
-    return limits.between(value, low, high)
+    return minmax.between(value, low, high)
 
 
 def _encode_integer(width: int, signed: bool, value: Array) -> Array:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 
 __all__ = [
     "LOWEST",
@@ -64,7 +64,7 @@ def linear_to_srgb8(linear: Array) -> npt.NDArray[np.uint8]:
     """The nearest 8-bit code of linear light; clamped, NaN becomes 0."""
     guesses, thresholds = encode_tables()
     value = np.asarray(linear, np.float32)
-    value = limits.between(value, _LEAST, np.float32(1.0))
+    value = minmax.between(value, _LEAST, np.float32(1.0))
     index = (value.view(np.uint32) >> np.uint32(SHIFT)) - (
         _LEAST.view(np.uint32) >> np.uint32(SHIFT)
     )

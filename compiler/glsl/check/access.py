@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.state import Checker, checks, constant_value
+from gallette.compiler.glsl.check.context import Checker, checks, constant_value
 from gallette.compiler.glsl.diagnostics import did_you_mean
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.interface_rules import (
     check_auxiliary,
     check_varying,
@@ -18,7 +19,6 @@ from gallette.compiler.glsl.check.layout_values import (
 )
 from gallette.compiler.glsl.check.per_vertex import redeclare_per_vertex
 from gallette.compiler.glsl.check.qualifiers import copy_quals, read_qualifiers
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
 from gallette.compiler.glsl.check.variables import declare_variable
 from gallette.compiler.glsl.parse import syntax as s

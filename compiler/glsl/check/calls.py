@@ -10,9 +10,15 @@ from gallette.compiler.glsl.check import fold, hir
 from gallette.compiler.glsl.check.access import length_call
 from gallette.compiler.glsl.check.builtin_rules import check_special, check_texture_offset
 from gallette.compiler.glsl.check.constructors import constructor
+from gallette.compiler.glsl.check.context import (
+    Checker,
+    Chosen,
+    FunctionSet,
+    checks,
+    constant_value,
+)
 from gallette.compiler.glsl.check.lvalues import check_lvalue, warn_uninitialized
 from gallette.compiler.glsl.check.overloads import _Params, choose_overload, matches, no_match
-from gallette.compiler.glsl.check.state import Checker, Chosen, FunctionSet, checks, constant_value
 from gallette.compiler.glsl.check.types import resolve_type
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s

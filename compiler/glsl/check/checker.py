@@ -6,8 +6,8 @@ from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import access, calls, expressions, hir, lvalues, statements
 from gallette.compiler.glsl.check.blocks import block_declaration
 from gallette.compiler.glsl.check.call_graph import find_recursion
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.functions import function_decl
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.check.types import precision_statement
 from gallette.compiler.glsl.check.variables import declare
 from gallette.compiler.glsl.check.write_only import check_write_only

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, constant_value
 from gallette.compiler.glsl.check.conversions import construction, shape_with
-from gallette.compiler.glsl.check.state import Checker, constant_value
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type

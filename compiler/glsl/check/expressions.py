@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import fold, hir
+from gallette.compiler.glsl.check.context import Checker, FunctionSet, checks, constant_value
 from gallette.compiler.glsl.check.conversions import (
     can_convert,
     common_base,
@@ -10,7 +11,6 @@ from gallette.compiler.glsl.check.conversions import (
     shape_with,
 )
 from gallette.compiler.glsl.check.lvalues import _BITWISE, step_expr, warn_uninitialized
-from gallette.compiler.glsl.check.state import Checker, FunctionSet, checks, constant_value
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.builtins.functions import overloads
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, FunctionSet
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
-from gallette.compiler.glsl.check.state import Checker, FunctionSet
 from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s

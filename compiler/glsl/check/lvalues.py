@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, checks
 from gallette.compiler.glsl.check.conversions import (
     operator_type,
     shape_with,
 )
-from gallette.compiler.glsl.check.state import Checker, checks
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import Type
 

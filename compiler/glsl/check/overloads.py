@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from gallette.compiler.glsl.builtins.functions import Overload
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.conversions import can_convert, is_better_conversion
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import Type

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layout_values import (
     check_captured,
     feedback_buffer,
     inherit_defaults,
 )
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.check.types import array_of, resolve_type
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t

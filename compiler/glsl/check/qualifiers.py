@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS, LAYOUTS
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.diagnostics import did_you_mean
 from gallette.compiler.glsl.parse import syntax as s
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.stage_layout import default_layout
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.check.types import sizes_match
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t

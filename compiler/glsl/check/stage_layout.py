@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layout_values import check_stream, merge_xfb_stride
 from gallette.compiler.glsl.check.layouts import PRIMITIVES
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, checks_statement, constant_value
 from gallette.compiler.glsl.check.conversions import can_convert
 from gallette.compiler.glsl.check.functions import function_decl
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
-from gallette.compiler.glsl.check.state import Checker, checks_statement, constant_value
 from gallette.compiler.glsl.check.types import precision_statement, resolve_type, sizes_match
 from gallette.compiler.glsl.check.variables import declare, declare_variable
 from gallette.compiler.glsl.diagnostics import Abort, TooManyErrors

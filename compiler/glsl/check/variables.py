@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, constant_value
 from gallette.compiler.glsl.check.interface_rules import (
     check_interface,
     per_vertex_array,
@@ -21,7 +22,6 @@ from gallette.compiler.glsl.check.redeclarations import (
     redeclare_variable,
     requalify,
 )
-from gallette.compiler.glsl.check.state import Checker, constant_value
 from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.check.types import (
     array_of,

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.lvalues import memory_of
-from gallette.compiler.glsl.check.state import Checker
 
 __all__ = ["check_write_only"]
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
-from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.link.blocks import BlockLinker, dims_of
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.layout import Leaf, leaves

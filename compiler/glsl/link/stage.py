@@ -6,11 +6,11 @@ from typing import Any
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.call_graph import find_recursion
-from gallette.compiler.glsl.check.state import constant_value
+from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.link.declarations import Declarations
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.own import Declarations
-from gallette.compiler.glsl.link.reach import reach
+from gallette.compiler.glsl.link.reachability import reach
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.values import constant_bits
 from gallette.compiler.nir.ir import Stage

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.check.layouts import BLEND_MODES
-from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.link.program import LinkedProgram
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageFacts, StageVariables

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.state import constant_value
+from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.lower.expressions import ExpressionLowering
 from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.ir import Def

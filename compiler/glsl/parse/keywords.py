@@ -13,7 +13,7 @@ from functools import lru_cache
 from gallette.compiler.glsl.check.typenames import TYPE_AVAILABILITY
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.parse.lexer import PIECE, Token, met
+from gallette.compiler.glsl.parse.lexer import PIECE, Token, lex_piece
 
 __all__ = ["classify", "plain_words"]
 
@@ -135,7 +135,7 @@ def _table(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _pieces(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, tuple[str, str]]:
-    """The kind and text of every piece met so far in texts of a language."""
+    """The kind and text of every distinct piece lexed so far in texts of a language."""
     return {}
 
 
@@ -171,7 +171,7 @@ def plain_words(text: str, base: int, lang: Language) -> list[Token] | None:
 
 
 def _plain_word(piece: str, lang: Language) -> tuple[str, str] | None:
-    kind, text = met(piece)
+    kind, text = lex_piece(piece)
     if kind == "id":
         kind = _table(lang.key).get(text, "id")
         macro = text.startswith(("GL_", "__"))

@@ -13,7 +13,7 @@ from functools import lru_cache
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 
-__all__ = ["PIECE", "Token", "met", "number_value", "tokenize"]
+__all__ = ["PIECE", "Token", "lex_piece", "number_value", "tokenize"]
 
 Token = tuple[str, str, int]
 
@@ -47,7 +47,7 @@ def tokenize(text: str, base: int, log: Log) -> list[Token]:
     append, known = out.append, _known.get
     at = base
     for piece in PIECE.findall(text):
-        kind, word = known(piece) or met(piece)
+        kind, word = known(piece) or lex_piece(piece)
         if kind:
             # A character GLSL does not know is only an error if it survives preprocessing.
             append((kind, word, at))
@@ -58,7 +58,7 @@ def tokenize(text: str, base: int, log: Log) -> list[Token]:
     return out
 
 
-def met(piece: str) -> tuple[str, str]:
+def lex_piece(piece: str) -> tuple[str, str]:
     """Kind and text of a piece that is met for the first time; a comment left open has a text."""
     text = piece.rstrip(_BLANKS)
     first = piece[0]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gallette.compiler.effort import INCLUDE_COST, MOST_CHARACTERS, MOST_TOKENS
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse.conditions import Conditions
@@ -17,6 +16,7 @@ from gallette.compiler.glsl.parse.keywords import plain_words
 from gallette.compiler.glsl.parse.lexer import Token, tokenize
 from gallette.compiler.glsl.parse.macros import EXPANSION_PER_CHARACTER, Macro
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
+from gallette.compiler.work_limits import INCLUDE_COST, MOST_CHARACTERS, MOST_TOKENS
 
 __all__ = ["Preprocessed", "preprocess"]
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.modes import Access, Mode
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 

@@ -12,7 +12,7 @@ from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.ir.cf import Block, If, walk
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst, Phi
 from gallette.compiler.nir.ir.modes import MAKES_POSITIONS
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Def
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import component_bytes, explicit_type
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 

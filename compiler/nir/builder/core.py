@@ -19,6 +19,7 @@ from gallette.compiler.nir.ir.cf import (
     next_block,
     place_of,
 )
+from gallette.compiler.nir.ir.cf_editing import insert_node_at
 from gallette.compiler.nir.ir.fold import folded_now
 from gallette.compiler.nir.ir.instrs import (
     IDENTITY,
@@ -38,7 +39,6 @@ from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import insert_node_at
 from gallette.compiler.nir.ir.types import Dim, Type
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable

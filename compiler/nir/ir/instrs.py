@@ -30,8 +30,8 @@ class Instr:
     __slots__ = ("block", "dest", "loc", "next", "prev", "srcs")
     kind = "instr"
     is_phi = False
-    is_listed = False  # by `questions.by_kind`
-    may_have_effects = False  # beyond its result; `questions.has_side_effects` knows whether
+    is_listed = False  # by `queries.by_kind`
+    may_have_effects = False  # beyond its result; `queries.has_side_effects` knows whether
 
     def __init__(self) -> None:
         self.loc = 0  # line of the source it was made for, 0 if nobody knows
@@ -89,7 +89,7 @@ class Instr:
         dest = self.dest
         if dest is not None:
             if dest.names:
-                self.bequeath_names()
+                self.pass_on_names()
             self.dest = None
         srcs = self.srcs
         if srcs:
@@ -97,7 +97,7 @@ class Instr:
             for src in srcs:
                 del src.value.uses[src]
 
-    def bequeath_names(self) -> None:
+    def pass_on_names(self) -> None:
         """What the result was called goes to what it was put together from."""
 
     def replace_by(self, value: Def) -> None:
@@ -164,7 +164,7 @@ class Alu(Instr):
         instr.dest = Def(instr, num_components, bit_size)
         return instr
 
-    def bequeath_names(self) -> None:
+    def pass_on_names(self) -> None:
         assert self.dest is not None
         if self.op.name == "mov":
             self.srcs[0].value.take_names(self.dest, self.srcs[0].swizzle)

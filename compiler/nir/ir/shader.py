@@ -61,7 +61,7 @@ class FunctionImpl:
         """counts changes: what was found out about the code at a version holds at that version"""
         self.idle: dict[object, int] = {}
         """by pass and options (`pass_runner.Step`), the version at which it found nothing to do"""
-        self.by_kind: Any = None  # belongs to `questions.by_kind`
+        self.by_kind: Any = None  # belongs to `queries.by_kind`
         function.impl = self
 
     @property

@@ -6,7 +6,7 @@ from gallette.compiler.errors import CompileError
 from gallette.compiler.nir.builder.address import explicit_root
 from gallette.compiler.nir.ir.layout import SCALAR, explicit_size
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import derefs_of
+from gallette.compiler.nir.ir.queries import derefs_of
 from gallette.compiler.nir.ir.shader import Shader
 
 __all__ = ["check_shared_memory"]

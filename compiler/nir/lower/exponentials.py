@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.lower.machine import Machine
 from gallette.compiler.nir.lower.reciprocals import multiply_add
 from gallette.compiler.nir.lower.table import enter, special
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__ = ["polynomial"]
 

@@ -15,8 +15,8 @@ import math
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.lower.machine import Machine
 from gallette.compiler.nir.lower.table import enter, special
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__ = ["multiply_add", "reciprocal"]
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.lower.machine import Machine
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__ = ["Lower", "enter", "special"]
 

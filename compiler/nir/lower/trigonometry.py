@@ -16,9 +16,9 @@ from itertools import pairwise
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.lower.exponentials import polynomial
-from gallette.compiler.nir.lower.machine import Machine
 from gallette.compiler.nir.lower.reciprocals import multiply_add
 from gallette.compiler.nir.lower.table import Lower, enter
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__: list[str] = []
 

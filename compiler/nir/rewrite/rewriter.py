@@ -23,7 +23,7 @@ from gallette.compiler.nir.ir.cf import Block, If, Loop, list_blocks, walk
 from gallette.compiler.nir.ir.instrs import Alu, Instr, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.order import BlockOrder
-from gallette.compiler.nir.ir.questions import has_side_effects
+from gallette.compiler.nir.ir.queries import has_side_effects
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.rewrite.building import apply_match

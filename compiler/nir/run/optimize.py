@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
-from gallette.compiler.nir.ir.questions import impls_with_branches
+from gallette.compiler.nir.ir.queries import impls_with_branches
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassLog, Step, run_pass, run_until_idle
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gallette.compiler.effort import MOST_LOCALS, check_nesting
 from gallette.compiler.errors import CompileError
 from gallette.compiler.nir.ir.cf import nested_blocks
 from gallette.compiler.nir.ir.modes import TEMPORARIES, Mode, Stage
-from gallette.compiler.nir.ir.questions import by_kind, const_int, derefs_of
+from gallette.compiler.nir.ir.queries import by_kind, const_int, derefs_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
 from gallette.compiler.nir.run.pass_runner import PassList, PassLog, run_pass, run_passes
+from gallette.compiler.work_limits import MOST_LOCALS, check_nesting
 
 INLINE = PassList(
     (

@@ -16,7 +16,6 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, get_type_hints
 
-from gallette.compiler.effort import allow_nesting
 from gallette.compiler.errors import InputError
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.info import ShaderInfo
@@ -26,6 +25,7 @@ from gallette.compiler.nir.ir.slots import SLOT_ENUMS
 from gallette.compiler.nir.ir.variables import Parameter, Variable
 from gallette.compiler.nir.text.lexer import Tokens
 from gallette.compiler.nir.text.parse_code import CodeParser
+from gallette.compiler.work_limits import allow_nesting
 
 __all__ = ["InputError", "parse"]
 

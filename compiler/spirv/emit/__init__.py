@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.spirv.emit.builder import ModuleBuilder
 from gallette.compiler.spirv.emit.code import Code

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, LoadConst, Tex
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.types import INT, UINT, VEC4, Base, Dim, Type, vec
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.memory import Memory

@@ -16,7 +16,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, SpirvError
-from gallette.compiler.spirv.read.places import Value, element_of, select_tree
+from gallette.compiler.spirv.read.pointers import Value, element_of, select_tree
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader

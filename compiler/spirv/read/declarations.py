@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TypeAlias
 
-from gallette.compiler.collector import collector_paused
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.spirv.grammar import grammar, opcode
 from gallette.compiler.spirv.module import Instruction, Module, SpirvError
 from gallette.compiler.spirv.read.constants import CONSTANTS, zero
@@ -63,7 +63,7 @@ class Declarations:
 
     # Reading.
 
-    @collector_paused
+    @gc_paused
     def _read(self) -> None:
         instructions = self.module.instructions
         decorations, handlers = _decorations(), _handlers()

@@ -17,7 +17,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction, SpirvError
-from gallette.compiler.spirv.read.places import (
+from gallette.compiler.spirv.read.pointers import (
     CompactPlace,
     DerefPlace,
     Handle,
@@ -136,7 +136,7 @@ def _interpolate(r: FunctionReader, name: str, i: Instruction, args: tuple[int, 
     srcs = [deref.result, *[r.ssa(a) for a in args[1:]]]
     value = r.b.intrinsic(f"interp_deref_at_{kind}", srcs, num_components=deref.type.components)
     if component is not None:
-        from gallette.compiler.spirv.read.places import element_of
+        from gallette.compiler.spirv.read.pointers import element_of
 
         value = element_of(r.b, place.type, value, component)
     return value

@@ -22,7 +22,7 @@ from gallette.compiler.spirv.read.arithmetic import ARITHMETIC, does
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.extended import deref_of, glsl_std_450
 from gallette.compiler.spirv.read.model import Block, Constant, Data, FunctionCode, SpvType
-from gallette.compiler.spirv.read.places import (
+from gallette.compiler.spirv.read.pointers import (
     DerefPlace,
     Index,
     Place,

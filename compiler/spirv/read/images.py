@@ -11,7 +11,7 @@ from gallette.compiler.spirv.grammar import grammar, value_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.arithmetic import does
 from gallette.compiler.spirv.read.model import SpvType
-from gallette.compiler.spirv.read.places import Handle, Texel
+from gallette.compiler.spirv.read.pointers import Handle, Texel
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader

@@ -23,7 +23,7 @@ from gallette.compiler.spirv.read.cfg import add_merges
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
-from gallette.compiler.spirv.read.places import DerefPlace, Handle, Place, RootPlace, Value
+from gallette.compiler.spirv.read.pointers import DerefPlace, Handle, Place, RootPlace, Value
 from gallette.compiler.spirv.read.translate import ModuleReader
 
 __all__ = ["Argument", "KernelReader", "end_of_arguments", "kernel_arguments"]

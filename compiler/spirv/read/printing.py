@@ -20,7 +20,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
-from gallette.compiler.spirv.read.places import Place
+from gallette.compiler.spirv.read.pointers import Place
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader

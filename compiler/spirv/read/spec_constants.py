@@ -15,7 +15,7 @@ from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.model import Data, FunctionCode, SpvType
-from gallette.compiler.spirv.read.places import Value
+from gallette.compiler.spirv.read.pointers import Value
 
 __all__ = ["evaluate_operation"]
 

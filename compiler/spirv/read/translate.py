@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gallette.compiler.collector import collector_paused
-from gallette.compiler.effort import allow_nesting
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Function, Shader
@@ -28,8 +27,9 @@ from gallette.compiler.spirv.module import Instruction, Module, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
-from gallette.compiler.spirv.read.places import DerefPlace, Place, Value
+from gallette.compiler.spirv.read.pointers import DerefPlace, Place, Value
 from gallette.compiler.spirv.read.variables import Variables
+from gallette.compiler.work_limits import allow_nesting
 
 __all__ = ["ModuleReader", "entry_points", "read_entry", "spirv_to_nir"]
 
@@ -224,7 +224,7 @@ def spirv_to_nir(
     return read_entry(module, stage, entry, specialize)[0]
 
 
-@collector_paused
+@gc_paused
 def read_entry(
     module: Module | Declarations,
     stage: Stage | None = None,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gallette.compiler.effort import too_large
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Dim, Field, Type
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.model import SpvType, by_name
+from gallette.compiler.work_limits import too_large
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.declarations import Declarations

@@ -16,9 +16,9 @@ from gallette.compiler.spirv.emit.types import FORMATS
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
-from gallette.compiler.spirv.read.initial import initialise
+from gallette.compiler.spirv.read.initializers import initialise
 from gallette.compiler.spirv.read.model import EntryPoint, SpvType
-from gallette.compiler.spirv.read.places import (
+from gallette.compiler.spirv.read.pointers import (
     BlockArray,
     Builtin,
     Counter,

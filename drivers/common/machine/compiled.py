@@ -10,7 +10,7 @@ from gallette.compiler.nir.ir import Shader
 
 from .constants import ConstantSlot
 from .executable import Executable, ExecutableFacts
-from .selecting.core import MessageSelector
+from .selection.core import MessageSelector
 
 __all__ = ["Compiled", "facts_of"]
 

@@ -36,7 +36,7 @@ from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCo
 from .compiled import Compiled
 from .constants import constant_bytes
 from .launch import LIVE_FLAG, Launch
-from .selecting.core import MessageSelector
+from .selection.core import MessageSelector
 
 __all__ = ["BoundMachine", "Counters", "MachineCompiler", "MachineProgram"]
 

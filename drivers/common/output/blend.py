@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
 from gallette.pipe.state import RenderTargetBlend
 
@@ -55,7 +55,7 @@ def _multiply_bytes(a: Array, b: Array) -> Array:
 
 def _add_bytes(a: Array, b: Array) -> Array:
     total = np.asarray(a + b)
-    return limits.minimum(total, 255, total)
+    return minmax.minimum(total, 255, total)
 
 
 def _subtract_bytes(a: Array, b: Array) -> Array:

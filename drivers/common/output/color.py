@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.memory.clear import flat_texels
 from gallette.pipe.codecs import pack_planes, texel_layout, unpack_planes
 from gallette.pipe.enums import LogicOp
@@ -23,7 +23,7 @@ from gallette.pipe.state import BlendState, RenderTargetBlend, Surface
 
 from .advanced import blend_advanced
 from .blend import BYTES, FLOATS, blend, logic_op, needs_destination
-from .fixed import Folded, can_fold, fold
+from .blend_unorm8 import Folded, can_fold, fold
 from .packed_bytes import byte_shifts, is_bytes, pack_bytes, to_bytes
 
 __all__ = ["ColorTarget", "Prepared"]
@@ -179,7 +179,7 @@ class ColorTarget:
     def _clamped(self, plane: Array) -> Array:
         if self._clamp is None:
             return plane
-        return limits.between(plane, self._clamp, 1.0)
+        return minmax.between(plane, self._clamp, 1.0)
 
     def prepare(self, outputs: Outputs, second: Outputs | None, count: int) -> Prepared:
         """Convert what the shader wrote for `count` lanes."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.memory.clear import flat_texels
 from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import Channel
@@ -101,7 +101,7 @@ class DepthTarget:
     def codes(self, z: npt.NDArray[np.float32]) -> Codes:
         """Depth values as codes, clamped to 0..1."""
         assert self._depth is not None
-        clamped = limits.saturated(z)
+        clamped = minmax.saturated(z)
         if self.is_float:
             clamped = clamped + np.float32(0.0)  # a negative zero would be the largest code
             return clamped.view(np.uint32)

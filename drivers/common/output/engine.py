@@ -25,7 +25,7 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.apart import are_large, levels_apart, windows
+from gallette.drivers.common.raster.disjoint_primitives import are_large, levels_apart, windows
 from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
@@ -43,13 +43,12 @@ from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.resource import Resource
 
 from .color import ColorTarget, Prepared
-from .constant import by_primitive, same_within_primitives, varying_inputs
+from .constant_fragments import by_primitive, same_within_primitives, varying_inputs
 from .depth import held
 from .fragment_state import FragmentShader, FragmentState
-from .hidden import can_be_hidden, nearest_first, pieces_seen
-from .order import OPAQUE_FUNCS, Scratch, layers, visible
-from .owners import Owners
-from .some_lanes import (
+from .fragment_tests import Codes, FragmentTests
+from .hierarchical_depth import can_be_hidden, nearest_first, pieces_seen
+from .lane_selection import (
     by_program,
     cannot_change_tests,
     exported_stencil,
@@ -59,7 +58,8 @@ from .some_lanes import (
     real_lanes,
     screened,
 )
-from .testing import Codes, FragmentTests
+from .order import OPAQUE_FUNCS, Scratch, layers, visible
+from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, Cutter, RasterContext
@@ -372,7 +372,7 @@ class FragmentEngine:
         self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         """Resolve the visibility of all fragments first, then shade every pixel once."""
-        owners = Owners(self.scratch, spans, self.state.width, self.origin)
+        owners = VisiblePrimitives(self.scratch, spans, self.state.width, self.origin)
         if self.tests.depth:
             self._nearest_own(owners, spans, source)
         else:
@@ -380,7 +380,7 @@ class FragmentEngine:
         for owned in owners.lanes(shader.quads, self.state.width, PIECE):
             self._shade(shader, self.placed(owned), source, info)
 
-    def _last_own(self, owners: Owners, spans: Spans) -> None:
+    def _last_own(self, owners: VisiblePrimitives, spans: Spans) -> None:
         """Without a test the last fragment is seen: from the end, until all is covered."""
         for piece in reversed(list(pieces(spans, PIECE))):
             lanes = self.placed(expand_pixels(piece, self.state.width))
@@ -395,7 +395,7 @@ class FragmentEngine:
             if owners.complete:
                 break
 
-    def _nearest_own(self, owners: Owners, spans: Spans, source: PlaneSource) -> None:
+    def _nearest_own(self, owners: VisiblePrimitives, spans: Spans, source: PlaneSource) -> None:
         """Those that pass the depth test, in whichever order hides most."""
         state, turned = self.state, None
         if self._hides(spans, source, PIECE):

@@ -33,10 +33,10 @@ from .color import ColorTarget
 from .depth import DepthTarget, held
 from .engine import PIECE, FragmentEngine
 from .fragment_state import FragmentShader, FragmentState
+from .fragment_tests import Codes
+from .lane_selection import exported_stencil, layers_of, screened
 from .order import Scratch
-from .some_lanes import exported_stencil, layers_of, screened
-from .testing import Codes
-from .uncovered import Uncovered
+from .unwritten_samples import UnwrittenSamples
 
 __all__ = ["MultisampleEngine"]
 
@@ -88,7 +88,7 @@ class MultisampleEngine(FragmentEngine):
         cut = list(pieces(spans, PIECE))
         uncovered = None
         if len(cut) > 1 and self._last_is_seen and not layered:
-            uncovered = Uncovered(spans, every)
+            uncovered = UnwrittenSamples(spans, every)
         for piece in cut if uncovered is None else reversed(cut):
             expand = expand_samples if sampled else expand_pixels
             lanes = self.placed(expand(piece, self.state.width))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.pipe.formats import Format
 
 __all__ = ["byte_shifts", "is_bytes", "pack_bytes", "to_bytes"]
@@ -34,7 +34,7 @@ def is_bytes(format: Format) -> bool:
 
 def to_bytes(plane: Array) -> Array:
     """Clamp to 0..1 and round to 8 bits, held in uint16."""
-    value = limits.saturated(plane) * np.float32(255.0)
+    value = minmax.saturated(plane) * np.float32(255.0)
     value += _MAGIC
     return value.view(np.uint32).astype(np.uint16)  # the lowest bits: see pack_bytes
 
@@ -66,7 +66,7 @@ def pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
         if plane.ndim and plane[0] == plane[-1] and (plane == plane[0]).all():
             plane = plane[:1].reshape(())  # one value everywhere, as clears and flat colours have
         if plane.ndim:
-            value = limits.saturated(plane) * np.float32(255.0)
+            value = minmax.saturated(plane) * np.float32(255.0)
             value += _MAGIC
             bits = value.view(np.uint32)
             if shift:
@@ -96,7 +96,7 @@ def _pack_few(planes: list[Array], shifts: tuple[int, ...]) -> Array:
     if not several:
         return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
     value: Array = np.concatenate(several)
-    if not limits.are_inside(value):
+    if not minmax.are_inside(value):
         np.fmax(value, _ZERO, value)
         np.fmin(value, _ONE, value)
     np.multiply(value, _BYTE, value)

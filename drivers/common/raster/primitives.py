@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.few import FEW, FewTriangles
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.lines import rasterize_lines
 from gallette.drivers.common.raster.points import point_sizes, rasterize_points, rasterized_size
 from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.raster.setup import Rect, greatest, least
+from gallette.drivers.common.raster.small_batches import FEW, FewTriangles
 from gallette.drivers.common.raster.spans import Spans, slices
 from gallette.drivers.common.raster.stipple import dashes
 from gallette.drivers.common.raster.triangles import (

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.vertex.vertices import Floats, Ints
 from gallette.pipe.state import FramebufferState, ScissorState
 
@@ -172,10 +172,10 @@ def polygon_edges(
     b = dx
     b *= SUBPIXELS
     left, right, top, bottom = box or box_of(x, y)
-    x0 = limits.maximum(left, target.x0).astype(np.int64)
-    x1 = limits.minimum(right + 1, target.x1).astype(np.int64)
-    y0 = limits.maximum(top, target.y0).astype(np.int64)
-    y1 = limits.minimum(bottom + 1, target.y1).astype(np.int64)
+    x0 = minmax.maximum(left, target.x0).astype(np.int64)
+    x1 = minmax.minimum(right + 1, target.x1).astype(np.int64)
+    y0 = minmax.maximum(top, target.y0).astype(np.int64)
+    y1 = minmax.minimum(bottom + 1, target.y1).astype(np.int64)
     return Edges(a, b, c, x0, x1, y0, y1)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.vertex.masks import ends_of, every, where
 
 from .setup import Edges
@@ -83,7 +83,7 @@ def numbered(lengths: npt.NDArray[np.int64]) -> tuple[Ints, Ints]:
 
 def _heights(edges: Edges) -> Ints:
     """How many rows each primitive may touch."""
-    heights: Ints = limits.maximum(edges.y1 - edges.y0, 0)
+    heights: Ints = minmax.maximum(edges.y1 - edges.y0, 0)
     heights[edges.x1 <= edges.x0] = 0
     return heights
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 
 __all__ = ["Projection", "across_the_seam", "project"]
 
@@ -84,6 +84,6 @@ def across_the_seam(face: Array, i: Array, j: Array, n: Any) -> tuple[Array, Arr
     z = np.where(axis == 0, -sign * s, np.where(axis == 1, sign * t, sign))
     # The extended coordinate is longer than 1, so the neighbour's axis wins without ties.
     at = Projection(x, y, z)
-    new_i = limits.minimum(np.asarray(at.s * n).astype(np.int32), np.asarray(n, np.int32) - 1)
-    new_j = limits.minimum(np.asarray(at.t * n).astype(np.int32), np.asarray(n, np.int32) - 1)
-    return at.face, limits.maximum(new_i, 0), limits.maximum(new_j, 0)
+    new_i = minmax.minimum(np.asarray(at.s * n).astype(np.int32), np.asarray(n, np.int32) - 1)
+    new_j = minmax.minimum(np.asarray(at.t * n).astype(np.int32), np.asarray(n, np.int32) - 1)
+    return at.face, minmax.maximum(new_i, 0), minmax.maximum(new_j, 0)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.pipe.enums import Filter, MipFilter, Swizzle, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
@@ -253,7 +253,7 @@ class Unit:
             return self._level(kit, filter, place)
         lanes = place.coords[0].shape[0]
         last = self.image.levels - 1
-        inside = limits.between(lod, F32(0.0), F32(last))
+        inside = minmax.between(lod, F32(0.0), F32(last))
         if self.mip is MipFilter.NEAREST:
             place.level = _level_index(np.rint(inside), lanes)
             return self._level(kit, filter, place)
@@ -284,7 +284,7 @@ def _plain_offset(offset: Array) -> Array | int:
 def _layer(coordinate: Array, layers: int) -> Array:
     """The array layer a coordinate selects."""
     nearest = np.rint(coordinate)
-    bounded = limits.between(np.asarray(nearest), F32(0.0), F32(layers - 1))
+    bounded = minmax.between(np.asarray(nearest), F32(0.0), F32(layers - 1))
     layer: Array = bounded.astype(np.int32)
     return layer
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.pipe.enums import Wrap
 
 __all__ = [
@@ -60,19 +60,19 @@ class Taps:
 
 def clamp(i: Array, n: Any) -> Array:
     """`i` limited to 0..n-1."""
-    return limits.minimum(limits.maximum(i, 0), n - 1)
+    return minmax.minimum(minmax.maximum(i, 0), n - 1)
 
 
 def limited(u: Array, low: Any, high: Any) -> Array:
     """`u` limited to low..high, a NaN left as it is."""
-    raised = limits.maximum(np.asarray(u), low)
-    return limits.minimum(raised, high, None if np.ndim(high) or not raised.ndim else raised)
+    raised = minmax.maximum(np.asarray(u), low)
+    return minmax.minimum(raised, high, None if np.ndim(high) or not raised.ndim else raised)
 
 
 def _fraction(s: Array) -> Array:
     """s - floor(s), below 1 even after rounding."""
     f: Array = s - np.floor(s)
-    return limits.minimum(np.asarray(f), F32(0.99999994))
+    return minmax.minimum(np.asarray(f), F32(0.99999994))
 
 
 def _mirrored(s: Array) -> Array:
@@ -163,7 +163,7 @@ def gather_taps(axis: Axis, s: Array, n: Any, offset: Array | int) -> Taps:
     i0 = _integer(whole)
     first, second = i0, i0 + 1
     if axis.mode is Wrap.MIRROR_REPEAT:
-        first, second = (limits.minimum(i, 2 * n - 1 - i) for i in (i0, i0 + 1))
+        first, second = (minmax.minimum(i, 2 * n - 1 - i) for i in (i0, i0 + 1))
     elif axis.mode is Wrap.MIRROR_CLAMP_TO_EDGE:
         first, second = (i ^ (i >> 31) for i in (i0, i0 + 1))
     return Taps(clamp(first, n), clamp(second, n), np.zeros((), F32))
@@ -176,7 +176,7 @@ def _repeat_taps(axis: Axis, s: Array, n: Any, nf: Array, offset: Array | int) -
         last = n - 1
         return Taps(i0 & last, (i0 + 1) & last, weight)
     i0, weight = _split(_fraction(_period(axis, s, nf, offset)) * nf - HALF)
-    i0 = np.where(i0 < 0, n - 1, limits.minimum(i0, n - 1))
+    i0 = np.where(i0 < 0, n - 1, minmax.minimum(i0, n - 1))
     i1 = i0 + 1
     return Taps(i0, np.where(i1 >= n, 0, i1), weight)
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from gallette.compiler import debug
-from gallette.compiler.effort import allow_nesting
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
+from gallette.compiler.work_limits import allow_nesting
 from gallette.pipe.keys import key_passes
 from gallette.pipe.loader import DriverError
 from gallette.pipe.state import FramebufferState
@@ -26,11 +26,13 @@ Key = TypeVar("Key")
 Code = TypeVar("Code")
 
 Ownership: TypeAlias = Literal["counted", "driver_owns", "always_clone"]
-"""Who may change the shader a tracker hands over, for the lesson on ownership.
+"""Which references a driver counts before it changes the shader the state tracker hands over; the
+lesson on ownership switches between them.
 
-`counted`: whoever holds the only reference. `driver_owns`: the driver, so a tracker that wants to
-keep the shader must have cloned it before (see `pipe.handing`). `always_clone`: nobody but the
-tracker, so the driver clones at once, and again for every variant.
+`counted`: the driver changes the shader in place if it holds the only reference. `driver_owns`: the
+driver always changes it in place, so a state tracker that keeps the shader must have cloned it
+before (see `pipe.shader_handover`). `always_clone`: the state tracker keeps it, so the driver
+clones the shader at once, and again for every variant.
 """
 
 UsedOnce: TypeAlias = Literal["always", "never", "not_position"]

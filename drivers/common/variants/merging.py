@@ -12,7 +12,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Intrinsic, LoadConst, Shader
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 __all__ = ["can_merge", "constants_per_draw"]

@@ -20,14 +20,14 @@ from gallette.compiler import debug
 from gallette.compiler.errors import GalletteError, tell
 from gallette.compiler.nir.ir import Shader, clone_shader, mutable
 from gallette.compiler.nir.run.pass_runner import PassLog
+from gallette.compiler.nir.text.lazy_shader import digest_of, reading
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.compiler.nir.text.stored import digest_of, reading
 from gallette.pipe.keys import describe_key, differing_fields, needs_nir
 from gallette.pipe.state import StreamOutputInfo
 from gallette.pipe.variant_log import VariantEvent, VariantLog
 
 from .compiler import LoweringOptions, VariantCompiler
-from .kept import KeptCode
+from .disk_cache import VariantDiskCache
 from .keys import Inlined
 from .merging import can_merge
 from .reads import ShaderReads
@@ -92,7 +92,7 @@ class ShaderObject(Generic[Key, Code]):
         self.inlined: set[Inlined] = set()  # what there are variants for
         self.log = PassLog(texts=True)
         self.shader = _taken_over(shader, compiler.options)
-        self.kept = KeptCode.of(compiler)
+        self.kept = VariantDiskCache.of(compiler)
         try:
             self._first_round()
             self.variant_for(compiler.null_key(self.stage))

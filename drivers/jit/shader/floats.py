@@ -8,7 +8,7 @@ from gallette.pipe.enums import CompareFunc
 
 from ..llvm.text import Builder
 from ..llvm.values import V
-from . import wrapping
+from . import texture_wrap
 from .maths import some_int
 from .texels import Words, decoded, gather_pair, gather_words
 
@@ -45,7 +45,7 @@ class Floats:
         return self._made(words, out)
 
     def _two(
-        self, tap: wrapping.Tap, at: list[V], out: list[V | None], z: V | None, level: V | None
+        self, tap: texture_wrap.Tap, at: list[V], out: list[V | None], z: V | None, level: V | None
     ) -> tuple[list[V], list[V]]:
         """Two texels of a row."""
         s = self.s
@@ -105,7 +105,7 @@ class Floats:
         s = self.s
         at, out = [], []
         for i, axis in enumerate(s.key.axes):
-            tap, outside = wrapping.nearest_tap(
+            tap, outside = texture_wrap.nearest_tap(
                 s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i)
             )
             at.append(tap)
@@ -121,7 +121,7 @@ class Floats:
             low, high = (self.mix(corners[k], corners[k + 1], wx) for k in (0, 2))
             return self.mix(low, high, wy)
         taps = [
-            wrapping.linear_taps(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
+            texture_wrap.linear_taps(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
             for i, axis in enumerate(s.key.axes)
         ]
 
@@ -143,7 +143,9 @@ class Floats:
             corners, _, _ = self._seamless(coords, z, None)
         else:
             x, y = (
-                wrapping.gather_taps(s.b, axis, coords[i], s.extent(i, None), offset_at(offset, i))
+                texture_wrap.gather_taps(
+                    s.b, axis, coords[i], s.extent(i, None), offset_at(offset, i)
+                )
                 for i, axis in enumerate(s.key.axes)
             )
             corners = [
@@ -176,7 +178,7 @@ class Floats:
                 out_i, out_j = (i < 0) | (i >= n), (j < 0) | (j >= n)
                 lone.append(out_i & out_j)
                 over = out_i ^ out_j
-                beyond = wrapping.across_the_seam(b, face, i, j, n)
+                beyond = texture_wrap.across_the_seam(b, face, i, j, n)
                 own_z = b.select(over, z - face + beyond[0], z)
                 i, j = (
                     b.math("smin", b.math("smax", b.select(over, new, old), 0), n - 1)

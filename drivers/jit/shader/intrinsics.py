@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Intrinsic, Src
-from gallette.compiler.nir.ir.questions import is_multiple
+from gallette.compiler.nir.ir.queries import is_multiple
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 from gallette.drivers.common.program import LONGEST_BLOCK
 

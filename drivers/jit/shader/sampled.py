@@ -16,7 +16,7 @@ from .emitter import Emitter, Stage
 from .layout import Words
 from .sampling import Lookup, can_sample, fetch, gather, levels, lod_query, sample, size
 from .texture_keys import Missing, TextureKey, UnitKey
-from .wrapping import face_derivatives
+from .texture_wrap import face_derivatives
 
 __all__ = ["sampled"]
 

@@ -15,7 +15,7 @@ from gallette.pipe.enums import Filter, MipFilter, Target
 
 from ..llvm.text import Builder
 from ..llvm.values import V
-from . import wrapping
+from . import texture_wrap
 from .floats import TEXELS, Floats, offset_at
 from .maths import unit
 from .probes import probed
@@ -137,7 +137,7 @@ class Sampler:
         """Filtered coordinates, and the layer or face."""
         b, key = self.b, self.key
         if key.target.is_cube:
-            face, s, t = wrapping.project(b, coords[:3])
+            face, s, t = texture_wrap.project(b, coords[:3])
             z = face
             if key.target is Target.TEXTURE_CUBE_ARRAY:
                 cubes = b.binary("sdiv", self.extent(2, None), 6)
@@ -248,7 +248,7 @@ class Sampler:
         elif look.op == "txd":
             along = list(look.ddx), list(look.ddy)
             if key.target.is_cube:
-                of_face = wrapping.face_derivatives
+                of_face = texture_wrap.face_derivatives
                 along = of_face(b, look.coords[:3], along[0]), of_face(b, look.coords[:3], along[1])
             value = self.of_derivatives(*along)
         elif derivatives is not None:
@@ -268,7 +268,7 @@ class Sampler:
         """The level of detail of derivatives of coordinates."""
         b, squares = self.b, self.squared_lengths(ddx, ddy)
         rho = b.math("maxnum", squares[0], squares[1])
-        return wrapping.fast_log2(b, rho) * 0.5
+        return texture_wrap.fast_log2(b, rho) * 0.5
 
     def squared_lengths(self, ddx: Sequence[V], ddy: Sequence[V]) -> tuple[V, V]:
         """The squared lengths of derivatives, in texels."""
@@ -317,7 +317,9 @@ class _Packed:
     def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
         s = self.s
         at = [
-            wrapping.nearest_fixed(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
+            texture_wrap.nearest_fixed(
+                s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i)
+            )
             for i, axis in enumerate(s.key.axes)
         ]
         return self._words(at[0], at[1] if len(at) > 1 else None, at[2] if len(at) > 2 else z,
@@ -326,7 +328,9 @@ class _Packed:
     def linear(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
         s = self.s
         taps = [
-            wrapping.linear_fixed(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
+            texture_wrap.linear_fixed(
+                s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i)
+            )
             for i, axis in enumerate(s.key.axes)
         ]
         x0, x1, wx = taps[0]

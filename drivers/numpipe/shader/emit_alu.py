@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.compiler.nir.ir.opcodes import Opcode
 
 from .emit_base import OPERATION, BaseEmitter
@@ -122,7 +122,7 @@ class AluEmitter(BaseEmitter):
         if isinstance(opcode.semantics, np.ufunc):
             register, reused = self.into(op, dst)
             name = self.quickest(opcode.semantics.__name__)
-            if name in limits.__all__ and not op.srcs[0].varying:
+            if name in minmax.__all__ and not op.srcs[0].varying:
                 args.reverse()  # numbers come second
             if reused:
                 self.line(f"{name}({', '.join(args)}, {register.name})")
@@ -205,7 +205,7 @@ class AluEmitter(BaseEmitter):
 
     def quickest(self, name: str) -> str:
         """Make NumPy's function known, or what does the same in less time."""
-        self.globals[name] = getattr(limits if name in limits.__all__ else np, name)
+        self.globals[name] = getattr(minmax if name in minmax.__all__ else np, name)
         return name
 
 

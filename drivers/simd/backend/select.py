@@ -18,7 +18,7 @@ from gallette.compiler.nir.ir import (
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.drivers.common.machine.launch import LIVE_FLAG
 from gallette.drivers.common.machine.messages import RENDER_OPS
-from gallette.drivers.common.machine.selecting.flow import (
+from gallette.drivers.common.machine.selection.flow import (
     FlowSelector,
     incoming,
     is_empty,

@@ -7,7 +7,7 @@ definition, so that a picture does not depend on the driver.
 from __future__ import annotations
 
 from gallette.compiler.nir.ir import Alu
-from gallette.drivers.common.machine.selecting.arithmetic import Special
+from gallette.drivers.common.machine.selection.arithmetic import Special
 from gallette.drivers.simd.isa.instruction import NULL, Region, immediate
 from gallette.drivers.simd.isa.types import TYPES, RegType, type_of
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gallette.drivers.common.machine.constants import ConstantSlot
 from gallette.drivers.common.machine.launch import LIVE_FLAG, Place
-from gallette.drivers.common.machine.selecting.core import Operand
+from gallette.drivers.common.machine.selection.core import Operand
 from gallette.drivers.simd.isa.instruction import NULL, Instruction, Region, immediate
 from gallette.drivers.simd.isa.types import TYPES, RegType
 

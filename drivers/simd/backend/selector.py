@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir import Def, Shader, Src
 from gallette.drivers.common.machine.constants import ConstantSlot
 from gallette.drivers.common.machine.launch import LIVE_FLAG
 from gallette.drivers.common.machine.messages import pack
-from gallette.drivers.common.machine.selecting.arithmetic import ArithmeticSelector
+from gallette.drivers.common.machine.selection.arithmetic import ArithmeticSelector
 from gallette.drivers.simd.isa.instruction import NULL, Instruction, Message, Region, immediate
 from gallette.drivers.simd.isa.types import REG_BYTES, TYPES, RegType
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from gallette.drivers.common.machine.assembly_text import assembled, numbered_lines
 from gallette.drivers.common.machine.messages import UNITS
-from gallette.drivers.common.machine.text import assembled, numbered_lines
 
 from .instruction import NULL, Instruction, Message, Region
 from .opcodes import CONDITIONS, OPCODES

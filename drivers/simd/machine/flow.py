@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.machine.executable import Leave, first_waiting
-from gallette.drivers.common.machine.looping import go_back
+from gallette.drivers.common.machine.loop_back_edge import loop_back_edge
 from gallette.drivers.common.machine.threads import DONE, Threads
 from gallette.drivers.simd.isa.instruction import Instruction
 
@@ -82,7 +82,7 @@ def _jump(instr: Instruction, at: int) -> Leave:
 
 
 def _while(instr: Instruction, at: int) -> Leave:
-    return lambda m: go_back(m, at, instr.target)
+    return lambda m: loop_back_edge(m, at, instr.target)
 
 
 _MAKERS: dict[str, Callable[[Instruction, int], Leave]] = {

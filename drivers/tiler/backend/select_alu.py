@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gallette.compiler.nir.ir import Alu
-from gallette.drivers.common.machine.selecting.arithmetic import Special
+from gallette.drivers.common.machine.selection.arithmetic import Special
 from gallette.drivers.common.machine.types import TYPES
 from gallette.drivers.tiler.isa.instruction import Operand, immediate
 

@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir import Shader
 from gallette.drivers.common.machine.constants import ConstantSlot
 from gallette.drivers.common.machine.launch import Place
 from gallette.drivers.common.machine.messages import PARAMS, pack
-from gallette.drivers.common.machine.selecting.arithmetic import ArithmeticSelector
+from gallette.drivers.common.machine.selection.arithmetic import ArithmeticSelector
 from gallette.drivers.common.machine.types import TYPES, RegType
 from gallette.drivers.tiler.isa.encoding import LIMITS, fits
 from gallette.drivers.tiler.isa.instruction import NONE, Instruction, Message, Operand, immediate

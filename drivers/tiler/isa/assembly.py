@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gallette.drivers.common.machine.assembly_text import assembled, numbered_lines
 from gallette.drivers.common.machine.messages import describe
-from gallette.drivers.common.machine.text import assembled, numbered_lines
 
 from .instruction import NONE, Instruction, Message, Operand, name_of
 from .opcodes import OPCODES

@@ -21,7 +21,7 @@ from gallette.drivers.common.machine.executable import (
     Leave,
     first_waiting,
 )
-from gallette.drivers.common.machine.looping import go_back
+from gallette.drivers.common.machine.loop_back_edge import loop_back_edge
 from gallette.drivers.common.machine.messages import unpack
 from gallette.drivers.common.machine.threads import DONE, Threads
 from gallette.drivers.common.machine.units import unit_step
@@ -178,7 +178,7 @@ def _leave(instr: Instruction, at: int) -> Leave:
         return end
     if name == "jump":
         if target <= at:
-            return lambda m: go_back(m, at, target)
+            return lambda m: loop_back_edge(m, at, target)
 
         def jump(m: Threads) -> int:
             m.park(m.running(), target)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import UINT
 from gallette.compiler.nir.ir.values import Def

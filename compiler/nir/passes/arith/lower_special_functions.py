@@ -5,11 +5,11 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.lower import exponentials, reciprocals, trigonometry
-from gallette.compiler.nir.lower.machine import LOWERED, Machine
 from gallette.compiler.nir.lower.table import special
+from gallette.compiler.nir.lower.target_machine import LOWERED, Machine
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 ROOMS = (exponentials, reciprocals, trigonometry)

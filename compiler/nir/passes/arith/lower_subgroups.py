@@ -5,8 +5,8 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import intrinsics_of
-from gallette.compiler.nir.ir.reductions import identity
+from gallette.compiler.nir.ir.queries import intrinsics_of
+from gallette.compiler.nir.ir.reduction_identities import identity
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass

@@ -6,7 +6,7 @@ from gallette.compiler.nir.ir.cf import Block, If, Loop
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.questions import all_intrinsics_of, const_int, intrinsics_of
+from gallette.compiler.nir.ir.queries import all_intrinsics_of, const_int, intrinsics_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.variables import Variable

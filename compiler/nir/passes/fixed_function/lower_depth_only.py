@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.link.linking import FIXED_FUNCTION

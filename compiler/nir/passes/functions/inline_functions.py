@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gallette.compiler.effort import MOST_INSTRUCTIONS, check_nesting
 from gallette.compiler.errors import CompileError, GalletteError
 from gallette.compiler.nir.ir.cf import Block, Body, Parent, blocks_in, nested_blocks
+from gallette.compiler.nir.ir.cf_editing import drop_body, insert_run, splice, split_block
 from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
-from gallette.compiler.nir.ir.questions import calls_of
+from gallette.compiler.nir.ir.queries import calls_of
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, insert_run, splice, split_block
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes, simplify_cast
 from gallette.compiler.nir.run.pass_runner import nir_pass
+from gallette.compiler.work_limits import MOST_INSTRUCTIONS, check_nesting
 
 
 @nir_pass("inline_functions")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gallette.compiler.effort import MOST_NESTED
 from gallette.compiler.errors import CompileError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block, Body, If, Loop
+from gallette.compiler.nir.ir.cf_editing import drop_body, insert_node_at, splice
 from gallette.compiler.nir.ir.instrs import Jump
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import contains_jump, is_phi_of_same
+from gallette.compiler.nir.ir.queries import contains_jump, is_phi_of_same
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, insert_node_at, splice
 from gallette.compiler.nir.ir.types import BOOL
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
+from gallette.compiler.work_limits import MOST_NESTED
 
 
 @dataclass(slots=True)

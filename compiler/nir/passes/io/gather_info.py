@@ -11,7 +11,7 @@ from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, Tex
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import SystemValue
 from gallette.compiler.nir.run.pass_runner import nir_pass

@@ -10,7 +10,7 @@ from gallette.compiler.nir.ir.cf import If
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import MAKES_POSITIONS, Stage
-from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.queries import const_int, intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.run.pass_runner import nir_pass

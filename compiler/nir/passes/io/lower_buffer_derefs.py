@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.address import Address, explicit_root
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.layout import SCALAR, STD140, STD430, align, explicit_size
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import accesses_of, const_int, derefs_of
+from gallette.compiler.nir.ir.queries import accesses_of, const_int, derefs_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable

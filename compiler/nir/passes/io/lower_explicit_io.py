@@ -17,7 +17,7 @@ from gallette.compiler.nir.ir.layout import (
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.questions import const_int, instrs_of
+from gallette.compiler.nir.ir.queries import const_int, instrs_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def

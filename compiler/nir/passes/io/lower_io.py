@@ -8,13 +8,13 @@ from functools import cache
 from typing import Any
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.questions import accesses_of, const_int
+from gallette.compiler.nir.ir.queries import accesses_of, const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Base, Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, Tex
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import all_intrinsics_of, by_kind, const_int, textures_of
+from gallette.compiler.nir.ir.queries import all_intrinsics_of, by_kind, const_int, textures_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass

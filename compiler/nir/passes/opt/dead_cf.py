@@ -15,9 +15,10 @@ from gallette.compiler.nir.ir.cf import (
     successors_of,
     walk,
 )
+from gallette.compiler.nir.ir.cf_editing import drop_body, drop_phi_preds, merge_blocks, splice
 from gallette.compiler.nir.ir.instrs import LoadConst, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import (
+from gallette.compiler.nir.ir.queries import (
     always_jumps,
     contains_jump,
     contains_own_break,
@@ -26,7 +27,6 @@ from gallette.compiler.nir.ir.questions import (
     is_phi_of_same,
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, drop_phi_preds, merge_blocks, splice
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

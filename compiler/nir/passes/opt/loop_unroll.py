@@ -13,12 +13,12 @@ from gallette.compiler.nir.ir.cf import (
     prev_block,
     walk,
 )
+from gallette.compiler.nir.ir.cf_editing import drop_body, splice
 from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Deref, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import const_int, impls_with_branches
+from gallette.compiler.nir.ir.queries import const_int, impls_with_branches
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, splice
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

@@ -16,11 +16,11 @@ from gallette.compiler.nir.ir.cf import (
     place_of,
     places,
 )
+from gallette.compiler.nir.ir.cf_editing import drop_phi_preds, merge_blocks, retarget_phis, splice
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import always_jumps, impls_with_branches
+from gallette.compiler.nir.ir.queries import always_jumps, impls_with_branches
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_phi_preds, merge_blocks, retarget_phis, splice
 from gallette.compiler.nir.ir.values import Src
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

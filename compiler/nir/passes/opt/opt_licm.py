@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.ir.cf import Block, Loop, blocks_in, prev_block, walk
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, LoadConst, Phi, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import can_speculate, impls_with_branches
+from gallette.compiler.nir.ir.queries import can_speculate, impls_with_branches
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

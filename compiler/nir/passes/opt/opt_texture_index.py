@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Tex
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import const_int, instrs_of
+from gallette.compiler.nir.ir.queries import const_int, instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.run.pass_runner import nir_pass

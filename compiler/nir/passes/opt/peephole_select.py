@@ -9,12 +9,12 @@ from gallette.compiler.nir.ir.cf import (
     place_of,
     prev_block,
 )
+from gallette.compiler.nir.ir.cf_editing import merge_blocks, pour
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.questions import can_speculate, impls_with_branches
+from gallette.compiler.nir.ir.queries import can_speculate, impls_with_branches
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import merge_blocks, pour
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import INT
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

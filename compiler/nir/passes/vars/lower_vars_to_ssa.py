@@ -14,12 +14,12 @@ from gallette.compiler.nir.ir.cf import (
     next_block,
     place_of,
 )
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, Jump, Phi, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import deref_key, derefs_in, in_bounds, is_phi_of_same
+from gallette.compiler.nir.ir.queries import deref_key, derefs_in, in_bounds, is_phi_of_same
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable

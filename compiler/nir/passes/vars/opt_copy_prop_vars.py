@@ -11,7 +11,7 @@ from gallette.compiler.nir.ir.cf import Block, Body, If, blocks_in, events
 from gallette.compiler.nir.ir.instrs import Call, Deref, Instr, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Access, Mode
-from gallette.compiler.nir.ir.questions import accesses_of, deref_key, meet
+from gallette.compiler.nir.ir.queries import accesses_of, deref_key, meet
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable

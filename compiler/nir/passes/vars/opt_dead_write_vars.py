@@ -9,7 +9,7 @@ from gallette.compiler.nir.ir.cf import Block
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Access, Mode
-from gallette.compiler.nir.ir.questions import accesses_of, deref_key, meet
+from gallette.compiler.nir.ir.queries import accesses_of, deref_key, meet
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import bare_type
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import by_kind, derefs_in
+from gallette.compiler.nir.ir.queries import by_kind, derefs_in
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

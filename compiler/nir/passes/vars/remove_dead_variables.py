@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import derefs_of
+from gallette.compiler.nir.ir.queries import derefs_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
