@@ -138,7 +138,7 @@ ENTRY_MODULES = (
     "compatibility.half_floats",
     "es1.fixed_point",
     "es1.draw_texture",
-    "es1.small",
+    "es1.small_extensions",
     "direct_access.entries",  # last: made of the others
 )
 for _module in ENTRY_MODULES:
