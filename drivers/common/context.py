@@ -1,7 +1,8 @@
-"""A command stream that runs shaders over lanes; small draws wait for others like them.
+"""A pipe context that runs shaders over lanes in NumPy or compiled code, and defers small draws to
+merge them.
 
-Which code shaders become is the driver's business: its screen brings the compiler. The rest of a
-draw's way is in `draw`, `vertex`, `raster` and `output`.
+The driver's screen provides the shader compiler. The stages of a draw are in `draw`, `vertex`,
+`raster` and `output`.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ __all__ = ["HostContext"]
 
 
 class HostContext(MemoryContext):
-    """A command stream that executes on the host."""
+    """A pipe context that executes on the host."""
 
     screen: HostScreen
-    regroup = True  # draws of several states may change places to be executed together
+    regroup = True  # pending draws with different states may be executed in per-pixel order
 
     def __init__(self, screen: HostScreen) -> None:
         super().__init__(screen)
@@ -63,7 +64,7 @@ class HostContext(MemoryContext):
         self._queue = DrawQueue(self._states, self.regroup, self.screen.counts_draws)
 
     def watch(self, witness: Witness | None) -> None:
-        """Show the fragments of draws to somebody from now on (one draw at a time)."""
+        """Report the fragments of all following draws to `witness`, which disables merging."""
         self.settle()
         self._states.witness = witness
         self.bound.epoch += 1
@@ -89,7 +90,7 @@ class HostContext(MemoryContext):
         self._joiner.forget(stage)
 
     def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
-        """Draws that wait have their own block 0, but no other."""
+        """Pending draws have a copy of block 0, but not of other blocks."""
         if index or buffer is not None or stage not in MERGED_STAGES:
             self.changing()
 
@@ -119,8 +120,9 @@ class HostContext(MemoryContext):
             self._queue.submit(info)
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
-        """Pending draws hold references to the resources they name, so one with a single reference
-        is free to be written; for others see `draw.copy_on_write`."""
+        """Pending draws hold references to the resources they name, so a resource with a single
+        reference can be written without flushing; for others see `draw.copy_on_write`.
+        """
         assert isinstance(resource, HostResource)
         if resource.refcount > 1 and not self._queue.may_map(resource, flags):
             self.settle()
@@ -135,7 +137,9 @@ class HostContext(MemoryContext):
 
     @property
     def _maps_plainly(self) -> bool:
-        """Whoever touches resources here asks what draws that wait need of them."""
+        """Whether transfers of this class check what pending draws read before they map a
+        resource.
+        """
         return type(self).transfer_map is HostContext.transfer_map
 
     def generate_mipmap(

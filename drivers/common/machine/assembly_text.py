@@ -1,4 +1,4 @@
-"""Assembly text of any machine: numbered lines, comments, and errors that say where."""
+"""Assembly text of any machine: numbered lines, comments, and errors with line numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Instr = TypeVar("Instr")
 
 
 def numbered_lines(code: Iterable[Instr], line_of: Callable[[Instr], str]) -> str:
-    """Numbered lines; the numbers are what branches mean."""
+    """Numbered lines; branches name their targets by these numbers."""
     return "".join(f"{at:4}: {line_of(instr)}\n" for at, instr in enumerate(code))
 
 
 def assembled(text: str, name: str, assemble_line: Callable[[str], Instr]) -> list[Instr]:
-    """The instructions of a text; `;` begins a comment."""
+    """The instructions of an assembly text; `;` begins a comment."""
     found = []
     for number, line in enumerate(text.splitlines(), 1):
         body = re.sub(r"^\s*\d+:", "", line.split(";")[0])

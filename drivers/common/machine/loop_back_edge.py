@@ -1,4 +1,6 @@
-"""The end of a loop's round: who goes back, and whether they go alone."""
+"""The back edge of a loop: which threads repeat it, and whether they continue in a copy of their
+own.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,14 @@ from .threads import RUNNING, Threads
 __all__ = ["loop_back_edge"]
 
 _LEAST = 64
-"""Fewer threads than this are not worth a copy."""
+"""With fewer threads than this, copying the remaining ones costs more than it saves."""
 
 _INSTRUCTION = 4096
-"""What an instruction costs besides its lanes, in the units of `work`: a Python call or two."""
+"""The cost of an instruction besides its lanes, in the units of `work`: a Python call or two."""
 
 
 def loop_back_edge(m: Threads, at: int, target: int) -> int:
-    """The channels that are here go from `at` back to `target`; the next instruction."""
+    """Move the active channels from `at` back to `target`; returns the next instruction."""
     if not m.active:
         return first_waiting(m, at + 1)
     m.launch.resources.work.spend((at - target + 1) * _INSTRUCTION + m.active)
@@ -33,7 +35,7 @@ def loop_back_edge(m: Threads, at: int, target: int) -> int:
 
 
 def _separately(m: Threads, chosen: npt.NDArray[Any], target: int) -> None:
-    """Run the few threads that are still inside without the many that have left."""
+    """Run the few threads that are still in the loop without the many that have left it."""
     executable = m.launch.executable
     executable.settle(m)
     part = m.take(chosen)

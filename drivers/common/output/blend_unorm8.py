@@ -1,9 +1,9 @@
-"""Blending of four 8-bit channels at a time: source and factors are worked out once per batch.
+"""Blending of four 8-bit channels at a time, with source and factors computed once per batch.
 
 Where the factors do not depend on the destination, a pixel becomes `added + factor x destination`,
-limited to 255. All of it is in *words*: four 16-bit channels in 64 bits, ordered as the bytes of a
-texel, so that lanes are picked with one gather and all channels go through the same operations. One
-word may stand for all lanes. Multiplication rounds as in `blend`, so the bytes are the same.
+clamped to 255. Operands are *words*: four 16-bit channels in 64 bits, ordered as the bytes of a
+texel, so that one gather selects lanes and one operation covers all channels. A single word may
+stand for all lanes. Multiplication rounds as in `blend`, so the bytes are the same.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ALL_FULL, _NOTHING = np.array(255 * _EACH, np.uint64), np.array(0, np.uint64)
 
 
 def can_fold(state: RenderTargetBlend) -> bool:
-    """Sums whose factors are known before the destination is."""
+    """Whether the equation is a sum whose factors do not depend on the destination."""
     factors = {
         state.rgb_src_factor,
         state.rgb_dst_factor,
@@ -56,13 +56,13 @@ def can_fold(state: RenderTargetBlend) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What lanes add, and by how much they weaken what is there (None: not at all)."""
+    """What lanes add, and the factor of the destination (None: 1)."""
 
     added: Words  # [n]
     factor: Words | None
 
     def over(self, current: Array, which: Any) -> Array:
-        """The texels of some lanes (or all), given what is there."""
+        """The blended texels of some lanes (or all), given the current contents."""
         added, factor = self.added, self.factor
         if which is not None:
             added = added.take(which)
@@ -76,7 +76,7 @@ class Folded:
 
 
 def _weaken(channels: Array, factor: Array) -> None:
-    """Multiply by 0 to 255 for 0 to 1; rounded as llvmpipe does."""
+    """Multiply by 0 to 255 as factors 0 to 1, rounded as in llvmpipe."""
     channels *= factor
     channels += channels >> _EIGHT
     channels += _HALF
@@ -112,7 +112,7 @@ def _each_lane(words: Words, count: int) -> Words:
 
 
 class _Factors:
-    """Colours in words, and what factors are made of them."""
+    """Colours in words, and the factors computed from them."""
 
     def __init__(
         self, source: Planes, constant: Planes, second: Planes, shifts: tuple[int, ...]
@@ -124,7 +124,7 @@ class _Factors:
         self._colors: dict[int, Words] = {}
 
     def colors(self, number: int) -> Words:
-        """What `blend.DIRECT` numbers: the source, the constant, the second colour."""
+        """A colour as `blend.DIRECT` numbers them: the source, the constant, the second source."""
         found = self._colors.get(number)
         if found is None:
             found = self._colors[number] = self._in_words(number)
@@ -139,7 +139,7 @@ class _Factors:
         return bytes.astype(np.uint16).view(np.uint64).reshape(texels.shape)
 
     def both(self, rgb: BlendFactor, alpha: BlendFactor) -> Words | None:
-        """The weights of all channels; None stands for 1."""
+        """The factors of all channels; None stands for 1."""
         one = self._weights(rgb)
         if rgb is alpha:
             return one

@@ -1,7 +1,8 @@
-"""Fragments that are all alike within their primitive: shaded once for each primitive.
+"""Shades once per primitive if all fragments of a primitive have the same inputs.
 
-Rectangles of one colour, sprites with flat tints, merged draws with a uniform each: where nothing a
-fragment shader reads changes within a primitive, its result does not either.
+This applies to rectangles of one colour, sprites with a constant tint, and merged draws with one
+uniform value each: nothing that the fragment shader reads varies within a primitive, so its result
+does not either.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from gallette.drivers.common.vertex.vertices import Ints
 __all__ = ["Inputs", "by_primitive", "same_within_primitives", "varying_inputs"]
 
 Inputs = tuple[tuple[int, int, bool], ...]
-"""Slot, component, and whether perspective counts, of what may vary within a primitive."""
+"""Slot, component, and whether perspective applies, of each input that may vary within a
+primitive.
+"""
 
 _OF_A_PRIMITIVE = frozenset({"front_face", "primitive_id"})
 _WORTH = 4
-"""Fragments per primitive from which finding out pays."""
+"""Fragments per primitive from which the check pays."""
 
 
 def varying_inputs(facts: ProgramFacts) -> Inputs | None:
-    """What a shader without side effects reads that may change within a primitive; None if it
-    reads what does.
+    """The inputs, of a shader without side effects, that may vary within a primitive; None if it
+    reads something that always does.
     """
     if (
         facts.has_side_effects
@@ -43,7 +46,7 @@ def varying_inputs(facts: ProgramFacts) -> Inputs | None:
 
 
 def same_within_primitives(inputs: Inputs | None, source: PlaneSource) -> bool:
-    """Does a shader that reads these inputs read nothing that changes within these primitives?"""
+    """Whether these inputs are constant within each of these primitives."""
     if inputs is None:
         return False
     for slot, component, perspective in inputs:
@@ -55,7 +58,7 @@ def same_within_primitives(inputs: Inputs | None, source: PlaneSource) -> bool:
 
 
 def by_primitive(lanes: Fragments) -> tuple[Fragments, Ints] | None:
-    """A lane for each run of fragments of one primitive, and every fragment's among them.
+    """One lane per run of fragments of a primitive, and the lane of every fragment.
 
     None if there are too few fragments for that.
     """

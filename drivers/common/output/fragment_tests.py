@@ -1,7 +1,7 @@
-"""The tests of one draw's fragments: which are in force, their depths as codes, who passes.
+"""The tests of a draw's fragments: which are enabled, depths as codes, and which lanes pass.
 
-Stencil, depth and depth bounds are one test here, made of one pixel's fragments one after the other
-as far as what one leaves behind decides about the next.
+Stencil, depth and depth bounds are one test here. Fragments of one pixel are tested one after the
+other where the update of one affects the next.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Codes", "FragmentTests"]
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
-"""Depths as a depth buffer holds them."""
+"""Depths as the depth buffer encodes them."""
 
 _MONOTONE = (CompareFunc.LESS, CompareFunc.LEQUAL, CompareFunc.GREATER, CompareFunc.GEQUAL)
 _EXACT = (*_MONOTONE, CompareFunc.EQUAL)
@@ -35,7 +35,7 @@ _NOBODY = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))
 
 
 class FragmentTests:
-    """What fragments have to pass."""
+    """The tests that fragments have to pass."""
 
     __slots__ = ("_only_look", "_scratch", "_state", "bounds", "depth", "stencil")
 
@@ -49,17 +49,17 @@ class FragmentTests:
 
     @property
     def any(self) -> bool:
-        """Is there one?"""
+        """Whether any test is enabled."""
         return self.stencil or self.depth or self.bounds
 
     def codes(self, source: PlaneSource, lanes: Fragments) -> Codes:
-        """Interpolated depths as the depth buffer's codes."""
+        """Interpolated depths as codes of the depth buffer."""
         if not lanes.count:
             return np.zeros(0, np.uint32)
         return self.codes_of(ChunkLanes(source, _NOBODY, lanes).depth(), source, lanes)
 
     def codes_of(self, z: npt.NDArray[Any], source: PlaneSource, lanes: Fragments | Spans) -> Codes:
-        """The codes of these depths of lanes or spans, clamped where that is asked for."""
+        """These depths of lanes or spans as codes, clamped if the state says so."""
         state = self._state
         assert state.depth is not None
         if state.depth_clamp is not None:
@@ -70,12 +70,12 @@ class FragmentTests:
         return state.depth.codes(np.broadcast_to(np.asarray(z, np.float32), lanes.count))
 
     def surely_failing(self, lanes: Fragments, codes: Codes | None) -> Bools | None:
-        """A test nobody is bound by: false where the depth test cannot succeed any more."""
+        """Which lanes certainly fail the depth test, as a hint: the binding test runs later."""
         tests, facts = self._state.tests, self._state.facts
         if codes is None or self.stencil or self.bounds or tests.depth_func not in _EXACT:
             return None
         if facts is not None and facts.has_side_effects:
-            return None  # those that fail write memory, too
+            return None  # fragments that fail write memory, too
         assert self._state.depth is not None
         passing: Bools = compare(tests.depth_func, codes, self._state.depth.load(lanes.pixel))
         return passing
@@ -88,7 +88,7 @@ class FragmentTests:
         depth: DepthTarget | None = None,
         exported: npt.NDArray[np.uint8] | None = None,
     ) -> Bools | None:
-        """The binding tests, in order; None: all pass.
+        """Run the binding tests, in order; None if all lanes pass.
 
         `exported` are stencil references from the shader, by lane.
         """

@@ -1,9 +1,11 @@
-"""Hierarchical depth: spans that lie behind what has been drawn are dropped before they are lanes.
+"""Hierarchical depth: drops spans hidden by what has been drawn before their fragments are
+generated.
 
-The depth buffer is summed up in blocks, by how far the farthest pixel of each is (how near the
-nearest, for tests the other way round). Along a row depth only rises or only falls, rounding
-included: so one end of a span says how near all of it comes, and where no block under it has
-anything farther nothing of it can pass. Nobody can tell: what is dropped would have failed.
+The depth buffer is summarised in blocks, by the depth of each block's farthest pixel (of the
+nearest one for tests the other way round). Along a row depth is monotone, rounding included: one
+end of a span is its nearest point, and if no block under the span has a pixel farther than that,
+all of the span fails. Results are the same, since only fragments that would have failed are
+dropped.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ Codes = npt.NDArray[np.uint32]
 Ints = npt.NDArray[np.int64]
 
 _ROWS, _COLUMNS = 2, 4
-"""A block has two to the power of these rows and columns."""
+"""The base-2 logarithms of a block's rows and columns."""
 
 _FAILS = {
     CompareFunc.LESS: np.greater_equal,
@@ -42,26 +44,28 @@ _FAILS = {
     CompareFunc.GREATER: np.less_equal,
     CompareFunc.GEQUAL: np.less,
 }
-"""How the nearest code of a span has to compare with the farthest one that is held, to fail."""
+"""How the nearest code of a span compares with the farthest stored one if the span fails."""
 
 _OTHER_WAY = (CompareFunc.GREATER, CompareFunc.GEQUAL)
 
 _SMALL = 1 << 14
-"""Pixels of a buffer that is summed up whole: a tile's."""
+"""The size in pixels up to which a buffer is summarised as a whole, such as a tile's."""
 
 _LOOKS = 1 / 16, 1.5
-"""What it costs to sum a pixel up and to look at a span, in fragments that are drawn."""
+"""The cost of summarising a pixel and of checking a span, in fragments drawn."""
 
 _MOST = 5
-"""Pieces are no more than so many times as long for what is dropped of them."""
+"""Pieces are at most this many times longer to make up for fragments dropped from them."""
 
 
 def can_be_hidden(engine: FragmentEngine, source: PlaneSource) -> bool:
-    """Does a fragment that fails the depth test leave no trace, and is failing monotone?"""
+    """Whether a fragment that fails the depth test leaves no trace, and depths only move
+    one way.
+    """
     state, facts = engine.state, engine.state.facts
     if not engine.tests.depth or engine.tests.stencil or state.tests.depth_func not in _FAILS:
         return False
-    if facts is not None and not engine.tests_first:  # those that fail would be shaded
+    if facts is not None and not engine.tests_first:  # fragments that fail would be shaded
         if facts.has_side_effects or facts.writes_depth:
             return False
     return state.layers == 1 and _finite(source.window_plane(2))
@@ -72,10 +76,10 @@ def _finite(plane: Plane) -> bool:
 
 
 class DepthBlocks:
-    """How far a depth buffer reaches, block by block; `left` and `top` is where the buffer begins.
+    """The farthest depth of each block of a depth buffer that begins at `left` and `top`.
 
-    Asked for several blocks in a row, it looks two up: for every power of two it keeps what so many
-    blocks from each one on have in common.
+    A query for several blocks in a row takes two lookups: for every power of two the table has the
+    extreme of that many blocks from each block on.
     """
 
     def __init__(self, depth: DepthTarget, width: int, left: int = 0, top: int = 0) -> None:
@@ -83,10 +87,10 @@ class DepthBlocks:
         self._left, self._top = left, top
         self._tables: dict[tuple[int, int, int, int, bool], _Table] = {}
         self.hidden = 0
-        """Fragments that never were."""
+        """Number of fragments dropped before they were generated."""
 
     def changed(self) -> None:
-        """Depths were written."""
+        """Depths were written, so the summary is stale."""
         self._tables.clear()
 
     def seen(
@@ -96,7 +100,7 @@ class DepthBlocks:
         source: PlaneSource,
         func: CompareFunc | None = None,
     ) -> Spans:
-        """The spans of which something may pass (the test of that function, or the engine's)."""
+        """The spans of which a fragment may pass (with the test `func`, or the engine's)."""
         func = func or engine.state.tests.depth_func
         nearest = func not in _OTHER_WAY
         last = spans.x + spans.length
@@ -113,12 +117,12 @@ class DepthBlocks:
         return left
 
     def area(self, spans: Spans) -> int:
-        """How many pixels of the buffer would have to be looked at for these spans."""
+        """How many pixels would have to be summarised to check these spans."""
         x0, x1, y0, y1 = self._around(spans, spans.x + spans.length)
         return (x1 - x0) * (y1 - y0)
 
     def _around(self, spans: Spans, last: Ints) -> tuple[int, int, int, int]:
-        """The pixels around spans: first column, past the last, the same of rows."""
+        """The pixels around spans: first column, past the last, then the same for rows."""
         pixels = len(self._depth.depth_words)
         if pixels <= _SMALL:
             return 0, self._width, 0, pixels // self._width
@@ -127,7 +131,7 @@ class DepthBlocks:
         return left, right + 1, top, bottom + 1
 
     def _table(self, around: tuple[int, int, int, int], farthest: bool) -> _Table:
-        """The table of some pixels."""
+        """The table for a rectangle of pixels."""
         key = *around, farthest
         found = self._tables.get(key)
         if found is None:
@@ -141,11 +145,13 @@ class DepthBlocks:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The extremes of runs of blocks: `[level, row, column]`, of two to the power of `level`."""
+    """The extremes of runs of blocks: `[level, row, column]`, with runs of two to the power of
+    `level`.
+    """
 
     runs: Codes
-    left: int  # the first column of pixels
-    top: int  # the first row
+    left: int  # the first column, in pixels
+    top: int  # the first row, in pixels
     join: np.ufunc
 
     @classmethod
@@ -182,11 +188,13 @@ class _Table:
 
 
 _LOGARITHMS = np.frexp(np.arange(1 << 11, dtype=np.float64))[1].astype(np.int64) - 1
-"""Of so many blocks, the power of two that is not above it (of none: -1, for nobody)."""
+"""By number of blocks, the base-2 logarithm rounded down (-1 for 0 blocks)."""
 
 
 def _reach(source: PlaneSource, spans: Spans, last: Ints, nearest: bool) -> Array:
-    """The smallest depth in each span, or the largest: that of one end, as fragments compute it."""
+    """The smallest or largest depth of each span, which is that of one end, as fragments compute
+    it.
+    """
     plane, primitive = source.window_plane(2), spans.primitive
     if plane.dx is None or plane.dy is None:
         a0 = plane.a0
@@ -203,9 +211,10 @@ def _reach(source: PlaneSource, spans: Spans, last: Ints, nearest: bool) -> Arra
 def pieces_seen(
     engine: FragmentEngine, spans: Spans, source: PlaneSource, limit: int
 ) -> Iterator[Spans]:
-    """Pieces of about `limit` fragments, in order, without what is hidden when they are asked for.
+    """Pieces of about `limit` fragments, in order, without spans that are hidden when a piece is
+    requested.
 
-    As long as too little is found for what looking costs, the pause between two tries doubles.
+    While checking costs more than it drops, the interval between two checks doubles.
     """
     depth = engine.state.depth
     assert depth is not None
@@ -237,7 +246,7 @@ def pieces_seen(
 
 
 def _cost(blocks: DepthBlocks, spans: Spans) -> float:
-    """What looking at spans costs, in fragments that are drawn."""
+    """The cost of checking spans, in fragments drawn."""
     pixel, span = _LOOKS
     return blocks.area(spans) * pixel + spans.count * span
 
@@ -248,21 +257,21 @@ _TURNED = {
     CompareFunc.GREATER: CompareFunc.GEQUAL,
     CompareFunc.GEQUAL: CompareFunc.GEQUAL,
 }
-"""Who comes out of turn may win with a depth that is there already."""
+"""With these functions a fragment drawn out of order may pass against an equal depth."""
 
 _SAMPLES = 256
-"""Spans that speak for a piece."""
+"""How many spans are sampled to estimate the depth of a piece."""
 
 _APART = 0.25
-"""Pieces are worth turning if their depths differ by so much of how all depths do."""
+"""Pieces are reordered if their depths differ by at least this share of the range of all depths."""
 
 
 def nearest_first(
     engine: FragmentEngine, spans: Spans, source: PlaneSource, limit: int
 ) -> Iterator[Spans] | None:
-    """Pieces of about `limit` fragments, the nearest ones first, without what is hidden by then.
+    """Pieces of about `limit` fragments, nearest first, without spans that are hidden by then.
 
-    None if depths are written so that the order counts, or if it would not be worth it.
+    None if depths are written so that order matters, or if reordering does not pay.
     """
     state = engine.state
     if not state.tests.depth_writemask or state.tests.depth_func not in _TURNED:
@@ -285,7 +294,7 @@ def nearest_first(
 
 
 def _turned(engine: FragmentEngine, cut: list[Spans], source: PlaneSource) -> Iterator[Spans]:
-    """Pieces in this order, without what is hidden when they are asked for."""
+    """Pieces in this order, without spans that are hidden when a piece is requested."""
     depth, func = engine.state.depth, _TURNED[engine.state.tests.depth_func]
     assert depth is not None
     blocks = DepthBlocks(depth, engine.state.width)

@@ -1,4 +1,4 @@
-"""Questions about lanes of fragments: which are left, which are real, whose they are, where."""
+"""Selecting lanes of fragments: by program, by test results, by layer, without helpers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Bools = npt.NDArray[np.bool_]
 def by_program(
     shader: FragmentShader, several: SeveralPrograms, lanes: Fragments, info: PrimitiveInfo
 ) -> Iterator[tuple[FragmentShader, Fragments]]:
-    """The lanes of each program; they change places."""
+    """The lanes of each program, reordered."""
     step = 1 if lanes.covered is None else 4
     which = several.which.take(info.identity).take(lanes.primitive[::step])
     order = sorted_runs(which)
@@ -53,7 +53,7 @@ def by_program(
 
 
 def tests_write(tests: DepthStencilAlphaState, depth: bool, stencil: bool) -> bool:
-    """Do tests change what later fragments of the pixel are tested against?"""
+    """Whether tests write values that later fragments of the pixel are tested against."""
     if depth and tests.depth_writemask:
         return True
     return stencil and any(
@@ -65,7 +65,7 @@ def tests_write(tests: DepthStencilAlphaState, depth: bool, stencil: bool) -> bo
 
 
 def layers_of(source: PlaneSource, layers: int, lanes: Fragments) -> Ints:
-    """The layer each lane's primitive goes to; one that is not there becomes the last."""
+    """The layer of each lane's primitive; a layer that does not exist is replaced by the last."""
     value = np.asarray(source.flat(VaryingSlot.LAYER, 0)).reshape(-1).view(np.int32)
     layer = np.clip(value, 0, layers - 1).astype(np.int64)
     if len(layer) == 1:
@@ -76,7 +76,7 @@ def layers_of(source: PlaneSource, layers: int, lanes: Fragments) -> Ints:
 def exported_stencil(
     result: FragmentOutputs, count: int, which: Ints | None
 ) -> npt.NDArray[np.uint8] | None:
-    """Stencil references the shader wrote, of some lanes; None if it wrote none."""
+    """Stencil references that the shader wrote for some lanes; None if it wrote none."""
     written = result.outputs.get(FragResult.STENCIL)
     if written is None or written[0] is None:
         return None
@@ -90,9 +90,10 @@ def screened(lanes: Fragments, screen: Bools) -> Fragments:
 
 
 def cannot_change_tests(facts: ProgramFacts | None) -> bool:
-    """The shader has no say in which fragments pass, nor does it matter to it (or it gave it up).
+    """Whether the shader neither affects which fragments pass nor depends on it (or requests early
+    tests).
 
-    It matters where it writes memory: those that fail do so, too, if tests come later.
+    A shader that writes memory depends on it: with late tests, failing fragments write as well.
     """
     if facts is None or facts.early_fragment_tests:
         return True
@@ -107,7 +108,7 @@ def cannot_change_tests(facts: ProgramFacts | None) -> bool:
 
 
 def lanes_left(*masks: Bools | None) -> Ints | None:
-    """The lanes every mask allows; None: all of them."""
+    """The lanes that every mask allows; None for all."""
     left: Bools | None = None
     for mask in masks:
         if mask is not None:

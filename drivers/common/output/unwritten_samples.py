@@ -1,8 +1,8 @@
-"""Samples nothing has been drawn to yet, where fragments are taken from the last to the first.
+"""The samples that no fragment has covered yet, while a batch is processed from its end.
 
-Without blending and tests the last fragment of a sample is the one that is seen. So whoever goes
-through a batch from its end needs to shade only what finds its sample still free, and may stop when
-everything is taken.
+Without blending and tests the last fragment of a sample is visible. Processed from the last to the
+first, a fragment needs shading only if one of its samples is still free, and the batch is done when
+none is.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ class UnwrittenSamples:
         pixels = self.width * (int(spans.y.max()) + 1 - self.top)
         self.every = MASK(every)
         self.free = np.full(pixels, self.every, MASK)
-        self._last = np.full(pixels, -1, np.int32)  # by pixel: who hid all before
+        self._last = np.full(pixels, -1, np.int32)  # by pixel: the last lane covering all samples
 
     def taken_by(self, lanes: Fragments) -> Fragments:
-        """The lanes that are seen, with the samples that were free; they take these."""
+        """The lanes that are visible, with the samples that were free, which are taken
+        from now on.
+        """
         assert lanes.samples is not None
         x, y = lanes.x.astype(np.int64), lanes.y.astype(np.int64)
         place = (y - self.top) * self.width + (x - self.left)
         number = np.arange(lanes.count, dtype=np.int32)
         whole = lanes.samples == self.every
-        self._last[place[whole]] = number[whole]  # of several the last stays
+        self._last[place[whole]] = number[whole]  # the last one of several is stored
         samples = lanes.samples & self.free.take(place)
         seen = np.flatnonzero((samples != 0) & (number >= self._last.take(place)))
         self._last[place] = -1
@@ -46,5 +48,5 @@ class UnwrittenSamples:
 
     @property
     def nothing(self) -> bool:
-        """All is taken."""
+        """Whether no sample is free."""
         return not self.free.any()

@@ -1,4 +1,6 @@
-"""Which primitive is seen in each pixel of a rectangle, while fragments are resolved unshaded."""
+"""The visible primitive of each pixel of a rectangle, while fragments are resolved before
+shading.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,13 @@ Bools = npt.NDArray[np.bool_]
 
 
 class VisiblePrimitives:
-    """The pixels around some spans, and whose they are so far: a primitive's number + 1, or 0."""
+    """The pixels around some spans and the visible primitive of each: its number + 1, or 0."""
 
     def __init__(self, scratch: Scratch, spans: Spans, stride: int, origin: int) -> None:
-        """Pixels are numbered in rows of so many, from that one on."""
+        """Pixels are numbered in rows of `stride`, beginning with `origin`."""
         left, self._top = int(spans.x.min()) & ~1, int(spans.y.min()) & ~1
         right = int((spans.x + spans.length).max() + 1) & ~1
-        if 2 * (right - left) >= stride:  # then the rectangle may have the same rows
+        if 2 * (right - left) >= stride:  # then the rectangle may use the target's rows
             left, right = 0, (stride + 1) & ~1
         self._left, self._width = left, right - left
         self._first = self._top * stride - origin if self._width == stride else None
@@ -36,7 +38,7 @@ class VisiblePrimitives:
         self._owner: npt.NDArray[Any] = scratch.owners(self._width * self._height)
 
     def places(self, lanes: Fragments) -> Ints:
-        """Where lanes are in the rectangle."""
+        """The indices of lanes in the rectangle."""
         if self._first is not None:
             return lanes.pixel - self._first if self._first else lanes.pixel
         place = (lanes.y - self._top) * self._width
@@ -45,18 +47,19 @@ class VisiblePrimitives:
         return place.astype(np.int64)
 
     def free(self, places: Ints) -> Bools:
-        """Nobody is seen there."""
+        """Which pixels have no visible primitive yet."""
         return np.asarray(self._owner.take(places) == 0)
 
     @property
     def complete(self) -> bool:
-        """Somebody is seen everywhere."""
+        """Whether every pixel has a visible primitive."""
         return bool(self._owner.all())
 
     def ties(self, lanes: Fragments, places: Ints, func: CompareFunc) -> Bools:
-        """Which lanes win over what has the same depth, as if all came in drawing order.
+        """Which lanes win against an equal depth, as if all fragments came in drawing order.
 
-        An earlier primitive may come later here. What was there before the draw has no owner.
+        Here an earlier primitive may come after a later one. Depths from before the draw have no
+        owner.
         """
         owner = self._owner.take(places)
         owner -= 1
@@ -65,7 +68,7 @@ class VisiblePrimitives:
         return np.asarray(lanes.primitive > owner)
 
     def own(self, lanes: Fragments, places: Ints, winners: Bools | None) -> None:
-        """Lanes (those that win, None: all) are seen now."""
+        """Make lanes (those in `winners`, None: all) the visible ones."""
         if winners is not None and not every(winners):
             some = where(winners)
             self._owner[places.take(some)] = lanes.take(some).primitive + 1
@@ -73,7 +76,9 @@ class VisiblePrimitives:
             self._owner[places] = lanes.primitive + 1
 
     def lanes(self, quads: bool, stride: int, limit: int) -> Iterator[Fragments]:
-        """The lanes that are seen, about `limit` at a time; then nobody is any more."""
+        """The visible lanes, about `limit` at a time; afterwards no pixel has a visible
+        primitive.
+        """
         make = owned_quads if quads else owned_pixels
         rows = max(2, limit // max(self._width, 1) & ~1)  # lanes take much more memory than owners
         for row in range(0, self._height, rows):

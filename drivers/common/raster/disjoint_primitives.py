@@ -1,9 +1,9 @@
-"""Primitives that share no pixel may come together, whatever order can be seen.
+"""Runs primitives that share no pixel together, even where the order of fragments can be observed.
 
-Where fragments of a pixel have to come one after the other (blending, stencil), somebody has to
-find out which of them meet. Looking at fragments takes about as long as blending them. Primitives
-are much fewer, and most are nowhere near each other: here they get levels, so that those of one
-level share no pixel and those that may meet keep their order.
+Blending and stencil process the fragments of a pixel in order, so fragments of one pixel must be
+found. Comparing fragments takes about as long as blending them. Primitives are much fewer, and most
+do not overlap: `levels_apart` assigns them to levels so that primitives of one level share no pixel
+and overlapping ones keep their order.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ __all__ = ["are_large", "levels_apart", "windows"]
 
 Bools = npt.NDArray[np.bool_]
 
-_SMALL = np.int32  # holds every column and row, and is compared faster than what they are
+_SMALL = np.int32  # wide enough for columns and rows, and faster to compare
 MOST = 512
-"""Primitives that are compared with one another."""
+"""The number of primitives that are compared with each other."""
 
 _LONG_ENOUGH = 8
 _LARGE_ENOUGH = 1 << 7
 _MANY_ENOUGH = 1 << 13
-"""Fragments of a span, of a primitive, and of a level, on average, from which looking at primitives
-pays.
+"""The average numbers of fragments per span, per primitive and per level from which comparing
+primitives pays.
 """
 
 
 def are_large(spans: Spans) -> bool:
-    """Are there several primitives, so large, with rows so long, that it pays to look at them?"""
+    """Whether the spans have several primitives, large enough and with rows long enough for
+    comparing.
+    """
     if spans.fragments < _LONG_ENOUGH * max(1, spans.count):
         return False
     count = np.count_nonzero(spans.primitive[1:] != spans.primitive[:-1]) + 1
@@ -43,8 +45,8 @@ def are_large(spans: Spans) -> bool:
 
 
 def windows(spans: Spans, limit: int) -> Iterator[Spans]:
-    """Spans in order, in parts of so many primitives, and about so many fragments, as are compared
-    with one another.
+    """Spans in order, in groups that are compared together: at most `MOST` primitives and about
+    `limit` fragments each.
     """
     first = begins_of(spans.primitive)
     before = (spans.ends - spans.length).take(first)
@@ -58,7 +60,7 @@ def windows(spans: Spans, limit: int) -> Iterator[Spans]:
 
 
 def levels_apart(spans: Spans) -> list[Spans] | None:
-    """The spans by levels, in none of which two primitives share a pixel; None: it does not pay."""
+    """The spans by levels, whose primitives share no pixel; None if it does not pay."""
     first = begins_of(spans.primitive)
     if len(first) < 2:
         return None
@@ -94,11 +96,11 @@ def levels_apart(spans: Spans) -> list[Spans] | None:
 
 
 def _second_halves(spans: Spans, first: Ints, rows: Ints, boxes: Ints) -> Bools:
-    """Which primitives share no pixel with the one before though their boxes meet, and are one with
-    it from now on: the second triangles of rectangles.
+    """Which primitives share no pixel with the previous one although their boxes overlap, and are
+    treated as one with it: the second triangles of rectangles.
     """
     low, end = boxes[2], ~boxes[3] + 1
-    whole = rows == end - low  # there is no row without a pixel in between
+    whole = rows == end - low  # every row has a pixel
     beside = np.zeros(len(first), np.bool_)
     beside[1:] = _meet(boxes[:, 1:], boxes[:, :-1]) & whole[1:] & whole[:-1]
     owner = np.arange(len(first)).repeat(rows)
@@ -117,7 +119,7 @@ def _second_halves(spans: Spans, first: Ints, rows: Ints, boxes: Ints) -> Bools:
 
 
 def _meet(some: Ints, others: Ints) -> Bools:
-    """Do boxes meet? Left and top count up, right and bottom down."""
+    """Whether boxes overlap; left and top are stored ascending, right and bottom descending."""
     left, right, top, bottom = some
     meets: Bools = left < -others[1]
     meets &= others[0] < -right
@@ -128,12 +130,12 @@ def _meet(some: Ints, others: Ints) -> Bools:
 
 @functools.lru_cache(maxsize=4)
 def _behind(count: int) -> Bools:
-    """Of each, which are those behind it?"""
+    """By primitive, a mask of those after it."""
     return ~np.tri(count, dtype=np.bool_)
 
 
 def _levels(boxes: Ints) -> Ints:
-    """The level of each box: one more than the highest of those before it that it meets."""
+    """The level of each box: one above the highest of earlier boxes it overlaps."""
     count = boxes.shape[1]
     meets = _meet(boxes[:, :, None], boxes[:, None, :])
     meets &= _behind(MOST)[:count, :count]

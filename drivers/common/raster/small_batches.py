@@ -1,9 +1,9 @@
-"""Triangles of small batches from corners to spans: all edges of them in one array.
+"""Setup of small batches of triangles: all edges in one array.
 
-What a handful of triangles takes is mostly what it takes to call NumPy. So here one call does for
-all three edges what `setup` and `spans` do edge by edge, which for many triangles is quicker: what
-they work on stays in the cache. Operands are arrays (even numbers) and are of one shape, for which
-NumPy has a short way. Numbers are the same.
+For a handful of triangles the time is mostly that of NumPy calls. So one call here does for all
+three edges what `setup` and `spans` do edge by edge, which is faster for many triangles because
+operands stay in the cache. Operands are arrays (even constants) and have one shape, for which NumPy
+has a fast path. The results are equal.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ from .spans import Spans, spans_of
 __all__ = ["FEW", "FewTriangles"]
 
 FEW = 512
-"""Up to so many triangles are few."""
+"""The largest number of triangles in a small batch."""
 
 _MANY_ROWS = 1536
-"""More rows are not few: one edge after the other, then. What is known of so many rows is just what
-the C library takes from its heap; for more it asks the system, page by page."""
+"""With more rows, edges are processed one by one: temporaries up to this size come from the C
+library's heap, larger ones are mapped page by page.
+"""
 
 Doubles = npt.NDArray[np.float64]
 
 
 def _number(value: float, kind: type[np.floating[Any]] = np.float64) -> npt.NDArray[Any]:
-    """As an operand: NumPy asks what to do with Python's numbers each time."""
+    """A constant as an array, since NumPy converts Python's numbers at each call."""
     return np.array(value, kind)
 
 
@@ -58,19 +59,19 @@ _RUN = slice(_LOW, _ROW + 1)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FewTriangles:
-    """How few triangles are filled in a state of the rasterizer, as far as it says."""
+    """Setup of small batches for one rasterizer state, as far as it is independent of vertices."""
 
     pixel_center: bool
     front_ccw: bool
     culls_front: bool
     culls_back: bool
     bottom_edge_rule: bool
-    swapped: Ints  # the corners of one that is turned round
+    swapped: Ints  # the corner order of a reversed triangle
 
     @classmethod
     @lru_cache(maxsize=256)
     def of(cls, state: RasterizerState) -> FewTriangles | None:
-        """None where triangles may be anything but filled and as they are."""
+        """None if the state does more than fill triangles."""
         if not (state.fill_front is state.fill_back is PolygonMode.FILL):
             return None
         if state.conservative or state.offset_tri:
@@ -92,10 +93,10 @@ class FewTriangles:
         identity: npt.NDArray[np.int32],
         target: Rect,
     ) -> tuple[Spans, PlaneSource, PrimitiveInfo] | None:
-        """The spans of triangles, and where their fragments get values; None: there are none.
+        """The spans of triangles and the planes of their inputs; None if nothing is left.
 
-        Culled are those without area, or that face the wrong way; the rest are turned clockwise.
-        Corner 0 or 2 provokes and stays.
+        Triangles without area or facing the culled way are dropped; the others are turned
+        clockwise. The provoking corner, 0 or 2, stays in place.
         """
         columns = corners.T
         snapped = vertices.window[:2] - (_HALF if self.pixel_center else _NO_HALF)
@@ -142,7 +143,7 @@ class FewTriangles:
         return spans, source, PrimitiveInfo(front, identity)
 
     def _edges(self, x: Doubles, y: Doubles, dx: Doubles, dy: Doubles) -> Doubles:
-        """`a`, `b` and `c` of all three edges (see `setup`), and room for what rows need."""
+        """`a`, `b` and `c` of all three edges (see `setup`), in an array with room for rows."""
         edges = np.empty((10, x.shape[1]))
         c = np.multiply(dy, x, edges[_C])
         c -= dx * y
@@ -163,7 +164,7 @@ def _sides(x0: int, y0: int, x1: int, y1: int) -> tuple[Doubles, ...]:
 def _spans(edges: Doubles, y: Doubles, target: Rect) -> Spans | None:
     """The covered runs of pixels of all triangles, rows ascending (see `spans.spans_of`).
 
-    Rows are those with a pixel's centre between the corners; how far they go, edges say.
+    Rows are those with a pixel centre between the corners; edges bound the columns.
     """
     x0, y0, x1, y1 = _sides(target.x0, target.y0, target.x1, target.y1)
     top, bottom = np.minimum(y[0], y[1]), np.maximum(y[0], y[1])
@@ -193,7 +194,7 @@ def _spans(edges: Doubles, y: Doubles, target: Rect) -> Spans | None:
     for edge in range(3):
         np.multiply(value[edge], row, value[edge])
     np.add(value, crossing, value)
-    # What bounds x is found as in `spans.bound`.
+    # The bounds of x are computed as in `spans.bound`.
     np.divide(value, slope, crossing)
     np.negative(crossing, crossing)
     side = np.copysign(_INFINITE, slope)

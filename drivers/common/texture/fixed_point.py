@@ -1,4 +1,4 @@
-"""Coordinates in 256ths of a texel, as llvmpipe filters 8-bit texels; weights have 8 bits."""
+"""Coordinates in 256ths of a texel with 8-bit weights, as in llvmpipe's filters of 8-bit texels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ U32 = np.uint32
 
 
 def nearest(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
-    """The texel coordinates are in."""
+    """The texel that contains the coordinates."""
     nf = np.asarray(n, F32)
     s = _offset_coordinate(s, offset, nf, axis.scaled)
     if axis.mode is Wrap.REPEAT and not axis.pot:
@@ -62,7 +62,7 @@ def linear_pair(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Arra
 
 
 def _fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
-    """Half a texel less than the coordinate, in 256ths of a texel."""
+    """The coordinate minus half a texel, in 256ths of a texel."""
     nf = np.asarray(n, F32)
     s = _offset_coordinate(s, offset, nf, axis.scaled)
     repeat = axis.mode is Wrap.REPEAT

@@ -1,8 +1,8 @@
 """Texture coordinates to texel indices along one axis, for every wrap mode.
 
-`s` is the coordinate (normalised unless `scaled`), `n` the extent: an int, or an array with each
-lane's own. Indices come back inside 0..n-1; modes that can reach the border also say which lanes
-did. Coordinates that are not finite land somewhere inside.
+`s` is the coordinate (normalised unless `scaled`), `n` the extent: an int, or an array by lane.
+Indices are inside 0..n-1; modes that can reach the border also return which lanes do. Coordinates
+that are not finite select some texel inside.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ZERO = F32(0.0)
 
 _MIRRORED_ONCE = (Wrap.MIRROR_CLAMP, Wrap.MIRROR_CLAMP_TO_EDGE, Wrap.MIRROR_CLAMP_TO_BORDER)
 FOLDED = (Wrap.CLAMP_TO_EDGE, Wrap.MIRROR_REPEAT, Wrap.MIRROR_CLAMP_TO_EDGE)
-"""modes in which two neighbours may be one texel, or come in the other order"""
+"""modes in which two neighbouring texels may be equal or swapped"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def _is_set(offset: Array | int) -> bool:
 
 
 def _integer(whole: Array) -> Array:
-    """Whole numbers as int32; anything that does not fit becomes something that does."""
+    """Whole numbers as int32; numbers out of range become some number in range."""
     return limited(whole, F32(-1073741824.0), F32(1073741824.0)).astype(np.int32)
 
 
@@ -149,10 +149,11 @@ def linear_taps(axis: Axis, s: Array, n: Any, offset: Array | int) -> Taps:
 
 
 def gather_taps(axis: Axis, s: Array, n: Any, offset: Array | int) -> Taps:
-    """The two texels a gather takes along an axis: each is wrapped for itself (section 8.14.2).
+    """The two texels that a gather reads along an axis: each is wrapped on its own (section
+    8.14.2).
 
-    A linear filter may mirror or clamp the coordinate instead, for a mean does not tell its texels
-    apart.
+    A linear filter may mirror or clamp the coordinate instead, because a mean does not depend on
+    the order of its texels.
     """
     if axis.mode not in FOLDED:
         return linear_taps(axis, s, n, offset)
@@ -182,6 +183,6 @@ def _repeat_taps(axis: Axis, s: Array, n: Any, nf: Array, offset: Array | int) -
 
 
 def _split(u: Array) -> tuple[Array, Array]:
-    """Floor as int32, and the fraction."""
+    """The floor as int32, and the fraction."""
     whole = np.floor(u)
     return _integer(whole), u - whole

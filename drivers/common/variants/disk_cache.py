@@ -1,11 +1,12 @@
-"""What became of shaders in earlier processes: lowered NIR and code, kept in the user's cache.
+"""The disk cache of lowered shaders and variants.
 
-Two kinds of files, both named by hashes: a digest of NIR leads to what the first round made of it
-(another digest, and what `ShaderReads` says); that digest and a key lead to a variant's code. A
-shader whose both steps are there is never parsed, optimised or translated again: it stays bytes
-until somebody asks for its code (`compiler/nir/text/lazy_shader.py`).
+It has two kinds of files, both named by hashes: a digest of NIR maps to the result of round one
+(another digest, and its `ShaderReads`); that digest and a key map to a variant's code. If both are
+cached, a shader is never parsed, optimised or translated: it stays serialized until a pass needs
+its code (`compiler/nir/text/lazy_shader.py`).
 
-Nothing is kept while somebody debugs or records passes, because they want to see them run.
+The cache is disabled while debug flags or recording of passes are on, because these need the passes
+to run.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = ["VariantDiskCache"]
 
 @dataclass(frozen=True, slots=True)
 class VariantDiskCache:
-    """One driver's part of the cache, under the options of one screen."""
+    """One driver's part of the cache, for the options of one screen."""
 
     compiler: VariantCompiler[Any, Any]
     cache: DiskCache
@@ -38,7 +39,7 @@ class VariantDiskCache:
 
     @classmethod
     def of(cls, compiler: VariantCompiler[Any, Any]) -> VariantDiskCache | None:
-        """None where nothing may be kept."""
+        """None where caching is disabled."""
         options = compiler.options
         if not compiler.home or options.record_passes or options.ownership != "counted":
             return None
@@ -49,18 +50,20 @@ class VariantDiskCache:
         return cls(compiler, cache, f"{code}\0{sys.version} {np.__version__}\0{options!r}")
 
     def lowered(self, shader: Shader) -> tuple[Shader, ShaderReads] | None:
-        """What the first round made of such a shader (one reference, the caller's)."""
+        """The cached result of round one (with a reference for the caller)."""
         found = self._load("lowered", digest_of(shader))
         return None if found is None else (LazyShader.unpack(found[0]), found[1])
 
     def keep_lowered(self, digest: str, shader: Shader, reads: ShaderReads) -> Shader:
-        """Keep what the first round made; the same shader, which has a digest now."""
+        """Store the result of round one; returns the shader with its digest."""
         stored = LazyShader.of(shader)
         self._keep((stored.pack(), reads), "lowered", digest)
         return stored
 
     def program(self, shader: Shader, key: Any) -> tuple[Any, bool, Shader | None] | None:
-        """A variant's code, may it be merged, and its shader (one reference) if not `shader`."""
+        """A variant's code, whether it may be merged, and its shader (one reference) if not
+        `shader`.
+        """
         found = self._load("program", digest_of(shader), repr(key))
         if found is None:
             return None
@@ -70,7 +73,9 @@ class VariantDiskCache:
     def keep_program(
         self, shader: Shader, key: Any, program: Any, mergeable: bool, changed: Shader | None
     ) -> Shader:
-        """Keep a variant; its shader, for the caller's reference to `changed` (or `shader`)."""
+        """Store a variant; returns its shader, for the caller's reference to `changed` (or
+        `shader`).
+        """
         code = self.compiler.pack(program)
         if not code:
             return shader if changed is None else changed

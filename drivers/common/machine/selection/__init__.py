@@ -1,1 +1,1 @@
-"""Instruction selection that is the same for all machines: what is asked of the shared units."""
+"""Instruction selection that all machines share: messages to the shared units."""

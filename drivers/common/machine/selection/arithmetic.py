@@ -1,4 +1,6 @@
-"""Selection of arithmetic, what machines share: vectors are no instructions, tables come first."""
+"""Instruction selection of arithmetic that machines share: vectors, copies, and a table
+of opcodes.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,13 @@ from .memory import MemorySelector
 __all__ = ["ArithmeticSelector", "Special"]
 
 Special: TypeAlias = Callable[[Any, Alu], list[Operand]]
-"""What an opcode that is not one instruction becomes: a method of the selector."""
+"""Selects an opcode that is not one instruction: a method of the selector."""
 
 
 class ArithmeticSelector(MemorySelector):
-    """Copies and vectors only say where components are; the rest is a machine's own."""
+    """Treats copies and vectors as renamings of components; each machine selects the
+    other opcodes.
+    """
 
     special: ClassVar[dict[str, Special]] = {}
 
@@ -39,10 +43,10 @@ class ArithmeticSelector(MemorySelector):
 
     @abstractmethod
     def scalar_alu(self, instr: Alu) -> Operand:
-        """An operation with one result."""
+        """Select an operation with one result."""
 
     def operands(self, instr: Alu) -> list[Any]:
-        """The sources, as operands of the types the operation wants."""
+        """The sources, as operands of the types that the operation reads."""
         return [
             self.read(src, type_of(t.base, t.bits or src.value.bit_size))
             for src, t in zip(instr.srcs, instr.op.input_types, strict=True)

@@ -1,8 +1,8 @@
-"""What selection of messages wants of a machine's own instruction selection.
+"""The interface of a machine's instruction selection that selecting messages relies on.
 
-An *operand* is whatever a machine calls one component of a value: a region of registers, an
-immediate. Machines differ in arithmetic and in how they send a message; which messages a shader's
-loads and stores become is said once, in the classes built on this one.
+An *operand* is a machine's form of one component of a value: a region of registers, an immediate.
+Machines differ in arithmetic and in how they send a message; the classes derived from this one
+define, for all machines, which messages a shader's loads and stores become.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UD, D, F = TYPES["UD"], TYPES["D"], TYPES["F"]
 
 
 class MessageSelector(ABC):
-    """The face of a machine's selection, and what it finds out about a shader."""
+    """A machine's instruction selection, and what it records about a shader."""
 
     machine = "machine"  # its name, in messages
 
@@ -32,11 +32,11 @@ class MessageSelector(ABC):
         self.stage = shader.stage.value
         self.flat_colors = flat_colors
         self.values: dict[Def, list[Operand]] = {}
-        self.note = ""  # the NIR operation that is selected, for people
-        self.depth = 0  # ifs and loops around
+        self.note = ""  # the NIR operation being selected, for listings
+        self.depth = 0  # nesting depth of ifs and loops
         self.outputs: dict[Place, Operand] = {}  # of a fragment shader, kept until its end
-        self.early: set[Place] = set()  # those that need a value from the start
-        self.places: dict[Place, int] = {}  # of other stages, with their bits
+        self.early: set[Place] = set()  # results that need an initial value
+        self.places: dict[Place, int] = {}  # outputs of other stages, with their bit sizes
         self.inputs: set[tuple[int, int, str, str]] = set()
         self.system_values: set[str] = set()
         self.textures: set[int] = set()
@@ -47,7 +47,7 @@ class MessageSelector(ABC):
 
     @property
     def results(self) -> list[Place]:
-        """Outputs of a fragment shader."""
+        """The outputs of a fragment shader."""
         return list(self.outputs)
 
     def fail(self, what: str) -> GalletteError:
@@ -56,12 +56,12 @@ class MessageSelector(ABC):
     # -- values ------------------------------------------------------------------------------------
 
     def value(self, src: Src, component: int = 0) -> Operand:
-        """Component of what a source reads, as it is."""
+        """A component of the value that a source reads, untyped."""
         swizzled = src.swizzle[component] if src.swizzle else component
         return self.values[src.value][swizzled]
 
     def read(self, src: Src, type: RegType, component: int = 0) -> Operand:
-        """The same as an operand of a type."""
+        """A component of the value that a source reads, as an operand of a type."""
         return self.typed(self.value(src, component), type)
 
     @abstractmethod
@@ -70,23 +70,25 @@ class MessageSelector(ABC):
 
     @abstractmethod
     def known(self, operand: Operand) -> int | None:
-        """The bits of an operand that is a constant."""
+        """The bits of a constant operand, or None."""
 
     def constant(self, src: Src, component: int = 0) -> int | None:
-        """The value if it is known now."""
+        """The value of a constant source, or None."""
         return self.known(self.value(src, component))
 
     @abstractmethod
     def number(self, bits: int, type: RegType) -> Operand:
-        """A constant."""
+        """A constant of a type."""
 
     @abstractmethod
     def as_bool(self, operand: Operand) -> Operand:
-        """What a unit says is true or false: all ones or zeros."""
+        """A unit's boolean answer as all ones or zeros."""
 
     @abstractmethod
     def uniform(self, block: int, offset: int, type: RegType) -> Operand | None:
-        """A word (or two) of a block as a constant operand, if there is room."""
+        """A word (or two) of a uniform block as a constant operand, if constant registers
+        are left.
+        """
 
     # -- a little arithmetic -----------------------------------------------------------------------
 
@@ -122,19 +124,19 @@ class MessageSelector(ABC):
         count: int,
         note: str = "",
     ) -> list[Operand]:
-        """A message with an answer of `count` components."""
+        """Send a message with an answer of `count` components."""
 
     @abstractmethod
     def tell(
         self, unit: str, fields: dict[str, int], payload: Sequence[Operand], note: str = ""
     ) -> None:
-        """A message without an answer."""
+        """Send a message without an answer."""
 
     # -- fragment results --------------------------------------------------------------------------
 
     @abstractmethod
     def result(self, place: Place) -> Operand:
-        """The register a result is kept in."""
+        """The register that holds a result."""
 
     @abstractmethod
     def assign(self, target: Operand, value: Operand) -> None:
@@ -142,4 +144,6 @@ class MessageSelector(ABC):
 
     @abstractmethod
     def discard_where(self, condition: Operand | None) -> None:
-        """Pixels (None: all that are here) write nothing from now on."""
+        """Discard the pixels where `condition` holds (None: all active ones): they write nothing
+        any more.
+        """

@@ -1,4 +1,4 @@
-"""The walk through a shader's control flow, whatever the machine's branches look like."""
+"""The walk over a shader's control flow, for any machine's kind of branches."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["FlowSelector", "incoming", "is_empty", "may_discard", "only_jumps"]
 
 
 class FlowSelector(MessageSelector):
-    """Goes through bodies, blocks and instructions; the machine says what each becomes."""
+    """Visits bodies, blocks and instructions; the machine defines what each becomes."""
 
     def body(self, body: Body) -> None:
         for node in body:
@@ -87,15 +87,15 @@ class FlowSelector(MessageSelector):
 
     @abstractmethod
     def jump(self, type: str) -> None:
-        """A break or a continue."""
+        """Select a break or a continue."""
 
     @abstractmethod
     def begin_phi(self, phi: Phi) -> None:
-        """Take a phi's values over at its place."""
+        """Read a phi's values at the start of its block."""
 
     @abstractmethod
     def leave(self, block: Block) -> None:
-        """Write the phis of whatever comes next."""
+        """Write the sources of the phis in the successor blocks."""
 
     @abstractmethod
     def alu(self, instr: Alu) -> None: ...
@@ -105,11 +105,11 @@ class FlowSelector(MessageSelector):
 
     @abstractmethod
     def bits(self, value: int, size: int) -> Operand:
-        """A constant of so many bits; one of 1 bit is a truth value."""
+        """A constant of so many bits; one of 1 bit is a boolean."""
 
 
 def is_empty(body: Body) -> bool:
-    """Nothing happens in a body, and no phi behind it wants a value from there."""
+    """Whether a body has no effects, and no phi after it reads a value from it."""
     if len(body) != 1:
         return False
     block = body[0]
@@ -118,7 +118,9 @@ def is_empty(body: Body) -> bool:
 
 
 def only_jumps(body: Body, other: Body) -> str | None:
-    """`if (c) break;` and nothing else: the jump, which a branch with a predicate can do."""
+    """The jump of an `if (c) break;` with nothing else in it, which a predicated branch
+    implements.
+    """
     if not is_empty(other) or len(body) != 1:
         return None
     block = body[0]
@@ -130,15 +132,15 @@ def only_jumps(body: Body, other: Body) -> str | None:
 
 
 def incoming(block: Block) -> Iterator[tuple[Phi, Src]]:
-    """The phis of whatever comes next, with what they take from here."""
+    """The phis of the successor block, each with its source from this block."""
     for phi in _phis_from(block):
         src = next((s for s in phi.phi_srcs if s.pred is block), None)
-        if src is not None:  # else nobody comes from here: both sides of an if before jump away
+        if src is not None:  # None if both branches of the if before have jumped away
             yield phi, src
 
 
 def may_discard(shader: Shader) -> bool:
-    """Fragments may end early, or go on as helpers only."""
+    """Whether fragments may be discarded or demoted to helpers."""
     return shader.stage.value == "fragment" and any(
         isinstance(instr, Intrinsic) and instr.info.ends_lanes
         for block in shader.entry.blocks()

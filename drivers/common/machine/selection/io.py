@@ -1,4 +1,4 @@
-"""Selection of inputs, outputs, uniform blocks and system values: messages, and what they carry."""
+"""Instruction selection of inputs, outputs, uniform blocks and system values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STYLES = {"smooth": "smooth", "own": "corner", "corner_at": "corner"}
 
 
 class IoSelector(MessageSelector):
-    """Adds what comes from and goes to other stages."""
+    """Adds inputs and outputs of stages to the selector."""
 
     # -- inputs ------------------------------------------------------------------------------------
 
@@ -38,7 +38,7 @@ class IoSelector(MessageSelector):
         corner: int = 0,
         note: str = "",
     ) -> list[Operand]:
-        """One message for all components of a load."""
+        """Load all components with one message."""
         dest = instr.result
         bits = 32 if dest.bit_size == 1 else dest.bit_size
         fields = {
@@ -72,7 +72,7 @@ class IoSelector(MessageSelector):
         straight: int = 0,
         corner: int = 0,
     ) -> list[Operand]:
-        """An input at a slot, or at one of several known only when the shader runs."""
+        """Load an input at a slot, or at one of several slots if the index is not constant."""
         if mode != "attribute":
             slot, component = slot + component // 4, component % 4
         offset = self.constant(instr.srcs[-1])
@@ -104,7 +104,7 @@ class IoSelector(MessageSelector):
                 self.inputs.add((slot + at // 4, at % 4, mode, where))
 
     def choose(self, options: list[list[Operand]], index: Operand) -> list[Operand]:
-        """One of several vectors by a number; zeros for numbers that mean none."""
+        """Select one of several vectors by index; an index out of range selects zeros."""
         found = [self.typed(self.number(0, UD), UD) for _ in options[0]]
         for k, option in enumerate(options):
             found = self.where_equal(index, k, option, found)
@@ -116,7 +116,7 @@ class IoSelector(MessageSelector):
         where = bary.name.removeprefix("load_barycentric_")
         mode = bary["interp"]
         slot = instr["location"]
-        if mode == "none":  # a colour without a qualifier of its own
+        if mode == "none":  # a colour without an interpolation qualifier
             mode = "flat" if self.flat_colors and slot in COLOR_SLOTS else "smooth"
         component = instr["component"]
         if mode == "flat":
@@ -133,7 +133,7 @@ class IoSelector(MessageSelector):
         return self.at_slot(instr, "smooth", slot, component, where=code, straight=straight)
 
     def load_per_vertex(self, instr: Intrinsic) -> list[Operand]:
-        """An input of one corner, by a number known now or only then."""
+        """Load an input of one vertex, whose index may be constant or not."""
         known = self.constant(instr.srcs[0])
         slot, component = instr["location"], instr["component"]
         if known is not None:
@@ -189,7 +189,7 @@ class IoSelector(MessageSelector):
         return self.ask("constant", fields, payload, type, count, "load_ubo")
 
     def whole_block(self, block: int, offset: int, count: int) -> list[Operand] | None:
-        """Words at a known offset if a machine loads them for all channels at once."""
+        """Load words at a constant offset for all channels at once, if the machine can."""
         return None
 
     # -- outputs -----------------------------------------------------------------------------------
@@ -239,13 +239,13 @@ class IoSelector(MessageSelector):
             self.tell("urb", fields, payload, "store_output")
 
     def framebuffer(self, instr: Intrinsic) -> list[Operand]:
-        """What a colour buffer holds where the fragment is."""
+        """Load what a colour buffer holds at the fragment's pixel."""
         self.system_values.add("output")
         at = 4 * (instr["location"] - FragResult.DATA0) + instr["component"]
         return self.input(instr, "target", at // 4, at % 4, note="framebuffer")
 
     def load_output(self, instr: Intrinsic) -> list[Operand]:
-        """Read an output back: one's own or the patch's, or another invocation's."""
+        """Load an output: the invocation's own, the patch's, or another invocation's."""
         if self.stage == "fragment":
             return self.framebuffer(instr)
         peer = instr.name == "load_per_vertex_output"
@@ -282,7 +282,7 @@ class IoSelector(MessageSelector):
     # -- fragment results --------------------------------------------------------------------------
 
     def store_result(self, instr: Intrinsic) -> None:
-        """Results are kept in registers until the render target write at the end."""
+        """Keep results in registers until the render target write at the end."""
         src = instr.srcs[0]
         offset = self.constant(instr.srcs[1])
         for k in range(src.num_components):
@@ -310,7 +310,7 @@ class IoSelector(MessageSelector):
         return self.outputs[place]
 
     def discard(self, instr: Intrinsic) -> list[Operand]:
-        """Pixels leave the flag of live ones; helpers they are from now on."""
+        """Clear pixels in the flag of live ones; from then on they are helpers."""
         self.discards = True
         known = self.constant(instr.srcs[0]) if instr.srcs else 1
         if known is None:
@@ -320,7 +320,7 @@ class IoSelector(MessageSelector):
         return []
 
     def barycentric(self, instr: Intrinsic) -> list[Operand]:
-        """Nothing by itself: the load that uses it looks back at it."""
+        """Select nothing: the load that uses the barycentrics looks at this instruction."""
         return []
 
     def barrier(self, instr: Intrinsic) -> list[Operand]:

@@ -1,4 +1,6 @@
-"""Selection of memory and textures: storage buffers, shared memory, images, arrays, samplers."""
+"""Instruction selection of memory and textures: buffers, shared memory, images, arrays,
+samplers.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +26,11 @@ from .io import IoSelector
 __all__ = ["MEMORY_INTRINSICS", "MemorySelector"]
 
 ATOMIC_BUFFERS = 16
-_FAR = 1 << 28  # an offset behind all memory
+_FAR = 1 << 28  # an offset past the end of all memory
 
 
 class MemorySelector(IoSelector):
-    """Adds memory and textures."""
+    """Adds memory and textures to the selector."""
 
     def __init__(self, shader: Shader, flat_colors: bool = False) -> None:
         super().__init__(shader, flat_colors)
@@ -48,7 +50,7 @@ class MemorySelector(IoSelector):
         buffer: int | None = None,
         data: tuple[str, ...] = (),
     ) -> list[Operand]:
-        """A message to storage: its address, then data."""
+        """Send a message to memory: its address, then data."""
         space = SPACES.index("shared" if shared else "buffer")
         fields = {"op": MEMORY_OPS.index(op), "space": space}
         fields["live"] = self.stage == "fragment"
@@ -97,7 +99,7 @@ class MemorySelector(IoSelector):
         bits: int,
         count: int,
     ) -> list[Operand]:
-        """Send, and name what comes back."""
+        """Send a message and name the components of its answer."""
         if instr.dest is None:
             self.tell(unit, fields, payload, instr.name)
             return []
@@ -175,7 +177,7 @@ class MemorySelector(IoSelector):
     # -- arrays of the invocation ------------------------------------------------------------------
 
     def place_of(self, deref: Deref) -> tuple[Operand, int, int]:
-        """Byte offset of what a deref names (by channel), how many components, and their bits."""
+        """Byte offset (by channel), number of components and bit size of what a deref names."""
         chain = deref.path()
         var = chain[0].var
         assert var is not None
@@ -209,7 +211,7 @@ class MemorySelector(IoSelector):
         return offset, _rows(type), size * 8
 
     def array_of(self, var: Variable) -> tuple[int, int, int]:
-        """Where a local lies: first byte, bytes of a component, components."""
+        """The place of a local variable: first byte, bytes of a component, number of components."""
         bits = {leaf.bit_size for leaf in var.type.leaves()}
         if len(bits) != 1:
             raise self.fail(f"the local {var.name!r} that mixes sizes of components")
@@ -245,7 +247,7 @@ class MemorySelector(IoSelector):
         return []
 
     def own_memory(self, op: str, bits: int) -> dict[str, int]:
-        """Fields of a message to the channel's own memory."""
+        """Descriptor fields of a message to the channel's private memory."""
         return {
             "op": MEMORY_OPS.index(op),
             "space": SPACES.index("scratch"),
@@ -253,7 +255,7 @@ class MemorySelector(IoSelector):
         }
 
     def as_mask(self, src: Src, k: int, bits: int) -> Operand:
-        """A value as memory has it: booleans are all ones or zeros."""
+        """A value as it is stored in memory: booleans are all ones or zeros."""
         return self.read(src, type_of("uint", bits), k)
 
     # -- textures ----------------------------------------------------------------------------------
@@ -314,11 +316,13 @@ class MemorySelector(IoSelector):
         offsets: list[tuple[int, ...]],
         count: int,
     ) -> list[Operand]:
-        """Ask the sampler; with constant texel offsets: none, one set, or four of a gather."""
+        """Send a sampler message; constant texel offsets are none, one set, or the four of a
+        gather.
+        """
 
 
 def _rows(type: Type) -> int:
-    """Scalars in a type."""
+    """The number of scalars in a type."""
     if type.element is not None:
         return type.length * _rows(type.element)
     if type.is_struct:
