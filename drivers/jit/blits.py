@@ -1,7 +1,7 @@
-"""Blits and mipmaps by machine code, where there is code for them: the bits are the shared ones'.
+"""Blits and mipmaps in machine code, with the same bits as the shared NumPy code.
 
-`move` takes blits of colours that keep their size (other formats, resolves) or are filtered in
-8 bits; `halve` makes mipmap levels of the latter kind. Both say no to everything else.
+`move` executes blits of colours that keep their size (between formats, resolves) or are filtered in
+8 bits; `halve` makes mipmap levels of 8-bit formats. Both return false for anything else.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _filter(size: int, cache: Any) -> Function:
 
 
 def move(info: BlitInfo, cache: Any) -> bool:
-    """Do a blit; false, and nothing is done, if there is no code for it."""
+    """Execute a blit; false, with nothing done, if there is no code for it."""
     dst, src = info.dst, info.src
     assert isinstance(dst, HostResource) and isinstance(src, HostResource)
     if dst.samples > 1 or dst is src or not info.dst_format.is_color or set(info.mask) & {"z", "s"}:
@@ -75,7 +75,9 @@ def move(info: BlitInfo, cache: Any) -> bool:
 
 
 def halve(resource: HostResource, format: Format, level: int, layer: int, cache: Any) -> bool:
-    """Make a layer of a level from the level above; false, and nothing is done, without code."""
+    """Make a layer of a level from the level above; false, with nothing done, if there is no code
+    for it.
+    """
     if not _is_bytes(format) or resource.desc.target is Target.TEXTURE_3D or resource.samples > 1:
         return False
     width, height, _ = level_extent(resource.desc, level)
@@ -87,14 +89,14 @@ def halve(resource: HostResource, format: Format, level: int, layer: int, cache:
 
 
 def _converts(source: Format, target: Format) -> bool:
-    """From the one to the other; NaNs would come out otherwise of floats that become others."""
+    """Whether there is code for this conversion; from floats to other floats NaNs would differ."""
     if not (_is_plain(source) and _is_plain(target)):
         return False
     return source is target or all(c.type != "FLOAT" for c in source.channels)
 
 
 def _is_plain(format: Format) -> bool:
-    """Can texels be decoded and encoded as numbers of 32 bits?"""
+    """Whether texels are decoded and encoded as 32-bit numbers."""
     if format.is_compressed or format.is_pure_integer or not format.is_color:
         return False
     most = {"FLOAT": 32, "UNORM": 16, "SNORM": 16}
@@ -103,7 +105,7 @@ def _is_plain(format: Format) -> bool:
 
 
 def _is_bytes(format: Format) -> bool:
-    """Texels of 8-bit channels, all of which mean something."""
+    """Whether texels are 8-bit channels without padding."""
     return (
         format.is_color
         and format.is_array
@@ -115,7 +117,7 @@ def _is_bytes(format: Format) -> bool:
 
 
 def _is_straight(info: BlitInfo, xs: Span, ys: Span) -> bool:
-    """Every pixel is one of the source's, in the same order, and none is outside of it."""
+    """Whether pixels are the source's texels in order, all of them inside."""
     width, height, _ = level_extent(info.src.desc, info.src_level)
     for span, extent in ((xs, width), (ys, height)):
         first = float(span.where[0])
@@ -128,7 +130,7 @@ def _is_straight(info: BlitInfo, xs: Span, ys: Span) -> bool:
 
 def _converted(info: BlitInfo, dst: HostResource, src: HostResource, xs: Span, ys: Span, z: int,
                source_z: int, cache: Any) -> None:  # fmt: skip
-    """A rectangle in another format, or the mean of its samples."""
+    """Convert a rectangle to another format, or resolve its samples."""
     source = src.level(info.src_level)[source_z * src.samples :]
     target = dst.level(info.dst_level)[z]
     x, y = int(xs.where[0]), int(ys.where[0])
@@ -144,7 +146,7 @@ def _converted(info: BlitInfo, dst: HostResource, src: HostResource, xs: Span, y
 
 def _filtered(info: BlitInfo, dst: HostResource, src: HostResource, xs: Span, ys: Span, z: int,
               source_z: int, cache: Any) -> None:  # fmt: skip
-    """A rectangle of another size."""
+    """Scale a rectangle."""
     extent = level_extent(src.desc, info.src_level)[:2]
     source, target = src.level(info.src_level)[source_z], dst.level(info.dst_level)[z]
     at = xs.start, ys.start
@@ -176,7 +178,7 @@ def _run_filter(
 
 
 def _block(source: Array, target: Array, at: tuple[int, int], format: Format) -> Array:
-    """Where texels are: of planes `[row, byte]`, the target's from a pixel on."""
+    """The addresses of texels in planes `[row, byte]`, the target's from a pixel on."""
     block = np.zeros(MoveWords.SIZE, np.uint64)
     block[MoveWords.SOURCE], block[MoveWords.SOURCE_ROW] = source.ctypes.data, source.strides[0]
     x, y = at

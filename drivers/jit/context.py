@@ -1,4 +1,4 @@
-"""jit's command stream: the shared one, but for blits and mipmaps that there is code for."""
+"""jit's pipe context: the shared one, with compiled blits and mipmaps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["JitContext"]
 
 
 class JitContext(HostContext):
-    """A command stream whose programs are machine code."""
+    """A pipe context whose programs are machine code."""
 
     def __init__(self, screen: HostScreen, cache: DiskCache | None) -> None:
         super().__init__(screen)

@@ -1,7 +1,7 @@
-"""A program as people read it: LLVM IR as written, as optimised, and the machine's assembly.
+"""A program as text: LLVM IR as emitted, as optimised, and the machine's assembly.
 
-Comments in the first text name the NIR instruction that the lines below them come from, and its
-source line; in the other two, what could be traced back ends in the source line.
+Comments in the first text name the NIR instruction of the lines below and its source line; in the
+other two, instructions that LLVM could trace back end with the source line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def stages_of(text: str) -> tuple[str, str, str]:
 
 
 def explained(program: JitProgram) -> str:
-    """All functions made of a program so far: over chunks of lanes, and over tiles."""
+    """All functions compiled for a program so far: over chunks of lanes, and over tiles."""
     return "\n".join(_sections(program))
 
 

@@ -1,8 +1,8 @@
-"""Machine code from the text of a module: the processor, LLVM's passes, an object file.
+"""Code generation: from a module's text to an object file, for this processor.
 
-LLVM works in several threads at once as long as each has objects of its own: `Tools`. llvmlite
-lets only one thread into LLVM all the same, which would make a draw wait for code that is made in
-the background; so the two calls that take long go past its lock.
+LLVM works in several threads at once if each has its own objects: `Tools`. llvmlite still allows
+only one thread into LLVM, so that a draw would wait for code compiled in the background; therefore
+the two long calls bypass its lock.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Machine", "Tools", "explain", "linker", "machine", "optimised", "own
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Machine:
-    """The processor code is made for."""
+    """The processor that code is compiled for."""
 
     cpu: str
     features: str
@@ -49,7 +49,7 @@ def machine() -> Machine:
     features = llvm.get_host_cpu_features()
     names = {name for name, present in features.items() if present}
     lanes = 16 if "avx512f" in names else 8 if "avx2" in names else 4
-    if lanes == 16:  # the compiler would rather use half of the register
+    if lanes == 16:  # LLVM prefers to use half of these registers
         features["prefer-256-bit"] = False
     flags = features.flatten()
     cpu = llvm.get_host_cpu_name()
@@ -57,13 +57,14 @@ def machine() -> Machine:
 
 
 _MODEL = "small"
-"""Constants lie next to the code that reads them: the linker asks for room for both at once. (One
-that asks for them apart, as LLVM's older one does, may be given room too far away, where a program
-has large mappings of its own, and end the process: see `linker`.)"""
+"""Constants lie next to the code that reads them, because the linker allocates both at once.
+(LLVM's older linker allocates them separately, possibly too far apart in a program with large
+mappings, and then ends the process: see `linker`.)
+"""
 
 
 def linker() -> Any:
-    """What loads object files into this process."""
+    """The linker that loads object files into this process."""
     return llvm.create_lljit_compiler(machine().target, use_jit_link=True)
 
 
@@ -74,11 +75,11 @@ def _target(cpu: str, features: str, level: int) -> Any:
 
 
 _MOST_IMAGES = 256
-"""Modules of one LLVM context: it keeps the constants of each."""
+"""The number of modules per LLVM context, which keeps the constants of each."""
 
 
 class Tools:
-    """What one thread at a time makes code with."""
+    """The LLVM objects that one thread at a time compiles with."""
 
     def __init__(self) -> None:
         found = machine()
@@ -86,7 +87,7 @@ class Tools:
         self._context, self._images = llvm.create_context(), 0
 
     def warm_up(self) -> None:
-        """Have LLVM make what it keeps for the whole process (see `background.wait_at_exit`)."""
+        """Make LLVM create its process-wide objects (see `compile_thread.wait_at_exit`)."""
         for quick in (True, False):
             self.image(_SMALL_LOOP, quick)
 
@@ -105,11 +106,11 @@ class Tools:
 
 
 _MEMORY, _LEAST_MEMORY = 64, 32 << 20
-"""Bytes that LLVM takes for each character of a module, at most, and for the smallest one."""
+"""Bytes that LLVM needs per character of a module, at most, and for the smallest module."""
 
 
 def _require_memory(size: int) -> None:
-    """Raise an error if there is no room for so many bytes: LLVM itself would end the process."""
+    """Raise an error if this much memory is not available, because LLVM would end the process."""
     try:
         mmap.mmap(-1, size).close()
     except OSError as error:
@@ -140,12 +141,14 @@ declare <64 x float> @llvm.fma.v64f32(<64 x float>, <64 x float>, <64 x float>)
 
 @functools.cache
 def own_tools() -> Tools:
-    """Those of whoever holds the engine's lock."""
+    """The objects of the thread that holds the engine's lock."""
     return Tools()
 
 
 def optimised(text: str, quick: bool = False, target: Any = None, context: Any = None) -> Any:
-    """A module in LLVM's memory, after its passes (or the few without which code is huge)."""
+    """A module in LLVM's memory after optimisation (or only the passes that keep code from being
+    huge).
+    """
     target = target or machine().target
     module = llvm.parse_assembly(text, context)
     verifies = debug.is_set("driver:verify")
@@ -159,7 +162,7 @@ def optimised(text: str, quick: bool = False, target: Any = None, context: Any =
     manager = llvm.create_new_module_pass_manager()
     left_out = set()
     if is_cut(text):
-        left_out.add("simplify_cfg")  # which would join the blocks
+        left_out.add("simplify_cfg")  # it would join the blocks
     if has_too_many_variables(text):
         left_out.add("sroa")
     for name in _FEW_PASSES if quick else _PASSES:
@@ -186,7 +189,7 @@ _PASSES = (
 
 
 def _unguarded(name: str) -> Any:
-    """A function of llvmlite's library without its lock."""
+    """A function of llvmlite's library, without its lock."""
     guarded = getattr(ffi.lib, name)
     return getattr(guarded, "_cfn", guarded)
 

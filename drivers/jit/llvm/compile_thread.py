@@ -1,8 +1,8 @@
-"""A thread that makes code while others draw: what will be wanted soon, and what can be better.
+"""A background thread that compiles code while others draw: code needed soon, and better code.
 
-It ends with the process: what nobody has begun is dropped, what has is waited for, because LLVM
-must not be taken away from under it. That holds for a C program, too, that calls `exit` and never
-ends the Python inside it (see `_ExitLock`).
+It ends with the process: jobs that have not started are dropped, the running one is awaited,
+because LLVM's destructors must not run under it. That holds even for a C program that calls `exit`
+without finalizing the Python inside it (see `_ExitLock`).
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ __all__ = ["LATER", "SOON", "begin", "settle", "wait_at_exit"]
 
 Made = TypeVar("Made")
 SOON, LATER = 0, 1
-"""What somebody will wait for comes before what only makes things better."""
+"""Priorities: code that a draw will wait for, and code that only replaces slower code."""
 _LAST = 2
-_STACK = 64 << 20  # LLVM goes down long chains of operations by recursion
+_STACK = 64 << 20  # LLVM recurses over long chains of operations
 
 
 class _ExitLock:
-    """A lock that `exit` takes as well, before LLVM's own destructors run, and never gives back.
+    """A lock that `exit` takes, too, before LLVM's own destructors run, and never releases.
 
-    So the process does not end while the lock is held, and afterwards nothing gets it. The exit
-    handler is pthread_mutex_lock itself: Python may have ended by then. `exit` runs handlers from
-    the last one registered to the first, and LLVM registers a destructor whenever it first uses
-    some part of its own; so `register` is called once it has used what it needs.
+    So the process does not end while the lock is held, and afterwards no thread gets it. The exit
+    handler is pthread_mutex_lock itself, since Python may have ended by then. `exit` runs handlers
+    in reverse order of registration, and LLVM registers a destructor when it first uses some of its
+    parts; so `register` is called once LLVM has used all it needs.
     """
 
     def __init__(self) -> None:
         libc: Any = ctypes.CDLL(None)
         libc.calloc.restype = ctypes.c_void_p
-        at = ctypes.c_void_p(libc.calloc(1, 128))  # which is never freed: `exit` comes last
+        at = ctypes.c_void_p(libc.calloc(1, 128))  # never freed: `exit` runs last
         libc.pthread_mutex_init(at, None)
         handler = ctypes.cast(libc.pthread_mutex_lock, ctypes.c_void_p)
         self._libc, self._at, self._handler = libc, at, handler
@@ -53,7 +53,7 @@ class _ExitLock:
         self._libc.pthread_mutex_unlock(self._at)
 
     def register(self) -> None:
-        """Have `exit` take the lock before it runs what was registered so far."""
+        """Make `exit` take the lock before it runs the handlers registered so far."""
         self._libc["__cxa_atexit"](self._handler, self._at, None)
 
     def __enter__(self) -> None:
@@ -80,7 +80,7 @@ class _Background:
 
     def _run(self) -> None:
         with contextlib.suppress(AttributeError):
-            # A handler that calls `exit` in this thread would wait for this thread for ever.
+            # A handler that calls `exit` in this thread would wait for itself for ever.
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         while True:
             rank, _, future, job = self._jobs.get()
@@ -90,7 +90,7 @@ class _Background:
                 if not self.closed and future.set_running_or_notify_cancel():
                     try:
                         future.set_result(job())
-                    except BaseException as error:  # it is told to whoever asks for the result
+                    except BaseException as error:  # raised to the caller that asks for the result
                         future.set_exception(error)
             del future, job
 
@@ -101,15 +101,15 @@ class _Background:
 
 
 _lock = threading.Lock()
-# Held while LLVM is at work.
+# Held while LLVM runs.
 _working: Any = _ExitLock() if sys.platform != "win32" else threading.Lock()
 _background: list[_Background] = []
 
 
 def begin(rank: int, job: Callable[[], Made]) -> Future[Made]:
-    """Have a job done; the future can be cancelled until somebody has begun.
+    """Queue a job; the future can be cancelled until it starts.
 
-    Nobody begins if there is no memory for a thread.
+    It never starts if there is no memory for a thread.
     """
     future: Future[Made] = Future()
     with _lock, contextlib.suppress(RuntimeError):
@@ -120,13 +120,13 @@ def begin(rank: int, job: Callable[[], Made]) -> Future[Made]:
 
 
 def wait_at_exit() -> None:
-    """From now on `exit` waits for the job that runs. LLVM has been used once."""
+    """Make `exit` wait for the running job from now on. LLVM must have been used once."""
     if isinstance(_working, _ExitLock):
         _working.register()
 
 
 def settle() -> None:
-    """Wait until everything begun so far is done."""
+    """Wait until every queued job is done."""
     done = begin(LATER, lambda: None)
     if _background:
         done.result()
@@ -138,13 +138,13 @@ def _close() -> None:
 
 
 def _go_on_alone() -> None:
-    """A child has no such thread; what nobody had begun is made by whoever wants it."""
+    """A forked child has no such thread, so jobs that had not started are run by their waiters."""
     _working.release()
     _background.clear()
 
 
 atexit.register(_close)
-if hasattr(os, "register_at_fork"):  # a child must not find LLVM in the middle of something
+if hasattr(os, "register_at_fork"):  # a child must not inherit LLVM in the middle of a job
     os.register_at_fork(
         before=_working.acquire, after_in_parent=_working.release, after_in_child=_go_on_alone
     )

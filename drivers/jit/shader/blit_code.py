@@ -1,8 +1,8 @@
-"""Moving texels in machine code: other formats, the mean of samples, halves of 8-bit levels.
+"""Blits in machine code: format conversion, resolves, scaling of 8-bit texels.
 
-`convert` does what `drivers.common.memory.blit` does for a rectangle that keeps its size: decodes
-texels, adds the samples of each pixel in order, divides, encodes. `filter` takes the weighted mean
-of four texels, columns and rows told by tables, in the 8-bit arithmetic of
+`convert` implements `drivers.common.memory.blit` for a rectangle that keeps its size: it decodes
+texels, adds the samples of each pixel in order, divides, encodes. `filter` computes the weighted
+mean of four texels, with columns and rows from tables, in the 8-bit arithmetic of
 `drivers.common.texture.packed`.
 """
 
@@ -22,18 +22,18 @@ LANES: Final = 16
 
 
 class MoveWords:
-    """The block of both functions."""
+    """The block of words of both functions."""
 
     SOURCE: Final = 0  # address of the first texel
     SOURCE_ROW: Final = 1  # bytes from row to row
     SOURCE_PLANE: Final = 2  # bytes from sample to sample
     TARGET: Final = 3
-    TARGET_ROW: Final = 4  # (follows, as SOURCE_ROW does)
+    TARGET_ROW: Final = 4  # (followed by TARGET_PLANE)
     WIDTH: Final = 5  # of the target's rectangle
     HEIGHT: Final = 6
-    SRGB: Final = 7  # the tables that encode: first guesses, thresholds
-    COLUMNS: Final = 9  # of each column: the two texels and the second one's weight of 256
-    ROWS: Final = 12  # of each row
+    SRGB: Final = 7  # the encoding tables: first guesses, thresholds
+    COLUMNS: Final = 9  # per column: both texels and the second one's weight of 256
+    ROWS: Final = 12  # per row
     SIZE: Final = 15
 
 
@@ -68,7 +68,7 @@ def _zeros(b: Builder) -> list[V]:
 
 
 def filter_text(size: int) -> str:
-    """The module with `filter`, for texels of so many bytes that are each a channel."""
+    """The module with `filter`, for texels of `size` bytes with one channel each."""
     b = Builder()
     (ctx,) = b.begin("filter", [("ptr", "ctx")])
     columns = [b.load_at(ctx, MoveWords.COLUMNS + i, "ptr") for i in range(3)]
@@ -110,7 +110,9 @@ def _mixed(a: V, c: V, weight: V) -> V:
 
 
 class _Rows:
-    """A loop over rows and, `LANES` at a time, the columns: both numbers, and which there are."""
+    """A loop over rows and, `LANES` at a time, columns: both numbers, and the mask of existing
+    columns.
+    """
 
     def __init__(self, b: Builder, ctx: V) -> None:
         self.b, self.ctx = b, ctx

@@ -30,7 +30,7 @@ def probed(s: Sampler, look: Lookup, ddx: Sequence[V], ddy: Sequence[V]) -> list
         share = b.spread(number.get(), w) / (count + 1.0) - 0.5
         at = [c + a * share for c, a in zip(look.coords, axis, strict=False)]
         probe = replace(look, op="txl", coords=[*at, *look.coords[2:]])
-        # Another sampler: what this one knows need not be known wherever the loop goes on.
+        # A new sampler, because values cached by this one are not available after the loop.
         found = type(s)(b, s.key, s.where, w).filtered(probe, lod)
         for sum_, plane in zip(total, found, strict=True):
             sum_.update(mine, sum_.get() + b.spread(plane, w))

@@ -1,7 +1,7 @@
-"""Texture coordinates to texel indices, cube directions to faces: as `drivers.common.texture` does.
+"""Texture coordinates to texel indices, cube directions to faces, as in `drivers.common.texture`.
 
-`n` is the extent, a scalar or a value per lane. Indices come back inside 0..n-1; modes that reach
-the border also say which lanes did.
+`n` is the extent, a scalar or a value per lane. Indices are inside 0..n-1; modes that reach the
+border also return which lanes do.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _bounded(b: Builder, i: V, n: V) -> V:
 
 
 def _limit(b: Builder, u: V, low: V | float, high: V | float) -> V:
-    """As NumPy's minimum and maximum: a NaN stays."""
+    """Like NumPy's minimum and maximum: a NaN remains."""
     low_v, high_v = b.like(u, low), b.like(u, high)
     u = b.select(u < low_v, low_v, u)
     return b.select(u > high_v, high_v, u)
@@ -184,7 +184,7 @@ def linear_taps(b: Builder, axis: Axis, s: V, n: V, offset: V | None) -> Tap:
 
 
 def gather_taps(b: Builder, axis: Axis, s: V, n: V, offset: V | None) -> Tap:
-    """The two texels a gather takes along an axis: each is wrapped for itself."""
+    """The two texels that a gather reads along an axis: each is wrapped on its own."""
     if axis.mode not in FOLDED:
         return linear_taps(b, axis, s, n, offset)
     nf = n.to_float()
@@ -227,7 +227,7 @@ def fast_log2(b: Builder, x: V) -> V:
 
 @dataclass(slots=True)
 class _Face:
-    """A direction seen from the face it meets."""
+    """A direction relative to the cube face it meets."""
 
     is_z: V
     is_x: V
@@ -239,7 +239,7 @@ class _Face:
 
 
 def _face(b: Builder, direction: Sequence[V]) -> _Face:
-    """Of two components equally long, z wins over x and x over y."""
+    """If two components have equal length, z takes precedence over x and x over y."""
     x, y, z = direction
     ax, ay, az = (b.math("fabs", v) for v in direction)
     larger = b.select(ax > ay, ax, b.select(ax.ne(ax), ax, ay))
@@ -264,7 +264,7 @@ def _across(b: Builder, is_z: V, is_x: V, sign: V, v: Sequence[V]) -> tuple[V, V
 
 
 def project(b: Builder, direction: Sequence[V]) -> tuple[V, V, V]:
-    """The face of a cube a direction meets, and where."""
+    """The cube face that a direction meets, and the coordinates there."""
     at = _face(b, direction)
     scale = 0.5 / at.major
     return at.number, at.sc * scale + 0.5, at.tc * scale + 0.5

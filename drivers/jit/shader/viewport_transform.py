@@ -1,7 +1,7 @@
-"""Clip positions to window positions in machine code, and whether anything is to be clipped.
+"""Clip positions to window positions in machine code, and whether anything must be clipped.
 
-What `drivers.common.vertex.vertices.project` computes, step by step, for draws whose vertices stay
-in memory of the driver's own (`drivers.jit.direct`).
+It computes what `drivers.common.vertex.vertices.project` computes, step by step, for draws whose
+vertices stay in the driver's own memory (`drivers.jit.direct`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["placing_text"]
 
 
 def placing_text(near: bool, far: bool, halfz: bool) -> str:
-    """The module with `place`, for the planes in force beside the four at the sides."""
+    """The module with `place`, for the enabled planes besides the four side planes."""
     b = Builder()
     (ctx,) = b.begin("place", [("ptr", "ctx")])
     rows = [b.load_at(ctx, PlaceWords.CLIP + i, "ptr") for i in range(4)]
@@ -37,7 +37,7 @@ def placing_text(near: bool, far: bool, halfz: bool) -> str:
 
 
 def _inside(b: Builder, position: tuple[V, V, V, V], near: bool, far: bool, halfz: bool) -> V:
-    """Surely on the inner side of all planes: what is not finite is not."""
+    """Whether positions are certainly inside of all planes; NaN and infinity are not."""
     x, y, z, w = position
     inside = (w - x >= 0.0) & (w + x >= 0.0) & (w - y >= 0.0) & (w + y >= 0.0)
     if near:
