@@ -175,7 +175,9 @@ class HostContext(MemoryContext):
     def buffer_subdata(
         self, resource: Resource, offset: int, data: bytes | memoryview | npt.NDArray[np.uint8]
     ) -> None:
-        """The same as mapping it, quicker: small buffers are written between small draws."""
+        """Write a small buffer faster than by mapping it, since applications do so between small
+        draws.
+        """
         end = offset + len(data)
         if not self._maps_plainly or not 0 <= offset < end <= resource.desc.width:
             super().buffer_subdata(resource, offset, data)
@@ -210,16 +212,17 @@ class HostContext(MemoryContext):
         return self._queue.taps
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:
-        """What it takes to make the draw that was made last once more, if it waits."""
+        """A record for repeating the last draw, if that draw is pending."""
         if type(self).draw_vbo is not HostContext.draw_vbo:
-            return None  # the driver wants to see each
+            return None  # the driver overrides draw_vbo, so it must be called for each draw
         return self._queue.repeatable(info)
 
     def repeat(self, draw: Repeatable, data: bytes | bytearray, start: int) -> bool:
-        """Make it once more, from that vertex on and with `data` as block 0 of both stages: false
-        if that cannot be, or if somebody watches the draws of this context.
+        """Repeat a draw from vertex `start` on, with `data` as block 0 of both stages; false if
+        that is not possible, or if an observer needs each draw.
 
-        State objects, vertex buffers and textures are those of then, whatever is bound now.
+        State objects, vertex buffers and textures are those of the recorded draw, whatever is bound
+        now.
         """
         if self._failure is not None or self._condition is not None or "draw_vbo" in self.__dict__:
             return False
@@ -228,8 +231,9 @@ class HostContext(MemoryContext):
         return self._queue.repeat(draw, data, start)
 
     def repeat_all(self, series: Series) -> int:
-        """The same for many draws, and for what happens in between: how much of all that was done,
-        from the first on."""
+        """Repeat a series of draws and the calls between them; returns how many of these were
+        executed.
+        """
         done, queue, kinds, pieces = 0, self._queue, series.entries, series.pieces
         while done < len(series):
             kind = kinds[done]
@@ -250,7 +254,7 @@ class HostContext(MemoryContext):
         return done
 
     def _clear_call(self, call: ClearCall) -> bool:
-        """Clear between draws; false if some condition says whether that is to be."""
+        """Execute a clear between draws; false if conditional rendering is active."""
         if self._failure is not None or self._condition is not None:
             return False
         values = ClearValues(call.color, call.depth, call.stencil)

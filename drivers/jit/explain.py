@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .llvm.engine import explain
-from .llvm.lines import located, told, told_assembly
+from .llvm.lines import commented, commented_assembly, located
 from .program import JitProgram
 from .shader.chunk_emit import emit_chunk
 from .shader.tile_emit import emit_tiles
@@ -20,7 +20,7 @@ __all__ = ["explained", "stages_of"]
 def stages_of(text: str) -> tuple[str, str, str]:
     """A module as written, optimised, and as assembly."""
     optimised, assembly = explain(located(text))
-    return text, told(optimised), told_assembly(assembly)
+    return text, commented(optimised), commented_assembly(assembly)
 
 
 def explained(program: JitProgram) -> str:

@@ -1,4 +1,4 @@
-"""A program as people read it: assembly beside the NIR it comes from, with stalls."""
+"""A program as text: assembly beside the NIR it comes from, with stalls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["listing"]
 
 
 def listing(compiled: Compiled) -> str:
-    """Numbered instructions; cycles they wait, and the NIR operation they begin."""
+    """Numbered instructions, the cycles they wait, and the NIR operation that begins there."""
     executable = compiled.executable
     lines = [
         f"; SIMD{executable.width}, {compiled.instructions} instructions, "

@@ -1,4 +1,4 @@
-"""A program as people read it: assembly beside the NIR it comes from, with stalls."""
+"""A program as text: assembly beside the NIR it comes from, with stalls."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ __all__ = ["listing"]
 
 
 def listing(compiled: Compiled) -> str:
-    """Numbered instructions; when they are issued in their block, the cycles they wait for that,
-    and the NIR operation they begin."""
+    """Numbered instructions, the cycles of their issue within the block, the cycles they wait, and
+    the NIR operation that begins there.
+    """
     executable = compiled.executable
     lines = [
         f"; {compiled.instructions} instructions, {compiled.registers} registers, "

@@ -1,7 +1,7 @@
-"""Hierarchical depth of a tile: what lies behind is dropped before a fragment of it exists.
+"""Hierarchical depth of a tile: spans hidden by earlier draws are dropped before fragments are
+made.
 
-The table follows the depth buffer: it is made again from tile memory after each batch that wrote
-depths.
+The table is recomputed from tile memory after each batch that wrote depths.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["CoarseSink"]
 
 @dataclass(frozen=True, slots=True)
 class CoarseSink:
-    """Where a tile's primitives go: past the table, then to the fragment engine."""
+    """Drops hidden spans, and passes the others to the fragment engine."""
 
     run: FragmentRun
     blocks: DepthBlocks | None

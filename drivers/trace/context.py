@@ -1,4 +1,4 @@
-"""The traced command stream: every method of the interface, derived from the interface."""
+"""The traced context: every method of the interface, derived from the interface."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["TraceContext"]
 
 
 class TraceContextBase(Context):
-    """A context that records every call and makes it on the context inside it."""
+    """A context that records every call and forwards it to the inner context."""
 
     def __init__(self, screen: TraceScreenBase, inner: Context, writer: TraceWriter) -> None:
         self.screen = screen
@@ -32,7 +32,7 @@ class TraceContextBase(Context):
         return self.inner.variant_log
 
     def __getattr__(self, name: str) -> Any:
-        """What a driver offers beyond the interface is its own business."""
+        """Forward what a driver offers beyond the interface."""
         return getattr(self.inner, name)
 
 

@@ -1,4 +1,4 @@
-"""The one way in which a call is recorded and forwarded, made from a method's signature."""
+"""Records and forwards a call, for any method of the interface, by its signature."""
 
 from __future__ import annotations
 

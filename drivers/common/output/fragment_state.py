@@ -1,4 +1,4 @@
-"""Immutable records of what the fragment engine needs to know about draws."""
+"""Immutable records of the state that the fragment engine reads."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def cannot_change_tests(facts: ProgramFacts | None) -> bool:
     """Whether the shader neither affects which fragments pass nor depends on it (or requests early
     tests).
 
-    A shader that writes memory depends on it: with late tests, failing fragments write as well.
+    A shader that writes memory depends on it: with late tests, failing fragments write, too.
     """
     if facts is None or facts.early_fragment_tests:
         return True

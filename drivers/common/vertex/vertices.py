@@ -75,7 +75,7 @@ class VertexSet:
         self.fused = fused
         self._window: Floats | None = None
         self.later: Later | None = None
-        self._there: npt.NDArray[np.bool_] | None = None  # which `later` has shaded, if some
+        self._there: npt.NDArray[np.bool_] | None = None  # which ones `later` has shaded
 
     @property
     def window(self) -> Floats:

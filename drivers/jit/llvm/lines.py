@@ -2,14 +2,14 @@
 
 The emitter writes the source line of instructions in a comment above them. `located` gives every
 instruction that line as a debug location, which LLVM's passes preserve as they move and merge code;
-`told` and `told_assembly` turn the locations into comments: `; line 12`.
+`commented` and `commented_assembly` turn the locations into comments: `; line 12`.
 """
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["located", "told", "told_assembly"]
+__all__ = ["commented", "commented_assembly", "located"]
 
 _MADE_FOR = re.compile(r"^; .*, line (\d+)$")
 _LOCATION = re.compile(r"^!(\d+) = !DILocation\(line: (\d+)", re.M)
@@ -63,7 +63,7 @@ def located(text: str) -> str:
     return "\n".join((*out, *always, *(f"!{i} = {f}" for i, f in enumerate(facts, 4)), ""))
 
 
-def told(text: str) -> str:
+def commented(text: str) -> str:
     """A module with its debug locations as comments at the ends of lines."""
     lines = {number: int(line) for number, line in _LOCATION.findall(text)}
     out = []
@@ -79,7 +79,7 @@ def told(text: str) -> str:
     return "\n".join(out).rstrip("\n") + "\n"
 
 
-def told_assembly(text: str) -> str:
+def commented_assembly(text: str) -> str:
     """Assembly with its debug locations as comments, without other debug directives."""
     out, now = [], 0
     for line in text.split("\n"):

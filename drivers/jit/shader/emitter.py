@@ -310,7 +310,7 @@ class Emitter:
 
     def instruction(self, instr: Instr) -> None:
         if self.explains:
-            self.b.comment(_told(instr) + (f", line {instr.loc}" if instr.loc else ""))
+            self.b.comment(_described(instr) + (f", line {instr.loc}" if instr.loc else ""))
         if isinstance(instr, Alu):
             self.alu(instr)
         elif isinstance(instr, LoadConst):
@@ -368,7 +368,7 @@ def _as(value: V, t: str) -> V:
     return value.as_int() if not t.startswith(("f", "d", "h")) else value.as_float()
 
 
-def _told(instr: Instr) -> str:
+def _described(instr: Instr) -> str:
     """A short description of an instruction, for comments."""
     size = "" if instr.dest is None else f"{instr.dest.bit_size}x{instr.dest.num_components} "
     if isinstance(instr, Alu):

@@ -1,4 +1,4 @@
-"""Control flow: instructions that end a block, and say where the first channels are afterwards."""
+"""Control flow: instructions that end a block and return the next program counter."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Array = npt.NDArray[Any]
 
 
 def leave(instr: Instruction, at: int) -> Leave:
-    """How the block that ends with `instr` (number `at`) is left."""
+    """The function that executes the branch `instr` (number `at`) at the end of a block."""
     return _MAKERS[instr.op.name](instr, at)
 
 
 def _chosen(instr: Instruction, wanted: bool) -> Callable[[Threads], Array]:
-    """Running channels whose flag (with the predicate's sign) is `wanted`."""
+    """Active channels whose flag (with the predicate's sign) is `wanted`."""
     flag = instr.flag
     if instr.pred == "!":
 

@@ -177,7 +177,7 @@ class MemorySelector(IoSelector):
     # -- arrays of the invocation ------------------------------------------------------------------
 
     def place_of(self, deref: Deref) -> tuple[Operand, int, int]:
-        """Byte offset (by channel), number of components and bit size of what a deref names."""
+        """Byte offset (by channel), number of components and bit size of a deref's target."""
         chain = deref.path()
         var = chain[0].var
         assert var is not None
