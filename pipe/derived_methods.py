@@ -1,9 +1,8 @@
-"""Making a driver's class from the interface itself: what nobody wrote by hand is derived.
+"""Derives the methods of a driver's class from the interface, except those that are written out.
 
 The methods of `Screen` and `Context` are the one list of what a driver does. A driver that treats
-most of them alike (ignoring them, recording them, forwarding them) says how, once, and can never
-miss a method that the interface grows. A method's name says what it does to what: `calls` takes it
-apart.
+most of them alike (ignoring, recording or forwarding them) implements that once, and cannot miss a
+method that is added to the interface. A method's name tells its verb and object: `calls` splits it.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ class Call:
 
     @property
     def creates(self) -> str:
-        """The kind of thing that comes back new, or nothing."""
+        """The kind of object that the method creates, or empty."""
         return self.kind if self.verb in ("create", "map") else ""
 
     @property
     def ends(self) -> bool:
-        """Its argument's life is over afterwards."""
+        """Whether the method ends its argument's life."""
         return self.verb in ("delete", "destroy", "unmap") and bool(self.kind)
 
 
@@ -75,10 +74,11 @@ def complete_class(
     derive: Callable[[Call], Callable[..., Any]],
     everything: bool = False,
 ) -> type[Any]:
-    """A concrete subclass of `base` in which `derive` makes what `base` leaves abstract.
+    """A concrete subclass of `base`, with methods from `derive` for those that `base` leaves
+    abstract.
 
-    With `everything` also the methods that the interface itself implements are made anew, unless
-    `base` has them.
+    With `everything`, methods that the interface itself implements are derived, too, unless `base`
+    has them.
     """
     body: dict[str, Any] = {}
     for method, call in calls(interface).items():

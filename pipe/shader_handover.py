@@ -1,10 +1,10 @@
-"""Handing a shader to a driver, whichever way the driver wants to have it.
+"""Passes a shader to a driver under the ownership rule that the driver declares.
 
 `create_shader_state` takes over one reference. A driver that counts references clones a shader that
-somebody else holds, too. One that owns what it gets (`caps.driver_owns_shaders`) changes the very
-shader it was given, so whoever wants to keep one must have cloned it before.
+has others, too. One that owns its shaders (`caps.driver_owns_shaders`) modifies the shader itself,
+so a state tracker that keeps a reference must clone it before.
 
-What the driver's machine lacks (`caps.machine`) is lowered on the way, so nobody forgets it.
+Functions that the driver's machine lacks (`caps.machine`) are lowered here, once for all callers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["shader_for_driver"]
 
 
 def shader_for_driver(shader: Shader, caps: Caps) -> Shader:
-    """What to give to the driver, for the caller's reference to `shader`."""
+    """The shader to pass to the driver, for the caller's reference to `shader`."""
     if caps.machine.lacks:
         shader = mutable(shader)
         run_pass(shader, "lower_special_functions", caps.machine.options)

@@ -25,7 +25,7 @@ __all__ = ["BackendOptions", "Compiled", "compile_shader"]
 class BackendOptions:
     """Options of the back end and of its machine."""
 
-    barriers: Barriers = "writes"  # who waits for textures: readers, or writers too
+    barriers: Barriers = "writes"  # readers wait for textures, or writers too
     texture_writes: TextureWrites = "late"
     registers: int = ROOM  # fewer make it spill
     schedule: bool = True

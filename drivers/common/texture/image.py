@@ -243,7 +243,7 @@ def _texels(
     offsets = [0]
     for size in sizes:
         offsets.append(offsets[-1] + size)
-    if offsets[-1] > MAX_RESOURCE_BYTES:  # texel indices of a compressed texture must fit as well
+    if offsets[-1] > MAX_RESOURCE_BYTES:  # a compressed texture has as many texel indices
         raise OutOfMemoryError(
             f"out of memory: the texels of a texture in {format.name} take "
             f"{offsets[-1] / 2**30:.1f} GiB as {plain.name}"

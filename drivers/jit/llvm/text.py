@@ -451,7 +451,7 @@ class Builder:
         self.open = False
 
     def branch(self, cond: V, yes: str, no: str, rare: bool = False) -> None:
-        """Branch to `yes` or `no`; `rare` keeps registers free of what the unlikely side needs."""
+        """Branch to `yes` or `no`; `rare` keeps values of the unlikely side out of registers."""
         if self.open:
             weights = ', !prof !{!"branch_weights", i32 1, i32 1000000}' if rare else ""
             self.line(f"br i1 {cond.n}, label %{yes}, label %{no}{weights}")
