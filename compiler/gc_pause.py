@@ -1,4 +1,4 @@
-"""Work that makes many small objects that stay: no garbage collection meanwhile."""
+"""Pauses garbage collection during work that creates many small, long-lived objects."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Work = TypeVar("Work", bound=Callable[..., Any])
 
 
 def gc_paused(function: Work) -> Work:
-    """No garbage collection while `function` runs.
+    """Pause garbage collection while `function` runs.
 
-    Trees and IR are many small objects that all stay: the collector would walk them again and
-    again for nothing, the more often the longer the shader (a third of the time at 10,000 lines).
+    Trees and IR are many small objects that all stay alive, so the collector would traverse them
+    again and again, more often for longer shaders (a third of the time at 10,000 lines).
     """
 
     @wraps(function)

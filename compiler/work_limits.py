@@ -1,9 +1,9 @@
-"""Limits on the work that one shader may cause.
+"""Limits of the work that one shader may cause.
 
-What is counted is the same on every machine: characters, tokens, parts of types, instructions. A
-limit is looked at before the work is done, and the error names the construct and its place. The
-limits are far beyond what applications write, and low enough that no step takes more than some
-seconds or a GiB.
+They count what is equal on every machine: characters, tokens, parts of types, instructions. A limit
+is checked before the work is done, and the error names the construct and its place. The limits are
+far beyond what applications write, and low enough that no step takes more than some seconds or a
+GiB.
 """
 
 from __future__ import annotations
@@ -33,34 +33,36 @@ __all__ = [
 ]
 
 MOST_CHARACTERS: Final = 1 << 22
-"""of a shader, with all that it includes"""
+"""characters of a shader, including its includes"""
 
 INCLUDE_COST: Final = 256
 """characters that an included text counts for at least"""
 
 MOST_TOKENS: Final = 1 << 19
-"""of a shader, after the preprocessor"""
+"""tokens of a shader, after the preprocessor"""
 
 MOST_LEVELS: Final = 256
-"""of arrays and structures inside each other"""
+"""nesting of arrays and structures"""
 
 MOST_LEAVES: Final = 1 << 16
-"""members of a type, with those of its members; elements of an array count once"""
+"""members of a type, including nested ones; elements of an array count once"""
 
 MOST_SCALARS: Final = 1 << 26
-"""numbers in a value of a type"""
+"""scalars in a value of a type"""
 
 MOST_LOCALS: Final = 1 << 18
-"""numbers in the arrays of an invocation that have to lie in memory"""
+"""scalars in the arrays of an invocation that must be in memory"""
 
 MOST_INSTRUCTIONS: Final = 250_000
-"""of a function, with those of the functions it calls as often as it calls them"""
+"""instructions of a function, including its callees once per call"""
 
 MOST_NESTED: Final = 384
-"""ifs and loops of a function inside each other, with those of the functions it calls"""
+"""nesting of ifs and loops in a function, including its callees"""
 
 MOST_NESTED_LOOPS: Final = 128
-"""of those, loops: passes look at what is in a loop once for every loop around it"""
+"""nesting of loops among them, since passes visit the content of a loop once for every loop around
+it
+"""
 
 
 def check_nesting(function: str, depth: int, loops: int) -> None:
@@ -77,11 +79,11 @@ def check_nesting(function: str, depth: int, loops: int) -> None:
 
 
 _FRAMES: Final = 12_000
-"""that a recursion over the deepest code needs of Python's stack"""
+"""frames of Python's stack that a recursion over the deepest code needs"""
 
 
 def allow_nesting() -> None:
-    """Have Python allow the recursion that the limits here allow."""
+    """Raise Python's recursion limit to what these limits need."""
     if sys.getrecursionlimit() < _FRAMES:
         sys.setrecursionlimit(_FRAMES)
 

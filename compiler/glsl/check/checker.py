@@ -1,4 +1,4 @@
-"""`check`: from a syntax tree to a checked one; and the rules that need the whole shader."""
+"""`check`: from a syntax tree to a checked tree, with the rules that need the whole shader."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gallette.compiler.glsl.parse import syntax as s
 __all__ = ["RULES", "check"]
 
 RULES = (access, calls, expressions, lvalues, statements)
-"""modules that register the rules of their nodes when imported"""
+"""modules that register the rules of their nodes on import"""
 
 
 def check_unit(c: Checker, unit: s.Unit) -> None:
@@ -46,7 +46,7 @@ def top_level(c: Checker, node: s.Stmt) -> None:
     elif isinstance(node, s.BlockDecl):
         block_declaration(c, node)
     else:
-        assert isinstance(node, s.Precision)  # there is nothing else outside of functions
+        assert isinstance(node, s.Precision)  # nothing else is allowed outside of functions
         precision_statement(c, node)
 
 
@@ -60,7 +60,7 @@ def finish_unit(c: Checker) -> None:
 
 
 def check_exclusive_outputs(c: Checker) -> None:
-    """Built-in outputs of which only one may be written."""
+    """Check built-in outputs of which only one may be written."""
     written = {n for n, v in c.shader.builtins.items() if v.written}
     if c.stage == "fragment":
         user = [v for v in c.shader.globals if v.quals.storage == "out" and v.written]

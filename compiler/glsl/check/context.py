@@ -1,7 +1,7 @@
-"""The state of one check, and what every rule needs of it: messages, scopes, conversions.
+"""The state of one check, and what all rules use: messages, scopes, conversions.
 
-The rules themselves are functions `rule(c, node)` in the modules beside this one, `c` being the
-`Checker`. The rule of a kind of syntax node is registered with `@checks(...)`; `c.expr(node)` and
+The rules are functions `rule(c, node)` in the other modules of this package, with the `Checker` as
+`c`. The rule of a kind of syntax node is registered with `@checks(...)`; `c.expr(node)` and
 `c.statements(nodes)` find it by the node's type.
 """
 
@@ -41,11 +41,11 @@ class FunctionSet:
 
 Symbol = hir.Variable | Type | FunctionSet
 Chosen = Overload | str | None
-"""an overload, none, or a message when several fit"""
+"""an overload, None, or a message if several fit"""
 
 
 class Memory:
-    """What the types of operands and arguments mean, for all shaders of a language and stage."""
+    """Caches of typing rules, shared by all shaders of a language and stage."""
 
     __slots__ = ("calls", "declared", "operators", "overloads", "variables")
 
@@ -53,11 +53,11 @@ class Memory:
         self.overloads: dict[str, tuple[Overload, ...]] = {}
         """name -> the built-in functions of that name"""
         self.calls: dict[tuple[Any, ...], Chosen] = {}
-        """(name, types of arguments) -> the one that is called"""
+        """(name, types of arguments) -> the chosen overload"""
         self.operators: dict[tuple[str, Type, Type], tuple[Type, Base, Base] | str] = {}
-        """what `operator_type` says"""
+        """the results of `operator_type`"""
         self.declared: set[tuple[str, Type]] = set()
-        """(qualifier, type) of global variables about which there was nothing to say"""
+        """(qualifier, type) of global variables that passed all checks without a message"""
         self.variables: dict[str, tuple[Limits, variables.BuiltinVariable | None]] = {}
         """name -> the built-in variable, under some limits"""
 
@@ -95,7 +95,7 @@ S = TypeVar("S", bound=StmtRule)
 
 
 def checks(*kinds: type[s.Expr]) -> Callable[[E], E]:
-    """Register the rule of some kinds of expression."""
+    """Register the rule for some kinds of expression."""
 
     def register(rule: E) -> E:
         _EXPRESSIONS.update(dict.fromkeys(kinds, rule))
@@ -105,7 +105,7 @@ def checks(*kinds: type[s.Expr]) -> Callable[[E], E]:
 
 
 def checks_statement(*kinds: type[s.Stmt]) -> Callable[[S], S]:
-    """Register the rule of some kinds of statement."""
+    """Register the rule for some kinds of statement."""
 
     def register(rule: S) -> S:
         _STATEMENTS.update(dict.fromkeys(kinds, rule))
@@ -115,7 +115,7 @@ def checks_statement(*kinds: type[s.Stmt]) -> Callable[[S], S]:
 
 
 class Checker:
-    """State of one check: language, log, scopes, the shader being made."""
+    """State of one check: language, log, scopes, the checked shader."""
 
     def __init__(self, lang: Language, stage: str, limits: Limits, log: Log) -> None:
         self.lang = lang
@@ -130,23 +130,23 @@ class Checker:
         self.function: hir.Function | None = None
         self.precisions: list[dict[str, str]] = [{}]
         self.quiet = 0
-        """above 0 while an expression is read as the target of a write"""
+        """above 0 while an expression is the target of a write, so that it is not read"""
         self.indexing = False
-        """is the name that is read the array of a subscript?"""
+        """whether the name being checked is the array of a subscript"""
         self.loop_depth = 0
         self.switch_depth = 0
         self.control_depth = 0
         self.returned = False
-        """has a return statement of the current function been seen?"""
+        """whether the current function has a return statement so far"""
         self.hidden_builtins: set[str] = set()
-        """members a redeclared gl_PerVertex leaves out"""
+        """members that a redeclared gl_PerVertex omits"""
         self.per_vertex_redeclared = False
         self.counter_offsets: dict[int, int] = {}
         self.counter_ranges: dict[int, list[tuple[int, int]]] = {}
         self.sized_inputs: list[tuple[hir.Variable, s.Node]] = []
         self.block_defaults: dict[str, set[str]] = {}
         self.anonymous = 0
-        """structures without a name so far"""
+        """number of structures without a name so far"""
 
     # -- rules -------------------------------------------------------------------------------
 
@@ -155,9 +155,9 @@ class Checker:
         return _EXPRESSIONS[node.__class__](self, node)
 
     def statements(self, body: list[s.Stmt]) -> list[hir.Stmt]:
-        """Check some statements; after an error checking goes on with the next one."""
+        """Check statements; after an error, checking continues with the next one."""
         out: list[hir.Stmt] = []
-        depth = len(self.scopes)  # as behind every statement without an error
+        depth = len(self.scopes)  # the depth after a statement without an error
         state = self.loop_depth, self.switch_depth, self.control_depth
         for node in body:
             try:
@@ -171,7 +171,7 @@ class Checker:
         return out
 
     def statement(self, node: s.Stmt) -> list[hir.Stmt]:
-        """Check one statement; declarations may become several or none."""
+        """Check one statement; a declaration may become several statements or none."""
         rule = _STATEMENTS.get(node.__class__)
         if rule is None:
             raise self.abort("this cannot stand in a function", node)
@@ -189,7 +189,7 @@ class Checker:
         self.log.warning(message, node.loc, node.end, hint)
 
     def need(self, availability: str, what: str, node: Node | hir.Expr) -> None:
-        """Refuse a feature this language does not have."""
+        """Report a feature that this language does not have."""
         if not self.lang.has(availability):
             self.error(
                 f"{what} is not available in {self.lang.name}", node, self.where(availability)
@@ -238,7 +238,7 @@ class Checker:
         return symbol
 
     def find_function(self, name: str) -> object:
-        """A function or type name; variables hide functions declared outside their scope."""
+        """A function or type name; variables hide functions of outer scopes."""
         for scope in reversed(self.scopes):
             if name in scope:
                 return scope[name]
@@ -298,7 +298,7 @@ class Checker:
         return self.stage in ("tess_ctrl", "tess_eval")
 
     def builtin_block_instance(self, name: str) -> hir.Variable:
-        """`gl_in[]` or `gl_out[]` with the members this language gives `gl_PerVertex`."""
+        """`gl_in[]` or `gl_out[]` with the members of `gl_PerVertex` in this language."""
         pairs = variables.per_vertex_fields(self.lang)
         return self.make_per_vertex(name, [f for f, _ in pairs], "in" if name == "gl_in" else "out")
 
@@ -320,19 +320,19 @@ class Checker:
         return var
 
     def declare(self, name: str, symbol: Symbol, node: Node) -> None:
-        """Enter a name into the current scope; a clash is an error."""
+        """Declare a name in the current scope; a conflict is an error."""
         scope = self.scopes[-1]
         if name in scope:
             self.error(f"'{name}' is already declared in this scope", node)
         scope[name] = symbol
 
     def poison(self, name: str) -> None:
-        """After a failed declaration: the name exists, uses of it are not errors again."""
+        """Declare a name after a failed declaration, so that its uses are no further errors."""
         if name and name not in self.scopes[-1]:
             self.scopes[-1][name] = hir.Variable(name, t.ERROR, hir.Quals())
 
     def check_identifier(self, name: str, node: Node) -> None:
-        """Names beginning with `gl_` belong to the language; `__` is at the author's risk."""
+        """Reject names beginning with `gl_`, which are reserved, and warn about `__`."""
         if name.startswith("gl_"):
             raise self.abort(f"names beginning with 'gl_' are reserved: '{name}'", node)
         if len(name) > 1024 and self.lang.has("es300"):
@@ -356,7 +356,7 @@ class Checker:
     # -- use of variables --------------------------------------------------------------------
 
     def use(self, var: hir.Variable) -> None:
-        """Record that a variable is mentioned, for activity and call-graph questions."""
+        """Record that a variable is used, for active variables and the call graph."""
         var.used = True
         if var.kind == "global" and self.function is not None:
             self.function.globals.add(var)
@@ -364,7 +364,7 @@ class Checker:
     # -- conversions -------------------------------------------------------------------------
 
     def convert(self, expr: hir.Expr, type_: Type) -> hir.Expr:
-        """`expr` converted to a type of the same shape (no legality question asked)."""
+        """`expr` converted to a type of the same shape, without checking that this is allowed."""
         if expr.type is type_:
             return expr
         if isinstance(expr, hir.Const):
@@ -373,7 +373,7 @@ class Checker:
         return hir.Convert(type_, expr.loc, expr.end, expr)
 
     def coerce(self, expr: hir.Expr, type_: Type, what: str) -> hir.Expr:
-        """Implicit conversion where the language allows it, an error otherwise."""
+        """Convert implicitly where the language allows it; otherwise report an error."""
         if expr.type is type_:
             return expr
         if can_convert(expr.type, type_, self.lang):
@@ -394,7 +394,7 @@ class Checker:
         raise self.abort(f"{what}: cannot convert '{expr.type}' to '{type_}'", expr, hint)
 
     def integer_constant(self, expr: hir.Expr, what: str) -> int:
-        """Value of a constant integral scalar expression."""
+        """The value of a constant integral scalar expression."""
         value = constant_value(expr)
         if value is None or not expr.type.is_scalar or expr.type.base not in (Base.INT, Base.UINT):
             raise self.abort(f"{what} must be a constant integer expression", expr)

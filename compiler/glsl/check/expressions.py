@@ -101,7 +101,7 @@ def binary_expr(c: Checker, node: s.Binary) -> hir.Expr:
     if not isinstance(node.left, s.Binary):
         left = c.expr(node.left)
         return operator_expr(c, node, left, c.expr(node.right))
-    # Long chains lean to the left; walking that spine in a loop keeps them off the stack.
+    # Long chains are left-leaning; a loop along them avoids deep recursion.
     spine = [node]
     while isinstance(spine[-1].left, s.Binary):
         spine.append(spine[-1].left)

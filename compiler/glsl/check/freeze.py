@@ -1,10 +1,10 @@
-"""Sealing: once a shader is checked, its tree is only read.
+"""Freezes a checked shader, whose tree is immutable from then on.
 
-Declarations are put together bit by bit while the checker reads the source: qualifiers are merged,
-sizes found, uses noted. When it is done, `freeze` makes all of them unchangeable: attributes can no
-longer be set, lists are tuples, sets frozen, dictionaries read-only views. A compiled shader can
-then be linked with any partners in any order; what a link decides, it decides on copies of its own
-(`link.declarations`). Expressions and statements are complete when they are made (see `hir.node`).
+The checker builds declarations incrementally: qualifiers are merged, sizes found, uses recorded.
+When it is done, `freeze` makes all of them immutable: attributes can no longer be set, lists become
+tuples, sets frozen, dictionaries read-only views. A compiled shader can then be linked with any
+partners in any order, because a link changes only its own copies (`link.declarations`). Expressions
+and statements are complete when created (see `hir.node`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["freeze", "mutable_copy"]
 
 
 class _Frozen:
-    """What a sealed declaration answers when somebody wants to change it."""
+    """Base of frozen declarations: raises when code tries to change one."""
 
     __slots__ = ()
 
@@ -65,11 +65,11 @@ _CONTAINERS: dict[str, tuple[type, Callable[[Any], Any], Any]] = {
     "set": (set, frozenset, frozenset()),
     "dict": (dict, MappingProxyType, MappingProxyType({})),
 }
-"""what grows: its class, how it is frozen, and what an empty one becomes"""
+"""containers of declarations: class, conversion, and what an empty one becomes"""
 
 
 def freeze(shader: hir.Shader) -> None:
-    """Make every declaration of a checked shader unchangeable."""
+    """Make every declaration of a checked shader immutable."""
     for var in (*shader.globals, *shader.builtins.values()):
         _freeze_variable(var)
     for block in shader.blocks:
@@ -87,7 +87,7 @@ def freeze(shader: hir.Shader) -> None:
 def _freeze_variable(var: hir.Variable | None) -> None:
     if var.__class__ is hir.Variable:
         block = var.block
-        if var.quals.__class__ is hir.Quals:  # else sealed: those of a block are its instance's
+        if var.quals.__class__ is hir.Quals:  # else frozen: a block's members share its instance's
             _freeze_quals(var.quals)
         _freeze_checked_variable(var)
         if block is not None:
@@ -107,7 +107,7 @@ def _freeze_block(block: hir.Block) -> None:
 def _freeze_locals(body: Any) -> None:
     for statement in body:
         if statement.__class__ is hir.Evaluate:
-            continue  # as most are
+            continue  # the usual kind
         match statement:
             case hir.Declare():
                 _freeze_variable(statement.var)
@@ -127,12 +127,12 @@ def _freeze_locals(body: Any) -> None:
 
 def _freeze(thing: hir.Quals | hir.Variable | hir.Block | hir.Function | hir.Shader) -> None:
     freeze_one = _FREEZERS.get(thing.__class__)
-    if freeze_one is not None:  # else it is sealed already: members may share qualifiers
+    if freeze_one is not None:  # else it is frozen already: members may share qualifiers
         freeze_one(thing)
 
 
 def mutable_copy(thing: Any, **changes: Any) -> Any:
-    """A copy that may be changed, with some attributes different; its parts are shared."""
+    """A mutable copy with some attributes replaced; its parts are shared."""
     new = _COPIES[type(thing)](thing)
     for name, value in changes.items():
         setattr(new, name, value)
@@ -140,7 +140,9 @@ def mutable_copy(thing: Any, **changes: Any) -> Any:
 
 
 def _freezer(plain: type, frozen: type) -> Callable[[Any], None]:
-    """A function that freezes what has grown: every compile closes every declaration."""
+    """A function that freezes one declaration, made once per class because every compile needs it
+    often.
+    """
     grown: list[tuple[str, type, Callable[[Any], Any], Any]] = []
     for field in fields(plain):
         kind = str(field.type).partition("[")[0]
@@ -162,7 +164,9 @@ _freeze_quals, _freeze_checked_variable = _FREEZERS[hir.Quals], _FREEZERS[hir.Va
 
 
 def _copier(plain: type) -> Callable[[Any], Any]:
-    """A function that copies attribute by attribute: every link copies every declaration."""
+    """A function that copies attribute by attribute, because every link copies every
+    declaration.
+    """
     attributes = attrgetter(*(field.name for field in fields(plain)))
     return lambda old: plain(*attributes(old))
 

@@ -1,4 +1,4 @@
-"""Built-in variables declared again, and statements that only add a qualifier."""
+"""Redeclarations of built-in variables, and statements that only add a qualifier."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _COLORS = frozenset(
 def redeclare_variable(
     c: Checker, old: hir.Variable, new: hir.Variable, d: s.Declarator
 ) -> list[hir.Stmt]:
-    """A second declaration of a global: only to give an array its size."""
+    """A second declaration of a global, allowed only to size an array."""
     a, b = old.type, new.type
     if (
         a.is_array
