@@ -74,7 +74,7 @@ class _Translator:
         self.program = program
         self.globals: dict[str, None] = {}  # an ordered set
         self.used: dict[str, int] = {}  # "env" or "local" -> number of parameters used
-        self.runs: dict[str, tuple[str, int]] = {}  # array -> the table it is a part of, and where
+        self.runs: dict[str, tuple[str, int]] = {}  # array -> the table it is in, and where
         self.results: set[str] = set()
         self.body: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Built-in varyings that both of two neighbouring stages declare must agree."""
+"""Checks that two neighbouring stages agree on the built-in varyings that both declare."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["check_builtin_varyings"]
 
 
 def check_builtin_varyings(interface: StageInterface) -> None:
-    """Built-in varyings that both stages redeclare must agree."""
+    """Check that both stages redeclare built-in varyings alike."""
     assert interface.producer is not None
     assert interface.consumer is not None
     if interface.consumer.stage is not Stage.FRAGMENT:
@@ -44,7 +44,9 @@ def check_builtin_varyings(interface: StageInterface) -> None:
 
 
 def check_per_vertex(interface: StageInterface) -> None:
-    """Both sides of gl_PerVertex have the same members, if either redeclares the block."""
+    """Check that both sides of gl_PerVertex have the same members, if either redeclares
+    the block.
+    """
     assert interface.producer is not None
     assert interface.consumer is not None
     into = interface.consumer.builtins.get("gl_in")

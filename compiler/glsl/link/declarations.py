@@ -1,10 +1,10 @@
-"""A program's own copies of what its shaders declare.
+"""The program's copies of its shaders' declarations.
 
-Linking settles what compiling leaves open: sizes of implicit arrays, merged types and qualifiers,
-locations of block members, who writes what. All of that belongs to the *program*: a compiled
-shader may be linked again, with other partners, and has to be then what it was before. So each link
-works on copies of the declarations, and `StageUnit.canonical` leads from a declaration to its copy;
-expressions and statements, which nobody changes, are shared.
+Linking determines what compiling leaves open: sizes of implicit arrays, merged types and
+qualifiers, locations of block members, which variables are written. These results belong to the
+*program*: a compiled shader may be linked again, with other partners, and must be unchanged then.
+So each link works on copies of the declarations, and `StageUnit.canonical` maps a declaration to
+its copy; expressions and statements are immutable, so they are shared.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ __all__ = ["Declarations"]
 
 
 class Declarations:
-    """Copies of one shader's declarations, made when first asked for.
+    """Copies of one shader's declarations, made on first use.
 
-    `alone`: no other shader of the stage can have anything to say about their qualifiers.
+    `alone`: no other shader of the stage can change their qualifiers.
     """
 
     def __init__(self, alone: bool = False) -> None:
@@ -28,7 +28,9 @@ class Declarations:
         self.quals: dict[hir.Quals, hir.Quals] = {}
 
     def qualifiers(self, quals: hir.Quals) -> hir.Quals:
-        """The copy; a block and its instance, a member and its variable share theirs."""
+        """The copy of qualifiers, which a block and its instance, or a member and its variable,
+        share.
+        """
         own = self.quals.get(quals)
         if own is None:
             own = mutable_copy(quals, layout=dict(quals.layout), flags=set(quals.flags))

@@ -1,4 +1,4 @@
-"""Transform feedback: what the application or the layout asks to capture."""
+"""Transform feedback: what the application or layouts capture."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class _Target:
     slot: int
     component: int
     layout: str
-    """how elements follow each other: a slot apart, "compact" in slots, or "packed" over slots"""
+    """placement of elements: one slot each, "compact" in slots, or "packed" across slots"""
     stream: int
 
 
 def _targets(
     label: str, type_: Type, slot: int, component: int, layout: str, stream: int
 ) -> dict[str, _Target]:
-    """Every name under which part of an output can be captured."""
+    """Every name by which a part of an output can be captured."""
     found: dict[str, _Target] = {}
     stack = [(label, type_, slot, component)]
 
     def behind(at: int, c: int, kind: Type, count: int = 1) -> tuple[int, int]:
-        """The place `count` values of a type further on."""
+        """The place after `count` values of a type."""
         if layout == "packed":
             at, c = at + (c + count * kind.words) // 4, (c + count * kind.words) % 4
         elif layout == "compact":
@@ -209,12 +209,12 @@ def link_feedback(
 
 
 def _gap(name: str, skipped: int, buffer: int) -> StreamVarying:
-    """What is listed and captures nothing."""
+    """An entry that is listed but captures nothing."""
     return StreamVarying(name, VOID, skipped, -1, 0, 0, buffer, 0)
 
 
 def _check_streams(named: list[StreamVarying], log: LinkLog) -> None:
-    """A buffer captures one vertex stream."""
+    """Check that a buffer captures a single vertex stream."""
     streams: dict[int, StreamVarying] = {}
     for varying in named:
         if varying.is_gap:
@@ -313,7 +313,7 @@ def _explicit(
 
 
 def _expand(name: str, targets: dict[str, _Target]) -> list[_Target]:
-    """A variable as its captured leaves: itself, or the members of a structure."""
+    """The captured leaves of a variable: itself, or the members of a structure."""
     if name in targets:
         return [targets[name]]
     inner = [

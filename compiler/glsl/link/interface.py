@@ -1,4 +1,4 @@
-"""Between the stages: matching outputs with inputs, and giving both their slots."""
+"""Links neighbouring stages: matches outputs with inputs, and assigns their slots."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def link_stages(
     separable: bool,
     captured: frozenset[str] = frozenset(),
 ) -> StageInterface:
-    """Match two neighbouring stages and make the variables of what passes between them.
+    """Match two neighbouring stages and create the NIR variables of their interface.
 
-    One of them may be missing: the other one's open end is laid out all the same. `captured` names
-    outputs that transform feedback keeps alive.
+    If one of them is missing, the other one's unmatched interface is laid out all the same.
+    `captured` names outputs that transform feedback keeps alive.
     """
     interface = StageInterface(
         producer,

@@ -1,8 +1,8 @@
 """`link`: from checked shaders to a `LinkedProgram`.
 
-The order: join the shaders of each stage; match neighbouring stages and give varyings their slots;
-place uniforms and blocks; lower every stage to NIR with those variables; run the passes; let the
-stages learn from each other (dead and constant varyings).
+The order: join the shaders of each stage; match neighbouring stages and assign slots to varyings;
+lay out uniforms and blocks; lower every stage to NIR with those variables; run the passes; optimise
+across stages (dead and constant varyings).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _Linker:
         self.log.stop_on_error()
 
     def outside_geometry(self, unit: StageUnit) -> None:
-        """ARB_geometry_shader4 sets the primitives through the API instead of a layout."""
+        """Take the primitives of ARB_geometry_shader4, which the API sets instead of a layout."""
         for key, value in (
             ("input_primitive", self.options.geometry_input),
             ("output_primitive", self.options.geometry_output),
@@ -146,7 +146,7 @@ class _Linker:
         log.stop_on_error()
 
     def captures(self, unit: StageUnit, names: frozenset[str]) -> frozenset[str]:
-        """Names of outputs that transform feedback keeps alive."""
+        """The names of outputs that transform feedback keeps alive."""
         found = (*unit.globals.values(), *unit.builtins.values())
         explicit = {v.name for v in found if "xfb_offset" in v.quals.layout}
         for block in unit.blocks.values():
@@ -159,7 +159,7 @@ class _Linker:
         return names | explicit if explicit else names
 
     def describe_ends(self, chain: list[StageUnit]) -> None:
-        """Inputs of the first stage and outputs of the last, for interface queries."""
+        """Record inputs of the first stage and outputs of the last, for interface queries."""
         for interface in self.interfaces:
             if interface.producer is None:
                 self.program.inputs += [
@@ -171,7 +171,7 @@ class _Linker:
                 ]
 
     def list_ends(self, named: dict[Stage, set[Variable]]) -> None:
-        """The interface as program queries list it: built-in variables included."""
+        """Record the interface as program queries list it, with built-in variables."""
         program, stages = self.program, [s for s in _STAGES if s in self.units]
         for interface in self.interfaces:
             if interface.producer is None:
@@ -186,7 +186,7 @@ class _Linker:
             ("in", stages[:1], program.input_resources),
             ("out", stages[-1:], program.output_resources),
         ):
-            for stage in some:  # none, if the program has no shaders
+            for stage in some:  # empty if the program has no shaders
                 own = self.variables[stage], named[stage]
                 rows += builtin_resources(self.units[stage], storage, *own)
 

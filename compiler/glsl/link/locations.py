@@ -1,4 +1,4 @@
-"""The two ends of the pipeline: vertex attributes and fragment outputs; and built-in variables."""
+"""Locations of vertex attributes and fragment outputs, and NIR variables of built-ins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["link_attributes", "link_builtins", "link_fragment_outputs"]
 _IN, _OUT = Mode.SHADER_IN, Mode.SHADER_OUT
 _GENERIC0, _DATA0 = VertAttrib.GENERIC0, FragResult.DATA0
 _Taken = dict[tuple[int, int], list[tuple[str, Base, set[int]]]]
-"""(location, index) -> outputs there: name, kind, components"""
+"""(location, index) -> outputs there: name, base type, components"""
 
 
 def _array_size(type_: Type) -> int:
@@ -28,14 +28,14 @@ def _array_size(type_: Type) -> int:
 
 
 def _wanted(var: hir.Variable, options: LinkOptions) -> int:
-    """The location that a layout or the application gives; -1 for any."""
+    """The location that a layout or the application requests; -1 for any."""
     return int(var.quals.layout.get("location", options.attrib_bindings.get(var.name, -1)))
 
 
 def _check_aliases(inputs: list[hir.Variable], options: LinkOptions, log: LinkLog) -> None:
-    """In ES 3 no two inputs share a location, used or not.
+    """Check in ES 3 that no two inputs share a location, used or not.
 
-    Elsewhere they may, as long as each way through the shader uses one of them only.
+    Elsewhere they may, if each path through the shader uses only one of them.
     """
     taken: dict[int, str] = {}
     for var in inputs:
@@ -53,7 +53,9 @@ def link_attributes(
     options: LinkOptions,
     log: LinkLog,
 ) -> None:
-    """Give every active vertex input a generic attribute: layout, binding, then first fit."""
+    """Assign a generic attribute to every active vertex input: by layout, by binding, then first
+    fit.
+    """
     limits = options.limits
     inputs = [v for v in unit.globals.values() if v.quals.storage == "in" and v.block is None]
     if unit.language.es and unit.language.version >= 300:
@@ -113,7 +115,7 @@ def link_fragment_outputs(
     options: LinkOptions,
     log: LinkLog,
 ) -> None:
-    """Colour numbers of user-declared outputs."""
+    """Assign colour numbers to user-declared outputs."""
     limits = options.limits
     outputs = [v for v in unit.globals.values() if v.quals.storage == "out" and v.block is None]
     taken: _Taken = {}
@@ -165,7 +167,7 @@ def _take(
     limits: Limits,
     log: LinkLog,
 ) -> None:
-    """An output gets its components of a location, and of the next ones if it is an array."""
+    """Reserve an output's components of a location, and of the next ones if it is an array."""
     location, index = place
     count = max(1, _array_size(var.type))
     limit = limits.max_dual_source_draw_buffers if index else limits.max_draw_buffers
@@ -205,10 +207,10 @@ def _slot(spelled: str) -> int:
 
 
 def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedProgram) -> None:
-    """NIR variables for the built-in inputs and outputs a stage mentions."""
+    """Create NIR variables for the built-in inputs and outputs that a stage uses."""
     for name, var in unit.builtins.items():
         if name == "gl_LastFragData" or var.builtin.startswith("sv:"):
-            continue  # the lowering reads the framebuffer instead
+            continue  # lowering reads the framebuffer instead
         if var.quals.storage not in ("in", "out"):
             continue
         if var.builtin == "block":
@@ -245,7 +247,7 @@ _DISTANCES = ("gl_ClipDistance", "gl_CullDistance")
 
 
 def _per_vertex_block(unit: StageUnit, var: hir.Variable, variables: StageVariables) -> None:
-    """`gl_in[i].gl_Position` is element i of a per-vertex variable at that slot."""
+    """Map `gl_in[i].gl_Position` to element i of a per-vertex variable at that slot."""
     from gallette.compiler.glsl.builtins.variables import per_vertex_fields
 
     block = var.block

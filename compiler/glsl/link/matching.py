@@ -1,4 +1,4 @@
-"""Matching the outputs of a stage with the inputs of the next, and comparing what matched."""
+"""Matches the outputs of a stage with the inputs of the next, and compares the pairs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def match_variables(interface: StageInterface) -> None:
 def covering_output(
     interface: StageInterface, variable: InterfaceVariable
 ) -> InterfaceVariable | None:
-    """An output array or matrix whose slots contain the input's location."""
+    """The output array or matrix whose slots contain the input's location, or None."""
     for other in interface.outputs:
         if other.explicit >= 0 and other.quals.patch == variable.quals.patch:
             end = other.explicit + other.shape.slots()
@@ -162,7 +162,7 @@ def compare_blocks(interface: StageInterface, out: hir.Block, into: hir.Block) -
 
 
 def plain_dimensions(interface: StageInterface, unit: StageUnit, block: hir.Block) -> list[int]:
-    """Array dimensions of a block without the per-vertex one."""
+    """The array dimensions of a block, without the per-vertex one."""
     assert block.instance is not None
     dims: list[int] = []
     type_ = block.instance.type

@@ -1,7 +1,8 @@
-"""Resources of the two ends of a program: what PROGRAM_INPUT and PROGRAM_OUTPUT list.
+"""The resources in a program's input and output interfaces: PROGRAM_INPUT and PROGRAM_OUTPUT.
 
 Structures are listed by member and arrays of structures by element, blocks once for all instances
-of an array (section 7.3.1.1 of OpenGL 4.6). Only what a `location` qualifier places has a location.
+of an array (section 7.3.1.1 of OpenGL 4.6). Only variables with a `location` qualifier have a
+location.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ __all__ = ["builtin_resources", "declared_resources", "mark_references"]
 
 
 def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Varying]:
-    """What a declared input or output is listed as."""
+    """The resources of a declared input or output."""
     type_ = (
         sized_block(variable.block).fields[variable.member].type
         if variable.block
@@ -50,7 +51,7 @@ def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Va
 def builtin_resources(
     unit: StageUnit, storage: str, variables: StageVariables, named: set[Variable]
 ) -> Iterator[Varying]:
-    """The built-in variables a stage mentions; of gl_in and gl_out the members in `named`."""
+    """The built-in variables that a stage uses; of gl_in and gl_out the members in `named`."""
     for name, var in unit.builtins.items():
         if var.quals.storage != storage:
             continue
@@ -71,9 +72,10 @@ def _builtin(name: str, type_: Type, stage: Stage, patch: bool = False) -> Varyi
 def mark_references(
     shaders: dict[Stage, Shader], program: LinkedProgram
 ) -> dict[Stage, set[Variable]]:
-    """The variables each stage names; a block learns which stages name it, of an array the element.
+    """The variables each stage references; blocks, or elements of arrays of blocks, record their
+    stages.
 
-    Shaders are as they were written: what optimization removes is still referenced.
+    Shaders are not optimised yet: what optimization removes is still referenced.
     """
     named: dict[Stage, set[Variable]] = {}
     for stage, shader in shaders.items():
@@ -95,7 +97,9 @@ def mark_references(
 
 
 def _elements(deref: Deref, first: int) -> Iterator[int]:
-    """Which elements of an array of blocks a deref leads to, counted through all dimensions."""
+    """The elements of an array of blocks that a deref may select, numbered through all
+    dimensions.
+    """
     if deref.type.element is None:
         yield first
         return

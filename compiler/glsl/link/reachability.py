@@ -1,7 +1,8 @@
-"""What of a stage can run: functions called from main or from an initialiser, globals they mention.
+"""Reachable code of a stage: functions called from main or from initialisers, and the globals they
+use.
 
-Initialisers of globals run before main, in order. One without effects on a variable that nobody
-reads may be left out, and what only it mentions is not active; any other counts like code of main.
+Initialisers of globals run before main, in order. One without effects on a variable that is not
+read may be dropped, and what only it uses is not active; any other counts like code of main.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _EFFECTS = (hir.Assign, hir.Step, hir.Call, hir.SubroutineCall)
 
 
 def reach(unit: StageUnit, log: LinkLog) -> None:
-    """Fill `reachable`, `live`, `uses` and `startup` of a joined stage."""
+    """Set `reachable`, `live`, `uses` and `startup` of a joined stage."""
     assert unit.main is not None
     seen: dict[hir.Function, None] = {}
     _call(unit, unit.main, seen, log)
@@ -30,7 +31,7 @@ def reach(unit: StageUnit, log: LinkLog) -> None:
 
 
 def _run_initializers(unit: StageUnit, seen: dict[hir.Function, None], log: LinkLog) -> None:
-    """Those that run before main are code, too."""
+    """Reach the code of initialisers that run before main."""
     waiting = [v for v in unit.initialized if v.quals.storage != "uniform"]
     running: set[hir.Variable] = set()
     progress = True
@@ -51,7 +52,7 @@ def _run_initializers(unit: StageUnit, seen: dict[hir.Function, None], log: Link
 def _call(
     unit: StageUnit, start: hir.Function, seen: dict[hir.Function, None], log: LinkLog
 ) -> None:
-    """A function is reached, and with it all it calls and mentions."""
+    """Reach a function, with all it calls and uses."""
     stack = [start]
     program_s = unit.canonical.get
     while stack:
@@ -74,7 +75,7 @@ def _call(
 def _initialize(
     unit: StageUnit, inner: list[hir.Expr], seen: dict[hir.Function, None], log: LinkLog
 ) -> None:
-    """An initialiser runs."""
+    """Reach an initialiser."""
     for e in inner:
         if isinstance(e, hir.VarRef):
             var = unit.resolve(e.var)

@@ -1,4 +1,4 @@
-"""Slots of varyings: explicit locations, then first fit, packed where there are too many."""
+"""Slots of varyings: explicit locations, then first fit, packed if there are too many."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_VARYINGS = 32
 
 
 def check_overlaps(interface: StageInterface, found: list[InterfaceVariable]) -> None:
-    """No two variables may share a component of a location."""
+    """Check that no two variables share a component of a location."""
     if not any(variable.explicit >= 0 for variable in found):
         return
     taken: dict[tuple[int, int, bool], InterfaceVariable] = {}
@@ -56,7 +56,7 @@ def check_overlaps(interface: StageInterface, found: list[InterfaceVariable]) ->
 
 
 def assign_slots(interface: StageInterface) -> None:
-    """Explicit locations first, then everything else in order, matched pairs together."""
+    """Assign slots: explicit locations first, then the others in order, matched pairs together."""
     taken: set[int] = set()
     patches: set[int] = set()
     for variable in [*interface.outputs, *interface.inputs]:
@@ -86,11 +86,11 @@ def assign_slots(interface: StageInterface) -> None:
 
 
 def pack(interface: StageInterface, taken: set[int]) -> None:
-    """When one variable a slot is too many, components follow each other without gaps.
+    """Pack components without gaps if one variable per slot does not fit.
 
-    Vectors, columns and elements may then begin in one slot and end in the next. Varyings that
-    are interpolated differently share no slot. A stage whose neighbour is linked elsewhere keeps
-    the plain layout, which both can derive.
+    Vectors, columns and elements may then begin in one slot and end in the next. Varyings with
+    different interpolation share no slot. A stage whose neighbour is linked separately keeps the
+    plain layout, which both can derive.
     """
     waiting = [
         p
@@ -170,7 +170,7 @@ def make_variables(
 
 
 def make_varying(variable: InterfaceVariable, mode: Mode) -> Variable:
-    """The NIR variable of a variable."""
+    """The NIR variable of an interface variable."""
     quals = variable.quals
     place: dict[str, Any] = {}
     if mode is not Mode.SHADER_TEMP:

@@ -1,4 +1,4 @@
-"""Ports: the inputs and outputs of a stage, and an edge, where two stages meet."""
+"""The interface between two stages, and its variables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class InterfaceVariable:
     member: int
     quals: hir.Quals
     type: Type
-    """with the per-vertex dimension"""
+    """including the per-vertex dimension"""
     per_vertex: bool
     block: hir.Block | None = None
     live: bool = False
@@ -38,7 +38,7 @@ class InterfaceVariable:
     partner: InterfaceVariable | None = None
     label: str = ""
     packed: int = -1
-    """where packing put it: its first component, counted from that of the first varying"""
+    """its first component after packing, counted from that of the first varying"""
 
     @property
     def shape(self) -> Type:
@@ -59,7 +59,7 @@ class InterfaceVariable:
 
     @property
     def packing_class(self) -> tuple[object, ...]:
-        """Varyings may share a slot if they are interpolated alike."""
+        """Varyings with equal packing class may share a slot, since they are interpolated alike."""
         leaves = self.shape.leaves()
         flat = self.quals.interpolation == "flat" or any(
             leaf.is_integer or leaf.has_handle or leaf.bit_size == 64 for leaf in leaves
@@ -69,7 +69,7 @@ class InterfaceVariable:
 
     @property
     def slots(self) -> int:
-        """How many slots it reaches into, from `location` on."""
+        """The number of slots it occupies, from `location` on."""
         if self.packed >= 0:
             return (self.component + self.shape.words + 3) // 4
         return self.shape.slots()
@@ -86,7 +86,7 @@ def is_per_vertex(unit: StageUnit, quals: hir.Quals) -> bool:
 def interface_variables(
     unit: StageUnit, storage: str, captured: frozenset[str] = frozenset()
 ) -> list[InterfaceVariable]:
-    """The user-declared inputs or outputs of a stage, block members one by one."""
+    """The user-declared inputs or outputs of a stage, with the members of blocks as variables."""
     found: list[InterfaceVariable] = []
     for var in unit.globals.values():
         if var.quals.storage == storage and var.block is None:
@@ -147,7 +147,7 @@ def _block_ports(
 
 @dataclass(slots=True, eq=False)
 class StageInterface:
-    """Two neighbouring stages, or one with the outside, and what passes between them."""
+    """The interface between two neighbouring stages, or between one stage and fixed function."""
 
     producer: StageUnit | None
     consumer: StageUnit | None

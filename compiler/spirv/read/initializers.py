@@ -1,4 +1,4 @@
-"""Initial values of global variables, and of the variables that interface blocks are made of."""
+"""Initial values of global variables, and of the variables of interface blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODES = Mode.SHADER_OUT | Mode.SHADER_TEMP | Mode.UNIFORM
 
 
 def initialise(place: Place, type: SpvType, initial: Constant, where: Instruction) -> None:
-    """Give what a variable has become its first value."""
+    """Set the initial value of the NIR variables of a place."""
     if initial.type.id != type.id:
         raise where.error("the initial value is of another type")
     if not initial.undefined:
@@ -29,7 +29,7 @@ def initialise(place: Place, type: SpvType, initial: Constant, where: Instructio
 def _give(place: Place, data: Data, where: Instruction) -> None:
     if isinstance(place, RootPlace):
         if place.var.mode & Mode.SHARED:
-            # Workgroup memory begins as zeros everywhere.
+            # Workgroup memory is zeroed by every driver.
             if not _is_zero(data):
                 raise where.error("workgroup memory can only begin as zeros")
         elif place.var.mode & _MODES:
@@ -40,7 +40,7 @@ def _give(place: Place, data: Data, where: Instruction) -> None:
         for element, part in zip(place.elements, data, strict=True):
             _give(element, part, where)
     elif isinstance(place, SplitBlock):
-        # Of blocks per vertex each member is an array of its values.
+        # In per-vertex blocks each member is an array of its values.
         parts = list(zip(*data, strict=True)) if place.arrayed else data
         for member, part in zip(place.members, parts, strict=True):
             _give(member, part, where)

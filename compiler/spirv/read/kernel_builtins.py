@@ -1,4 +1,4 @@
-"""Built-ins of kernels that are worked out from others."""
+"""Built-ins of kernels that are computed from others."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Pointers of SPIR-V, and values made of several NIR values.
 
 A value is a NIR definition (scalar or vector), a tuple (struct, array, matrix columns), a `Place`
-(a pointer) or a `Handle` (a loaded texture or image). Most places are NIR derefs; the rest are
-things NIR has in another shape: interface blocks, built-ins, atomic counters, texels.
+(a pointer) or a `Handle` (a loaded texture or image). Most places are NIR derefs; the others are
+objects that NIR represents differently: interface blocks, built-ins, atomic counters, texels.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def as_def(b: Builder, index: Index, bits: int = 32) -> Def:
 
 @dataclass(slots=True)
 class Handle:
-    """A texture, sampler, image or both: derefs of the variables."""
+    """A texture, sampler, image or combination: derefs of the variables."""
 
     type: SpvType
     texture: Deref | None
@@ -124,7 +124,7 @@ def _check(type: Type) -> None:
 
 
 def load_tree(b: Builder, deref: Deref, access: int = 0) -> Value:
-    """Everything a deref names, part by part."""
+    """Load everything in a deref, part by part."""
     _check(deref.type)
     return _load(b, deref, access)
 
@@ -159,7 +159,7 @@ def _store(b: Builder, deref: Deref, value: Value, access: int) -> None:
 
 
 class SplitBlock(Place):
-    """An interface block (`gl_PerVertex`, or a user's): each member is a variable of its own.
+    """An interface block (`gl_PerVertex`, or a user's), whose members are separate variables.
 
     For an array of blocks (one per vertex) the first index is the vertex.
     """
@@ -196,7 +196,7 @@ class SplitBlock(Place):
 
 
 class BlockArray(Place):
-    """An array of interface blocks that is not per vertex: each element has its own variables."""
+    """An array of interface blocks that is not per vertex; each element has its own variables."""
 
     __slots__ = ("elements",)
 
@@ -220,7 +220,7 @@ class BlockArray(Place):
 
 
 class RootPlace(Place):
-    """A variable: its deref is made where it is used, so that it dominates what follows."""
+    """A variable whose deref is created where it is used, so that it dominates its uses."""
 
     __slots__ = ("access", "compact", "last", "var")
 
@@ -235,7 +235,7 @@ class RootPlace(Place):
         return DerefPlace(self.type, self.root(b), self.access)
 
     def root(self, b: Builder) -> Deref:
-        """The variable's deref; the last one again where that is in front, in the same block."""
+        """The variable's deref, reusing the last one if that is earlier in the same block."""
         last = self.last
         if last is None or last.block is not b.block or b.after is not b.block.last:
             last = self.last = b.deref_var(self.var)
@@ -256,9 +256,9 @@ class RootPlace(Place):
 
 
 class CompactPlace(Place):
-    """`gl_ClipDistance` and the like: several elements share a slot, so every index is constant.
+    """`gl_ClipDistance` and the like: several elements share a slot, so indices must be constant.
 
-    A dynamic index becomes a choice among all elements.
+    A dynamic index becomes a selection among all elements.
     """
 
     __slots__ = ("indices", "root")
@@ -272,7 +272,7 @@ class CompactPlace(Place):
         return CompactPlace(self.inner(index), self.root, (*self.indices, index))
 
     def at(self, b: Builder, last: Index) -> DerefPlace:
-        """The element that the last index says, in the variable."""
+        """The element of the variable with the last index."""
         place: Place = self.root.place(b)
         for index in (*self.indices[:-1], last):
             place = place.step(b, index)
@@ -306,7 +306,7 @@ class CompactPlace(Place):
 
 
 class Builtin(Place):
-    """A built-in input: reading it is an intrinsic; indices pick from the value."""
+    """A built-in input: loading it is an intrinsic; indices extract parts of the value."""
 
     __slots__ = ("indices", "read")
 
@@ -331,7 +331,7 @@ class Builtin(Place):
 
 
 def element_of(b: Builder, type: SpvType, value: Value, index: Index) -> Value:
-    """One element of what is in hand: a vector, or an array of one element."""
+    """One element of a value: of a vector, or of an array with one element."""
     if isinstance(value, tuple):
         (element,) = value
         return element
@@ -345,7 +345,7 @@ def element_of(b: Builder, type: SpvType, value: Value, index: Index) -> Value:
 
 
 def select_tree(b: Builder, condition: Def, then: Value, other: Value) -> Value:
-    """Choose between two values part by part."""
+    """Select between two values part by part."""
     if isinstance(then, tuple):
         return tuple(select_tree(b, condition, x, y) for x, y in zip(then, other, strict=True))
     if not isinstance(then, Def) or not isinstance(other, Def):
@@ -354,7 +354,7 @@ def select_tree(b: Builder, condition: Def, then: Value, other: Value) -> Value:
 
 
 class DefaultPlace(Place):
-    """The struct of default-block uniforms: its members are variables."""
+    """The struct of default-block uniforms, whose members are variables."""
 
     __slots__ = ("members",)
 

@@ -1,9 +1,9 @@
-"""Values that do not reach all their uses go through variables.
+"""Restores SSA form: values that do not dominate all their uses go through variables.
 
-Structuring control flow adds ways that the original did not have (behind a discard, around what a
-flag guards). On those ways nobody looks at the values, but NIR wants every definition to dominate
-its uses: such a value is stored where it is made and loaded where it is used. A pointer is built
-anew.
+Structuring control flow adds paths that the original did not have (after a discard, around code
+guarded by a flag). On those paths the values are not used, but NIR requires every definition to
+dominate its uses: such a value is stored where it is defined and loaded where it is used. A pointer
+is rebuilt instead.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _reaches(value: Def, at: Block) -> bool:
 
 
 def _again(b: Builder, value: Def, variables: dict[Def, Variable]) -> Def:
-    """The value, available at the builder's place."""
+    """The value at the builder's position."""
     instr = value.instr
     if isinstance(instr, Deref):
         return _chain(b, instr, variables)
