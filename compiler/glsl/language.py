@@ -98,7 +98,7 @@ IMPLIED: dict[str, tuple[str, ...]] = {
     "ARB_compute_variable_group_size": ("ARB_compute_shader",),
     "EXT_shader_framebuffer_fetch": (),
 }
-"""Extensions, with those that enabling them enables as well."""
+"""Extensions, with those that they imply."""
 
 
 _MOST_LANGUAGES = 256

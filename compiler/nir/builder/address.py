@@ -11,7 +11,7 @@ from gallette.compiler.nir.ir.values import Def
 
 
 class Address:
-    """A byte offset in the making: a constant part, a dynamic part, and the type found there."""
+    """A byte offset being computed: a constant part, a dynamic part, and the type at the offset."""
 
     __slots__ = ("b", "constant", "dynamic", "type")
 
@@ -31,7 +31,9 @@ class Address:
             self.add_index(deref.srcs[1].value, self._stride_inside())
 
     def _stride_inside(self) -> int:
-        """What parts of what there is lie apart; they are what is there now."""
+        """The stride between the parts of the current type, whose first part becomes the current
+        type.
+        """
         t = self.type
         if t.element is not None:
             self.type = t.element
@@ -58,7 +60,7 @@ class Address:
 
 
 def explicit_root(type: Type, rule: str) -> Type:
-    """The root type with its layout, computed by `rule` unless it has one."""
+    """The root type with layout, computed by `rule` unless it has one."""
     inner = type.without_array
     if type.is_array and type.stride == 0 and type.length != 0:
         return explicit_type(type, rule)

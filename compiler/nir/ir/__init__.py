@@ -1,6 +1,6 @@
-"""The IR in one place: import its classes from here.
+"""The classes of the IR, to be imported from here.
 
-`shader` holds shaders, functions and variables; `cf` blocks, ifs and loops; `instrs` the
+`shader` has shaders, functions and variables; `cf` blocks, ifs and loops; `instrs` the
 instructions; `values` definitions and uses. The tables are in `opcodes` and `intrinsics`.
 """
 

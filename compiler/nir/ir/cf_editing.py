@@ -1,7 +1,7 @@
-"""Surgery on code: splitting, joining and moving blocks and what hangs on them.
+"""Editing of control flow: splitting, merging and moving blocks and their contents.
 
-Every edit here keeps phis right: what came from a block that went now comes from the one that took
-its place, in *all* successors of that block.
+Every function here keeps phis correct: sources from a block that was removed are attributed to the
+block that replaces it, in *all* of its successors.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from gallette.compiler.nir.ir.values import Def
 
 
 def split_block(block: Block, after: Instr | None) -> Block:
-    """Move what follows `after` (None: everything but phis) into a new block and return it.
+    """Move what follows `after` (None: everything but phis) into a new block, and return that.
 
-    The new block takes the old one's place as a predecessor; the caller puts an if or loop
-    between the two (or merges them again).
+    The new block replaces the old one as a predecessor; the caller inserts an if or loop between
+    the two (or merges them again).
     """
     tail = Block(block.parent, block.owner)
     start = after.next if after is not None else block.first
@@ -46,7 +46,7 @@ def split_block(block: Block, after: Instr | None) -> Block:
 def insert_node_at(
     block: Block, after: Instr | None, make: type[If] | type[Loop], *args: Def
 ) -> Any:
-    """Split `block` behind `after` and put a new node between the halves."""
+    """Split `block` after `after` and insert a new node between the halves."""
     tail = split_block(block, after)
     node = make(block.parent, block.owner, *args)
     block.owner.insert(place_of(tail), node)
@@ -63,7 +63,7 @@ def merge_blocks(first: Block, second: Block) -> None:
 
 
 def drop_body(body: Body) -> None:
-    """Delete every instruction in `body`, so that nothing in it counts as a use any more."""
+    """Delete every instruction in `body`, so that none of them counts as a use."""
     for node in walk(body):
         if isinstance(node, Block):
             for instr in node.instrs():
@@ -73,7 +73,7 @@ def drop_body(body: Body) -> None:
 
 
 def remove_dead_deref(deref: Deref | None) -> None:
-    """Remove a deref nobody uses, and its parents as far as they become unused."""
+    """Remove an unused deref, and its parents as far as they become unused."""
     while deref is not None and not deref.dest.uses:
         parent = deref.srcs[0].value.instr if deref.srcs else None
         deref.remove()
@@ -98,7 +98,7 @@ def pour(source: Block, target: Block) -> None:
 
 
 def insert_run(before: Instr, source: Block) -> None:
-    """Move all instructions of `source` (which has no jump) in front of an instruction."""
+    """Move all instructions of `source` (which has no jump) before an instruction."""
     home, first, last = before.block, source.first, source.last
     assert home is not None
     if first is None or last is None:
@@ -117,12 +117,12 @@ def insert_run(before: Instr, source: Block) -> None:
 
 
 def splice(before: Block, nodes: Body, after: Block | None) -> None:
-    """Put a body's worth of `nodes` behind `before`.
+    """Insert the nodes of a body after `before`.
 
-    `after` is the block that follows `before` now (phis it has must have been resolved), or None
-    if `before` ends its body. The first of `nodes` is poured into `before`, the last merges with
-    `after`. If there is no `after`, what control took from `before` to the code behind the body it
-    now takes from the last of `nodes`. Phis of all successors follow, jumps included.
+    `after` is the block that follows `before` (whose phis must have been resolved), or None if
+    `before` ends its body. The first of `nodes` is appended to `before`, the last merges with
+    `after`. Without `after`, the last of `nodes` takes over the successors of `before` outside the
+    body. Phis of all successors are updated, including those of jumps.
     """
     first, last = nodes[0], nodes[-1]
     assert isinstance(first, Block)
@@ -146,7 +146,7 @@ def splice(before: Block, nodes: Body, after: Block | None) -> None:
 
 
 def retarget_phis(old: Block, new: Block, at: Block | None = None) -> None:
-    """What came from `old` now comes from `new`, in every successor of `at` (or of `old`)."""
+    """Attribute phi sources from `old` to `new`, in every successor of `at` (or of `old`)."""
     if old is new:
         return
     for successor in successors_of(at or old):
@@ -157,6 +157,6 @@ def retarget_phis(old: Block, new: Block, at: Block | None = None) -> None:
 
 
 def drop_phi_preds(block: Block, pred: Block) -> None:
-    """`pred` no longer leads to `block`: phis forget it."""
+    """Remove the phi sources of `block` from `pred`, which is no predecessor any more."""
     for phi in block.phis():
         phi.remove_pred(pred)

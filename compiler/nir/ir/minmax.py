@@ -1,8 +1,8 @@
-"""The smaller and the larger of an array and a number, several times faster than NumPy alone.
+"""Minimum and maximum of an array and a number, several times faster than with NumPy alone.
 
-NumPy compares two arrays many elements at a time, but an array and a number one element after the
-other. So the number is laid out as a row, and a long array is compared with that, piece by piece.
-The functions are NumPy's of the same names, results and all: they differ for arrays only in time.
+NumPy compares two arrays with vector instructions, but an array and a number element by element. So
+the number is repeated in a row, and a long array is compared with that, piece by piece. The
+functions have the names and results of NumPy's and differ only in time.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["are_inside", "between", "fmax", "fmin", "maximum", "minimum", "satur
 Array = npt.NDArray[Any]
 
 _LENGTH = 1 << 14
-"""Elements of a row: enough that calls cost little, few enough for the cache."""
+"""Elements of a row: enough to amortise calls, few enough for the cache."""
 
 _FEW = 3 << 11
-"""From so many elements on a row is faster."""
+"""The number of elements from which a row is faster."""
 
 _FLOAT, _WORD = np.dtype(np.float32), np.dtype(np.uint32)
 _ZERO, _ONE = np.zeros((), _FLOAT), np.ones((), _FLOAT)
@@ -31,35 +31,36 @@ _rows: dict[tuple[int | float, str], Array] = {}
 
 
 def fmin(a: Array, b: Any, out: Array | None = None) -> Array:
-    """The smaller of two, where a NaN loses."""
+    """The smaller of two; a number if one is NaN."""
     return np.fmin(a, b, out=out) if a.size < _FEW else _limited(np.fmin, a, b, out)
 
 
 def fmax(a: Array, b: Any, out: Array | None = None) -> Array:
-    """The larger of two, where a NaN loses."""
+    """The larger of two; a number if one is NaN."""
     return np.fmax(a, b, out=out) if a.size < _FEW else _limited(np.fmax, a, b, out)
 
 
 def minimum(a: Array, b: Any, out: Array | None = None) -> Array:
-    """The smaller of two, where a NaN wins."""
+    """The smaller of two; NaN if one is NaN."""
     return np.minimum(a, b, out=out) if a.size < _FEW else _limited(np.minimum, a, b, out)
 
 
 def maximum(a: Array, b: Any, out: Array | None = None) -> Array:
-    """The larger of two, where a NaN wins."""
+    """The larger of two; NaN if one is NaN."""
     return np.maximum(a, b, out=out) if a.size < _FEW else _limited(np.maximum, a, b, out)
 
 
 def between(a: Array, low: Any, high: Any, out: Array | None = None) -> Array:
-    """No less than `low`, no more than `high`; `low` for a NaN."""
+    """Clamp to `low` and `high`; `low` for a NaN."""
     limited = fmax(a, low, out)
     return fmin(limited, high, limited if limited.ndim else None)
 
 
 def saturated(a: Array) -> Array:
-    """No less than 0, no more than 1, and 0 for a NaN: the float32 array itself where it is so.
+    """Clamp to 0..1, with 0 for a NaN; the float32 array itself if it is within range.
 
-    Mostly it is, and one look finds out: the bits of what is inside are numbers up to those of 1.
+    Usually it is, and one pass finds out: the bits of values in range are integers up to those of
+    1.
     """
     if a.dtype == _FLOAT and a.ndim and are_inside(a):
         return a
@@ -67,7 +68,7 @@ def saturated(a: Array) -> Array:
 
 
 def are_inside(a: Array) -> bool:
-    """Are some float32 all between 0 and 1, none of them a NaN or a negative zero?"""
+    """Whether all float32 elements are between 0 and 1, without NaN and negative zero."""
     return bool(np.maximum.reduce(a.view(_WORD), axis=None, initial=0) <= _BITS_OF_ONE)
 
 
@@ -88,13 +89,13 @@ def _limited(ufunc: np.ufunc, a: Array, b: Any, out: Array | None) -> Array:
 
 
 def _row(number: Any, dtype: np.dtype[Any]) -> Array | None:
-    """A row of the number, if it is one that keeps the type of the array."""
+    """A row of the number, if that keeps the type of the array."""
     if type(number) is not int and type(number) is not float:
         if number.dtype != dtype:
             return None
         number = number.item()
     if number != number or (not number and str(number) == "-0.0"):
-        return None  # not equal to itself, or equal to what differs from it
+        return None  # NaN, or a number that the array's type cannot represent
     key = number, dtype.char
     found = _rows.get(key)
     if found is None:

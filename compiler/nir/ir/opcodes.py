@@ -81,9 +81,9 @@ class Opcode:
     is_derivative: bool
     is_vec: bool
     is_copy: bool
-    """moves components about: `mov` and the vectors"""
+    """moves components: `mov` and the vectors"""
     sized_by: int
-    """the first source of any size; the result has its size, unless its type says another"""
+    """the first source of open size; the result has its size, unless its type is sized"""
 
     @property
     def is_conversion(self) -> bool:
@@ -91,7 +91,7 @@ class Opcode:
 
     @property
     def is_free(self) -> bool:
-        """Costs nothing where it is read: a modifier or a naming of components."""
+        """Costs nothing where it is read: a modifier or a selection of components."""
         return "free" in self.properties
 
     @property

@@ -1,4 +1,4 @@
-"""Small questions about IR that many passes ask."""
+"""Small queries about IR that many passes use."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def const_int(value: Def) -> int | None:
 
 
 def is_multiple(src: Src, factor: int, component: int = 0, steps: int = 8) -> bool:
-    """Does a component certainly have a power of two as a factor, whatever overflows?"""
+    """Whether a component is certainly a multiple of a power of two, even on overflow."""
     instr = src.value.instr
     if src.swizzle:
         component = src.swizzle[component]
@@ -75,14 +75,14 @@ def is_multiple(src: Src, factor: int, component: int = 0, steps: int = 8) -> bo
 
 
 def has_side_effects(instr: Instr) -> bool:
-    """Must the instruction stay even if nobody uses its result?"""
+    """Whether the instruction must stay even if its result is unused."""
     if instr.__class__ is Intrinsic:
         return not instr.info.can_eliminate or bool(instr.indices.get("access", 0) & 2)
     return instr.may_have_effects
 
 
 def can_speculate(instr: Instr) -> bool:
-    """May the instruction run although the program would not have reached it?"""
+    """Whether the instruction may run where the program would not have reached it."""
     if isinstance(instr, Alu):
         return not instr.op.is_derivative
     if isinstance(instr, Intrinsic):
@@ -115,7 +115,7 @@ def deref_key(deref: Deref) -> tuple[Variable, tuple[int, ...]] | None:
 
 
 def in_bounds(type: Type, path: tuple[int, ...]) -> bool:
-    """Does the constant path stay inside the type?"""
+    """Whether the constant path stays inside the type."""
     for step in path:
         if type.is_struct:
             type = type.fields[step].type
@@ -138,15 +138,15 @@ def instrs_of(impl: FunctionImpl) -> Iterator[Instr]:
 
 
 def impls_with_branches(shader: Shader) -> list[FunctionImpl]:
-    """The functions whose code is more than one straight block."""
+    """The functions whose code has more than one block."""
     return [impl for impl in shader.impls() if len(impl.body) > 1]
 
 
 class ByKind:
-    """The instructions of a function that most passes are about, in source order.
+    """The instructions of a function that most passes process, in source order.
 
-    Most shaders have few of them. Passes share one walk as long as `Metadata.KINDS` holds: until
-    one of these is inserted. Those that were removed since are still in the lists.
+    Most shaders have few of them. Passes share one walk while `Metadata.KINDS` is valid: until one
+    of these is inserted. Removed instructions are still in the lists.
     """
 
     __slots__ = ("calls", "derefs", "forms", "intrinsics", "modes", "textures")
@@ -170,16 +170,16 @@ class ByKind:
                 at = at.next
         modes = 0
         for deref in derefs:
-            modes |= deref.modes + 0  # a number, which is quick to combine
+            modes |= deref.modes + 0  # plain integers are faster to combine
         self.derefs, self.intrinsics = derefs, intrinsics
         self.textures, self.calls = textures, calls
         self.modes = modes
-        """what derefs may point into"""
+        """the modes of all derefs"""
         self.forms = {deref.form for deref in derefs}
 
 
 def by_kind(impl: FunctionImpl) -> ByKind:
-    """The lists of a function, made anew if they do not hold any more."""
+    """The lists of a function, recomputed if they are invalid."""
     if not impl.valid & _KINDS:
         _list_kinds(impl)
         impl.valid |= _KINDS
@@ -195,7 +195,7 @@ def _list_kinds(impl: FunctionImpl) -> None:
 
 
 def _describe_kinds(impl: FunctionImpl) -> tuple[Any, ...]:
-    """What is left of each list, and what the summary of derefs forgets."""
+    """The instructions left in each list, and the deref modes that the summary lacks."""
     found: ByKind = impl.by_kind
     modes, forms = 0, set()
     for deref in found.derefs:
@@ -261,7 +261,7 @@ def accesses_of(impl: FunctionImpl, modes: int, *names: str) -> list[tuple[Intri
 
 
 def meet(accesses: list[tuple[Intrinsic, Deref]]) -> bool:
-    """May two of these accesses be to the same variable?"""
+    """Whether two of these accesses may be to the same variable."""
     roots = [deref.root_var for _, deref in accesses]
     return len(roots) > 1 and (None in roots or len(set(roots)) < len(roots))
 
@@ -275,7 +275,7 @@ def contains_jump(body: Body, wanted: Callable[[Jump], bool]) -> bool:
 
 
 def always_jumps(body: Body) -> bool:
-    """Does control never run off the end of `body`?"""
+    """Whether control never reaches the end of `body`."""
     while True:
         last = body[-1]
         assert isinstance(last, Block)
@@ -292,7 +292,7 @@ def always_jumps(body: Body) -> bool:
 
 
 def contains_own_break(loop: Loop) -> bool:
-    """Is there a break that leaves this loop (not one inside it)?"""
+    """Whether there is a break that leaves this loop (not one inside it)."""
     for node in walk(loop.body):
         if isinstance(node, Block):
             jump = node.jump
@@ -302,7 +302,7 @@ def contains_own_break(loop: Loop) -> bool:
 
 
 def is_phi_of_same(phi: Phi) -> Def | None:
-    """The one value all sources (but the phi itself) have, or None."""
+    """The value that all sources (other than the phi itself) have, or None."""
     same: Def | None = None
     for src in phi.srcs:
         value = src.value

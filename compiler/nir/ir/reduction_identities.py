@@ -1,4 +1,4 @@
-"""What changes nothing: where reductions and scans begin."""
+"""The identities of reductions and scans."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _LARGEST = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}
 
 
 def identity(op: str, bits: int) -> int:
-    """Raw bits of what changes nothing."""
+    """Raw bits of an operation's identity."""
     ones = (1 << bits) - 1
     if op in ("fmin", "fmax"):
         return _LARGEST[bits] | (0 if op == "fmin" else 1 << bits - 1)

@@ -276,7 +276,7 @@ class Structure:
         return self.after(merge) if construct.reached else 0
 
     def after(self, merge: int) -> int:
-        """Continue after a construct, unless an outer one ends there as well."""
+        """Continue after a construct, unless an outer one ends at the same block."""
         return self.jump(merge) if self.leaves(merge) else merge
 
     def loop(self, block: Block) -> int:
