@@ -28,11 +28,11 @@ class Address:
             self.constant += member.offset
             self.type = member.type
         else:
-            self.add_index(deref.srcs[1].value, self._stride_inside())
+            self.add_index(deref.srcs[1].value, self._enter_elements())
 
-    def _stride_inside(self) -> int:
-        """The stride between the parts of the current type, whose first part becomes the current
-        type.
+    def _enter_elements(self) -> int:
+        """Make the type of its elements (or columns, components) the current type; returns their
+        stride.
         """
         t = self.type
         if t.element is not None:

@@ -162,7 +162,7 @@ _row("fexp2", _F1, sem.fexp2, "costly not_negative", "2 to the power x")
 _row("flog2", _F1, sem.flog2, "costly", "logarithm to base 2")
 _row("fsin", _F1, sem.fsin, "costly", "sine of an angle in radians")
 _row("fcos", _F1, sem.fcos, "costly", "cosine of an angle in radians")
-# What small machines have instead (`compiler.nir.lower`).
+# Instructions of small machines (`compiler.nir.lower`).
 _F1_32 = "float32 -> float32"
 _row("frcp_8bit", _F1_32, sem.frcp_8bit, "", "1/x, of which eight bits are right")
 _row("frsq_8bit", _F1_32, sem.frsq_8bit, "", "1/sqrt(x), of which eight bits are right")

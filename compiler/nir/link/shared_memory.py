@@ -1,4 +1,4 @@
-"""The memory that the invocations of a workgroup share: a context has a limit for it."""
+"""Checks the context's limit of shared memory in a workgroup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check_shared_memory"]
 
 
 def check_shared_memory(shader: Shader, most: int) -> None:
-    """Raise an error that names the limit if the shared variables that code names exceed it."""
+    """Raise an error that names the limit if the shared variables in use exceed it."""
     if not shader.variables_of(Mode.SHARED):
         return
     used = {deref.var for deref in derefs_of(shader) if deref.var is not None}

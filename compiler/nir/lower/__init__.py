@@ -1,4 +1,4 @@
-"""What a small machine lacks, said with what it has."""
+"""Lowering of special functions for small machines."""
 
 from gallette.compiler.nir.lower.target_machine import Machine
 

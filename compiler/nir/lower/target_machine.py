@@ -1,16 +1,16 @@
-"""What a back end can emit of the functions that cost silicon.
+"""The special functions that a back end has instructions for.
 
 Every machine adds, multiplies, compares, shifts and rounds down. Beyond that they differ: one has
-sine and cosine of any angle, another only of angles that were brought near zero; one divides,
-another has a reciprocal, a third only a table that gives the first eight bits of one. A `Machine`
-says which, `table.special` expresses everything else with it, and the pass
-`lower_special_functions` does that to a shader.
+sine and cosine of any angle, another only of angles near zero; one divides, another has a
+reciprocal, a third only a table with the first eight bits of one. A `Machine` lists them,
+`table.special` computes the other functions from these, and the pass `lower_special_functions`
+lowers a shader.
 
     Machine()                                              everything, nothing to lower
     Machine.of("frcp frsq fsin_reduced fcos_reduced fexp2 flog2")    a small GPU
     Machine.of("frcp_8bit frsq_8bit", steps=2)             polynomials, and two Newton steps
 
-The opcodes it speaks of are `FUNCTIONS`; what stands in `has` is emitted as it is.
+`FUNCTIONS` are the opcodes concerned; those in `has` are emitted as they are.
 """
 
 from __future__ import annotations
@@ -23,28 +23,30 @@ from gallette.compiler.errors import GalletteError
 __all__ = ["FUNCTIONS", "Machine"]
 
 FIRST: tuple[str, ...] = ("frcp_8bit", "frsq_8bit", "fsin_reduced", "fcos_reduced")
-"""what only the lowering itself makes use of"""
+"""opcodes that only the lowering generates"""
 LOWERED: tuple[str, ...] = (
     *("fdiv", "frcp", "frsq", "fsqrt", "fmod", "frem"),
     *("fexp2", "flog2", "fpow", "fsin", "fcos"),
 )
-"""what shaders ask for"""
+"""opcodes that shaders contain"""
 FUNCTIONS: frozenset[str] = frozenset((*FIRST, *LOWERED))
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Which of `FUNCTIONS` a back end emits, and how well the others shall be computed."""
+    """The `FUNCTIONS` that a back end can emit, and the accuracy of the others."""
 
     has: frozenset[str] = frozenset(LOWERED)
     steps: int = 2
-    """Newton-Raphson steps after an 8-bit approximation: 0 is 8 bits, 1 is 16, 2 is all of them"""
+    """Newton-Raphson steps after an 8-bit approximation: 0 for 8 bits, 1 for 16, 2 for all"""
     ffma: bool = True
-    """it has `ffma`: what is left over after a step is known exactly"""
+    """it has `ffma`, so that the residue of a step is exact"""
     exact_division: bool = False
-    """correct a quotient made by a reciprocal once more (with `ffma`: the last bit, too)"""
+    """correct a quotient computed by a reciprocal once more (with `ffma`, including the
+    last bit)
+    """
     full_range: bool = False
-    """angles of any size are reduced exactly; otherwise those below some thousands of turns"""
+    """reduce angles of any size exactly; otherwise those below some thousands of turns"""
 
     def __post_init__(self) -> None:
         unknown = sorted(self.has - FUNCTIONS)
@@ -67,18 +69,18 @@ class Machine:
         exact_division: bool = False,
         full_range: bool = False,
     ) -> Machine:
-        """From names with spaces or `+` between them."""
+        """Parse names separated by spaces or `+`."""
         names = has.replace("+", " ").split() if isinstance(has, str) else has
         return cls(frozenset(names), steps, ffma, exact_division, full_range)
 
     @property
     def lacks(self) -> frozenset[str]:
-        """What a shader may ask for and the machine has not got."""
+        """The functions that a shader may use and the machine lacks."""
         return frozenset(LOWERED) - self.has
 
     @property
     def options(self) -> dict[str, str | int | bool]:
-        """As options of the pass `lower_special_functions`."""
+        """The options of the pass `lower_special_functions` for this machine."""
         return {
             "has": "+".join(sorted(self.has)),
             "steps": self.steps,

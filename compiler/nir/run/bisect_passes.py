@@ -1,4 +1,4 @@
-"""Hunting a miscompilation: which run of a pass breaks a shader, and how small can the shader get?
+"""Bisects a miscompilation: finds the run of a pass that breaks a shader, and reduces the shader.
 
 "Broken" is one of: a pass fails or leaves an invalid shader, the interpreter gets other results
 than before the passes, or a command of the user's says so by its exit status.
@@ -31,7 +31,7 @@ __all__ = ["Judge", "bisect", "reduce_shader"]
 
 @dataclass
 class Judge:
-    """How a shader after some passes is compared with what it was before them."""
+    """How a shader after some passes is compared with the original."""
 
     lanes: int = 16
     seeds: Sequence[int] = (0, 1)
@@ -41,13 +41,13 @@ class Judge:
     _wanted: dict[int, object] = field(default_factory=dict)
 
     def world(self, seed: int) -> Environment:
-        """What the shader sees in one run."""
+        """The inputs of the shader in one run."""
         if self.environment is not None:
             return self.environment(seed)
         return Environment(self.lanes, seed)
 
     def difference(self, before: Shader, after: Shader) -> str:
-        """What is wrong with `after`; "" if nothing is."""
+        """A description of what is wrong with `after`; "" if nothing is."""
         try:
             validate(after)
         except GalletteError as error:
@@ -72,14 +72,14 @@ class Judge:
 
 @dataclass
 class Finding:
-    """The first run of a pass behind which the shader is broken."""
+    """The first run of a pass after which the shader is broken."""
 
     number: int
     total: int
     record: PassRecord
     problem: str
     rule: str = ""
-    """of a pass of the rewriter: the rule whose application breaks it, and where among all"""
+    """for a pass of the rewriter: the rule whose application breaks the shader, and its number"""
 
     def __str__(self) -> str:
         options = ", ".join(f"{k}={v!r}" for k, v in self.record.options.items())
@@ -97,7 +97,7 @@ class Finding:
 
 
 def bisect(shader: Shader, steps: Sequence[Step], judge: Judge) -> Finding | None:
-    """Find the change by halving: from some run on everything is broken, before it nothing."""
+    """Find the change by bisection: all later states are broken, all earlier ones are not."""
     original = clone_shader(shader)
     log = PassLog(texts=True)
     failed = ""
@@ -110,10 +110,10 @@ def bisect(shader: Shader, steps: Sequence[Step], judge: Judge) -> Finding | Non
     changes = log.made_progress()
 
     def problem(after: int) -> str:
-        """What is wrong behind the first `after` changes."""
+        """What is wrong after the first `after` changes; "" if nothing is."""
         try:
             return judge.difference(original, parse(changes[after - 1].after))
-        except GalletteError as error:  # its text cannot even be read back
+        except GalletteError as error:  # its text cannot be parsed
             return str(error).splitlines()[0]
 
     total = len(changes)
@@ -129,7 +129,7 @@ def bisect(shader: Shader, steps: Sequence[Step], judge: Judge) -> Finding | Non
 
 
 def _first(total: int, is_bad: Callable[[int], bool]) -> int:
-    """The first number that is bad, if the last one, `total`, is."""
+    """The first bad number, given that `total` is bad."""
     good, bad = 0, total
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -141,7 +141,9 @@ def _first(total: int, is_bad: Callable[[int], bool]) -> int:
 
 
 def _wrong_rule(record: PassRecord, original: Shader, judge: Judge) -> str:
-    """Which application of a rule breaks it, by running the pass again up to each; "" if none."""
+    """The application of a rule that breaks the shader, by running the pass again up to each; "" if
+    none does.
+    """
     total = sum(record.rules.values())
     if not total or "limit" not in get_pass(record.name).options:
         return ""
@@ -164,7 +166,7 @@ def _wrong_rule(record: PassRecord, original: Shader, judge: Judge) -> str:
 def reduce_shader(
     text: str, run: Callable[[Shader], object], judge: Judge, limit: int = 4000
 ) -> tuple[str, int]:
-    """The shortest text found that `run` still breaks (or fails on), and how many were tried."""
+    """The shortest text found that `run` still breaks (or fails on), and the number of attempts."""
 
     def interesting(candidate: str) -> bool:
         try:
@@ -193,7 +195,7 @@ _DEFINITION = re.compile(r"^( *)(\d+)(?:x(\d+))? (%\w+) = (?!load_const|phi|dere
 
 
 def _constants_for_values(text: str) -> Iterator[str]:
-    """An instruction becomes a constant, so that what it read may go."""
+    """Replace an instruction by a constant, so that its sources become dead."""
     for match in _DEFINITION.finditer(text):
         pad, bits, width, name, rest = match.groups()
         zeros = ", ".join(["0"] * int(width or 1)) if bits != "1" else ""
@@ -206,7 +208,7 @@ def _constants_for_values(text: str) -> Iterator[str]:
 
 
 def _cleaned(text: str) -> Iterable[str]:
-    """Dead code goes, and the text is put in order."""
+    """Remove dead code, and print the shader again."""
     try:
         shader = parse(text)
         run_pass(shader, "dce")

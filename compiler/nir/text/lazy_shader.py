@@ -1,13 +1,13 @@
-"""Shaders that are not read back before somebody looks at their code.
+"""Shaders that are deserialized only when their code is needed.
 
-A cache answers with bytes. Most of what a program found there goes through is about the shader as
-a whole (its stage, its `info`, references, clones), and a driver that kept its code under the
-shader's digest needs nothing else. So a `LazyShader` is a `Shader` whose `variables` and
-`functions` come into being when they are first asked for; from then on it is a shader like any
-other, and its digest is gone, because whoever has the code may change it.
+A cache returns bytes. Most of what a cached program goes through concerns the shader as a whole
+(its stage, its `info`, references, clones), and a driver that cached its code under the shader's
+digest needs nothing else. So a `LazyShader` is a `Shader` whose `variables` and `functions` are
+created on first access; from then on it is an ordinary shader, without its digest, because the code
+may be modified.
 
     shader = LazyShader.of(shader)    # printed once; the shader's reference is taken over
-    shader.digest, shader.pack()        # what to file it under, and what to keep
+    shader.digest, shader.pack()        # the key, and the bytes to store
     LazyShader.unpack(data)           # in another process: nothing is parsed
 """
 
@@ -28,9 +28,9 @@ __all__ = ["LazyShader", "digest_of", "reading"]
 
 
 class _Kept:
-    """The bytes, shared by all clones, and the code as it was when they were made or first read.
+    """The bytes, shared by all clones, and the code as it was when they were created or first read.
 
-    Nobody changes that code: whoever may change something gets a copy.
+    That code is immutable: a shader that may be modified gets a copy.
     """
 
     __slots__ = ("body", "code", "count", "digest")
@@ -46,18 +46,18 @@ class _Kept:
 
 
 class LazyShader(Shader):
-    """A shader that is bytes until its code is wanted."""
+    """A shader that stays serialized until its code is needed."""
 
     __slots__ = ("_kept",)
 
     def __init__(self, stage: Stage, name: str, label: str, info: ShaderInfo, kept: _Kept):
         super().__init__(stage, name)
         self.label, self.info, self._kept = label, info, kept
-        del self.variables, self.functions  # `__getattr__` is asked from now on
+        del self.variables, self.functions  # accesses now go to `__getattr__`
 
     @classmethod
     def of(cls, shader: Shader) -> LazyShader:
-        """The same shader, for the caller's reference (which must be the only one)."""
+        """A lazy version of a shader, for the caller's reference (which must be the only one)."""
         if isinstance(shader, LazyShader) and shader.digest:
             return shader
         kept = _Kept(serialize(shader), shader.count_instrs(), shader)
@@ -67,18 +67,18 @@ class LazyShader(Shader):
 
     @property
     def digest(self) -> str:
-        """Names the code; empty once somebody may have changed it."""
+        """The key of the code; empty once it may have been modified."""
         return self._kept.digest if self._kept is not None else ""
 
     def pack(self) -> bytes:
-        """For `unpack`."""
+        """The bytes for `unpack`."""
         kept = self._kept if self._kept is not None else _Kept(serialize(self), self.count_instrs())
         parts = (self.stage, self.name, self.label, self.info, kept.count, kept.body)
         return pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
 
     @classmethod
     def unpack(cls, data: bytes) -> LazyShader:
-        """A new shader with one reference, from what `pack` gave this user (see `disk_cache`)."""
+        """A new shader with one reference, from this user's own packed bytes (see `disk_cache`)."""
         stage, name, label, info, count, body = pickle.loads(data)
         return cls(stage, name, label, info, _Kept(body, count))
 
@@ -88,14 +88,14 @@ class LazyShader(Shader):
         return LazyShader(self.stage, self.name, self.label, self.info.copy(), self._kept)
 
     def dissolve(self) -> None:
-        if self._kept is None:  # else there is no code of its own
+        if self._kept is None:  # else it has no code of its own
             super().dissolve()
 
     def count_instrs(self) -> int:
         return self._kept.count if self._kept is not None else super().count_instrs()
 
     def __getattr__(self, name: str) -> Any:
-        """Asked for what is not there: the code, as long as it is only bytes."""
+        """Deserialize the code on the first access to a missing attribute."""
         if name not in ("functions", "variables") or self._kept is None:
             raise AttributeError(name)
         kept, self._kept = self._kept, None  # type: ignore[assignment]
@@ -107,12 +107,12 @@ class LazyShader(Shader):
 
 
 def digest_of(shader: Shader) -> str:
-    """What names the code of this shader; empty if nobody knows."""
+    """The key of this shader's code; empty if it is unknown."""
     return shader.digest if isinstance(shader, LazyShader) else ""
 
 
 def reading(shader: Shader) -> Shader:
-    """The shader for somebody who only reads its code: no copy is made for them."""
+    """A shader for reading only, for which no copy of the code is made."""
     if isinstance(shader, LazyShader) and shader.digest:
         return shader._kept.read()
     return shader

@@ -13,8 +13,10 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 
 @nir_pass("lower_clamp_color_outputs", preserves=Metadata.CONTROL_FLOW)
 def lower_clamp_color_outputs(shader: Shader) -> bool:
-    """`glClampColor`: a fragment shader's colours, or a vertex shader's front and back colours,
-    go through `fsat` before they are stored. Integer outputs are left alone.
+    """`glClampColor`: a fragment shader's colours, or a vertex shader's front and back colours, are
+    saturated with `fsat` before they are stored.
+
+    Integer outputs are not changed.
     """
     progress = False
     for impl in shader.impls():

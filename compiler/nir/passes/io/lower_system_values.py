@@ -38,7 +38,7 @@ def lower_system_values(shader: Shader) -> bool:
 
 
 def load_system_value(b: Builder, which: SystemValue, like: Def) -> Def:
-    """The intrinsic for a system value, with the number of components it has by nature."""
+    """The intrinsic for a system value, with its own number of components."""
     name = which.intrinsic
     value = b.intrinsic(name)
     assert INTRINSICS[name].dest is not None

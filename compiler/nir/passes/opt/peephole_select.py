@@ -1,4 +1,4 @@
-"""Small ifs become selections."""
+"""Small ifs become selects."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _BCSEL = OPCODES["bcsel"]
 def peephole_select(
     shader: Shader, *, limit: int = 8, expensive_ok: bool = False, tex_ok: bool = False
 ) -> bool:
-    """Run both sides of a short if and choose with `bcsel`.
+    """Run both sides of a short if and select with `bcsel`.
 
     Before: `if %c { %1 = fadd a, b } else { } %2 = phi %1, a`; after: `%1 = fadd a, b; %2 = bcsel
-    %c, %1, a`. Both branches must be single blocks of at most `limit` instructions that may run
-    without harm; `expensive_ok` allows transcendental functions and divisions, `tex_ok` texture
+    %c, %1, a`. Both branches must be single blocks of at most `limit` instructions that may be
+    speculated; `expensive_ok` allows transcendental functions and divisions, `tex_ok` texture
     lookups with explicit level.
     """
     progress = False
@@ -65,7 +65,7 @@ def _price(instr: Instr, expensive_ok: bool, tex_ok: bool) -> int | None:
         return 0 if instr.op.is_free else 1
     if isinstance(instr, Intrinsic):
         return 1
-    return 0  # constants, what is undefined, places
+    return 0  # constants, undefs, derefs
 
 
 def _is_exact(value: Def) -> bool:

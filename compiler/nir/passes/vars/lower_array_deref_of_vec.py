@@ -20,7 +20,7 @@ def lower_array_deref_of_vec(shader: Shader, *, modes: int = int(_DEFAULT)) -> b
     """`v[i]` loads the whole vector and selects; `v[i] = x` stores under a mask.
 
     A dynamic index selects by comparing with each component number; out of range it reads 0 and
-    stores nowhere.
+    stores nothing.
     """
     progress = False
     for impl in shader.impls():

@@ -1,4 +1,4 @@
-"""Globals only one function uses become its locals."""
+"""Globals used by only one function become its locals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables nobody reads go, with the stores into them."""
+"""Unread variables are removed, with the stores into them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP
 
 @nir_pass("remove_dead_variables", preserves=Metadata.CONTROL_FLOW)
 def remove_dead_variables(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool:
-    """Delete variables of `modes` that no code mentions, or (temporaries) that are only written.
+    """Delete variables of `modes` that no code uses, or (temporaries) that are only written.
 
     Stores and copies into write-only temporaries are deleted with them.
     """
