@@ -396,14 +396,14 @@ _MEMBERS_OF_CALLS = [(member.__get__, member.__set__) for member in _MEMBERS.val
 
 @dataclass(frozen=True, slots=True)
 class BufferWrite:
-    """A write to a buffer, between repeated draws (`repeat_all`)."""
+    """A write to a buffer, between the draws of a series."""
 
     buffer: Resource
 
 
 @dataclass(frozen=True, slots=True)
 class QueryChange:
-    """The begin or end of a query of samples, between repeated draws."""
+    """The begin or end of a query of samples, between the draws of a series."""
 
     query: Any
     begins: bool
@@ -411,7 +411,7 @@ class QueryChange:
 
 @dataclass(frozen=True, slots=True)
 class ClearCall:
-    """A clear of parts of attachments, with all their channels and bits, between repeated draws."""
+    """A clear of parts of attachments with all channels and bits, between the draws of a series."""
 
     framebuffer: FramebufferState
     flags: ClearFlags
