@@ -117,7 +117,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 def read_source(name: str) -> tuple[str, str]:
-    """The text of a file, or of standard input for `-`; and the name to use in messages."""
+    """The text of a file, or of standard input for `-`, and the name to use in messages."""
     if name == "-":
         return sys.stdin.buffer.read().decode("utf-8", "replace"), "<stdin>"
     try:

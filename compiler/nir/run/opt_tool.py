@@ -18,7 +18,7 @@ from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.run.hunt import Judge, bisect, reduce_shader
+from gallette.compiler.nir.run.bisect_passes import Judge, bisect, reduce_shader
 from gallette.compiler.nir.run.pass_runner import PassLog, all_passes
 from gallette.compiler.nir.run.pass_spec import Step, parse_passes
 from gallette.compiler.nir.text.parser import parse
