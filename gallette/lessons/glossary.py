@@ -78,6 +78,8 @@ GLOSSARY: dict[str, str] = {
     " know the machine, and a small interface (pipe) between them.",
     "golden image": "A picture in the repository of a test suite, with which later pictures are"
     " compared.",
+    "hierarchical depth": "The nearest and farthest depth of blocks of pixels, to drop hidden rows of"
+    " primitives before they become fragments.",
     "helper lane": "A fragment that runs only so that its neighbours in the quad can compute"
     " derivatives. Its results are discarded.",
     "inexact": "Of a rule or pass: results may differ in rounding. `precise` and `invariant`"
@@ -136,6 +138,7 @@ GLOSSARY: dict[str, str] = {
     " written.",
     "screen": "The pipe's word for a driver instance: it creates contexts and resources and has"
     " the caps.",
+    "share group": "Contexts that share objects. One of them runs a call at a time.",
     "shader_test": "A text file with shaders, commands such as draws, and expected pixels;"
     " piglit's format.",
     "SIMD": "Single instruction, multiple data: one instruction works on many lanes.",
