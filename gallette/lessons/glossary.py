@@ -78,10 +78,10 @@ GLOSSARY: dict[str, str] = {
     " know the machine, and a small interface (pipe) between them.",
     "golden image": "A picture in the repository of a test suite, with which later pictures are"
     " compared.",
-    "hierarchical depth": "The nearest and farthest depth of blocks of pixels, to drop hidden rows of"
-    " primitives before they become fragments.",
     "helper lane": "A fragment that runs only so that its neighbours in the quad can compute"
     " derivatives. Its results are discarded.",
+    "hierarchical depth": "The nearest and farthest depth of blocks of pixels. Hidden rows of"
+    " primitives are dropped by it before they become fragments.",
     "inexact": "Of a rule or pass: results may differ in rounding. `precise` and `invariant`"
     " forbid it.",
     "interference": "Two values interfere if their live ranges overlap. They cannot share a"
