@@ -37,7 +37,7 @@ from gallette.pipe.state import (
 from gallette.pipe.taps import is_tapped
 
 from .draw.compute import launch
-from .draw.finding import DrawStates
+from .draw.draw_states import DrawStates
 from .draw.merging import MergedDraws
 from .draw.prepared import PreparedDraw
 from .draw.queue import MERGED_STAGES, DrawQueue
