@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .derive import calls
+from .derived_methods import calls
 from .interface import Context
 
 __all__ = ["DRAWING", "PipeCall", "Tap", "is_tapped", "tap"]
@@ -30,7 +30,7 @@ _METHODS = calls(Context)
 
 
 class PipeCall:
-    """One call on a context: the method's name, the arguments by name, and what it answers."""
+    """One call on a context: the method's name, the arguments by name, and the result."""
 
     def __init__(self, name: str, arguments: dict[str, Any], method: Callable[..., Any]) -> None:
         self.name, self.arguments = name, arguments

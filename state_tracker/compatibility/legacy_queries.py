@@ -26,7 +26,7 @@ __all__: list[str] = []
 
 UNITS = 8
 
-# What glGetTexEnv answers before anything was set.
+# Initial values of glGetTexEnv.
 _ENV_DEFAULTS: dict[int, float] = {
     GL.TEXTURE_ENV_MODE: GL.MODULATE,
     GL.COMBINE_RGB: GL.MODULATE,

@@ -1,7 +1,7 @@
-"""Somebody watches: every GL call of every context, and what happens around the calls.
+"""Observation of every GL call of every context, and of the events around the calls.
 
-A `Watcher` is installed for the process; contexts made from then on show it their methods, the
-windows they are given and their end. The state tracker knows nothing of what watchers do with it
+A `Watcher` is installed for the process; contexts made from then on report their methods, their
+windows and their end to it. The state tracker does not depend on what watchers do
 (`gallette.capture` writes a file).
 """
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Watcher(Protocol):
-    """What is told of a process's OpenGL."""
+    """The events of a process's OpenGL that are reported to a watcher."""
 
     hidden: int
 
@@ -40,7 +40,7 @@ class Watcher(Protocol):
     def wrap(
         self, gl: Context, function: Function, method: Callable[..., Any]
     ) -> Callable[..., Any]:
-        """What callers get instead of a method."""
+        """The method that callers get instead of the original."""
 
     def window(self, gl: Context, draw: Drawable | None, read: Drawable | None) -> None:
         """Windows became the default framebuffers."""
