@@ -53,10 +53,10 @@ class Watcher(Protocol):
 
 
 class Reader(Protocol):
-    """An observer of programs that read framebuffers: those show pictures without a window."""
+    """An observer of programs that show frames without a window, by reading framebuffers."""
 
     def read(self, gl: Context, width: int, height: int) -> None:
-        """The program has read so many pixels of the read framebuffer's colours."""
+        """The program has read pixels of the read framebuffer's colours."""
 
     def died(self, gl: Context) -> None:
         """A context is about to be released."""
@@ -67,7 +67,7 @@ READERS: list[Reader] = []
 
 
 def watcher() -> Watcher | None:
-    """Who watches contexts that are made now."""
+    """The watcher of contexts that are created now."""
     return WATCHERS[-1] if WATCHERS else None
 
 
@@ -85,7 +85,9 @@ def colors_read(gl: Context, width: int, height: int) -> None:
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Calls the program did not make: reading a window back to show it."""
+    """Suspend watching, for calls that the program did not make: reading a window back to
+    show it.
+    """
     seen = list(WATCHERS)
     for each in seen:
         each.hidden += 1
