@@ -436,7 +436,7 @@ class Context(GLInterface):
         if self.strict:
             raise MisuseError(text) from error
 
-    # -- what the topics ask -----------------------------------------------------------------------
+    # -- services for the topics -------------------------------------------------------------------
 
     def can_draw(self) -> bool:
         """Whether there is a program to draw with. Core profiles draw nothing without one."""
@@ -458,7 +458,7 @@ class Context(GLInterface):
         """The name of this profile in GLSL's API names (they are equal)."""
         return self.profiles[-1]
 
-    # -- life ------------------------------------------------------------------------------------
+    # -- lifetime ----------------------------------------------------------------------------------
 
     def make_current(self) -> None:
         """Make this the current context of the calling thread, for calls through C pointers.

@@ -50,7 +50,7 @@ def _is(value: Any) -> Get:
     return lambda ctx: value
 
 
-# -- what every stage has ------------------------------------------------------------------------
+# -- limits of every stage -------------------------------------------------------------------------
 
 # Name in GL, name in `Limits` of the compiler, name in the caps.
 _STAGES = (

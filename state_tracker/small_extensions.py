@@ -41,7 +41,7 @@ for _name, _twin in (
     register(FUNCTIONS[_name].method, implemented(_twin))
 
 
-# -- GL_ARB_parallel_shader_compile: everything is compiled at once, with any number of threads ----
+# -- GL_ARB_parallel_shader_compile: compilation is always synchronous -----------------------------
 
 
 def _threads(ctx: Context, count: int) -> None:
@@ -58,7 +58,7 @@ gets(
     }
 )
 
-# -- GL_EXT_compiled_vertex_array: a promise that needs nothing done -------------------------------
+# -- GL_EXT_compiled_vertex_array: a hint without effect -------------------------------------------
 
 
 @entry
@@ -128,7 +128,7 @@ def bind_buffer_offset_ext(ctx: Context, target: int, index: int, buffer: int, o
     bind_indexed(ctx, target, index, buffer, offset, 0)
 
 
-# -- GL_EXT_vertex_array: the same arrays, with a count that nobody needs --------------------------
+# -- GL_EXT_vertex_array: core arrays with an unused count -----------------------------------------
 
 
 def _counted(name: str, before: int) -> None:
@@ -172,7 +172,7 @@ def primitive_restart_nv(ctx: Context) -> None:
     ctx.immediate.begin(mode)
 
 
-# -- GL_IBM_multimode_draw_arrays: a mode for every draw, so many bytes apart ----------------------
+# -- GL_IBM_multimode_draw_arrays: a mode for each draw, with a stride -----------------------------
 
 
 def _modes(mode: Pointer, count: int, stride: int) -> list[int]:

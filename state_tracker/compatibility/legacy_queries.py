@@ -108,7 +108,7 @@ def get_lightiv(ctx: Context, light: int, pname: int) -> list[int]:
     return _integers(get_lightfv(ctx, light, pname), pname in colors)
 
 
-# -- texture residence: everything is ------------------------------------------------------------
+# -- texture residence: all textures are resident --------------------------------------------------
 
 
 @entry

@@ -102,7 +102,7 @@ def is_image(name: str) -> bool:
     return IMAGES.fullmatch(_plain_name(name)) is not None
 
 
-# -- how many values a pointer has -----------------------------------------------------------------
+# -- sizes of pointer arguments --------------------------------------------------------------------
 
 Count = Callable[["Context", dict[str, Any]], int]
 _FOUR: frozenset[int] = frozenset(

@@ -118,7 +118,7 @@ def multi_draw_elements_indirect_count(
     multi_draw_elements_indirect(ctx, mode, type, indirect, count, stride)
 
 
-# -- what transform feedback captured --------------------------------------------------------------
+# -- counts of transform feedback ------------------------------------------------------------------
 
 
 def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: int) -> None:

@@ -59,7 +59,7 @@ def _origin(ctx: Context) -> tuple[float, float]:
     return float(np.floor(x + 0.5)), float(np.floor(y + 0.5))
 
 
-# -- where the results go --------------------------------------------------------------------------
+# -- output ----------------------------------------------------------------------------------------
 
 
 def _draw_color(ctx: Context, rgba: Array, transfer: bool = True) -> None:

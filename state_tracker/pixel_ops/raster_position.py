@@ -113,7 +113,7 @@ def set_from_window(ctx: Context, values: Vec) -> None:
     ctx.rendering.raster_position()
 
 
-# -- what fixed function makes of the point --------------------------------------------------------
+# -- fixed-function processing ---------------------------------------------------------------------
 
 
 def _clamped(ctx: Context, color: Vec) -> Vec:

@@ -163,7 +163,7 @@ def end_fragment_shader_ati(ctx: Context) -> None:
     program.finish()
 
 
-# -- what a program consists of --------------------------------------------------------------------
+# -- program definition ----------------------------------------------------------------------------
 
 
 @entry

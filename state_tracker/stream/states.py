@@ -148,7 +148,7 @@ class States:
         """The states of clears, which depend on additional slots."""
         return self._for_clears[self.place.searchsorted(places)]
 
-    # -- what is selected --------------------------------------------------------------------------
+    # -- selections --------------------------------------------------------------------------------
 
     def unit(self, at: Ints) -> Ints:
         """The active texture unit at some commands."""

@@ -148,7 +148,7 @@ def _check_box(image: TexImage, at: Triple, extent: Triple) -> None:
             raise invalid_operation("the box is outside the image")
 
 
-# -- invalidation: contents become undefined, and what was there is as undefined as anything -------
+# -- invalidation: contents become undefined, so they may stay unchanged ---------------------------
 
 
 def _check_invalidated(ctx: Context, name: int, level: int) -> TextureObject:
