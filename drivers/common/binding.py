@@ -45,18 +45,6 @@ __all__ = ["BindingContext"]
 
 State = TypeVar("State")
 
-_SNAPSHOT_FIELDS = (
-    "viewports",
-    "scissors",
-    "framebuffer",
-    "sample_mask",
-    "sample_locations",
-    "min_samples",
-)
-"""Parameters that a repeated draw takes from its snapshot, so that changing them does not start a
-new epoch.
-"""
-
 
 def _replaced(old: tuple[State, ...], start: int, states: Sequence[State]) -> tuple[State, ...]:
     """`old` with `states` from `start` on; slots between them that were never set are like the
@@ -129,10 +117,7 @@ class BindingContext(Context):
         """Bind a parameter."""
         if getattr(self.bound, name) != value:
             self.changing()
-            setattr(self.bound, name, value)
-            self.bound.revision += 1
-            if name not in _SNAPSHOT_FIELDS:
-                self.bound.epoch += 1
+            self.bound.set(name, value)
             self.rebound()
 
     def _bind(self, name: str, handle: Handle) -> None:
@@ -261,9 +246,7 @@ class BindingContext(Context):
         if tuple(planes) == self.bound.clip_planes:
             return
         self.changing()
-        self.bound.clip_planes = tuple(planes)
-        self.bound.revision += 1
-        self.bound.epoch += 1
+        self.bound.set("clip_planes", tuple(planes))
         for stage in self.bound.stages:
             self.stage_rebound(stage)
 
