@@ -70,7 +70,7 @@ class HostContext(MemoryContext):
         self._states.witness = witness
         self.bound.epoch += 1
 
-    # -- what changes --------------------------------------------------------------------------
+    # -- changes of contents -----------------------------------------------------------------------
 
     def settle(self) -> None:
         try:
