@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Shader, Stage
+from gallette.drivers.common.memory.clear import ClearValues
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.resource import transfer_map, transfer_unmap
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
-from gallette.pipe.formats import Format
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Fence, Handle
 from gallette.pipe.resource import Resource, Transfer
 from gallette.pipe.state import (
@@ -37,10 +37,11 @@ from .blits import blit_on_device, copy_on_device
 from .clears import clear_on_device, clear_rect_on_device
 from .copies import download, upload
 from .draw import Draws
+from .internal import Internal
 from .memory.resources import VulkanBuffer, VulkanTexture
 from .queries import Queries, VulkanQuery
 from .rendering import Rendering
-from .samples import read_samples
+from .samples import read_samples, write_samples
 
 if TYPE_CHECKING:
     from .screen import VulkanScreen
@@ -76,6 +77,7 @@ class VulkanContext(MemoryContext):
         self.queries = Queries(self.stream)
         self.rendering = Rendering(self)
         self.draws = Draws(self)
+        self.internal = Internal(self)
         self.stream.before_submit = self.rendering.end
         self.stream.after_submit = self.draws.forget
 
@@ -111,7 +113,12 @@ class VulkanContext(MemoryContext):
             levels = tuple(levels)
             if resource.newer_mirror.intersection(levels):
                 self.rendering.end()
-                upload(self.stream, resource, levels)
+                self.stream.prepare(resource.image, resource.format.aspect)
+                if resource.samples > 1 and resource.writes:
+                    resource.newer_mirror.clear()
+                    write_samples(self, resource)
+                else:
+                    upload(self.stream, resource, levels)
         self.stream.batch.uses(resource.image, write)
         if write:
             resource.device_wrote(levels)
@@ -160,24 +167,13 @@ class VulkanContext(MemoryContext):
         color_mask: ColorMask = EVERY_CHANNEL,
         stencil_mask: int = 0xFF,
     ) -> None:
-        if self.skipped:
-            return
-        whole = all(color_mask) and (stencil_mask & 0xFF == 0xFF)
-        if whole and clear_on_device(self, flags, color, depth, stencil, scissor):
-            return
-        framebuffer = self.bound.framebuffer
-        for index, surface in enumerate((*framebuffer.cbufs, framebuffer.zsbuf)):
-            is_depth = index == len(framebuffer.cbufs)
-            wanted = (
-                ClearFlags.DEPTH | ClearFlags.STENCIL if is_depth else ClearFlags.COLOR0 << index
-            )
-            if surface is not None and flags & wanted:
-                self.on_host(surface.resource, (surface.level,), write=True)
-        super().clear(flags, color, depth, stencil, scissor, color_mask, stencil_mask)
+        if not self.skipped:
+            values = ClearValues(color, depth, stencil, color_mask, stencil_mask)
+            clear_on_device(self, flags, values, scissor)
 
     def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
-        if not clear_rect_on_device(self, surface, ClearFlags.COLOR0, color, 0.0, 0, rect):
-            self.on_host(surface.resource, (surface.level,), write=True)
+        values = ClearValues(color, 0.0, 0)
+        if not clear_rect_on_device(self, surface, ClearFlags.COLOR0, values, rect):
             super().clear_render_target(surface, color, rect)
 
     def clear_depth_stencil(
@@ -189,19 +185,13 @@ class VulkanContext(MemoryContext):
         rect: ScissorState,
         stencil_writemask: int = 0xFF,
     ) -> None:
-        whole = stencil_writemask & 0xFF == 0xFF
-        zero = (0.0, 0.0, 0.0, 0.0)
-        if whole and clear_rect_on_device(self, surface, flags, zero, depth, stencil, rect):
-            return
-        self.on_host(surface.resource, (surface.level,), write=True)
-        super().clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
+        values = ClearValues((0.0,) * 4, depth, stencil, stencil_mask=stencil_writemask)
+        if not clear_rect_on_device(self, surface, flags, values, rect):
+            super().clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
 
     def blit(self, info: BlitInfo) -> None:
-        if self.skipped or blit_on_device(self, info):
-            return
-        self.on_host(info.src, (info.src_level,))
-        self.on_host(info.dst, (info.dst_level,), write=True)
-        super().blit(info)
+        if not self.skipped and not blit_on_device(self, info):
+            super().blit(info)
 
     def resource_copy_region(
         self,
@@ -215,24 +205,8 @@ class VulkanContext(MemoryContext):
         src_box: Box,
     ) -> None:
         origin = (dst_x, dst_y, dst_z)
-        if copy_on_device(self, dst, dst_level, origin, src, src_level, src_box):
-            return
-        self.on_host(src, (src_level,))
-        self.on_host(dst, (dst_level,), write=True)
-        super().resource_copy_region(dst, dst_level, *origin, src, src_level, src_box)
-
-    def generate_mipmap(
-        self,
-        resource: Resource,
-        format: Format,
-        base_level: int,
-        last_level: int,
-        first_layer: int,
-        last_layer: int,
-    ) -> None:
-        self.on_host(resource, range(base_level, last_level + 1))
-        self.on_host(resource, range(base_level + 1, last_level + 1), write=True)
-        super().generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
+        if not copy_on_device(self, dst, dst_level, origin, src, src_level, src_box):
+            super().resource_copy_region(dst, dst_level, *origin, src, src_level, src_box)
 
     # -- transfers -------------------------------------------------------------------------------
 
@@ -312,6 +286,7 @@ class VulkanContext(MemoryContext):
 
     def destroy(self) -> None:
         self.rendering.end()
+        self.internal.destroy()
         try:
             super().destroy()
         finally:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from gallette.compiler.errors import GalletteError
 from gallette.drivers.common.memory.storage import level_bytes, level_offsets
 from gallette.pipe.codecs import pack, unpack
 from gallette.pipe.resource import level_extent
@@ -38,11 +37,7 @@ def upload(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> Non
         return
     texture.newer_mirror.difference_update(wanted)
     image = texture.image
-    fresh = not image.prepared
-    stream.prepare(image, texture.format.aspect)
     if texture.samples > 1:
-        if not fresh:
-            raise GalletteError("the samples of a texture cannot be written by the host")
         _clear(stream, texture)
         return
     stream.barrier()
