@@ -23,7 +23,7 @@ from .memory.resources import VulkanBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES
 from .pipeline.state import pipeline_key, vertex_inputs, vertex_layout
-from .selection import Selection, select, texture_facts
+from .selection import Selection, folds, select, texture_facts
 from .spirv.system import PUSHED
 from .variants import ComputeKey
 
@@ -263,7 +263,8 @@ class Draws:
             raise GalletteError(f"a grid of {grid} workgroups is too large for the device")
         context.rendering.end()
         block = info.block if shader.shader.info.workgroup_size_variable else None
-        program = shader.variant_for(ComputeKey(block)).program
+        key = ComputeKey(block, folds(context.bound, Stage.COMPUTE))
+        program = shader.variant_for(key).program
         pipeline = context.screen.pipelines.compute(program)
         self.descriptors.reside(pipeline.link)
         context.stream.barrier()

@@ -33,6 +33,8 @@ class VulkanVertexKey(VertexKey, EmitOptions):
     clip_points: bool = steers(False, "points beside the view are to be dropped")
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
     stream_output: StreamOutputInfo | None = steers(None, "what is captured")  # noqa: RUF009
+    smooth_points: bool = steers(False, "points are larger by what smoothing takes")
+    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class VulkanFragmentKey(FragmentKey, EmitOptions):
     quads: str = steers("", "triangles that are one primitive of OpenGL")
     alpha_to_red: bool = steers(False, "the first colour buffer keeps alpha only")
     swizzles: tuple[Any, ...] = steers((), "how results of comparisons are spread")
+    smooth_points: bool = steers(False, "points are circles, of whose pixels alpha tells the share")
+    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class ComputeKey(EmitOptions):
     """Of compute shaders."""
 
     block: tuple[int, int, int] | None = steers(None, "the size of a workgroup")
+    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
 
 
 class VulkanCompiler(VariantCompiler[Any, Program]):

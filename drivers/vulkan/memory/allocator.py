@@ -1,13 +1,17 @@
 """Device memory in blocks: parts of a block are given out first-fit, and mapped blocks are arrays.
 
-A part gives its bytes back when the last reference to it goes. A block is freed by Python's own
-counting, too: a NumPy view of mapped memory keeps its block, and so the device, alive.
+A part gives its bytes back when the last reference to it goes. That may be in any thread, and in
+the midst of an allocation: the part only queues them, and the next allocation takes them in. A
+block is freed by Python's own counting, too: a NumPy view of mapped memory keeps its block, and so
+the device.
 """
 
 from __future__ import annotations
 
 import ctypes
 import sys
+import threading
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -44,6 +48,7 @@ class _Block:
 
     def __init__(self, device: Device, size: int, kind: int, mapped: bool) -> None:
         self.free = [(0, size)]  # offsets and sizes, in order
+        self.returned: deque[tuple[int, int]] = deque()  # parts that nothing refers to any more
         self.memory = _Memory(device, size, kind)
         self.bytes: npt.NDArray[np.uint8] | None = None
         if mapped:
@@ -55,6 +60,8 @@ class _Block:
 
     def take(self, size: int, align: int) -> int | None:
         """The offset of a free part, or None."""
+        while self.returned:
+            self._join(*self.returned.popleft())
         for index, (start, length) in enumerate(self.free):
             at = -(-start // align) * align
             left = start + length - (at + size)
@@ -65,7 +72,7 @@ class _Block:
                 return at
         return None
 
-    def give_back(self, offset: int, size: int) -> None:
+    def _join(self, offset: int, size: int) -> None:
         """Join a part with its free neighbours."""
         free = sorted([*self.free, (offset, size)])
         joined = [free[0]]
@@ -93,7 +100,7 @@ class Part:
         return self._block.memory.handle
 
     def __del__(self) -> None:
-        self._block.give_back(self.offset, self.size)
+        self._block.returned.append((self.offset, self.size))
 
 
 class Allocator:
@@ -101,6 +108,7 @@ class Allocator:
 
     def __init__(self, device: Device) -> None:
         self.device = device
+        self._lock = threading.Lock()  # contexts of several threads allocate
         self._blocks: dict[tuple[int, bool, bool], list[_Block]] = {}
 
     def _kind(self, bits: int, mapped: bool) -> int:
@@ -123,16 +131,18 @@ class Allocator:
     def allocate(self, size: int, align: int, bits: int, mapped: bool, image: bool) -> Part:
         """So many bytes of a memory type among `bits`."""
         size = -(-size // 64) * 64
-        key = (self._kind(bits, mapped), mapped, image)
-        blocks = self._blocks.setdefault(key, [])
-        if size <= BLOCK // 4:
+        kind = self._kind(bits, mapped)
+        if size > BLOCK // 4:
+            block = _Block(self.device, size, kind, mapped)
+            block.take(size, align)
+            return Part(block, 0, size)
+        with self._lock:
+            blocks = self._blocks.setdefault((kind, mapped, image), [])
             for block in blocks:
                 at = block.take(size, align)
                 if at is not None:
                     return Part(block, at, size)
-        block = _Block(self.device, max(size, BLOCK) if size <= BLOCK // 4 else size, *key[:2])
-        if size <= BLOCK // 4:
+            block = _Block(self.device, BLOCK, kind, mapped)
             blocks.append(block)
-        at = block.take(size, align)
-        assert at is not None
-        return Part(block, at, size)
+            block.take(size, align)
+            return Part(block, 0, size)

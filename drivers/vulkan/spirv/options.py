@@ -24,6 +24,8 @@ class EmitOptions:
     sample_shading: Any = False
     alpha_to_red: Any = False
     swizzles: Any = ()
+    folds: Any = ()
+    smooth_points: Any = False
     stream_output: Any = None
     quads: Any = ""
     block: Any = None

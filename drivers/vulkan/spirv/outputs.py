@@ -6,6 +6,8 @@ that are not in force, colours for every buffer, and the copies transform feedba
 
 from __future__ import annotations
 
+import numpy as np
+
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.questions import const_int
@@ -15,6 +17,7 @@ from gallette.compiler.spirv.emit.values import Value
 from .code import DriverCode, handles
 from .inputs import per_vertex_length
 from .interface import CLIP_SLOTS, CULL_SLOTS
+from .system import SMOOTH_RIM
 
 __all__ = ["XFB_SLOT", "flush_fragment", "flush_vertex", "private_output"]
 
@@ -153,6 +156,11 @@ def flush_vertex(c: DriverCode) -> None:
             size = c.values.swizzle(values[VaryingSlot.PSIZ], (0,))
         else:
             size = c.as_float(c.pushed(POINT_SIZE_WORD))
+        if c.options.smooth_points:
+            rim = np.float32(SMOOTH_RIM).view(np.uint32)
+            one, more = (c.values.constant("f", 32, (x,)).id for x in (0x3F800000, int(rim)))
+            least = b.ext("FMax", f32, size.id, one)
+            size = Value(b.op("OpFAdd", f32, least, more), "f", 32, 1)
         if c.options.point_size != "written" or VaryingSlot.PSIZ in values:
             b.do("OpStore", interface.builtin_array("Output", "PointSize", f32, 0), size.id)
     _capture(c, values)
@@ -264,6 +272,12 @@ def _color(c: DriverCode, number: int, dual: int, kind: str, value: Value) -> No
         c.b.decorate(id, "Location", number)
         if dual:
             c.b.decorate(id, "Index", 1)
+    share = c.b.known.get(("coverage",))
+    if share is not None and kind == "f":
+        f32 = c.b.float_type()
+        alpha = c.b.op("OpFMul", f32, c.values.swizzle(value, (3,)).id, share)
+        id4 = c.b.op("OpCompositeInsert", interface.vec4(), alpha, value.id, 3)
+        value = Value(id4, "f", 32, 4)
     if c.options.alpha_to_red and number == 0:
         value = c.values.swizzle(value, (3, 3, 3, 3))
     c.b.do("OpStore", id, value.id)

@@ -38,7 +38,8 @@ _BASIC_FORMATS = frozenset(
 
 
 class DriverTextures(Textures):
-    """Lookups whose texture is known; coordinates of rectangles are divided by its size."""
+    """Lookups whose texture is known. Coordinates of rectangles are divided by its size, and those
+    of wrap modes that Vulkan does not have are mirrored or clamped."""
 
     def __init__(self, c: DriverCode, tex: Tex, number: int) -> None:
         super().__init__(c.memory)
@@ -67,20 +68,29 @@ class DriverTextures(Textures):
 
     def coord(self, tex: Tex, count: int) -> Value:
         coord = super().coord(tex, count)
-        if tex.dim is not Dim.RECT:
-            return coord
-        b = self.b
-        b.capability("ImageQuery")
-        two = self.values.type("u", 32, 2)
-        size = b.op("OpImageQuerySizeLod", two, self.image_of(self.sampled, None), b.uint(0))
-        floats = b.op("OpConvertUToF", self.values.type("f", 32, 2), size)
-        pair = self.values.swizzle(coord, (0, 1))
-        id = b.op("OpFDiv", self.values.type("f", 32, 2), pair.id, floats)
-        if coord.components > 2:
-            rest = self.values.swizzle(coord, tuple(range(2, coord.components)))
-            type = self.values.type("f", 32, coord.components)
-            id = b.op("OpCompositeConstruct", type, id, rest.id)
-        return Value(id, "f", 32, coord.components)
+        parts = [self.values.swizzle(coord, (i,)).id for i in range(coord.components)]
+        b, f32 = self.b, self.b.float_type()
+        if tex.dim is Dim.RECT:
+            b.capability("ImageQuery")
+            two = self.values.type("u", 32, 2)
+            size = b.op("OpImageQuerySizeLod", two, self.image_of(self.sampled, None), b.uint(0))
+            floats = b.op("OpConvertUToF", self.values.type("f", 32, 2), size)
+            for i in (0, 1):
+                scale = b.op("OpCompositeExtract", f32, floats, i)
+                parts[i] = b.op("OpFDiv", f32, parts[i], scale)
+        folds = dict(self.c.options.folds).get(tex.sampler_index, ())
+        if folds and tex.dim is not Dim.CUBE and tex.src("offset") is None:
+            # Less than one by the least there is: one is a texel beyond the last.
+            zero, one = (self.values.constant("f", 32, (bits,)).id for bits in (0, 0x3F7FFFFF))
+            for i, fold in enumerate(folds[: tex.dim.coordinates]):
+                if "mirror" in fold:
+                    parts[i] = b.ext("FAbs", f32, parts[i])
+                if "clamp" in fold:
+                    parts[i] = b.ext("FClamp", f32, parts[i], zero, one)
+        if len(parts) == 1:
+            return Value(parts[0], "f", 32, 1)
+        type = self.values.type("f", 32, len(parts))
+        return Value(b.op("OpCompositeConstruct", type, *parts), "f", 32, len(parts))
 
     def query(self, tex: Tex, image: int, type: object) -> None:
         b = self.b
