@@ -200,6 +200,8 @@ class Draws:
         floats[PUSHED["point_size"]] = bound.rasterizer.state.point_size
         floats[PUSHED["alpha_ref"]] = bound.depth_stencil_alpha.state.alpha_ref_value
         words[PUSHED["num_samples"]] = max(1, bound.framebuffer.samples)
+        place = PUSHED["sub_pixel"]
+        floats[place : place + 2] = [1 / (256 * size) for size in bound.viewports[0].scale[:2]]
         levels = PUSHED["levels"]
         floats[levels : levels + 6] = info.patch_levels
         data = words.tobytes()

@@ -85,6 +85,7 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
                 clip_points=out is Primitive.POINTS
                 and raster.point_clip_sides
                 and not raster.rasterizer_discard,
+                snap_points=points and not (raster.point_quad_rasterization or smooth),
                 stream_output=shader.stream_output if capturing else None,
                 smooth_points=smooth,
                 folds=folds(bound, shader.stage),

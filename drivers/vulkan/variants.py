@@ -31,6 +31,7 @@ class VulkanVertexKey(VertexKey, EmitOptions):
     clip_mask: int = steers(0, "clip distances that are in force")
     point_size: str = steers("", "where the size of points comes from")
     clip_points: bool = steers(False, "points beside the view are to be dropped")
+    snap_points: bool = steers(False, "positions of points are rounded as OpenGL does it")
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
     stream_output: StreamOutputInfo | None = steers(None, "what is captured")  # noqa: RUF009
     smooth_points: bool = steers(False, "points are larger by what smoothing takes")

@@ -17,6 +17,7 @@ class EmitOptions:
     clip_mask: Any = 0
     point_size: Any = ""
     clip_points: Any = False
+    snap_points: Any = False
     upper_left: Any = True
     color_buffers: Any = 1
     zero_inputs: Any = ()

@@ -17,13 +17,12 @@ from gallette.compiler.spirv.emit.values import Value
 from .code import DriverCode, handles
 from .inputs import per_vertex_length
 from .interface import CLIP_SLOTS, CULL_SLOTS
-from .system import SMOOTH_RIM
+from .system import PUSHED, SMOOTH_RIM
 
 __all__ = ["XFB_SLOT", "flush_fragment", "flush_vertex", "private_output"]
 
 XFB_SLOT = 1000
 """Slots of outputs that exist only to be captured begin here."""
-POINT_SIZE_WORD = 3
 _INTEGERS = {VaryingSlot.PRIMITIVE_ID: "PrimitiveId", VaryingSlot.LAYER: "Layer",
              VaryingSlot.VIEWPORT: "ViewportIndex"}  # fmt: skip
 _LEVELS = {VaryingSlot.TESS_LEVEL_OUTER: ("TessLevelOuter", 4),
@@ -140,6 +139,8 @@ def flush_vertex(c: DriverCode) -> None:
         value = values[slot] = _kept(c, slot)
         if slot == VaryingSlot.POS:
             place = interface.builtin_array("Output", "Position", vec4, 0)
+            if c.options.snap_points:
+                value = _snapped(c, value)
             b.do("OpStore", place, _beside(c, value) if c.options.clip_points else value.id)
         elif slot in _INTEGERS:
             name, int32 = _INTEGERS[VaryingSlot(slot)], b.int_type(32, True)
@@ -155,7 +156,7 @@ def flush_vertex(c: DriverCode) -> None:
         if c.options.point_size != "state" and VaryingSlot.PSIZ in values:
             size = c.values.swizzle(values[VaryingSlot.PSIZ], (0,))
         else:
-            size = c.as_float(c.pushed(POINT_SIZE_WORD))
+            size = c.as_float(c.pushed(PUSHED["point_size"]))
         if c.options.smooth_points:
             rim = np.float32(SMOOTH_RIM).view(np.uint32)
             one, more = (c.values.constant("f", 32, (x,)).id for x in (0x3F800000, int(rim)))
@@ -164,6 +165,20 @@ def flush_vertex(c: DriverCode) -> None:
         if c.options.point_size != "written" or VaryingSlot.PSIZ in values:
             b.do("OpStore", interface.builtin_array("Output", "PointSize", f32, 0), size.id)
     _capture(c, values)
+
+
+def _snapped(c: DriverCode, position: Value) -> Value:
+    """A point's position a sub-pixel to the right and up.
+
+    A square whose edges run through the centres of pixels covers the left and lower ones of them
+    in Vulkan, the others in OpenGL, where positions of points are rounded upwards.
+    """
+    b, f32 = c.b, c.b.float_type()
+    parts = [c.values.swizzle(position, (i,)).id for i in range(4)]
+    for axis in (0, 1):
+        step = c.as_float(c.pushed(PUSHED["sub_pixel"] + axis)).id
+        parts[axis] = b.op("OpFAdd", f32, parts[axis], b.op("OpFMul", f32, step, parts[3]))
+    return Value(b.op("OpCompositeConstruct", c.interface.vec4(), *parts), "f", 32, 4)
 
 
 def _beside(c: DriverCode, position: Value) -> int:

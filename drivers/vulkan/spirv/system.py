@@ -14,7 +14,7 @@ from .program import Open
 __all__ = ["PARAMETERS", "PUSHED", "SMOOTH_RIM", "point_coverage", "stipple"]
 
 PUSHED = {"base_vertex": 0, "first_vertex": 1, "draw_id": 2, "point_size": 3, "alpha_ref": 4,
-          "num_samples": 5, "levels": 8}  # fmt: skip
+          "num_samples": 5, "sub_pixel": 6, "levels": 8}  # fmt: skip
 """Push constants by the word they are at."""
 SMOOTH_RIM = 2.0
 """By how much smooth points are drawn larger: all pixels the circle touches are to be covered."""
