@@ -19,14 +19,13 @@ from gallette.drivers.vulkan.api.binding import array, byref, make, struct
 from gallette.drivers.vulkan.api.errors import DEVICE_LOST, VulkanError
 from gallette.drivers.vulkan.device.device import Device
 
-from .memory.allocator import Allocator
+from .memory.allocator import ALIGN, Allocator
 from .memory.storage import DeviceBuffer, DeviceImage, Used
 
-__all__ = ["ALIGN", "Batch", "Stream"]
+__all__ = ["Batch", "Stream"]
 
-ALIGN = 256
-"""Where uniforms begin: what every device's offset alignment divides."""
 _RING = 1 << 18
+_BLOCK = 1 << 16  # the range of a uniform block's descriptor, which must not leave the buffer
 _POOL_SETS = 256
 _POOL_SIZES = ((6, 512), (8, 512), (1, 2048), (7, 512), (3, 256), (4, 256), (5, 256))
 """Descriptors of a pool: VkDescriptorType and how many."""
@@ -98,16 +97,16 @@ class Batch:
         """Uniform memory to be written: the buffer, the offset and the bytes."""
         kit = self.kit
         if size > _RING:
-            own = DeviceBuffer(kit.device, kit.allocator, size)
+            own = DeviceBuffer(kit.device, kit.allocator, size + _BLOCK)
             self.keeps.add(own)
-            return own.handle, 0, own.bytes[:size]
+            return own.handle, own.offset, own.bytes[:size]
         if self._at + size > _RING:
             self._ring, self._at = self._ring + 1, 0
         if self._ring >= len(kit.rings):
-            kit.rings.append(DeviceBuffer(kit.device, kit.allocator, _RING + 65536))
+            kit.rings.append(DeviceBuffer(kit.device, kit.allocator, _RING + _BLOCK))
         ring, at = kit.rings[self._ring], self._at
         self._at += -(-size // ALIGN) * ALIGN
-        return ring.handle, at, ring.bytes[at : at + size]
+        return ring.handle, ring.offset + at, ring.bytes[at : at + size]
 
     def descriptor_set(self, layout: int) -> int:
         """A set of descriptors that lives as long as the batch."""

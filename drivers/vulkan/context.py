@@ -38,6 +38,7 @@ from .clears import clear_on_device, clear_rect_on_device
 from .copies import download, upload
 from .draw import Draws
 from .internal import Internal
+from .memory.formats import DEPTH, STENCIL
 from .memory.resources import VulkanBuffer, VulkanTexture
 from .queries import Queries, VulkanQuery
 from .rendering import Rendering
@@ -95,13 +96,7 @@ class VulkanContext(MemoryContext):
                     read_samples(self, resource)
                 else:
                     download(self.stream, resource, levels)
-            gpu = resource.gpu
-            gpu.wait(write=False)
             if write:
-                if gpu.busy and gpu.size <= _RENAMED:
-                    resource.replace()
-                else:
-                    gpu.wait(write=True)
                 resource.host_wrote(levels)
         elif isinstance(resource, VulkanBuffer):
             resource.gpu.wait(write)
@@ -111,7 +106,7 @@ class VulkanContext(MemoryContext):
         assert isinstance(resource, VulkanTexture)
         if resource.newer_mirror:
             levels = tuple(levels)
-            if resource.newer_mirror.intersection(levels):
+            if not resource.newer_mirror.keys().isdisjoint(levels):
                 self.rendering.end()
                 self.stream.prepare(resource.image, resource.format.aspect)
                 if resource.samples > 1 and resource.writes:
@@ -213,9 +208,16 @@ class VulkanContext(MemoryContext):
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
         self.raise_failure()
         write = bool(flags & MapFlags.WRITE)
-        if isinstance(resource, VulkanBuffer) and write and not flags & MapFlags.READ:
-            self._make_writable(resource, flags)
-        elif not flags & MapFlags.UNSYNCHRONIZED or not isinstance(resource, VulkanBuffer):
+        if isinstance(resource, VulkanTexture):
+            whole = resource.stored is not None or resource.samples > 1
+            whole = whole or resource.format.aspect == DEPTH | STENCIL
+            if not flags & MapFlags.DISCARD_RANGE or whole:
+                self.on_host(resource, (level,))
+            if write:
+                resource.host_wrote((level,), None if whole else box)
+        elif write and not flags & MapFlags.READ:
+            self._make_writable(resource, flags)  # type: ignore[arg-type]
+        elif not flags & MapFlags.UNSYNCHRONIZED:
             self.on_host(resource, (level,), write)
         return transfer_map(resource, level, flags, box)  # type: ignore[arg-type]
 
@@ -230,7 +232,6 @@ class VulkanContext(MemoryContext):
             gpu.wait(write=True)
         else:
             buffer.replace()
-            self.draws.buffers_moved()
 
     def transfer_unmap(self, transfer: Transfer) -> None:
         transfer_unmap(transfer)

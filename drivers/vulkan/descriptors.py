@@ -41,7 +41,6 @@ class Descriptors:
 
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
-        self.stale = False
         self.forget()
 
     def forget(self) -> None:
@@ -182,7 +181,7 @@ class Descriptors:
 
     def _zeros(self) -> Row:
         zeros = self.context.screen.samplers.zeros()
-        return zeros.handle, 0, zeros.size
+        return zeros.handle, zeros.offset, zeros.size
 
     def _uniform(self, batch: Batch, stage: Stage, bindings: StageBindings, number: int) -> Row:
         block = bindings.constants[number] if number < len(bindings.constants) else None
@@ -197,7 +196,7 @@ class Descriptors:
         if size <= 0:
             return self._zeros()
         batch.uses(resource.gpu, write=False)
-        return resource.gpu.handle, block.offset, size
+        return resource.gpu.handle, resource.gpu.offset + block.offset, size
 
     def _storage(self, batch: Batch, bindings: StageBindings, number: int) -> Row:
         bound = bindings.buffers[number] if number < len(bindings.buffers) else None
@@ -209,7 +208,7 @@ class Descriptors:
         if size <= 0:
             return self._zeros()
         batch.uses(resource.gpu, write=False)
-        return resource.gpu.handle, bound.offset, size
+        return resource.gpu.handle, resource.gpu.offset + bound.offset, size
 
     def _parameter_block(self, batch: Batch) -> Row:
         bound = self.context.bound

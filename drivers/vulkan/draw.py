@@ -68,11 +68,6 @@ class Draws:
         for variant in shader.variants.values():
             self.context.screen.pipelines.forget(variant.program)
 
-    def buffers_moved(self) -> None:
-        """A buffer has other memory: bindings name the old one."""
-        self._vertices = None
-        self.descriptors.stale = True
-
     # -- draws -----------------------------------------------------------------------------------
 
     def draw(self, info: DrawInfo) -> None:
@@ -137,7 +132,8 @@ class Draws:
             )
         elif index is not None:
             kind = {1: 1000265000, 2: 0, 4: 1}[info.index_size]
-            vk.vkCmdBindIndexBuffer(commands, index.gpu.handle, info.index_offset, kind)
+            at = index.gpu.offset + info.index_offset
+            vk.vkCmdBindIndexBuffer(commands, index.gpu.handle, at, kind)
             vk.vkCmdDrawIndexed(
                 commands, info.count, info.instance_count, info.start, info.index_bias,
                 info.start_instance,
@@ -222,17 +218,17 @@ class Draws:
         return buffer
 
     def _reside_vertices(self, pipeline: Pipeline) -> Any:
-        """Buffers and offsets by binding."""
+        """Buffers, offsets and sizes by binding."""
         batch: Batch = self.context.stream.batch
         found = []
         for bound in vertex_inputs(self.context, pipeline.link.programs[0].doubles):
             if bound is None:
                 zeros = self.context.screen.samplers.zeros()
-                found.append((zeros.handle, 0))
+                found.append((zeros.handle, zeros.offset, zeros.size))
                 continue
             gpu, offset = bound
             batch.uses(gpu, write=False)
-            found.append((gpu.handle, offset))
+            found.append((gpu.handle, gpu.offset + offset, max(gpu.size - offset, 0)))
         return tuple(found)
 
     def _bind_vertices(self, commands: int, inputs: Any) -> None:
@@ -240,9 +236,9 @@ class Draws:
             return
         self._vertices = inputs
         count = len(inputs)
-        buffers = (ctypes.c_uint64 * count)(*[handle for handle, _ in inputs])
-        offsets = (ctypes.c_uint64 * count)(*[offset for _, offset in inputs])
-        self.vk.vkCmdBindVertexBuffers(commands, 0, count, byref(buffers), byref(offsets))
+        columns = [(ctypes.c_uint64 * count)(*column) for column in zip(*inputs, strict=True)]
+        # Sizes, because the buffer goes on after what is bound of it.
+        self.vk.vkCmdBindVertexBuffers2(commands, 0, count, *map(byref, columns), None)
 
     # -- compute ---------------------------------------------------------------------------------
 

@@ -92,8 +92,8 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
             )
         programs.append(_linked(shader, key, programs))
     if fragment is not None:
-        key = _fragment_key(bound, fragment, out, samples)
-        wanted = replace(key, quads=_QUADS.get(mode, ""), smooth_points=smooth)
+        wanted = _fragment_key(bound, fragment, out, samples)
+        wanted = replace(wanted, quads=_QUADS.get(mode, ""), smooth_points=smooth)
         programs.append(_linked(fragment, wanted, programs))
     return Selection(
         tuple(programs),

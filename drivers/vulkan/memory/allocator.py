@@ -12,6 +12,7 @@ import ctypes
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,12 @@ from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.vulkan.api.binding import byref, make
 from gallette.drivers.vulkan.device.device import Device
 
-__all__ = ["Allocator", "Part"]
+__all__ = ["ALIGN", "Allocator", "Part"]
 
 BLOCK = 16 << 20
+ALIGN = 256
+"""Where parts of buffers begin: what every device's offset alignment divides."""
+_BUFFERS = -1
 _DEVICE_LOCAL, _VISIBLE, _COHERENT, _CACHED = 1, 2, 4, 8
 
 
@@ -43,20 +47,31 @@ class _Memory:
             self.device.drop("Memory", self.handle)
 
 
-class _Block:
-    """One allocation, of which parts are given out."""
+_BUFFER_USAGE = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x20 | 0x40 | 0x80 | 0x100
+"""Transfers, texel buffers, uniform, storage, index and vertex buffers, indirect parameters."""
+_STREAM_OUTPUT = 0x800 | 0x1000
 
-    def __init__(self, device: Device, size: int, kind: int, mapped: bool) -> None:
+
+class _Block:
+    """One allocation, of which parts are given out; for buffers, one buffer that is all of it."""
+
+    def __init__(self, device: Device, size: int, kind: int, buffer: int = 0) -> None:
         self.free = [(0, size)]  # offsets and sizes, in order
         self.returned: deque[tuple[int, int]] = deque()  # parts that nothing refers to any more
+        self.device, self.buffer = device, buffer
         self.memory = _Memory(device, size, kind)
         self.bytes: npt.NDArray[np.uint8] | None = None
-        if mapped:
+        if buffer:
             where, handle = ctypes.c_void_p(), self.memory.handle
+            device.vk.vkBindBufferMemory(device.handle, buffer, handle, 0)
             device.vk.vkMapMemory(device.handle, handle, 0, size, 0, byref(where))
             raw: Any = (ctypes.c_uint8 * size).from_address(where.value or 0)
             raw.owner = self.memory  # views hold the array, and with it the memory
             self.bytes = np.frombuffer(raw, np.uint8)
+
+    def __del__(self) -> None:
+        if self.buffer and not sys.is_finalizing():
+            self.device.drop("Buffer", self.buffer)
 
     def take(self, size: int, align: int) -> int | None:
         """The offset of a free part, or None."""
@@ -86,30 +101,41 @@ class _Block:
 
 
 class Part:
-    """Bytes of a block; `bytes` where it is mapped."""
+    """Bytes of a block: of memory, for an image, or of a mapped buffer."""
 
-    __slots__ = ("_block", "bytes", "offset", "size")
+    __slots__ = ("_block", "offset", "size")
 
     def __init__(self, block: _Block, offset: int, size: int) -> None:
         self._block, self.offset, self.size = block, offset, size
-        self.bytes = None if block.bytes is None else block.bytes[offset : offset + size]
 
     @property
     def memory(self) -> int:
-        """The handle to bind."""
+        """The memory to bind."""
         return self._block.memory.handle
+
+    @property
+    def buffer(self) -> int:
+        """The buffer it is a part of."""
+        return self._block.buffer
+
+    @property
+    def bytes(self) -> npt.NDArray[np.uint8]:
+        """The bytes, mapped."""
+        assert self._block.bytes is not None
+        return self._block.bytes[self.offset : self.offset + self.size]
 
     def __del__(self) -> None:
         self._block.returned.append((self.offset, self.size))
 
 
 class Allocator:
-    """Gives out parts of blocks, of one kind each: mapped or not, for buffers or images."""
+    """Gives out parts of blocks, of one kind each."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self._lock = threading.Lock()  # contexts of several threads allocate
-        self._blocks: dict[tuple[int, bool, bool], list[_Block]] = {}
+        self._blocks: dict[int, list[_Block]] = {}
+        self._usage = _BUFFER_USAGE | _STREAM_OUTPUT * device.feature("transformFeedback")
 
     def _kind(self, bits: int, mapped: bool) -> int:
         """The memory type that suits best."""
@@ -128,21 +154,37 @@ class Allocator:
             raise OutOfMemoryError("the device has no memory of the kind that is needed")
         return found
 
-    def allocate(self, size: int, align: int, bits: int, mapped: bool, image: bool) -> Part:
-        """So many bytes of a memory type among `bits`."""
+    def _buffers(self, size: int) -> _Block:
+        """A block that is one buffer for every purpose."""
+        device, needs = self.device, make("VkMemoryRequirements")
+        buffer = device.new("Buffer", size=size, usage=self._usage)
+        device.vk.vkGetBufferMemoryRequirements(device.handle, buffer, byref(needs))
+        kind = self._kind(needs.memoryTypeBits, mapped=True)
+        return _Block(device, max(size, needs.size), kind, buffer)
+
+    def buffer(self, size: int) -> Part:
+        """So many bytes of a buffer."""
+        return self._part(_BUFFERS, size, ALIGN, self._buffers)
+
+    def image(self, needs: Any) -> Part:
+        """Memory for an image's VkMemoryRequirements."""
+        kind = self._kind(needs.memoryTypeBits, mapped=False)
+        align = max(needs.alignment, 64)
+        return self._part(kind, needs.size, align, lambda size: _Block(self.device, size, kind))
+
+    def _part(self, kind: int, size: int, align: int, make: Callable[[int], _Block]) -> Part:
         size = -(-size // 64) * 64
-        kind = self._kind(bits, mapped)
         if size > BLOCK // 4:
-            block = _Block(self.device, size, kind, mapped)
+            block = make(size)
             block.take(size, align)
             return Part(block, 0, size)
         with self._lock:
-            blocks = self._blocks.setdefault((kind, mapped, image), [])
+            blocks = self._blocks.setdefault(kind, [])
             for block in blocks:
                 at = block.take(size, align)
                 if at is not None:
                     return Part(block, at, size)
-            block = _Block(self.device, BLOCK, kind, mapped)
+            block = make(BLOCK)
             blocks.append(block)
             block.take(size, align)
             return Part(block, 0, size)
