@@ -185,6 +185,8 @@ class Stream:
         self._running: list[Batch] = []
         self._current: Batch | None = None
         self.lost = False
+        self.written = True  # something was, since the last barrier
+        self._everything = make("VkMemoryBarrier", srcAccessMask=0x10000, dstAccessMask=0x18000)
 
     @property
     def batch(self) -> Batch:
@@ -195,6 +197,7 @@ class Stream:
             kit = self._free.pop() if self._free else _Kit(self.device, self.allocator)
             self.device.vk.vkBeginCommandBuffer(kit.commands, byref(kit.begin))
             self._current = Batch(self, kit)
+            self.written = True
         return self._current
 
     @property
@@ -243,11 +246,13 @@ class Stream:
         self._free.append(batch.kit)
 
     def barrier(self) -> None:
-        """Everything after this sees what everything before it wrote."""
-        barrier = make("VkMemoryBarrier", srcAccessMask=0x10000, dstAccessMask=0x18000)
-        self.device.vk.vkCmdPipelineBarrier(
-            self.batch.commands, 0x10000, 0x10000, 0, 1, byref(barrier), 0, None, 0, None
-        )
+        """What is recorded next sees what was written before, by this batch or another."""
+        if self.written:
+            self.written = False
+            self.device.vk.vkCmdPipelineBarrier(
+                self.batch.commands, 0x10000, 0x10000, 0, 1, byref(self._everything), 0, None,
+                0, None,
+            )  # fmt: skip
 
     def prepare(self, image: DeviceImage, aspect: int) -> None:
         """Bring a new image into the layout it keeps."""

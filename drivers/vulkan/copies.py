@@ -33,6 +33,8 @@ def upload(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> Non
     """Record that what is newer in the mirror is copied to these levels of the image."""
     image, batch = texture.image, stream.batch
     wanted = [level for level in levels if level in texture.newer_mirror]
+    if not wanted:
+        return
     stream.barrier()
     for level in wanted:
         box = texture.newer_mirror.pop(level)
@@ -51,6 +53,7 @@ def upload(stream: Stream, texture: VulkanTexture, levels: Iterable[int]) -> Non
                 batch.commands, handle, image.handle, GENERAL, 1, byref(region)
             )
     batch.uses(image, write=True)
+    stream.written = True
 
 
 def _clear(stream: Stream, texture: VulkanTexture) -> None:

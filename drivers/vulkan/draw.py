@@ -272,4 +272,4 @@ class Draws:
         self.descriptors.bind(batch, pipeline.link, 1)
         self.vk.vkCmdDispatch(batch.commands, *grid)
         self.descriptors.wrote(pipeline.link)
-        context.stream.barrier()
+        context.stream.written = True

@@ -50,8 +50,7 @@ class Rendering:
         context.draws.feedback.end()
         context.queries.pause()
         context.device.vk.vkCmdEndRendering(context.stream.batch.commands)
-        self.active = False
-        context.stream.barrier()
+        self.active, context.stream.written = False, True
 
     def _info(self, target: FramebufferState) -> Any:
         colors = [self._attachment(surface) for surface in target.cbufs]

@@ -1,9 +1,8 @@
-"""Device memory in blocks: parts of a block are given out first-fit, and mapped blocks are arrays.
+"""Device memory in blocks, of which parts are given out; mapped blocks are arrays.
 
-A part gives its bytes back when the last reference to it goes. That may be in any thread, and in
-the midst of an allocation: the part only queues them, and the next allocation takes them in. A
-block is freed by Python's own counting, too: a NumPy view of mapped memory keeps its block, and so
-the device.
+A part goes to those of its size that are free when the last reference to it goes, which may be in
+any thread and in the midst of an allocation. A block is freed by Python's own counting, too: a
+NumPy view of mapped memory keeps its block, and so the device.
 """
 
 from __future__ import annotations
@@ -56,9 +55,7 @@ class _Block:
     """One allocation, of which parts are given out; for buffers, one buffer that is all of it."""
 
     def __init__(self, device: Device, size: int, kind: int, buffer: int = 0) -> None:
-        self.free = [(0, size)]  # offsets and sizes, in order
-        self.returned: deque[tuple[int, int]] = deque()  # parts that nothing refers to any more
-        self.device, self.buffer = device, buffer
+        self.device, self.buffer, self.size, self.given = device, buffer, size, 0
         self.memory = _Memory(device, size, kind)
         self.bytes: npt.NDArray[np.uint8] | None = None
         if buffer:
@@ -74,39 +71,25 @@ class _Block:
             self.device.drop("Buffer", self.buffer)
 
     def take(self, size: int, align: int) -> int | None:
-        """The offset of a free part, or None."""
-        while self.returned:
-            self._join(*self.returned.popleft())
-        for index, (start, length) in enumerate(self.free):
-            at = -(-start // align) * align
-            left = start + length - (at + size)
-            if left >= 0:
-                kept = [(start, at - start)] if at > start else []
-                kept += [(at + size, left)] if left else []
-                self.free[index : index + 1] = kept
-                return at
-        return None
+        """The offset of a part that was never given out, or None."""
+        at = -(-self.given // align) * align
+        if at + size > self.size:
+            return None
+        self.given = at + size
+        return at
 
-    def _join(self, offset: int, size: int) -> None:
-        """Join a part with its free neighbours."""
-        free = sorted([*self.free, (offset, size)])
-        joined = [free[0]]
-        for start, length in free[1:]:
-            last, before = joined[-1]
-            if last + before == start:
-                joined[-1] = (last, before + length)
-            else:
-                joined.append((start, length))
-        self.free = joined
+
+_Free = deque[tuple[_Block, int]]
+"""Parts of one size that nothing refers to: pushed and popped by any thread."""
 
 
 class Part:
     """Bytes of a block: of memory, for an image, or of a mapped buffer."""
 
-    __slots__ = ("_block", "offset", "size")
+    __slots__ = ("_block", "_free", "offset", "size")
 
-    def __init__(self, block: _Block, offset: int, size: int) -> None:
-        self._block, self.offset, self.size = block, offset, size
+    def __init__(self, block: _Block, offset: int, size: int, free: _Free | None) -> None:
+        self._block, self.offset, self.size, self._free = block, offset, size, free
 
     @property
     def memory(self) -> int:
@@ -125,7 +108,8 @@ class Part:
         return self._block.bytes[self.offset : self.offset + self.size]
 
     def __del__(self) -> None:
-        self._block.returned.append((self.offset, self.size))
+        if self._free is not None:
+            self._free.append((self._block, self.offset))
 
 
 class Allocator:
@@ -134,7 +118,8 @@ class Allocator:
     def __init__(self, device: Device) -> None:
         self.device = device
         self._lock = threading.Lock()  # contexts of several threads allocate
-        self._blocks: dict[int, list[_Block]] = {}
+        self._free: dict[tuple[int, int, int], _Free] = {}
+        self._blocks: dict[int, _Block] = {}  # the one that parts are taken of
         self._usage = _BUFFER_USAGE | _STREAM_OUTPUT * device.feature("transformFeedback")
 
     def _kind(self, bits: int, mapped: bool) -> int:
@@ -173,18 +158,20 @@ class Allocator:
         return self._part(kind, needs.size, align, lambda size: _Block(self.device, size, kind))
 
     def _part(self, kind: int, size: int, align: int, make: Callable[[int], _Block]) -> Part:
-        size = -(-size // 64) * 64
         if size > BLOCK // 4:
-            block = make(size)
-            block.take(size, align)
-            return Part(block, 0, size)
+            return Part(make(size), 0, size, None)
+        step = max(ALIGN, 1 << (size.bit_length() - 3))  # sizes that serve again
+        size = -(-size // step) * step
+        free = self._free.setdefault((kind, size, align), deque())
+        try:
+            return Part(*free.pop(), size, free)
+        except IndexError:
+            pass
         with self._lock:
-            blocks = self._blocks.setdefault(kind, [])
-            for block in blocks:
+            block = self._blocks.get(kind)
+            at = None if block is None else block.take(size, align)
+            if block is None or at is None:
+                block = self._blocks[kind] = make(BLOCK)
                 at = block.take(size, align)
-                if at is not None:
-                    return Part(block, at, size)
-            block = make(BLOCK)
-            blocks.append(block)
-            block.take(size, align)
-            return Part(block, 0, size)
+                assert at is not None
+        return Part(block, at, size, free)
