@@ -64,10 +64,7 @@ def clear_on_device(
             attachments.append(make("VkClearAttachment", aspectMask=aspect, clearValue=value))
     if not attachments:
         return
-    rendering = context.rendering
-    if framebuffer is not None:
-        rendering.end()
-    rendering.begin(framebuffer)
+    context.rendering.begin(target)
     place = make(
         "VkClearRect",
         rect=((rect.minx, rect.miny), (rect.maxx - rect.minx, rect.maxy - rect.miny)),
@@ -77,8 +74,6 @@ def clear_on_device(
         context.stream.batch.commands, len(attachments), byref(array(attachments)),
         1, byref(place),
     )  # fmt: skip
-    if framebuffer is not None:
-        rendering.end()
 
 
 def _color(color: Color, format: Format) -> Any:

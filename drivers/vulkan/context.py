@@ -21,12 +21,12 @@ from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Fence, Handle
 from gallette.pipe.resource import Resource, Transfer
+from gallette.pipe.series import Series
 from gallette.pipe.state import (
     BlitInfo,
     Box,
     ComputeInfo,
     DrawInfo,
-    FramebufferState,
     ScissorState,
     StreamOutputInfo,
     Surface,
@@ -42,6 +42,7 @@ from .memory.formats import DEPTH, STENCIL
 from .memory.resources import VulkanBuffer, VulkanTexture
 from .queries import Queries, VulkanQuery
 from .rendering import Rendering
+from .repeating import Recorded, Repeating, records
 from .samples import read_samples, write_samples
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ class VulkanContext(MemoryContext):
         self.rendering = Rendering(self)
         self.draws = Draws(self)
         self.internal = Internal(self)
+        self.repeating = Repeating(self)
         self.stream.before_submit = self.rendering.end
         self.stream.after_submit = self.draws.forget
 
@@ -136,17 +138,23 @@ class VulkanContext(MemoryContext):
     def rebound(self) -> None:
         self.draws.dirty = True
 
-    def set_framebuffer_state(self, state: FramebufferState) -> None:
-        if state != self.bound.framebuffer:
-            self.rendering.end()
-        super().set_framebuffer_state(state)
-
     # -- work ------------------------------------------------------------------------------------
 
     def draw_vbo(self, info: DrawInfo) -> None:
         self.raise_failure()
         if not self.skipped:
             self.draws.draw(info)
+
+    def repeatable(self, info: DrawInfo) -> Recorded | None:
+        """What it takes to make the draw that was made last once more."""
+        made = self.draws.made
+        return None if made is None or "draw_vbo" in self.__dict__ else records(self, made, info)
+
+    def repeat_all(self, series: Series) -> int:
+        """Make draws again, and what happens between them: how much of all was done."""
+        if self._failure is not None or self._condition is not None or "draw_vbo" in self.__dict__:
+            return 0
+        return self.repeating.repeat(series)
 
     def launch_grid(self, info: ComputeInfo) -> None:
         self.raise_failure()

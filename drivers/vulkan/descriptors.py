@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer, StageBindings
@@ -47,6 +48,7 @@ class Descriptors:
         """Nothing is bound in a new batch."""
         self._blocks: dict[Stage, tuple[ConstantBuffer | None, int, int]] = {}
         self._record = b""
+        self.record: npt.NDArray[np.uint64] = np.zeros((0, 3), np.uint64)  # of the last draw
         self._layout: Layout | None = None
         self._set = 0
         self._offsets: tuple[int, ...] = ()
@@ -110,13 +112,13 @@ class Descriptors:
     def bind(self, batch: Batch, link: Link, point: int) -> None:
         """Bind a set with what the stages have bound, for draws (0) or dispatches (1)."""
         layout = link.layout
-        if not layout.rows:
-            return
-        record = np.zeros((layout.rows, 3), np.uint64)
+        self.record = record = np.zeros((layout.rows, 3), np.uint64)
         for slot in link.slots:
             rows = self._rows(batch, slot)
             for at, row in enumerate(rows, slot.row):
                 record[at] = row
+        if not layout.rows:
+            return
         offsets = tuple([self._blocks[stage][2] for stage in link.dynamic])
         data = record.tobytes()
         device = self.context.device

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,16 +12,17 @@ from gallette.drivers.common.vertex.stream import resolved
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import ComputeInfo, DrawInfo
 
-from .api.binding import byref
 from .batch import Batch
 from .descriptors import Descriptors
 from .dynamic import DynamicState
 from .feedback import Feedback
 from .indices import Indexed, needs_conversion, prepared
 from .memory.resources import VulkanBuffer
+from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES
 from .pipeline.state import pipeline_key, vertex_inputs, vertex_layout
+from .repeating import index_row, vertex_row
 from .selection import Selection, folds, select, texture_facts
 from .spirv.system import PUSHED
 from .variants import ComputeKey
@@ -54,6 +54,7 @@ class Draws:
         self._pushed = b""
         self._vertices: Any = None
         self.plans: dict[Any, tuple[Any, ...]] = {}
+        self.made: Any = None  # the last draw, if it may be made again (see `repeating`)
 
     def forget(self) -> None:
         """A new batch begins: nothing is bound in it."""
@@ -108,7 +109,10 @@ class Draws:
         context = self.context
         pipeline, selection = self._prepared(info, mode, fill)
         self.descriptors.reside(pipeline.link)
-        inputs = self._reside_vertices(pipeline)
+        sources = self._reside_vertices(pipeline)
+        inputs = tuple(
+            [(gpu.handle, gpu.offset + at, max(gpu.size - at, 0)) for gpu, at, _ in sources]
+        )
         index = None if indexed is not None else self._reside_indices(info)
         context.rendering.begin()
         batch = context.stream.batch
@@ -131,15 +135,22 @@ class Draws:
                 commands, indexed.count, info.instance_count, 0, indexed.bias, info.start_instance
             )
         elif index is not None:
-            kind = {1: 1000265000, 2: 0, 4: 1}[info.index_size]
-            at = index.gpu.offset + info.index_offset
-            vk.vkCmdBindIndexBuffer(commands, index.gpu.handle, at, kind)
+            vk.vkCmdBindIndexBuffer(commands, *index_row(info, index)[1])
             vk.vkCmdDrawIndexed(
                 commands, info.count, info.instance_count, info.start, info.index_bias,
                 info.start_instance,
             )  # fmt: skip
         else:
             vk.vkCmdDraw(commands, info.count, info.instance_count, info.start, info.start_instance)
+        self.made = None
+        if indexed is None and not side and not selection.writes_memory:
+            self.made = (
+                info,
+                pipeline,
+                [(what, at) for _, at, what in sources],
+                index,
+                self._pushed,
+            )
         if selection.writes_memory or self.feedback.running:
             self.descriptors.wrote(pipeline.link)
             context.rendering.end()
@@ -217,28 +228,27 @@ class Draws:
         self.context.stream.batch.uses(buffer.gpu, write=False)
         return buffer
 
-    def _reside_vertices(self, pipeline: Pipeline) -> Any:
-        """Buffers, offsets and sizes by binding."""
+    def _reside_vertices(
+        self, pipeline: Pipeline
+    ) -> list[tuple[DeviceBuffer, int, VulkanBuffer | DeviceBuffer]]:
+        """For each binding the memory, where in it, and the buffer it is of."""
         batch: Batch = self.context.stream.batch
-        found = []
+        found: list[tuple[DeviceBuffer, int, VulkanBuffer | DeviceBuffer]] = []
         for bound in vertex_inputs(self.context, pipeline.link.programs[0].doubles):
             if bound is None:
                 zeros = self.context.screen.samplers.zeros()
-                found.append((zeros.handle, zeros.offset, zeros.size))
+                found.append((zeros, 0, zeros))
                 continue
-            gpu, offset = bound
+            what, offset = bound
+            gpu = what.gpu if isinstance(what, VulkanBuffer) else what
             batch.uses(gpu, write=False)
-            found.append((gpu.handle, gpu.offset + offset, max(gpu.size - offset, 0)))
-        return tuple(found)
+            found.append((gpu, offset, what))
+        return found
 
     def _bind_vertices(self, commands: int, inputs: Any) -> None:
-        if not inputs or inputs == self._vertices:
-            return
-        self._vertices = inputs
-        count = len(inputs)
-        columns = [(ctypes.c_uint64 * count)(*column) for column in zip(*inputs, strict=True)]
-        # Sizes, because the buffer goes on after what is bound of it.
-        self.vk.vkCmdBindVertexBuffers2(commands, 0, count, *map(byref, columns), None)
+        if inputs and inputs != self._vertices:
+            self._vertices = inputs
+            self.vk.vkCmdBindVertexBuffers2(commands, *vertex_row(inputs)[1])
 
     # -- compute ---------------------------------------------------------------------------------
 

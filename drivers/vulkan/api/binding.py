@@ -134,6 +134,7 @@ class Commands:
 
     def __init__(self, lookup: Callable[[bytes], int | None]) -> None:
         self._lookup = lookup
+        self._addresses: dict[str, int] = {}
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("vk"):
@@ -142,8 +143,15 @@ class Commands:
         setattr(self, name, found)
         return found
 
+    def address(self, name: str) -> int:
+        """Where a command's code is."""
+        found = self._addresses.get(name)
+        if found is None:
+            found = self._addresses[name] = self._lookup(name.encode()) or 0
+        return found
+
     def _command(self, name: str) -> Any:
-        pointer = self._lookup(name.encode())
+        pointer = self.address(name)
         if not pointer:
             raise GalletteError(f"the Vulkan driver has no {name}")
         prototype, fails = _prototype(name)

@@ -80,6 +80,7 @@ class DriverCode(Code):
     def pushed(self, word: int) -> Value:
         """A push constant."""
         b = self.b
+        b.known["pushed", word] = 1
         chain = b.op(
             "OpAccessChain",
             b.pointer("PushConstant", b.int_type()),

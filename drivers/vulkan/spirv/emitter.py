@@ -17,7 +17,7 @@ from .interface import DriverInterface
 from .options import EmitOptions
 from .outputs import flush_fragment, flush_vertex
 from .program import Program
-from .system import point_coverage, stipple
+from .system import PUSHED, point_coverage, stipple
 
 __all__ = ["emit"]
 
@@ -71,6 +71,7 @@ def emit(shader: Shader, options: EmitOptions) -> Program:
         wide_inputs=frozenset(interface.wide),
         doubles=frozenset(interface.doubles),
         writes_memory=interface.writes_memory,
+        pushes_first=("pushed", PUSHED["first_vertex"]) in b.known,
     )  # fmt: skip
 
 
