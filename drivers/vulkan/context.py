@@ -265,14 +265,18 @@ class VulkanContext(MemoryContext):
         return VulkanQuery(type, index)
 
     def begin_query(self, query: Handle) -> None:
-        self.rendering.end()
-        self.queries.begin(query)
-        self.draws.dirty = True
+        self._change_query(query, begins=True)
 
     def end_query(self, query: Handle) -> None:
+        self._change_query(query, begins=False)
+
+    def _change_query(self, query: VulkanQuery, begins: bool) -> None:
+        inside = self.rendering.target is not None and query.counts_samples
+        if inside and not self.draws.feedback.running:
+            self.queries.change(query, begins)
+            return
         self.rendering.end()
-        self.queries.end(query)
-        self.draws.dirty = True
+        (self.queries.begin if begins else self.queries.end)(query)
 
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
         self.raise_failure()

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from gallette.drivers.common.memory.clear import ClearValues
 from gallette.pipe.series import Series
-from gallette.pipe.state import ClearCall, DrawInfo, FramebufferState, QueryChange
+from gallette.pipe.state import BufferWrite, ClearCall, DrawInfo, FramebufferState, QueryChange
 
 from .clears import clear_on_device
 from .dynamic import Row, State, pointer
@@ -38,6 +38,9 @@ Ints = npt.NDArray[np.int64]
 _WORDS = 12
 """Of a row: the function, the command buffer and seven more arguments, three floats."""
 _VERTICES = "vkCmdBindVertexBuffers2"
+Version = tuple[Ints, npt.NDArray[np.uint64], Ints, npt.NDArray[np.uint8]]
+"""Of a buffer: where it is written, handles and offsets before and after each, the last bytes."""
+_MOST_VERSIONED = 1 << 12
 _FIRST = 4
 """The word of a draw's row that is its first vertex or index."""
 
@@ -76,13 +79,38 @@ class Recorded:
         if found and row is not self.state.get(_VERTICES):
             self.state[_VERTICES] = row
 
-    def rows_after(self, before: Recorded | None, vk: Any) -> Ints:
-        """The commands from the state of another draw to this one's, and the draw itself."""
+    def reads(self, written: dict[VulkanBuffer, Version]) -> bool:
+        """Whether it reads vertices of any of these buffers."""
+        return bool(written) and any(buffer in written for buffer, _ in self.vertices)
+
+    def vertex_table(self, versions: dict[VulkanBuffer, Version], places: Ints) -> Any:
+        """For draws at these places the buffers, offsets and sizes: `[draw, which, binding]`."""
+        found = np.zeros((len(places), 3, len(self.vertices)), np.uint64)
+        for binding, (buffer, offset) in enumerate(self.vertices):
+            gpu = buffer.gpu if isinstance(buffer, VulkanBuffer) else buffer
+            start: Any = gpu.offset
+            found[:, 0, binding], found[:, 2, binding] = gpu.handle, gpu.size - offset
+            if isinstance(buffer, VulkanBuffer) and buffer in versions:
+                writes, handles, starts, _ = versions[buffer]
+                which = writes.searchsorted(places)
+                found[:, 0, binding], start = handles[which], starts[which]
+                found[:, 2, binding] = buffer.desc.width - offset
+            found[:, 1, binding] = start + offset
+        return found
+
+    def rows_after(self, before: Recorded | None, vk: Any, written: bool) -> Ints:
+        """The commands from the state of another draw to this one's, and the draw itself.
+
+        The last ones bind the set and draw; before them comes one that binds vertex buffers, if
+        these are `written` between draws.
+        """
         old: State = {} if before is None else before.state
-        moved = self.state.get(_VERTICES), old.get(_VERTICES)
+        moved = self.state.get(_VERTICES), old.get(_VERTICES), written
         rows, known = self._rows.get(before, (None, None))
         if rows is None or known != moved:
             calls = [row for slot, row in self.state.items() if old.get(slot) != row]
+            if written:
+                calls.append(self.state[_VERTICES])
             calls += [self._sets(), self.draw]
             rows = np.array([numbers(vk, row) for row in calls], np.int64)
             self._rows[before] = rows, moved
@@ -131,6 +159,21 @@ def numbers(vk: Any, row: Row) -> list[int]:
     return [vk.address(name), 0, *whole, *[0] * (7 - len(whole)), *bits]
 
 
+def _has_versions(buffer: Any) -> bool:
+    """Whether each of many writes is better copied than given other memory."""
+    return buffer.desc.width <= _MOST_VERSIONED and not buffer.live
+
+
+class _Rows:
+    """Takes commands as `Commands` does, and keeps them as rows."""
+
+    def __init__(self) -> None:
+        self.found: list[Row] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda commands, *arguments: self.found.append((name, arguments))
+
+
 class Repeating:
     """Repeats recorded draws of a context."""
 
@@ -142,13 +185,13 @@ class Repeating:
         context, done = self.context, 0
         try:
             while done < len(series):
-                kind = series.entries[done]
-                if isinstance(kind, Recorded):
-                    more = self._draws(series, done)
-                    if not more:
-                        break
+                more = self._draws(series, done)
+                if more:
                     done += more
                     continue
+                kind = series.entries[done]
+                if isinstance(kind, Recorded):
+                    break
                 if isinstance(kind, QueryChange):
                     (context.begin_query if kind.begins else context.end_query)(kind.query)
                 elif isinstance(kind, ClearCall):
@@ -162,27 +205,35 @@ class Repeating:
         return done
 
     def _draws(self, series: Series, first: int) -> int:
-        """Make draws of one framebuffer until there is something else; answers how many."""
-        context, entries, starts = self.context, series.entries, series.firsts
-        target, epoch = entries[first].target, context.bound.epoch
+        """Make draws of one framebuffer with what may be between them, queries of samples and
+        writes of what only vertices are read from, until there is something else; answers how many
+        entries that were."""
+        entries, starts = series.entries, series.firsts
+        target, epoch = None, self.context.bound.epoch
         good: dict[Recorded, bool] = {}
+        writes: dict[VulkanBuffer, list[int]] = {}
         end = first
         for end in range(first, len(entries)):
             draw = entries[end]
-            if type(draw) is not Recorded:
-                break
-            if draw not in good:
-                good[draw] = draw.target is target and draw.epoch == epoch and draw.serves()
-            if not good[draw] or (starts[end] != draw.info.start and not draw.moves):
+            if type(draw) is Recorded:
+                target = target or draw.target
+                if draw not in good:
+                    good[draw] = draw.target is target and draw.epoch == epoch and draw.serves()
+                if not good[draw] or (starts[end] != draw.info.start and not draw.moves):
+                    break
+                if writes and any(buffer in writes for buffer, _ in draw.buffers):
+                    break
+            elif type(draw) is BufferWrite and _has_versions(draw.buffer):
+                writes.setdefault(draw.buffer, []).append(end)  # type: ignore[arg-type]
+            elif type(draw) is not QueryChange or not draw.query.counts_samples:
                 break
         else:
             end = len(entries)
-        if end == first:
-            return 0
         draws = [draw for draw, serves in good.items() if serves]
-        self._prepare(draws, target)
-        self._run(series, first, end)
-        return end - first
+        if draws and target is not None:
+            self._prepare(draws, target)
+            self._run(series, first, end, writes)
+        return end - first if draws else 0
 
     def _prepare(self, draws: list[Recorded], target: FramebufferState) -> None:
         context = self.context
@@ -199,28 +250,75 @@ class Repeating:
             for buffer, _ in draw.buffers:
                 batch.uses(buffer.gpu, write=False)
 
-    def _run(self, series: Series, first: int, end: int) -> None:
+    def _run(
+        self, series: Series, first: int, end: int, writes: dict[VulkanBuffer, list[int]]
+    ) -> None:
         """Record the draws: rows for each, then what differs between those of a kind."""
-        context, vk, count = self.context, self.context.device.vk, end - first
-        batch = context.stream.batch
-        handle, offsets = self._uniforms(series, first, end)
-        pieces, before, which = [], None, []
-        for draw in series.entries[first:end]:
-            pieces.append(draw.rows_after(before, vk))
-            which.append(draw.descriptor_set(context, handle))
-            before = draw
-        rows = np.concatenate(pieces)
-        ends = np.cumsum([len(piece) for piece in pieces])
-        rows[:, 1] = batch.commands
-        rows[ends - 2, 6] = which
-        rows[ends - 2, 8] = offsets.ctypes.data + offsets.strides[0] * np.arange(count)
-        rows[ends - 1, _FIRST] = series.starts[first:end]
+        context, vk = self.context, self.context.device.vk
+        entries = series.entries
+        versions = {buffer: self._versions(series, buffer, at) for buffer, at in writes.items()}
+        places = [at for at in range(first, end) if type(entries[at]) is Recorded]
+        where = np.array(places)
+        handle, offsets = self._uniforms(series, where)
+        pieces: list[Ints] = []
+        before, sets, totals, total = None, [], [], 0
+        for draw in entries[first:end]:
+            if type(draw) is Recorded:
+                pieces.append(draw.rows_after(before, vk, draw.reads(versions)))
+                sets.append(draw.descriptor_set(context, handle))
+                before = draw
+                total += len(pieces[-1])
+                totals.append(total)
+            elif type(draw) is QueryChange:
+                pieces.append(self._query_rows(draw))
+                total += len(pieces[-1])
+        rows, ends = np.concatenate(pieces), np.array(totals)
+        rows[:, 1] = context.stream.batch.commands
+        rows[ends - 2, 6] = sets
+        rows[ends - 2, 8] = offsets.ctypes.data + offsets.strides[0] * np.arange(len(places))
+        rows[ends - 1, _FIRST] = series.starts[where]
+        kept = []
+        for draw in {entries[at] for at in places} if versions else ():
+            if draw.reads(versions):
+                some = np.array([i for i, at in enumerate(places) if entries[at] is draw])
+                table = draw.vertex_table(versions, where[some])
+                kept.append(table)
+                bases = table.ctypes.data + table.strides[0] * np.arange(len(some))
+                for column in range(3):
+                    rows[ends[some] - 3, 4 + column] = bases + column * table.strides[1]
         execute(rows)
+        for buffer, (_, _, _, contents) in versions.items():
+            context.buffer_subdata(buffer, 0, contents)
 
-    def _uniforms(self, series: Series, first: int, end: int) -> tuple[int, Any]:
+    def _query_rows(self, change: QueryChange) -> Ints:
+        """The commands of a query that begins or ends."""
+        queries, rows = self.context.queries, _Rows()
+        queries.vk = rows
+        try:
+            queries.change(change.query, change.begins)
+        finally:
+            queries.vk = self.context.device.vk
+        found = [numbers(queries.vk, row) for row in rows.found]
+        return np.array(found, np.int64).reshape(-1, _WORDS)
+
+    def _versions(self, series: Series, buffer: VulkanBuffer, places: list[int]) -> Version:
+        """What a buffer holds after each write, in memory of the batch."""
+        size = buffer.desc.width
+        contents = buffer.bytes_at(0, size).copy()
+        stride = -(-size // 64) * 64
+        handle, offset, where = self.context.stream.batch.room(stride * len(places))
+        for row, at in zip(where.reshape(len(places), stride), places, strict=True):
+            data, start = series.data[at], series.firsts[at]
+            contents[start : start + len(data)] = np.frombuffer(data, np.uint8)
+            row[:size] = contents
+        starts = np.append(buffer.gpu.offset, offset + stride * np.arange(len(places)))
+        handles = np.array([buffer.gpu.handle, *[handle] * len(places)], np.uint64)
+        return np.array(places), handles, starts, contents
+
+    def _uniforms(self, series: Series, places: Ints) -> tuple[int, Any]:
         """The uniforms of draws in memory of the batch: the buffer, and offsets for each stage."""
-        pieces, count = series.pieces, end - first
-        sizes, starts = pieces.sizes[first:end], pieces.offsets[first:end]
+        pieces, count = series.pieces, len(places)
+        sizes, starts = pieces.sizes[places], pieces.offsets[places]
         stride = -(-max(int(sizes.max()), 16) // 256) * 256
         handle, offset, where = self.context.stream.batch.room(stride * count)
         rows, memory = where.reshape(count, stride), np.frombuffer(pieces.memories[0], np.uint8)
