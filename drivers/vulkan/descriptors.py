@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer, StageBindings
-from gallette.pipe.state import ImageView, SamplerView
+from gallette.pipe.state import ImageView, SamplerState, SamplerView
 
 from .api.binding import byref
 from .batch import Batch
@@ -42,6 +42,7 @@ class Descriptors:
 
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
+        self._sampled: dict[Any, tuple[Any, Any, Row]] = {}  # what was bound last, and its row
         self.forget()
 
     def forget(self) -> None:
@@ -228,18 +229,25 @@ class Descriptors:
 
     def _texture(self, batch: Batch, slot: Slot) -> Row:
         bindings, view, number = self._view(slot)
-        samplers = self.context.screen.samplers
         if slot.binding.type == _TEXELS:
             return self._texels(batch, view)
         if view is None or not isinstance(view.resource, VulkanTexture):
             return self._dummy(batch, slot, storage=False)
-        cube = view.target.is_cube
-        state = bindings.sampler(number)
+        state, key = bindings.sampler(number), (slot.stage, slot.what, slot.binding.shape)
+        last = self._sampled.get(key)
+        if last is None or last[0] is not view or last[1] is not state:
+            row = self._sampler_and_view(slot, view, view.resource, state)
+            last = self._sampled[key] = view, state, row
+        return last[2]
+
+    def _sampler_and_view(
+        self, slot: Slot, view: SamplerView, texture: VulkanTexture, state: SamplerState | None
+    ) -> Row:
         if state is not None and state.compare_enabled and not slot.binding.shape[3]:
             state = replace(state, compare_enabled=False)  # looked up without a reference
-        format = view.format
-        sampler = samplers.sampler(state, format, cube)
-        return sampler, texture_view(view.resource, view), _GENERAL
+        samplers = self.context.screen.samplers
+        sampler = samplers.sampler(state, view.format, view.target.is_cube)
+        return sampler, texture_view(texture, view), _GENERAL
 
     def _texels(self, batch: Batch, view: SamplerView | None) -> Row:
         if view is None or not isinstance(view.resource, VulkanBuffer):

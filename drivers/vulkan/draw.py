@@ -50,6 +50,7 @@ class Draws:
         self._chosen: tuple[Pipeline, Selection] | None = None
         self._known: dict[Any, tuple[Pipeline, Selection]] = {}
         self._key: Any = None
+        self._facts: tuple[Any, tuple[Any, ...]] = None, ()
         self._bound = 0
         self._pushed = b""
         self._vertices: Any = None
@@ -65,7 +66,7 @@ class Draws:
     def forget_shader(self, shader: Any) -> None:
         """A shader goes, and with it what was made of it."""
         self._known.clear()
-        self._chosen, self.dirty = None, True
+        self._chosen, self.dirty, self._facts = None, True, (None, ())
         for variant in shader.variants.values():
             self.context.screen.pipelines.forget(variant.program)
 
@@ -162,14 +163,18 @@ class Draws:
         bound = self.context.bound
         patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
         layout = vertex_layout(bound)
-        textures = texture_facts(bound)
+        shaders = tuple(bound.shaders.values())
+        revisions = shaders, [bound.stages[stage].revision for stage in bound.shaders]
+        if self._facts[0] != revisions:
+            self._facts = revisions, texture_facts(bound)
+        textures = self._facts[1]
         what = (mode, info.mode, fill, patch, layout, textures, self.feedback.wanted)
         if not self.dirty and self._key == what:
             assert self._chosen is not None
             return self._chosen
         whole = (
             *what, bound.blend, bound.rasterizer, bound.depth_stencil_alpha, bound.elements,
-            bound.framebuffer, bound.sample_mask, bound.min_samples, *bound.shaders.values(),
+            bound.framebuffer, bound.sample_mask, bound.min_samples, *shaders,
         )  # fmt: skip
         self._key, self.dirty = what, False
         self._chosen = self._known.get(whole)
