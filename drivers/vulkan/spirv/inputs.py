@@ -111,7 +111,9 @@ def _slots_of(c: DriverCode, instr: Intrinsic, storage: str, offset: int,
         index = c.source(instr, offset)
         count = max(1, instr["num_slots"])
         whole = c.choice_of(
-            index, count, lambda number: c.as_float(read_slot(c, storage, slot + number, vertex))
+            index,
+            range(count),
+            lambda number: c.as_float(read_slot(c, storage, slot + number, vertex)),
         )
     _deliver(c, instr, whole)
 
@@ -136,7 +138,7 @@ def _attribute(c: DriverCode, instr: Intrinsic) -> None:
         return
     index = c.source(instr, 0)
     count = max(1, instr["num_slots"])
-    _deliver(c, instr, c.choice_of(index, count, lambda n: _element(c, instr, base + n)))
+    _deliver(c, instr, c.choice_of(index, range(count), lambda n: _element(c, instr, base + n)))
 
 
 def _element(c: DriverCode, instr: Intrinsic, base: int) -> Value:

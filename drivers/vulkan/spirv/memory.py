@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gallette.compiler.nir.ir.instrs import Intrinsic
+from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.questions import const_int
 from gallette.compiler.nir.ir.types import FLOAT, UINT, UINT64, Type
 from gallette.compiler.spirv.emit.values import Value
@@ -66,7 +67,7 @@ def _load_ubo(c: DriverCode, instr: Intrinsic) -> None:
     if block is not None:
         var, path = c.interface.uniform_block(("ubo", block), 0), []
     else:
-        count = max(info.num_ubos, 1)
+        count = c.interface.blocks(Mode.UBO, info.num_ubos)
         var = c.interface.uniform_block(("ubos", 0), count)
         path = [c.source(instr, 0).id]
     count = _count(instr)
@@ -104,7 +105,7 @@ def _block(
     known = const_int(instr.srcs[index].value)
     if known is not None:
         return c.interface.storage_block(("ssbo", known), 0, bits, kind), []
-    count = max(c.interface.shader.info.num_ssbos, 1)
+    count = c.interface.blocks(Mode.SSBO, c.interface.shader.info.num_ssbos)
     var = c.interface.storage_block(("ssbos", 0), count, bits, kind)
     return var, [c.source(instr, index).id]
 

@@ -148,7 +148,7 @@ def flush_vertex(c: DriverCode) -> None:
             b.do("OpStore", interface.builtin_array("Output", name, int32, 0), part)
         elif slot in CULL_SLOTS or slot in CLIP_SLOTS or slot == VaryingSlot.PSIZ:
             continue
-        elif slot not in (VaryingSlot.EDGE, VaryingSlot.CLIP_VERTEX):
+        elif slot != VaryingSlot.EDGE:
             b.do("OpStore", interface.slot("Output", slot), value.id)
     _distances(c, values, CULL_SLOTS, "CullDistance", 0xFF)
     _distances(c, values, CLIP_SLOTS, "ClipDistance", c.options.clip_mask)

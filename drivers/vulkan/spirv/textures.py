@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Intrinsic, LoadConst, Tex
 from gallette.compiler.nir.ir.questions import const_int
-from gallette.compiler.nir.ir.types import FLOAT, INT, UINT, Dim, image_coordinates
+from gallette.compiler.nir.ir.types import FLOAT, INT, UINT, Base, Dim, image_coordinates
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.textures import Textures
 from gallette.compiler.spirv.emit.types import FORMATS
@@ -177,20 +177,18 @@ def emit_tex(c: DriverCode, tex: Tex) -> None:
         DriverTextures(c, tex, tex.texture_index).lookup(tex)
         return
     index = c.values.get(offset.value, "u")
-    count = _reach(c, tex)
+    numbers = range(_reach(c, tex))
     found = c.choice_of(
-        index, count, lambda n: DriverTextures(c, tex, tex.texture_index + n).lookup(tex)
+        index, numbers, lambda n: DriverTextures(c, tex, tex.texture_index + n).lookup(tex)
     )
     c.values.set(tex.result, found.id, found.kind)
 
 
 def _reach(c: DriverCode, tex: Tex) -> int:
-    """How many textures an array may have, as far as the shader knows."""
-    used = c.interface.shader.info.textures_used
-    last = tex.texture_index
-    while last + 1 in used and last - tex.texture_index < _MOST:
-        last += 1
-    return last - tex.texture_index + 1
+    """How many textures the array has from one of its textures on."""
+    first = tex.texture_index
+    ends = [numbers.stop for numbers in c.interface.numbers(Base.SAMPLER) if first in numbers]
+    return min([*ends, first + _MOST]) - first
 
 
 # Images.
@@ -223,14 +221,15 @@ def _image_access(c: DriverCode, instr: Intrinsic) -> None:
         _access(c, instr, known)
         return
     index = c.source(instr, 0)
-    used = sorted(c.interface.shader.info.images_used) or [0]
+    shape = Dim(instr["dim"]), bool(instr["is_array"])
+    used = [number for part in c.interface.numbers(Base.IMAGE, shape=shape) for number in part]
     if instr.name in ("image_load", "image_size", "image_samples"):
 
         def loaded(number: int) -> Value:
-            _access(c, instr, used[number])
+            _access(c, instr, number)
             return c.values.of[instr.result]
 
-        found = c.choice_of(c.add(index, 0), len(used), loaded)
+        found = c.choice_of(index, used, loaded)
         c.values.set(instr.result, found.id, found.kind)
         return
     keep = c.interface.private(c.b.int_type()) if instr.dest is not None else 0
