@@ -145,12 +145,12 @@ class VulkanContext(MemoryContext):
         if not self.skipped:
             self.draws.draw(info)
 
-    def repeatable(self, info: DrawInfo) -> Recorded | None:
+    def prepared_draw(self, info: DrawInfo) -> Recorded | None:
         """What it takes to make the draw that was made last once more."""
         made = self.draws.made
         return None if made is None or "draw_vbo" in self.__dict__ else records(self, made, info)
 
-    def repeat_all(self, series: Series) -> int:
+    def draw_series(self, series: Series) -> int:
         """Make draws again, and what happens between them: how much of all was done."""
         if self._failure is not None or self._condition is not None or "draw_vbo" in self.__dict__:
             return 0
