@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import ResetError
 from gallette.drivers.vulkan.api.binding import array, byref, make, struct
-from gallette.drivers.vulkan.api.errors import DEVICE_LOST, VulkanError
+from gallette.drivers.vulkan.api.errors import VulkanError
 from gallette.drivers.vulkan.device.device import Device
 
 from .memory.allocator import ALIGN, Allocator
@@ -154,9 +154,7 @@ class Batch:
         """Wait for the device; whether it is done."""
         if not self.done and self.submitted:
             device, fence = self.kit.device, ctypes.c_uint64(self.kit.fence)
-            self.stream.checked(
-                lambda: device.vk.vkWaitForFences(device.handle, 1, byref(fence), 1, timeout)
-            )
+            device.vk.vkWaitForFences(device.handle, 1, byref(fence), 1, timeout)
             self._look()
         return self.done
 
@@ -184,7 +182,6 @@ class Stream:
         self._free: list[_Kit] = []
         self._running: list[Batch] = []
         self._current: Batch | None = None
-        self.lost = False
         self.written = True  # something was, since the last barrier
         self._everything = make("VkMemoryBarrier", srcAccessMask=0x10000, dstAccessMask=0x18000)
 
@@ -205,16 +202,6 @@ class Stream:
         """The batch that is being recorded, if there is one."""
         return self._current
 
-    def checked(self, command: Callable[[], int]) -> int:
-        """Run a command; a lost device becomes the error the state tracker knows."""
-        try:
-            return command()
-        except VulkanError as error:
-            if error.result == DEVICE_LOST:
-                self.lost = True
-                raise ResetError("the Vulkan device is lost") from error
-            raise
-
     def submit(self) -> Batch | None:
         """Hand the current batch to the device, and begin a new one when it is needed."""
         batch = self._current
@@ -230,9 +217,7 @@ class Stream:
         device.vk.vkEndCommandBuffer(batch.commands)
         with device.lock:
             kit = batch.kit
-            self.checked(
-                lambda: device.vk.vkQueueSubmit(device.queue, 1, byref(kit.submit), kit.fence)
-            )
+            device.vk.vkQueueSubmit(device.queue, 1, byref(kit.submit), kit.fence)
         batch.submitted = True
         self._current = None
         self._running.append(batch)

@@ -14,8 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from gallette.compiler.errors import GalletteError, OutOfMemoryError
-from gallette.drivers.vulkan.api.errors import VulkanError
+from gallette.compiler.errors import GalletteError, OutOfMemoryError, ResetError
+from gallette.drivers.vulkan.api.errors import DEVICE_LOST, VulkanError
 
 __all__ = ["Commands", "address", "array", "byref", "constant", "make", "struct"]
 
@@ -175,6 +175,8 @@ def _checked(name: str) -> Any:
     def check(result: int, function: Any, arguments: Any) -> int:
         if result in _OUT_OF_MEMORY:
             raise OutOfMemoryError(f"out of memory: {name}")
+        if result == DEVICE_LOST:
+            raise ResetError("the Vulkan device is lost")
         if result < 0:
             raise VulkanError(name, result, _name_of(result))
         return result

@@ -11,8 +11,10 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from gallette.compiler.errors import ResetError
 from gallette.drivers.vulkan.api.binding import Commands, array, byref, make, struct
 
 from .loader import Instance, NoVulkanError, PhysicalDevice
@@ -146,7 +148,8 @@ class Device:
     def __del__(self) -> None:
         """Nothing refers to the device any more: it goes with all that was made on it."""
         if self.handle and not sys.is_finalizing():
-            self.vk.vkDeviceWaitIdle(self.handle)
+            with suppress(ResetError):
+                self.vk.vkDeviceWaitIdle(self.handle)
             for kind, handle in reversed(list(self.live)):
                 self.drop(kind, handle)
             self.vk.vkDestroyDevice(self.handle, None)
