@@ -33,6 +33,7 @@ from gallette.pipe.state import (
     DrawInfo,
     StreamOutputInfo,
 )
+from gallette.pipe.taps import is_tapped
 
 from .draw.compute import launch
 from .draw.finding import DrawStates
@@ -219,14 +220,16 @@ class HostContext(MemoryContext):
         return self._queue.taps
 
     def prepared_draw(self, info: DrawInfo) -> PreparedDraw | None:
-        if self._forgets or type(self).draw_vbo is not HostContext.draw_vbo:
+        if type(self).draw_vbo is not HostContext.draw_vbo or self._forgets:
             return None  # the driver wants to see each
         return self._queue.prepared(info)
 
     def draw_series(self, series: Series) -> int:
+        if is_tapped(self, "draw_vbo"):
+            return 0
         done = 0
         while done < len(series):
-            if self._failure is not None or self._condition is not None or self._observed:
+            if self._failure is not None or self._condition is not None:
                 break
             more, full = self._queue.extend(series, done)
             done += more
@@ -235,11 +238,6 @@ class HostContext(MemoryContext):
             elif not more:
                 break
         return done
-
-    @property
-    def _observed(self) -> bool:
-        """An observer wants to see each draw."""
-        return "draw_vbo" in self.__dict__
 
     def destroy(self) -> None:
         self.settle()
