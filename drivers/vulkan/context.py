@@ -40,6 +40,7 @@ from .draw import Draws
 from .internal import Internal
 from .memory.formats import DEPTH, STENCIL
 from .memory.resources import VulkanBuffer, VulkanTexture
+from .pipeline.executables import executables
 from .queries import Queries, VulkanQuery
 from .rendering import Rendering
 from .repeating import Recorded, Repeating, records
@@ -293,6 +294,15 @@ class VulkanContext(MemoryContext):
     def flush(self) -> Fence:
         self.raise_failure()
         return _BatchFence(self.stream.submit(), self.draws.feedback.tell)
+
+    def explain(self, handle: Handle) -> dict[str, Any]:
+        """What became of a shader; beside its SPIR-V, what the device says of its pipelines."""
+        found = super().explain(handle)
+        for told, variant in zip(found["variants"], handle.variants.values(), strict=True):
+            for pipeline in self.screen.pipelines.using(variant.program)[:1]:
+                lines = executables(self.device, pipeline.handle)
+                told["code"] += "".join(f"; {line}\n" for line in lines)
+        return found
 
     def memory_barrier(self) -> None:
         self.rendering.end()

@@ -40,6 +40,9 @@ EXTENSIONS: dict[str, str] = {
     "VK_EXT_shader_atomic_float": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT",
     "VK_EXT_4444_formats": "VkPhysicalDevice4444FormatsFeaturesEXT",
     "VK_KHR_shader_clock": "VkPhysicalDeviceShaderClockFeaturesKHR",
+    "VK_KHR_pipeline_executable_properties": (
+        "VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR"
+    ),
     "VK_EXT_shader_stencil_export": "",
     "VK_EXT_post_depth_coverage": "",
     "VK_EXT_depth_range_unrestricted": "",

@@ -15,6 +15,7 @@ from gallette.drivers.vulkan.api.binding import array, byref, make
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.spirv.program import Program
 
+from .executables import CAPTURE
 from .keys import PipelineKey
 from .layouts import STAGE_BITS, Layout, Link, linked
 
@@ -82,6 +83,12 @@ class PipelineCache:
             found = self._pipelines[key] = Pipeline(device, handle.value, link)
         return found
 
+    def using(self, program: Program) -> list[Pipeline]:
+        """The pipelines that a program is part of."""
+        with self._lock:
+            found = list(self._pipelines.values())
+        return [pipeline for pipeline in found if program in pipeline.link.programs]
+
     def forget(self, program: Program) -> None:
         """Drop the pipelines of a program that goes."""
         with self._lock:
@@ -122,6 +129,7 @@ class PipelineCache:
                 depthAttachmentFormat=key.depth,
                 stencilAttachmentFormat=key.stencil,
             ),
+            flags=CAPTURE * device.feature("pipelineExecutableInfo"),
             stageCount=len(stages),
             pStages=stages,
             pVertexInputState=_vertex_input(key),
