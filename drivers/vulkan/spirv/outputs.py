@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.spirv.emit.values import Value
 
 from .code import DriverCode, handles
-from .inputs import per_vertex_length
+from .inputs import INTEGERS, place_of
 from .interface import CLIP_SLOTS, CULL_SLOTS
 from .system import PUSHED, SMOOTH_RIM
 
@@ -23,10 +23,6 @@ __all__ = ["XFB_SLOT", "flush_fragment", "flush_vertex", "private_output"]
 
 XFB_SLOT = 1000
 """Slots of outputs that exist only to be captured begin here."""
-_INTEGERS = {VaryingSlot.PRIMITIVE_ID: "PrimitiveId", VaryingSlot.LAYER: "Layer",
-             VaryingSlot.VIEWPORT: "ViewportIndex"}  # fmt: skip
-_LEVELS = {VaryingSlot.TESS_LEVEL_OUTER: ("TessLevelOuter", 4),
-           VaryingSlot.TESS_LEVEL_INNER: ("TessLevelInner", 2)}  # fmt: skip
 
 
 def private_output(c: DriverCode, slot: int, dual: int, kind: str) -> tuple[int, str]:
@@ -95,30 +91,12 @@ def _store_shared(c: DriverCode, instr: Intrinsic, offset: int, vertex: Value | 
 
 
 def _store_slot(c: DriverCode, instr: Intrinsic, slot: int, vertex: Value | None) -> None:
-    b, f32 = c.b, c.b.float_type()
-    length = per_vertex_length(c, "Output") if vertex is not None else 0
-    at = [] if vertex is None else [vertex.id]
-    interface = c.interface
-    first = 0
-    if slot in _LEVELS:
-        name, count = _LEVELS[VaryingSlot(slot)]
-        type = interface.array_of(f32, count)
-        var = interface.builtin_array("Output", name, type, 0, patch=True)
-    elif slot in CLIP_SLOTS or slot in CULL_SLOTS:
-        slots = CLIP_SLOTS if slot in CLIP_SLOTS else CULL_SLOTS
-        count = 8 if int(slots[1]) in interface.shader.info.outputs_written else 4
-        name = "ClipDistance" if slot in CLIP_SLOTS else "CullDistance"
-        var = interface.builtin_array("Output", name, interface.array_of(f32, count), length)
-        first = 4 * slots.index(VaryingSlot(slot))
-    elif slot == VaryingSlot.PSIZ:
-        var = interface.builtin_array("Output", "PointSize", f32, length)
-        _write_parts(c, instr, "Output", "f", lambda i: (var, at))
-        return
-    elif slot == VaryingSlot.POS:
-        var = interface.builtin_array("Output", "Position", interface.vec4(), length)
-    else:
-        var = interface.slot("Output", slot, "f", length, patch=vertex is None)
-    _write_parts(c, instr, "Output", "f", lambda i: (var, [*at, b.uint(first + i)]))
+    var, at, first, count = place_of(c, "Output", slot, vertex)
+    uint = c.b.uint
+    _write_parts(
+        c, instr, "Output", "f",
+        lambda i: (var, at if count < 0 else [*at, uint(first + i)]),
+    )  # fmt: skip
 
 
 # What happens at the end.
@@ -142,8 +120,8 @@ def flush_vertex(c: DriverCode) -> None:
             if c.options.snap_points:
                 value = _snapped(c, value)
             b.do("OpStore", place, _beside(c, value) if c.options.clip_points else value.id)
-        elif slot in _INTEGERS:
-            name, int32 = _INTEGERS[VaryingSlot(slot)], b.int_type(32, True)
+        elif slot in INTEGERS:
+            name, int32 = INTEGERS[VaryingSlot(slot)], b.int_type(32, True)
             part = b.op("OpBitcast", int32, c.values.swizzle(value, (0,)).id)
             b.do("OpStore", interface.builtin_array("Output", name, int32, 0), part)
         elif slot in CULL_SLOTS or slot in CLIP_SLOTS or slot == VaryingSlot.PSIZ:

@@ -18,23 +18,9 @@ __all__ = ["emit_tex"]
 
 _MOST = 32
 """Textures that an index which is not known may choose among."""
-_BASIC_FORMATS = frozenset(
-    [
-        "Rgba32f",
-        "Rgba16f",
-        "R32f",
-        "Rgba8",
-        "Rgba8Snorm",
-        "Rgba32i",
-        "Rgba16i",
-        "Rgba8i",
-        "R32i",
-        "Rgba32ui",
-        "Rgba16ui",
-        "Rgba8ui",
-        "R32ui",
-    ]
-)
+_BASIC = """Rgba32f Rgba16f R32f Rgba8 Rgba8Snorm Rgba32i Rgba16i Rgba8i R32i Rgba32ui Rgba16ui
+Rgba8ui R32ui"""
+_BASIC_FORMATS = frozenset(_BASIC.split())
 
 
 class DriverTextures(Textures):
