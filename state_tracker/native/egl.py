@@ -143,7 +143,7 @@ def _initialise(platform: int, driver: str) -> Display:
 
 
 def open_display(driver: str = "") -> Display:
-    """A display for that Mesa driver ("softpipe", "llvmpipe", "zink"), shared by all its contexts."""
+    """A display for a Mesa driver (softpipe, llvmpipe, zink), shared by all its contexts."""
     displays = _DISPLAYS.by_platform
     for display in displays.values():
         if display.driver == driver:
