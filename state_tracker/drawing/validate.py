@@ -207,7 +207,7 @@ def _constants(ctx: Context) -> None:
     data, last = b"", None
     for stage, executable in ctx.programs.stages.items():
         if executable is not last:  # the same bytes for all its stages: drivers may look at that
-            data, last = bytes(executable.uniforms.data), executable
+            data, last = ctx.subroutines.default_block(executable), executable
         ctx.pipe.set_constant_buffer(stage, 0, data)
 
 
