@@ -56,8 +56,7 @@ TYPES = _table()
 
 
 def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
-    """All numbers left on the line; a whole multiple of the type's size (arrays take several)."""
-    size = kind.components * kind.columns
+    """All numbers left on the line: an array takes several elements, the last may be in part."""
     found: npt.NDArray[Any]
     if kind.dtype is np.float32 or kind.dtype is np.float64:
         parse = parse_float if kind.dtype is np.float32 else parse_double
@@ -68,8 +67,8 @@ def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
         mask = 2**bits - 1
         wrapped = [value & mask for value in words.parsed(parse_integer, len(words), "an integer")]
         found = np.array(wrapped, np.uint32 if bits == 32 else np.uint64).view(kind.dtype)
-    if not len(found) or len(found) % size:
-        raise words.error(f"expected {size} numbers (or a multiple), got {len(found)}", back=0)
+    if not len(found):
+        raise words.error("expected at least one number", back=0)
     return found
 
 
@@ -88,10 +87,24 @@ def uniform(session: Session, words: Words) -> None:
         if isinstance(target, BlockMember):
             write_member(session, target, kind, values)
         elif target is not None:
-            count = len(values) // (kind.components * kind.columns)
+            size = kind.components * kind.columns
+            if missing := -len(values) % size:  # numbers that a line leaves out are zeros here
+                values = np.concatenate([values, np.zeros(missing, kind.dtype)])
+            count = len(values) // size
+            if count > 1 and not _is_array(session, name):
+                count = 1  # the numbers after those of one element count for nothing
             extra = (0,) if kind.columns > 1 else ()
             address = values.__array_interface__["data"][0]  # the quickest way in
             getattr(session.gl, kind.setter)(target, count, *extra, address)
+
+
+def _is_array(session: Session, name: str) -> bool:
+    """May the uniform have several elements? One that a line names by its location may."""
+    gl, program = session.gl, _program(session)
+    if name.isdigit() or name.endswith("]"):
+        return True
+    count = int(gl.get_programiv(program, GL.ACTIVE_UNIFORMS)[0])
+    return any(gl.get_active_uniform(program, i)[2] == f"{name}[0]" for i in range(count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +144,7 @@ def _look_up(session: Session, name: str) -> int | BlockMember | None:
         return location
     has_blocks = session.needs.version >= (3, 1) or not session.is_es
     member = _block_member(session, program, name) if has_blocks else None
-    if member is None:
+    if member is None and not session.needs.ignores_missing:
         session.wrong(f"{name!r} is no active uniform of the program")
     return member
 
@@ -235,7 +248,8 @@ def write_member(
         if kind.columns == 1:
             gl.buffer_sub_data(GL.UNIFORM_BUFFER, base, data.nbytes, data)
             continue
-        matrix = data.reshape(kind.columns, kind.components)
+        matrix = np.zeros((kind.columns, kind.components), kind.dtype)
+        matrix.reshape(-1)[: len(data)] = data
         if member.row_major:
             matrix = matrix.T
         for number, vector in enumerate(matrix):

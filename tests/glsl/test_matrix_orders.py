@@ -1,4 +1,4 @@
-"""Blocks that two stages share lay out their matrices alike: row_major and column_major on the block
+"""Blocks that stages share lay out their matrices alike: row_major and column_major on the block
 and on its member, in both stages, for members that are and are not matrices."""
 
 from __future__ import annotations
