@@ -189,15 +189,14 @@ def _uniform_index(gl: Any, program: int, name: str) -> int | None:
 def _explicit_member(session: Session) -> BlockMember:
     """`block binding`, `block offset` and friends describe a member that has no name."""
     block = session.block
-    buffer = session.buffers.get(("ubo binding", block.binding))
-    if buffer is None:
-        program = _program(session)
-        count = int(session.gl.get_programiv(program, GL.ACTIVE_UNIFORM_BLOCKS)[0])
-        for index in range(count):
-            block_buffer(session, program, index)
-        buffer = session.buffers.get(("ubo binding", block.binding), 0)
+    program = _program(session)
+    prepare_blocks(session, program)
+    # An element of an array of blocks follows the first one, whatever it is bound to.
+    first = session.buffers.get(("ubo bound", block.binding))
+    if first is None:
+        raise session.line.error(f"no uniform block is bound at {block.binding}")
     return BlockMember(
-        buffer,
+        block_buffer(session, program, first + block.array_index),
         max(block.offset, 0),
         max(block.array_stride, 0),
         max(block.matrix_stride, 16),
@@ -232,7 +231,7 @@ def prepare_blocks(session: Session, program: int) -> None:
         gl.uniform_block_binding(program, index, binding)
         gl.bind_buffer_base(GL.UNIFORM_BUFFER, binding, buffer)
         session.buffers["ubo", index] = buffer
-        session.buffers["ubo binding", binding] = buffer
+        session.buffers["ubo bound", binding] = index
 
 
 def write_member(

@@ -249,6 +249,18 @@ ROWS: list[tuple[str, str, str]] = [
         "block binding 5\nblock row major 0\nuniform mat2 it 0 0 1 1\n" + GREEN,
         "pass",
     ),
+    (
+        BLOCKS,
+        "block binding 4\nblock array index 1\nblock offset 32\nuniform vec4 it 0 1 0 1\n" + GREEN,
+        "observed 0 0 0",
+    ),
+    (
+        BLOCKS,
+        "block binding 4\nblock array index 1\nblock offset 0\nblock row major 1\n"
+        "block matrix stride 16\nuniform mat2 it 0 1 0 1\n" + GREEN,
+        "pass",
+    ),
+    (BLOCKS, "block binding 6\nuniform vec4 it 0 1 0 1", "no uniform block is bound at 6"),
     (BLOCKS, "block array index 1\nuniform mat2 Second.m 0 1 0 1\n" + GREEN, "pass"),
     (BLOCKS, "ubo array index 1\nuniform mat2 Second.m 0 1 0 1\n" + GREEN, "pass"),
     (BLOCKS, "ubo array index 0\nuniform vec4 Second.z 0 1 0 1\n" + GREEN, "pass"),
