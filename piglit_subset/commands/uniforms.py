@@ -289,8 +289,11 @@ def subroutine_uniform(session: Session, stage: int, name: str, function: str) -
         session.wrong("no such subroutine uniform or function")
         return
     (count,) = gl.get_program_stageiv(program, stage, GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS)
-    empty = np.full(count, unset, np.uint32)
-    chosen = session.uniform_cache.setdefault(f"subroutines {stage}", empty)
+    # GL takes the choices of all locations at once. Those that are no uniform's are an error to ask
+    # for, and may be anything.
+    chosen = np.zeros(count, np.uint32)
+    for place in range(count):
+        now = gl.get_uniform_subroutineuiv(stage, place)
+        chosen[place] = 0 if gl.get_error() else now[0]
     chosen[location] = index
-    if not (chosen == unset).any():  # GL takes all of a stage's choices at once
-        gl.uniform_subroutinesuiv(stage, count, chosen)
+    gl.uniform_subroutinesuiv(stage, count, chosen)

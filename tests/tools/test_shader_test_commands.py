@@ -130,6 +130,14 @@ out vec4 color;
 void main() { color = gl_FragCoord.x < 8.0 ? one() : two(); }
 [test]
 """
+PLACED = SUBROUTINES.replace("4.00", "4.30").replace("#version 400", "#version 430")
+PLACED = PLACED.replace(
+    "subroutine uniform Pick one", "layout(location = 2) subroutine uniform Pick one[2]"
+)
+PLACED = PLACED.replace("one()", "one[1]()")
+PLACED = PLACED.replace(
+    "subroutine uniform Pick two", "layout(location = 6) subroutine uniform Pick two"
+)
 COMPUTE = """
 [require]
 GL >= 4.3
@@ -276,6 +284,14 @@ ROWS: list[tuple[str, str, str]] = [
         SUBROUTINES,
         "subuniform GL_FRAGMENT_SHADER two red\nsubuniform GL_FRAGMENT_SHADER one blue\n"
         "draw rect -1 -1 2 2\nprobe rgba 7 8 0 0 1 1\nprobe rgba 8 8 1 0 0 1\n",
+        "pass",
+    ),
+    (
+        PLACED,
+        "subuniform GL_FRAGMENT_SHADER one[1] red\nsubuniform GL_FRAGMENT_SHADER two blue\n"
+        "draw rect -1 -1 2 2\nprobe rgba 7 8 1 0 0 1\nprobe rgba 8 8 0 0 1 1\n"
+        "subuniform GL_FRAGMENT_SHADER two red\n"
+        "draw rect -1 -1 2 2\nprobe rgba 7 8 1 0 0 1\nprobe rgba 8 8 1 0 0 1\n",
         "pass",
     ),
     (SUBROUTINES, "subuniform GL_FRAGMENT_SHADER three red", "no such subroutine uniform or"),
