@@ -37,6 +37,7 @@ FLAGS: dict[str, DebugFlag] = {
         ),
         DebugFlag("nir:idle", "run passes that were left out, too: they must find nothing to do"),
         DebugFlag("nir:metadata", "recompute preserved metadata after every pass and compare"),
+        DebugFlag("glsl:strict", "refuse what GLSL has not, but programs rely on and others take"),
         DebugFlag("glsl:dump", "print the NIR of every compiled GLSL shader"),
         DebugFlag("gl:calls", "print every OpenGL call"),
         DebugFlag("gl:errors", "print a line for every OpenGL error set, with its reason"),
