@@ -1,4 +1,4 @@
-"""Rendering elsewhere than the window: `fb ...` and `blit ...`."""
+"""Rendering to other targets than the window: `fb ...` and `blit ...`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gallette.state_tracker.entry_points.enums import GL
 
 
 def _bind(session: Session, name: int) -> int:
-    """Bind where the command's head says, draw, read or both; the target to attach to."""
+    """Bind as the command's head says, draw, read or both; returns the target to attach to."""
     head = session.head
     draw, read = session.draw_framebuffer, session.read_framebuffer
     session.bind_framebuffers(draw if "read" in head else name, read if "draw" in head else name)

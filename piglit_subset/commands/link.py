@@ -1,4 +1,4 @@
-"""Questions about the program: did it link, and what do its interfaces look like."""
+"""Checks of the program: whether it links, and what its interfaces contain."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ def verify_error(session: Session, expected: int) -> None:
 
 @command("program binary")
 def program_binary(session: Session, words: Words) -> None:
-    """program binary save restore: keep the program as bytes, make it anew of them, or both
+    """program binary save restore: save the program as bytes, recreate it from them, or both
 
-    A restored program has its uniforms' first values again.
+    A restored program has the initial values of its uniforms.
     """
     steps = []
     while not words.done:

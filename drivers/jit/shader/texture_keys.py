@@ -1,5 +1,5 @@
-"""What sampling code depends on: everything about a texture unit except where its texels are, and
-the numbers of its sampler (levels of detail, the border), which are loaded with it."""
+"""Keys of sampling code: everything about a texture unit except its texels' addresses and the
+numbers of its sampler (levels of detail, the border), which are loaded when a shader runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Description:
 
 
 class Missing(enum.Enum):
-    """Why there is no key of a texture unit."""
+    """Why a texture unit has no key."""
 
     UNBOUND = "nothing is bound, or nobody asks for what is"
     NO_CODE = "there is no code for these texels: the shared unit is asked"
@@ -67,7 +67,7 @@ class ImageKey:
 
 @dataclass(frozen=True, slots=True)
 class TexelsKey:
-    """Texels that are read and written by whole coordinates."""
+    """Texels read and written with integer coordinates."""
 
     target: Target
     image: ImageKey
@@ -79,8 +79,8 @@ class TextureKey:
 
     target: Target
     image: ImageKey
-    packed: tuple[str | int, ...] | None  # bytes of a word, if they are filtered in 8 bits
-    packed_bits: int  # of a texel's word there
+    packed: tuple[str | int, ...] | None  # the bytes of a word, if filtered in 8 bits
+    packed_bits: int  # bits per texel in that case
     axes: tuple[Axis, ...]
     min_filter: Filter
     mag_filter: Filter
@@ -89,7 +89,7 @@ class TextureKey:
     clamp_reference: bool
     seamless: bool
     biased: bool  # does the sampler move the level of detail?
-    probes: int = 0  # at most so many, of an anisotropic filter; else none
+    probes: int = 0  # the limit of an anisotropic filter; 0: none
 
     @property
     def same_filters(self) -> bool:
@@ -140,7 +140,7 @@ def _texture_key(unit: Unit) -> UnitKey:
 
 
 def is_known(format: Format) -> bool:
-    """Formats there is code to gather and decode."""
+    """Whether there is code to gather and decode a format."""
     if format.codec not in ("plain", "small_float", "shared_exponent") or format.is_compressed:
         return False
     if format.is_depth_stencil:
