@@ -111,7 +111,7 @@ def lazy_address(name: str) -> int:
 
 
 def stop_calling(table: ctypes.Array[ctypes.c_void_p], count: int) -> None:
-    """When Python ends, let the first functions of somebody's table do nothing, too."""
+    """When Python ends, the first functions of another library's table do nothing, too."""
     _TABLES.append((table, count))
 
 
@@ -120,7 +120,7 @@ def attach(path: str, names: str) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # saves a fifth of the start-up
     if not _LIBRARIES:
         atexit.register(_close)
-        if not sys.orig_argv:  # this Python was started by the library, for nobody else
+        if not sys.orig_argv:  # the library started this Python for itself
             gc.set_threshold(*_COLLECTED)
         _observe()
     library = Library(path, names.split())

@@ -120,7 +120,7 @@ class XWindow:
         """may the server still be reading the shared picture?"""
 
     def size(self) -> tuple[int, int]:
-        self.server.client.sync()  # who has just asked for another size has it
+        self.server.client.sync()  # a requested change of size is done
         try:
             geometry = self.drawable.get_geometry()
         except (xerror.XError, xerror.ConnectionClosedError) as error:
@@ -131,7 +131,7 @@ class XWindow:
 
     @property
     def has_alpha(self) -> bool:
-        """Does what lies behind it show through?"""
+        """Whether windows below show through."""
         return bool(self.depth == 32)
 
     def present(self, pixels: Pixels) -> None:

@@ -165,7 +165,7 @@ def texture_checkerboard(
 def texture_quads(
     session: Session, unit: int, level: int, width: int, height: int, *numbers: Any
 ) -> None:
-    """texture quads UNIT LEVEL (W, H) (SW, SH) (R G B A)...: squares of four colours in turn
+    """texture quads UNIT LEVEL (W, H) (SW, SH) (R G B A)...: squares of four colours
 
     They are those of the bottom left, bottom right, top left and top right.
     """

@@ -1,4 +1,4 @@
-"""Subroutines (ARB_shader_subroutine): functions a shader calls by a choice made from outside.
+"""Subroutines (ARB_shader_subroutine): functions a shader calls, selected by the application.
 
 The linker stores the index of a default function in the default block for each subroutine uniform.
 What the application chooses instead is state of the context and not of the program (section 7.10):
@@ -61,7 +61,9 @@ def _reported(uniform: SubroutineUniform) -> str:
 
 
 def _places(executable: Executable, stage: Stage) -> dict[int, tuple[SubroutineUniform, int]]:
-    """Every location of a stage: its uniform and where in the default block the choice is."""
+    """Every location of a stage: its uniform and the offset of its selection in the
+    default block.
+    """
     places = {}
     for uniform in _uniforms(executable, stage):
         for element in range(_elements(uniform)):
@@ -123,7 +125,7 @@ def get_subroutine_uniform_location(ctx: Context, program: int, shadertype: int,
 
 
 def _active(executable: Executable, stage: Stage) -> list[str]:
-    """The subroutines there are; the shader may have left out some indices."""
+    """The active subroutines; the shader may have skipped some indices."""
     return [name for name in executable.linked.subroutines.get(stage, []) if name]
 
 
