@@ -65,14 +65,6 @@ RULES = (
     ),
     same("matrices are rows in each", "uniform B { float x; layout(row_major) mat2 m; };",
          "uniform B { float x; layout(column_major) mat2 m; };"),
-    Rule(
-        "what is no matrix has neither rows nor columns",
-        joined("layout(row_major) uniform B { float x; };", "uniform B { float x; };"),
-        joined(
-            "layout(row_major) uniform B { float x; mat2 m; };", "uniform B { float x; mat2 m; };"
-        ),
-        "Mesa compares the word where it says nothing",
-    ),
     same("a member has one offset",
          "layout(std140) uniform B { float x; layout(offset = 16) int y; };",
          "layout(std140) uniform B { float x; layout(offset = 32) int y; };"),
