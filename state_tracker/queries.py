@@ -437,4 +437,4 @@ def end_conditional_render(ctx: Context) -> None:
     ctx.pipe.render_condition(None, False, False)
 
 
-gets({"TIMESTAMP": lambda c: c.screen.get_timestamp(), "GPU_DISJOINT_EXT": lambda c: False})
+gets({"TIMESTAMP": lambda c: c.screen.get_timestamp()})

@@ -375,12 +375,10 @@ def _top(ctx: Context) -> Any:
 
 gets(
     {
-        "PROGRAM_ERROR_POSITION_ARB": lambda c: c.assembly.error_position,
         "MAX_PROGRAM_MATRICES_ARB": lambda c: MATRICES,
-        "MAX_PROGRAM_MATRIX_STACK_DEPTH_ARB": lambda c: 4,
         "CURRENT_MATRIX_ARB": lambda c: [float(v) for v in _top(c).T.reshape(-1)],
         "TRANSPOSE_CURRENT_MATRIX_ARB": lambda c: [float(v) for v in _top(c).reshape(-1)],
         "CURRENT_MATRIX_STACK_DEPTH_ARB": lambda c: len(c.matrices.stack()[0]),
     },
-    compat=True,
+    profiles="compat",
 )

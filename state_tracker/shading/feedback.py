@@ -19,7 +19,6 @@ from gallette.state_tracker.entry_points.memory import (
     read_names,
 )
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable
 from gallette.state_tracker.vertices.buffers import IndexedBinding
 
@@ -288,12 +287,3 @@ def get_transform_feedbacki64_v(ctx: Context, xfb: int, pname: int, index: int) 
     if pname == GL.TRANSFORM_FEEDBACK_BUFFER_SIZE:
         return [binding.size]
     raise invalid_enum(pname, "transform feedback parameter")
-
-
-gets(
-    {
-        "TRANSFORM_FEEDBACK_BINDING": lambda c: c.feedback.current.name,
-        "TRANSFORM_FEEDBACK_ACTIVE": lambda c: c.feedback.current.active,
-        "TRANSFORM_FEEDBACK_PAUSED": lambda c: c.feedback.current.paused,
-    }
-)

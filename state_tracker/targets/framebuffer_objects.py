@@ -487,16 +487,6 @@ def _encodes(ctx: Context) -> bool:
 
 
 gets({f"DRAW_BUFFER{i}": _draw_buffer_getter(i) for i in range(8)})
-gets({"FRAMEBUFFER_SRGB_CAPABLE_EXT": _encodes}, profiles=("core", "compat"))
-gets(
-    {
-        "DRAW_BUFFER": _draw_buffer_getter(0),
-        "READ_BUFFER": lambda c: c.framebuffers.read.read_buffer,
-        "DRAW_FRAMEBUFFER_BINDING": lambda c: c.framebuffers.draw.name,
-        "READ_FRAMEBUFFER_BINDING": lambda c: c.framebuffers.read.name,
-        "SAMPLES": lambda c: c.framebuffers.draw.samples,
-        "SAMPLE_BUFFERS": lambda c: int(c.framebuffers.draw.samples > 1),
-        "DOUBLEBUFFER": _double_buffered,
-        "STEREO": lambda c: 0,
-    }
-)
+gets({"FRAMEBUFFER_SRGB_CAPABLE_EXT": _encodes}, profiles="desktop")
+gets({"SAMPLE_BUFFERS": lambda c: int(c.framebuffers.draw.samples > 1)})
+gets({"DRAW_BUFFER": _draw_buffer_getter(0), "DOUBLEBUFFER": _double_buffered}, profiles="desktop")

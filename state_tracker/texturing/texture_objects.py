@@ -430,10 +430,16 @@ _register_sampler_parameters()
 
 gets({"ACTIVE_TEXTURE": lambda c: GL.TEXTURE0 + c.textures.active})
 gets({"SAMPLER_BINDING": lambda c: c.textures.unit.sampler.name if c.textures.unit.sampler else 0})
+_PROFILES = {
+    GL.TEXTURE_EXTERNAL_OES: "es",
+    GL.TEXTURE_1D: "desktop",
+    GL.TEXTURE_1D_ARRAY: "desktop",
+    GL.TEXTURE_RECTANGLE: "desktop",
+}
 for _target, _info in TARGETS.items():
     gets(
         {_info.binding: lambda c, t=_target: c.textures.unit.bound[t].name},  # type: ignore[misc]
-        profiles=("es", "es1") if _target == GL.TEXTURE_EXTERNAL_OES else (),
+        profiles=_PROFILES.get(_target, ""),
     )
 
 

@@ -425,7 +425,10 @@ def _bound_name(target: int) -> Any:
     return lambda ctx: name_of(ctx.buffers.bound[target])
 
 
-gets({query: _bound_name(target) for target, query in TARGETS.items() if query})
+for _target, _query in TARGETS.items():
+    if _query:
+        known = "desktop" if _target in (GL.QUERY_BUFFER, GL.PARAMETER_BUFFER) else ""
+        gets({_query: _bound_name(_target)}, profiles=known)
 gets({"ELEMENT_ARRAY_BUFFER_BINDING": lambda c: name_of(c.arrays.current.element_buffer)})
 for _prefix, _kind in (
     ("UNIFORM_BUFFER", GL.UNIFORM_BUFFER),

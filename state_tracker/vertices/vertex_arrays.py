@@ -30,7 +30,7 @@ from gallette.state_tracker.entry_points.memory import (
     read_names,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.getters import gets, gets_indexed, to_int
+from gallette.state_tracker.getters import gets_indexed, to_int
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.vertices.buffers import BufferObject, lookup, name_of
 from gallette.state_tracker.vertices.vertex_formats import (
@@ -588,4 +588,3 @@ gets_indexed(
         ),
     },
 )
-gets({"VERTEX_ARRAY_BINDING": lambda c: c.arrays.current.name})
