@@ -37,9 +37,10 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
     """glEnable or glDisable."""
     found = CAPABILITIES.get(cap)
     if found is not None and ctx.profile in found.profiles:
-        if found.read(ctx) != on or cap == GL.DEPTH_CLAMP:
-            assert found.write is not None
-            found.write(ctx, on)
+        holder, field = found.fields[0]
+        owner = getattr(ctx, holder)
+        if getattr(owner, field) != on or cap == GL.DEPTH_CLAMP:
+            setattr(owner, field, on)
             ctx.dirty |= found.dirty
             if cap == GL.COLOR_MATERIAL:
                 ctx.lighting.track_color(ctx)

@@ -8,7 +8,6 @@ the simple setters and the attribute stack follow from that (`getters`, `enables
 
 from __future__ import annotations
 
-import dataclasses
 from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +47,7 @@ class Parameter:
     """how many values it has, and how one of them is read"""
     alone: bool
     """whether it can be asked for without an index"""
-    write: Callable[[Context, Any], None] | None
+    place: str
     fields: tuple[tuple[str, str], ...]
     """holder in the context and attribute, of each place"""
     by: tuple[str, ...]
@@ -112,28 +111,6 @@ def _needing(read: Read, needed: Read) -> Read:
     return lambda ctx: read(ctx) if needed(ctx) else 0
 
 
-def _writer(place: str) -> Callable[[Context, Any], None]:
-    """How a value is put there; a holder that is frozen gives way to another."""
-    path, _, at = place.partition("[")
-    holder, field = path.rsplit(".", 1)
-    get = attrgetter(holder)
-    if at:
-        index = int(at.rstrip("]"))
-
-        def put_item(ctx: Context, value: Any) -> None:
-            getattr(get(ctx), field)[index] = value
-
-        return put_item
-
-    def put(ctx: Context, value: Any) -> None:
-        setattr(get(ctx), field, value)
-
-    def put_anew(ctx: Context, value: Any) -> None:
-        setattr(ctx, holder, dataclasses.replace(get(ctx), **{field: value}))
-
-    return put_anew if holder in ("pack", "unpack") else put
-
-
 def profiles_of(words: str) -> frozenset[str]:
     """What a column `for` says: profiles by words with commas between them."""
     return frozenset().union(*(PROFILES[word] for word in words.split(",")))
@@ -160,7 +137,7 @@ def _parameter(line: str) -> Parameter:
         read,
         indexed,
         "only" not in of,
-        _writer(where) if "by" in of else None,
+        where,
         tuple(map(_fields, places)),
         tuple(of.get("by", "").split(",")) if "by" in of else (),
         of.get("values", ""),

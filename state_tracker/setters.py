@@ -6,7 +6,9 @@ Checks, conversions and what becomes dirty stand in `parameters.txt`.
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +43,10 @@ def _check(row: Parameter) -> Check:
     """What a value that is to be set becomes, or the error of one that must not."""
     kind, name = row.values, row.name
     if kind in (">0", ">=0"):
+        below = operator.le if kind == ">0" else operator.lt
 
         def positive(value: Any) -> Any:
-            if value < 0 or (value == 0 and kind == ">0"):
+            if below(value, 0):
                 raise invalid_value(f"GL_{name} is {kind}, not {value}")
             return value
 
@@ -61,15 +64,17 @@ def _check(row: Parameter) -> Check:
         return _CONVERSIONS[kind]
     if kind.isdigit():
         return tuple
-    allowed: Any = _ALL_OF.get(kind) or [
-        int(word) if word.isdigit() else int(getattr(GL, word)) for word in kind.split(",")
-    ]
+    allowed = frozenset(
+        _ALL_OF.get(kind)
+        or [int(word) if word.isdigit() else int(getattr(GL, word)) for word in kind.split(",")]
+    )
 
     def chosen(value: Any) -> int:
-        number = value if isinstance(value, int) else to_int(float(value), False)
-        if number not in allowed:
-            raise _wrong(row, number)
-        return int(number)
+        if type(value) is not int:
+            value = to_int(float(value), False)
+        if value not in allowed:
+            raise _wrong(row, value)
+        return int(value)
 
     return chosen
 
@@ -93,17 +98,31 @@ _CONVERSIONS: dict[str, Check] = {
 
 def _setter(row: Parameter) -> Callable[[Context, Any], None]:
     """Check a value, keep it, and mark what is derived of it."""
-    check, read, write, dirty = _check(row), row.read, row.write, row.dirty
-    assert write is not None
+    check, dirty = _check(row), row.dirty
+    ((holder, field),) = row.fields
+    if holder in ("pack", "unpack"):  # which are values themselves
+
+        def replace(ctx: Context, value: Any) -> None:
+            value, state = check(value), getattr(ctx, holder)
+            if getattr(state, field) != value:  # many programs say it before every transfer
+                setattr(ctx, holder, dataclasses.replace(state, **{field: value}))
+
+        return replace
+    if "[" in row.place:
+        index = int(row.place.partition("[")[2].rstrip("]"))
+
+        def put(ctx: Context, value: Any) -> None:
+            getattr(getattr(ctx, holder), field)[index] = check(value)
+
+        return put
     if not dirty:
-        return lambda ctx, value: write(ctx, check(value))
+        return lambda ctx, value: setattr(getattr(ctx, holder), field, check(value))
 
     def apply(ctx: Context, value: Any) -> None:
-        value = check(value)
-        if type(value) is not float and value == read(ctx):
-            return  # many programs say the same before every draw
-        write(ctx, value)
-        ctx.dirty |= dirty
+        value, owner = check(value), getattr(ctx, holder)
+        if type(value) is float or getattr(owner, field) != value:
+            setattr(owner, field, value)
+            ctx.dirty |= dirty
 
     return apply
 
