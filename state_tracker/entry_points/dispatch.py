@@ -268,12 +268,11 @@ def bind_method(
             ring.flush(stream)
         if changes:
             stream.forget()
-        if len(args) < padded:
-            args += (OMITTED,) * (padded - len(args))
+        given = args if len(args) >= padded else args + (OMITTED,) * (padded - len(args))
         try:
             if begun.active:
                 raise invalid_operation("not between glBegin and glEnd")
-            return answer(*args)
+            return answer(*given)
         except GLError as error:
             named(args, error)
             record(error, function)

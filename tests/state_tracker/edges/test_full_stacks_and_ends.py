@@ -1,8 +1,8 @@
 """Calls where something is full, or ends exactly there: one less, as many, one more.
 
 What no single argument shows (a stack that is nearly full, a buffer that ends where an image does,
-a program that must be in use) has a row in `brims.txt`, what a state forbids one in `refusals.txt`.
-The errors are the native GL's, or stand in the row.
+a program that must be in use) has a row in `full_stacks_and_ends.txt`, what a state forbids one in
+`refusals.txt`. The errors are the native GL's, or stand in the row.
 """
 
 from __future__ import annotations
@@ -179,7 +179,9 @@ class Row:
 
 
 FOLDER = Path(__file__).parent
-TABLE = [line for n in ("brims", "refusals") for line in (FOLDER / f"{n}.txt").open()]
+TABLE = [
+    line for n in ("full_stacks_and_ends", "refusals") for line in (FOLDER / f"{n}.txt").open()
+]
 ROWS = [Row.of(line) for line in map(str.rstrip, TABLE) if line and not line.startswith("#")]
 
 
@@ -197,9 +199,9 @@ def _wrong(expected: Callable[[Row], list[str]], rows: list[Row]) -> list[str]:
 
 
 @pytest.mark.native
-def test_errors_at_the_brim_are_the_native_gls() -> None:
+def test_errors_where_something_is_full_are_the_native_gls() -> None:
     assert _wrong(lambda row: row.codes(theirs()), [row for row in ROWS if not row.errors]) == []
 
 
-def test_errors_at_the_brim_are_those_of_the_table() -> None:
+def test_errors_where_something_is_full_are_those_of_the_table() -> None:
     assert _wrong(lambda row: row.errors, [row for row in ROWS if row.errors]) == []

@@ -1,4 +1,4 @@
-"""Direct state access: a call that names its object does what its twin does to the bound one.
+"""Direct state access: a call that names its object does what the other does to the bound one.
 
 Both run in contexts where the same object is bound; afterwards everything the contexts know is the
 same, and so is what the objects hold and what the calls answered.
@@ -26,7 +26,7 @@ _RULES = {
     "renderbuffer": (r"(^|_)renderbuffer_", lambda m: f"{m[1]}named_renderbuffer_"),
     "framebuffer": (r"(^|_)framebuffer_", lambda m: f"{m[1]}named_framebuffer_"),
 }
-_LINES = Path(__file__).with_name("twins.txt").read_text().splitlines()
+_LINES = Path(__file__).with_name("calls_by_name.txt").read_text().splitlines()
 ROWS = [line.replace("$TEXELS", TEXELS) for line in _LINES if line and line[0] != "#"]
 
 
@@ -59,7 +59,7 @@ def contents(gl: Any, kind: str, target: int) -> Any:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[r.split(":")[1].split()[0] for r in ROWS])
-def test_a_call_by_name_does_what_its_twin_does(row: str) -> None:
+def test_a_call_by_name_does_what_the_other_does_to_the_bound_object(row: str) -> None:
     head, _, text = row.partition(": ")
     kind, target = head.split()[0], int(getattr(GL, head.split()[1]))
     pattern, replacement = _RULES[kind]

@@ -1,4 +1,4 @@
-"""Calls that few programs make: each scene draws and answers as on the native GL."""
+"""Scenes of display lists, pixels, textures and queries draw and answer as on the native GL."""
 
 from __future__ import annotations
 
@@ -9,44 +9,22 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, create_context
-from tests.conftest import native_context
+from tests.state_tracker.differential import Scenes
 
 from .helpers import errors, pixels, program
 
-Scene = Callable[[Any], list[Any]]
-SCENES: list[Any] = []
-
-
-def scene(
-    profile: str, *arguments: Any
-) -> Callable[[Callable[..., list[Any]]], Callable[..., Any]]:
-    """A scene for two contexts of the profile, with arguments."""
-
-    def register(function: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
-        name = "-".join(map(str, (function.__name__, *arguments)))
-        SCENES.append(pytest.param(profile, lambda gl: function(gl, *arguments), id=name))
-        return function
-
-    return register
+scene = Scenes()
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(("profile", "drawn"), SCENES)
-def test_the_scene_is_as_on_the_native_gl(profile: str, drawn: Scene) -> None:
-    found = []
-    for make in (native_context, lambda **o: create_context("numpipe", **o)):
-        version = {"compat": (2, 1), "core": (4, 5)}[profile]
-        gl: Any = make(profile=profile, version=version, size=(32, 32))
+@pytest.mark.parametrize(("profile", "drawn"), scene)
+def test_the_scene_is_as_on_the_native_gl(profile: str, drawn: Callable[[Any], list[Any]]) -> None:
+    def cleared(gl: Any) -> list[Any]:
         gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
-        assert errors(gl) == []
-        found.append([*drawn(gl), errors(gl)])
-        gl.release()
-    assert len(found[0]) == len(found[1]) > 1
-    for number, (theirs, ours) in enumerate(zip(*found, strict=True)):
-        if isinstance(theirs, np.ndarray) and theirs.dtype.kind == "f":
-            np.testing.assert_allclose(ours, theirs, atol=1e-5, err_msg=str(number))
-        else:
-            np.testing.assert_array_equal(ours, theirs, err_msg=str(number))
+        return drawn(gl)
+
+    version = {"compat": (2, 1), "core": (4, 5)}[profile]
+    Scenes.check(cleared, profile=profile, version=version, size=(32, 32))
 
 
 def floats(raw: Any, count: int | None = None) -> Any:
