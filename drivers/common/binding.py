@@ -46,16 +46,6 @@ __all__ = ["BindingContext"]
 
 State = TypeVar("State")
 
-_TOLD = (
-    "viewports",
-    "scissors",
-    "framebuffer",
-    "sample_mask",
-    "sample_locations",
-    "min_samples",
-)
-"""Parameters that a repeated draw does not need looked at again."""
-
 
 def _replaced(old: tuple[State, ...], start: int, states: Sequence[State]) -> tuple[State, ...]:
     """`old` with `states` from `start` on; what was never set between them is like the first."""
@@ -124,10 +114,7 @@ class BindingContext(Context):
         """A parameter."""
         if getattr(self.bound, name) != value:
             self.changing()
-            setattr(self.bound, name, value)
-            self.bound.revision += 1
-            if name not in _TOLD:
-                self.bound.epoch += 1
+            self.bound.set(name, value)
             self.rebound()
 
     def _bind(self, name: str, handle: Handle) -> None:
@@ -256,9 +243,7 @@ class BindingContext(Context):
         if tuple(planes) == self.bound.clip_planes:
             return
         self.changing()
-        self.bound.clip_planes = tuple(planes)
-        self.bound.revision += 1
-        self.bound.epoch += 1
+        self.bound.set("clip_planes", tuple(planes))
         for stage in self.bound.stages:
             self.stage_rebound(stage)
 

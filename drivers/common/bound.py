@@ -4,7 +4,7 @@ lives exactly as long as the state."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -27,7 +27,16 @@ from gallette.pipe.state import (
     ViewportState,
 )
 
-__all__ = ["COUNTING", "Bound", "ConstantBuffer", "Cso", "StageBindings", "hold", "store"]
+__all__ = [
+    "COUNTING",
+    "PARAMETERS",
+    "Bound",
+    "ConstantBuffer",
+    "Cso",
+    "StageBindings",
+    "hold",
+    "store",
+]
 
 State = TypeVar("State")
 Slot = TypeVar("Slot")
@@ -91,9 +100,28 @@ class StageBindings:
         return None if cso is None else cso.state
 
 
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a row of the table of parameters says: how draws depend on one."""
+
+    large: bool = False
+    """Keys hold a number that stands for its value."""
+    window: bool = False
+    """Draws that differ in it can still be merged."""
+    in_series: bool = False
+    """The state tracker compares it before it draws a series; otherwise `epoch` tells."""
+
+
+def _row(**says: bool) -> dict[str, Parameter]:
+    return {"parameter": Parameter(**says)}
+
+
 @dataclass(slots=True)
 class Bound:
-    """Everything a draw depends on, apart from the draw itself."""
+    """Everything a draw depends on, apart from the draw itself.
+
+    Each parameter is a row; `PARAMETERS` has them all. Keys of draws follow from it.
+    """
 
     blend: Cso[BlendState]
     rasterizer: Cso[RasterizerState]
@@ -101,21 +129,38 @@ class Bound:
     elements: Cso[tuple[VertexElement, ...]]
     shaders: dict[Any, Any] = field(default_factory=dict)
     stages: dict[Any, StageBindings] = field(default_factory=dict)
-    framebuffer: FramebufferState = field(default_factory=FramebufferState)
-    viewports: tuple[ViewportState, ...] = (ViewportState(),)
-    scissors: tuple[ScissorState, ...] = (ScissorState(),)
-    blend_color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
-    stencil_ref: tuple[int, int] = (0, 0)
-    sample_mask: int = 0xFFFFFFFF
-    min_samples: int = 1
-    sample_locations: tuple[tuple[float, float], ...] = ()
-    clip_planes: tuple[tuple[float, float, float, float], ...] = ()
-    polygon_stipple: tuple[int, ...] = (0xFFFFFFFF,) * 32
+    framebuffer: FramebufferState = field(
+        default_factory=FramebufferState, metadata=_row(large=True, in_series=True)
+    )
+    viewports: tuple[ViewportState, ...] = field(
+        default=(ViewportState(),), metadata=_row(window=True, in_series=True)
+    )
+    scissors: tuple[ScissorState, ...] = field(
+        default=(ScissorState(),), metadata=_row(window=True, in_series=True)
+    )
+    blend_color: tuple[float, float, float, float] = field(default=(0.0,) * 4, metadata=_row())
+    stencil_ref: tuple[int, int] = field(default=(0, 0), metadata=_row())
+    sample_mask: int = field(default=0xFFFFFFFF, metadata=_row(in_series=True))
+    min_samples: int = field(default=1, metadata=_row(in_series=True))
+    sample_locations: tuple[tuple[float, float], ...] = field(
+        default=(), metadata=_row(in_series=True)
+    )
+    clip_planes: tuple[tuple[float, float, float, float], ...] = field(
+        default=(), metadata=_row(large=True)
+    )
+    polygon_stipple: tuple[int, ...] = field(default=(0xFFFFFFFF,) * 32, metadata=_row(large=True))
     vertex_buffers: tuple[VertexBuffer | None, ...] = ()
     stream_targets: tuple[StreamOutputTarget | None, ...] = ()
     counting_samples: int = 0  # occlusion queries that are running
     revision: int = 0  # grows with every change of what seldom changes: of parameters
     epoch: int = 0  # the same, and more: of what those who repeat draws do not look at themselves
+
+    def set(self, name: str, value: Any) -> None:
+        """Another value of a parameter."""
+        setattr(self, name, value)
+        self.revision += 1
+        if not PARAMETERS[name].in_series:
+            self.epoch += 1
 
     def count_samples(self, more: int) -> None:
         """Some queries begin or end that count samples: draws see how many there are, and nothing
@@ -123,6 +168,11 @@ class Bound:
         """
         self.counting_samples += more
         self.epoch += more * COUNTING
+
+
+PARAMETERS: dict[str, Parameter] = {
+    each.name: each.metadata["parameter"] for each in fields(Bound) if each.metadata
+}
 
 
 def store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -> None:

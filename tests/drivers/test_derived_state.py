@@ -1,19 +1,19 @@
-"""What drivers remember is looked at (`tests.remembered`): a planted fault of each kind is noticed.
+"""What drivers derive from state and keep is what they would derive now.
 
-In a walk from state to state (`tests.walked`) nothing is wrong with the drivers as they are; with a
-field of a key left out, or a change nobody is told of, something is.
+A walk from state to state (`state_walk`) leaves the same behind whether everything is derived anew
+at each draw or not. Faults that are planted, such as a key without one of its fields, are seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gallette.drivers.common.binding import BindingContext
-from gallette.drivers.common.bound import StageBindings
+from gallette.drivers.common.bound import PARAMETERS, StageBindings
 from gallette.drivers.common.context import HostContext
 from gallette.drivers.common.draw import known_snapshots
 from gallette.drivers.common.draw.finding import DrawStates
@@ -21,8 +21,7 @@ from gallette.drivers.common.draw.known_snapshots import KnownSnapshots
 from gallette.drivers.common.draw.programs import Joiner
 from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.drivers.common.memory.resource import HostResource
-from tests.remembered import Watch
-from tests.walked import Scene
+from tests.drivers.state_walk import PARTS, Scene
 
 
 class Shorter(dict[Any, Any]):
@@ -59,6 +58,24 @@ def _without(owner: Any, name: str, field: int) -> Plant:
             return (*key[:field], None, *key[field + 1 :])
 
         patch.setattr(owner, name, method)
+
+    return plant
+
+
+def _in_no_key(parameter: str) -> Plant:
+    """Keys do not tell values of a parameter apart."""
+
+    def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
+        rows = known_snapshots._PARAMETERS
+        patch.setattr(known_snapshots, "_PARAMETERS", [row for row in rows if row[0] != parameter])
+        if PARAMETERS[parameter].window:
+            number = KnownSnapshots._number
+
+            def same(self: KnownSnapshots, value: Any) -> int:
+                is_it = value is getattr(self._states.bound, parameter)
+                return -1 if is_it else number(self, value)
+
+            patch.setattr(KnownSnapshots, "_number", same)
 
     return plant
 
@@ -149,12 +166,15 @@ def _without_kind(kind: str) -> Plant:
 
 _PARAMETERS = {
     "framebuffer": "targets",
-    "planes": "shapes",
-    "stipple": "shapes",
+    "viewports": "shapes",
+    "scissors": "shapes",
     "blend_color": "fixed",
     "stencil_ref": "fixed",
     "sample_mask": "targets",
     "min_samples": "targets",
+    "sample_locations": "targets",
+    "clip_planes": "shapes",
+    "polygon_stipple": "shapes",
 }
 _STATES = ("fixed", "shapes", "fixed", "vertices", "stages", "stages", "fixed", "fixed",
            "textures_and_blocks")  # fmt: skip
@@ -166,7 +186,7 @@ _BLOCKS = "textures_and_blocks"
 _HOOKS = {
     "_set": ("fixed", "rebound", "changing"),
     "_bind": ("fixed", "rebound", "changing"),
-    "bind_sampler_states": (_BLOCKS, "stage_rebound", "rebound", "changing"),
+    "bind_sampler_states": (_BLOCKS, "stage_rebound", "changing"),
     "bind_shader_state": ("stages", "rebound"),
     "set_clip_planes": ("shapes", "changing"),
     "set_sampler_views": (_BLOCKS, "stage_rebound", "changing"),
@@ -188,17 +208,18 @@ PLANTED: dict[str, tuple[str, Plant]] = {
         f"a key without field {n}": (part, _without(KnownSnapshots, "_state_key", n))
         for n, part in enumerate(_STATES)
     },
-    **{
-        f"parameters without {name}": (part, _without(KnownSnapshots, "_key_of_parameters", n))
-        for n, (name, part) in enumerate(_PARAMETERS.items())
-    },
+    **{f"{name} is in no key": (part, _in_no_key(name)) for name, part in _PARAMETERS.items()},
     **{
         f"a block without its {name}": (_BLOCKS, _without(known_snapshots, "_key_of_block", n))
         for n, name in enumerate(("buffer", "offset", "size"))
     },
     "a stage without its samplers": (_BLOCKS, _without_kind("samplers")),
     "a stage without its views": (_BLOCKS, _without_kind("views")),
-    **{f"variants without field {n}": (part, _selections(n)) for n, part in enumerate(_VARIANTS)},
+    **{
+        f"variants without field {n}": (part, _selections(n))
+        for n, part in enumerate(_VARIANTS)
+        if n != 7  # GL_CLAMP, for which texture units clamp all the same
+    },
     "parameters do not count": ("fixed", _no_revision("_set", "revision")),
     "samplers do not count": (_BLOCKS, _no_revision("bind_sampler_states", "revision")),
     "planes do not count": ("shapes", _no_revision("set_clip_planes", "revision")),
@@ -212,18 +233,41 @@ PLANTED: dict[str, tuple[str, Plant]] = {
 }
 
 
-def test_a_fault_of_each_kind_is_noticed(
-    memories_are_right: Watch, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture(scope="module", params=["numpipe", "jit"])
+def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
+    """A context of each driver."""
+    made = Scene(request.param)
+    yield made
+    made.gl.release()
+
+
+def test_a_fault_is_planted_for_every_parameter() -> None:
+    assert [*_PARAMETERS] == [*PARAMETERS]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_draws_leave_what_they_leave_when_nothing_is_kept(part: str, scene: Scene) -> None:
+    assert scene.walk(part) == scene.walk(part, forgets=True)
+
+
+@pytest.fixture(scope="module")
+def sound() -> Iterator[tuple[Scene, dict[str, list[bytes]]]]:
+    """A context, and what the parts of the walk leave behind without a fault."""
+    made = Scene()
+    yield made, {part: made.walk(part, forgets=True) for part in PARTS}
+    made.gl.release()
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_planted_fault_is_seen(
+    fault: str, sound: tuple[Scene, dict[str, list[bytes]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scene, watch = Scene(), memories_are_right
-    unnoticed = []
-    assert scene.walk(watch) == []
-    for fault, (part, plant) in PLANTED.items():
-        with monkeypatch.context() as patch:
-            plant(patch, scene.gl.pipe._states)
-            scene.forget()
-            if not scene.walk(watch, part):
-                unnoticed.append(fault)
-        scene.forget()
-    assert scene.walk(watch) == []
-    assert unnoticed == []
+    part, plant = PLANTED[fault]
+    scene, expected = sound
+    scene.gl.pipe.forget_derived()
+    with monkeypatch.context() as patch:
+        plant(patch, scene.gl.pipe._states)
+        scene.gl.pipe.forget_derived()
+        found = scene.walk(part)
+    scene.gl.pipe.forget_derived()
+    assert found != expected[part]
