@@ -1,7 +1,7 @@
 """Makes an input that shows a bug small: whatever can go, goes, as long as the bug stays.
 
 A `Reduction` holds the smallest failing value so far. Steps offer it smaller candidates, coarse
-ones first, and run in turn until none of them helps. `reduce_lines` and `reduce_text` are the steps
+ones first, and are repeated until none helps. `reduce_lines` and `reduce_text` are the steps
 for lists of lines and for texts (GLSL, NIR, shader_tests: lines, blocks in braces, tokens,
 numbers); a language with a syntax tree brings steps of its own.
 """
@@ -77,7 +77,7 @@ class Reduction(Generic[T]):
         return helped
 
     def run(self, *steps: Step[T]) -> bool:
-        """Take the steps in turn until none of them helps; whether any did."""
+        """Repeat the steps until none of them helps; whether any did."""
         helped = False
         while not self.spent and sum(step(self) for step in steps):
             helped = True

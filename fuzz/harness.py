@@ -39,7 +39,7 @@ Counts = str | Mapping[str, int]
 _PROGRESS = 60.0
 """seconds between two lines that say how far a run is"""
 _NOTE = 4096
-"""bytes of what a process notes of its work, which outlive it"""
+"""bytes of the note that a process leaves about its work, which outlives it"""
 
 
 class Finding(Exception):
@@ -114,7 +114,7 @@ class Fuzzer(Generic[Input]):
         return saved
 
     def say(self, what: str) -> None:
-        """Note what is being done, to be told if the process dies of it."""
+        """Note the work in progress, to be reported if the process dies of it."""
         if self.note is not None:
             self.note[:] = what.encode(errors="replace")[:_NOTE].ljust(_NOTE, b"\0")
 

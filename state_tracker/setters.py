@@ -1,6 +1,6 @@
-"""Functions that set parameters of the table: those of one argument, and families told by name.
+"""Functions that set parameters of the table: those of one argument, and families by name.
 
-glLineWidth sets one parameter; glFogf, glFogi and their vectors set the one that they are told.
+glLineWidth sets one parameter; glFogf, glFogi and their vectors set the one that `pname` names.
 Checks, conversions and what becomes dirty stand in `parameters.txt`.
 """
 
@@ -128,7 +128,7 @@ def _setter(row: Parameter) -> Callable[[Context, Any], None]:
 
 
 class _Family:
-    """glFog and the like: what each name that they may be told sets."""
+    """glFog and the like: which parameter each value of `pname` sets."""
 
     def __init__(self, name: str, rows: list[Parameter]) -> None:
         self.what = f"parameter of gl{name}"

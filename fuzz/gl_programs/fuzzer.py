@@ -31,7 +31,7 @@ PAIRS_OF: dict[str, Pairs] = {
     "beside": (("beside", "apart"),),
     "threads": (("at once", "one by one"),),
 }
-"""of two programs that run in turns, or in threads"""
+"""of two programs whose calls alternate, or that run in threads"""
 KINDS = {
     "": "programs with vertex and fragment shaders",
     "es": "programs for OpenGL ES",

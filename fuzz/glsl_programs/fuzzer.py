@@ -11,7 +11,7 @@
     variants    rewritten versions of itself, all drawn by numpipe: a family has one image
 
 `--driver` names who draws; with the evaluator it draws in place of the interpreter.
-The same number is the same program, so a found one becomes a test in `tests/glsl/test_programs.py`.
+A number always makes one program, so a found one becomes a test in `tests/glsl/test_programs.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["CHECKS", "FUZZER"]
 VARIANTS = 3
 """members of a family besides the program itself"""
 SIZES = {"evaluator": (6, 8, 10, 24), "native": (6, 8, 10, 24), "variants": (5, 6, 8, 12)}
-"""statements of a program, in turn: many small ones, and some large"""
+"""statements of a program, by the seed: many small programs, and some large"""
 
 
 def style(against: str, seed: int) -> Style:
@@ -102,7 +102,7 @@ CHECKS: dict[str, Callable[[str], Check]] = {
 
 
 class GLSLPrograms(Fuzzer[tuple[s.Program, int]]):
-    """Programs, with the seed of what they are given."""
+    """Programs, each with the seed of its inputs."""
 
     memory = 0
     steps = STEPS

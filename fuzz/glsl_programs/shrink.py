@@ -1,7 +1,7 @@
 """How a program that shows a defect becomes small.
 
 Statements go, or are replaced by what is inside them; expressions become literals or one of their
-own parts; functions, globals and members nobody mentions go. Each candidate is a copy, so a bad one
+own parts; functions, globals and members without a use go. Each candidate is a copy, so a bad one
 costs nothing.
 """
 
@@ -18,7 +18,7 @@ from gallette.compiler.reduce import Step, rewriting
 __all__ = ["STEPS"]
 
 Given = tuple[s.Program, int]
-"""a program, and the seed of what it is given"""
+"""a program, and the seed of its inputs"""
 
 
 # Each kind of edit is `(program, position) -> done?`: None when there is no such position.
