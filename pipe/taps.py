@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .derive import calls
+from .derived_methods import calls
 from .interface import Context
 
 __all__ = ["DRAWING", "PipeCall", "Tap", "is_tapped", "tap"]

@@ -10,7 +10,7 @@ from gallette.compare import to_rgb8
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.optimize import OptimizeOptions
 from gallette.drivers.tiler.compile import BackendOptions, compile_shader
-from gallette.drivers.tiler.explaining import listing
+from gallette.drivers.tiler.explain import listing
 from gallette.drivers.tiler.lower import lowered_for_tiler
 from gallette.drivers.tiler.screen import HalfColors
 from gallette.lessons.page import Code, Page, Pictures, Table, lesson

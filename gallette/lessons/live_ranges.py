@@ -17,7 +17,7 @@ from gallette.drivers.common.machine.register_picture import map_picture
 from gallette.drivers.simd.backend.liveness import LiveRanges
 from gallette.drivers.simd.backend.register_map import register_map
 from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.simd.explaining import listing
+from gallette.drivers.simd.explain import listing
 from gallette.lessons.page import Block, Code, Page, Pictures, Table, lesson
 from gallette.render import render_scenes
 from gallette.scenes.common import Pass

@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions
 from gallette.drivers.tiler.backend.schedule import Barriers
 from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
-from gallette.drivers.tiler.explaining import listing
+from gallette.drivers.tiler.explain import listing
 from gallette.drivers.tiler.lower import lowered_for_tiler
 from gallette.drivers.tiler.machine.executable import LANDING, TextureWrites
 from gallette.lessons.page import Code, Page, Pictures, Table, lesson

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gallette.pipe.derive import calls
+from gallette.pipe.derived_methods import calls
 from gallette.pipe.interface import Context
 from gallette.pipe.taps import DRAWING, PipeCall, is_tapped, tap
 
