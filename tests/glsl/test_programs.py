@@ -56,7 +56,7 @@ def test_a_planted_fault_is_found_and_made_small(
     assert found.kind == "difference"
     assert found.text.startswith("lane")
     state = Reduction(
-        given, lambda x: judge(fuzzer, "attempt", x).kind == "difference", fuzzer.key, seconds=20
+        given, lambda x: judge(fuzzer, "attempt", x).kind == "difference", fuzzer.key, limit=300
     )
     state.run(*fuzzer.steps)
     small = state.value[0].text
