@@ -88,7 +88,7 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
 
 
 def _check_unit(ctx: Context) -> None:
-    """Fixed function knows fewer texture units than shaders."""
+    """Check the active unit: fixed function has fewer texture units than shaders."""
     if ctx.textures.active >= FIXED_UNITS:
         raise invalid_operation(f"fixed function has {FIXED_UNITS} texture units")
 
@@ -115,7 +115,7 @@ def is_enabled(ctx: Context, cap: int) -> bool:
     if ctx.is_compat and cap in ctx.evaluators.maps:
         return ctx.evaluators.maps[cap].enabled
     if ctx.is_compat:
-        if cap == GL.PRIMITIVE_RESTART_NV:  # an enable of the client's, of the same state
+        if cap == GL.PRIMITIVE_RESTART_NV:  # an enable of the client state, for the same field
             return ctx.raster.primitive_restart
         slot = ctx.client_array_slot(cap)
         if slot is not None:
@@ -155,7 +155,7 @@ def _set_indexed(ctx: Context, cap: int, index: int, on: bool) -> None:
 
 @contextmanager
 def _unit(ctx: Context, index: int) -> Iterator[None]:
-    """EXT_direct_state_access counts what is switched per texture unit by unit."""
+    """Select a unit: EXT_direct_state_access indexes the enables of texture units."""
     if not 0 <= index < FIXED_UNITS:
         raise invalid_value(f"fixed function has {FIXED_UNITS} texture units")
     saved, ctx.textures.active = ctx.textures.active, index

@@ -1,7 +1,7 @@
-"""`python -m gallette.lessons`: write `docs/reference/glossary.md` from its table."""
+"""`python -m gallette.lessons`: write `docs/reference/vocabulary.md` from its table."""
 
 from pathlib import Path
 
 from gallette.lessons.glossary import page
 
-Path("docs/reference/glossary.md").write_text(page(), encoding="utf-8")
+Path("docs/reference/vocabulary.md").write_text(page(), encoding="utf-8")

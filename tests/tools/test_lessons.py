@@ -208,8 +208,8 @@ def test_the_drivers_lesson_shows_how_often_a_pixel_is_covered() -> None:
     gl.release()
 
 
-def test_the_glossary_page_is_up_to_date() -> None:
-    text = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+def test_the_vocabulary_is_up_to_date() -> None:
+    text = (ROOT / "docs" / "reference" / "vocabulary.md").read_text(encoding="utf-8")
     assert text == page(), "run: python -m gallette.lessons"
 
 
