@@ -111,6 +111,7 @@ ENTRY_MODULES = (
     "pixel_data.copies",
     "vertices.current_attribs",
     "enables",
+    "setters",
     "targets.framebuffer_objects",
     "targets.framebuffer_parameters",
     "targets.sample_locations",
@@ -145,7 +146,6 @@ ENTRY_MODULES = (
 )
 for _module in ENTRY_MODULES:
     importlib.import_module(f"gallette.state_tracker.{_module}")
-importlib.import_module("gallette.state_tracker.limit_queries").hide_desktop_queries()
 
 _KEPT = ("released", "driver", "profile", "requested_version", "_replaced")
 """Attributes that remain readable after a context is released."""
