@@ -113,7 +113,8 @@ COMMANDS: dict[str, Command] = {
         "gallette.commands.lesson",
         "the course: runnable pages about real driver problems",
         "gallette lesson\ngallette lesson is_used_once --html lesson.html\n"
-        "gallette lesson --html reports/lessons\ngallette lesson triangle --serve",
+        "gallette lesson --html reports/lessons\ngallette lesson triangle --serve\n"
+        "gallette lesson start bins\ngallette lesson check bins",
     ),
     "drivers": Command(
         "gallette.commands.drivers",
