@@ -14,7 +14,7 @@ from rich.text import Text
 
 from gallette import default_driver
 from gallette.compiler.errors import GalletteError
-from gallette.difftext import diff_lines
+from gallette.compiler.nir.text.difference import diff_lines
 from gallette.lessons.page import (
     Block,
     Code,

@@ -123,7 +123,7 @@ def run_lesson(
     progress: Callable[[str], None] = lambda text: None,
     live: bool = False,
 ) -> Page:
-    """Execute the lesson on a driver; `live` leaves all but the first state of controls for later."""
+    """Execute the lesson; `live` leaves all but the first state of each control for later."""
     page = Page(lesson.title, progress, live)
     names: dict[str, Any] = {name: getattr(page, name) for name in _KIT}
     names.update(driver=driver, figures=figures, many=many, __name__=f"lesson {lesson.name}")

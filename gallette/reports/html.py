@@ -73,7 +73,7 @@ def render_text(template: str, **values: Any) -> str:
     """A template, filled."""
     import jinja2
 
-    from gallette.difftext import diff_lines
+    from gallette.compiler.nir.text.difference import diff_lines
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -132,7 +132,7 @@ def write_conformance(
 
 
 def write_explanation(explanation: Explanation, target: Path) -> Path:
-    from gallette.difftext import diff_lines
+    from gallette.compiler.nir.text.difference import diff_lines
     from gallette.explaining import unmarked
 
     return render_page(
@@ -155,7 +155,7 @@ def _panes(story: ShaderStory) -> Iterator[tuple[str, list[tuple[str, str, Marku
 
     before: list[str] = []
     for name, text in story.forms():
-        bare = unmarked(text).splitlines()
+        bare = [line.strip() for line in unmarked(text).splitlines()]
         fresh: set[int] = set()
         if before:
             edits = SequenceMatcher(None, before, bare, autojunk=False).get_opcodes()
