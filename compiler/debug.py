@@ -74,6 +74,11 @@ FLAGS: dict[str, DebugFlag] = {
             "let directories of the driver simd's page tables have pages of both sizes "
             "(see `gallette lesson page_tables`)",
         ),
+        DebugFlag(
+            "driver:forget",
+            "derive all state anew at every draw: a picture that this mends shows that the driver "
+            "kept something for too long",
+        ),
         DebugFlag("driver:verify", "have LLVM verify the modules that the driver jit makes"),
         DebugFlag("driver:position_invariant", "treat every vertex position as invariant"),
     )

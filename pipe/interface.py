@@ -33,6 +33,7 @@ from .caps import Caps
 from .enums import Bind, ClearFlags, MapFlags, QueryType, Target
 from .formats import Format
 from .resource import Resource, ResourceDesc, ResourceLedger, Transfer
+from .series import Series
 from .state import (
     BlendState,
     BlitInfo,
@@ -238,6 +239,17 @@ class Context(ABC):
 
     @abstractmethod
     def draw_vbo(self, info: DrawInfo) -> None: ...
+    def prepared_draw(self, info: DrawInfo) -> Any:
+        """What a series names the draw by that was made last with this call; None if the driver
+        cannot draw it again."""
+        return None
+
+    def draw_series(self, series: Series) -> int:
+        """Draw what was drawn before, many times, whatever is bound now, and do what the series has
+        between draws. Answers how many entries were done, from the first on: the entry after those
+        has to be made by the other methods."""
+        return 0
+
     @abstractmethod
     def launch_grid(self, info: ComputeInfo) -> None: ...
     @abstractmethod

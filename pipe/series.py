@@ -1,4 +1,4 @@
-"""Draws that are made again one after the other, and what happens in between (see `repeat_all`).
+"""Draws that are made again one after the other, and what happens in between (`draw_series`).
 
 Programs draw the same few things in every frame, so a series says for each of its entries of what
 kind it is, as a number among few kinds. What goes with an entry, such as a draw's uniforms, are
@@ -71,7 +71,7 @@ class Series:
     """For each entry of what kind it is, the bytes that go with it, and where it starts: a draw's
     first vertex, or where in a buffer is written.
 
-    Kinds are what a driver's `repeatable` has answered, `BufferWrite`, `QueryChange`, `ClearCall`.
+    Kinds are answers of the driver's `prepared_draw`, `BufferWrite`, `QueryChange`, `ClearCall`.
     """
 
     def __init__(self, kinds: Sequence[Any], which: Ints, pieces: Pieces, starts: Ints) -> None:

@@ -395,14 +395,14 @@ _MEMBERS_OF_CALLS = [(member.__get__, member.__set__) for member in _MEMBERS.val
 
 @dataclass(frozen=True, slots=True)
 class BufferWrite:
-    """Bytes are written to a buffer, between draws that come again (`repeat_all`)."""
+    """Bytes are written to a buffer, between the draws of a series."""
 
     buffer: Resource
 
 
 @dataclass(frozen=True, slots=True)
 class QueryChange:
-    """A query of samples begins or ends, between such draws."""
+    """A query of samples begins or ends, between the draws of a series."""
 
     query: Any
     begins: bool
@@ -410,7 +410,8 @@ class QueryChange:
 
 @dataclass(frozen=True, slots=True)
 class ClearCall:
-    """Parts of attachments are cleared, all channels and bits of them, between such draws."""
+    """Parts of attachments are cleared, all channels and bits of them, between the draws of a
+    series."""
 
     framebuffer: FramebufferState
     flags: ClearFlags

@@ -21,7 +21,6 @@ from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.state_tracker import GLInterface, create_context
 from gallette.state_tracker.context import live_contexts
 from tests.reference import missing
-from tests.remembered import Watch
 
 # What an earlier run left in the user's cache must not decide a test; those about it name their
 # own. (Mesa's knows that a shader was compiled for some version, and takes it for others.)
@@ -70,20 +69,6 @@ def no_leaks() -> Iterator[None]:
     if contexts:
         left = [s for s in live_shaders() if id(s) not in shaders_before]
         assert not left, f"live shaders: {[s.name for s in left]}"
-
-
-_WATCH = Watch()
-_WATCH.install()
-
-
-@pytest.fixture(autouse=True)
-def memories_are_right() -> Iterator[Watch]:
-    """What drivers remember from draw to draw is what they would derive (see `remembered`)."""
-    _WATCH.begin()
-    yield _WATCH
-    found = sorted(set(_WATCH.wrong))
-    _WATCH.begin()
-    assert not found
 
 
 @pytest.fixture

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler import debug
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.copy import copy_region
 from gallette.drivers.common.memory.mipmap import generate_mipmap
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
+from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
 from gallette.pipe.enums import MapFlags, QueryType
@@ -28,18 +29,16 @@ from gallette.pipe.resource import Resource, Transfer
 from gallette.pipe.series import Series
 from gallette.pipe.state import (
     Box,
-    ClearCall,
     ComputeInfo,
     DrawInfo,
-    QueryChange,
     StreamOutputInfo,
 )
 
 from .draw.compute import launch
 from .draw.finding import DrawStates
 from .draw.merging import MergedDraws
+from .draw.prepared import PreparedDraw
 from .draw.queue import MERGED_STAGES, DrawQueue
-from .draw.repeating import Repeatable
 from .draw.state import Witness
 
 if TYPE_CHECKING:
@@ -61,6 +60,7 @@ class HostContext(MemoryContext):
         self._states = DrawStates(self.bound, self.counters, Work(screen.budget, screen.time_limit))
         self._joiner = self._states.joiner
         self._queue = DrawQueue(self._states, self.regroup, self.screen.counts_draws)
+        self._forgets = debug.is_set("driver:forget")
 
     def watch(self, witness: Witness | None) -> None:
         """Show the fragments of draws to somebody from now on (one draw at a time)."""
@@ -110,7 +110,20 @@ class HostContext(MemoryContext):
         self._states.forget_shaders()
         self._queue.forget()
 
+    def forget_derived(self) -> None:
+        """Forget everything that was derived from what is bound and from what resources hold."""
+        self.settle()
+        self._states.forget_shaders()
+        self._states.scratch = Scratch()
+        self._queue.forget()
+        for resource in self.screen.resources.live:
+            assert isinstance(resource, HostResource)
+            resource.derived.clear()
+            resource.units.clear()
+
     def draw_vbo(self, info: DrawInfo) -> None:
+        if self._forgets:
+            self.forget_derived()
         if not self._queue.joins(info):
             self.settle()
         if self._failure is not None:
@@ -205,54 +218,28 @@ class HostContext(MemoryContext):
         """Observers: each is called with the merged draws of a batch before they are executed."""
         return self._queue.taps
 
-    def repeatable(self, info: DrawInfo) -> Repeatable | None:
-        """What it takes to make the draw that was made last once more, if it waits."""
-        if type(self).draw_vbo is not HostContext.draw_vbo:
+    def prepared_draw(self, info: DrawInfo) -> PreparedDraw | None:
+        if self._forgets or type(self).draw_vbo is not HostContext.draw_vbo:
             return None  # the driver wants to see each
-        return self._queue.repeatable(info)
+        return self._queue.prepared(info)
 
-    def repeat(self, draw: Repeatable, data: bytes | bytearray, start: int) -> bool:
-        """Make it once more, from that vertex on and with `data` as block 0 of both stages: false
-        if that cannot be, or if somebody watches the draws of this context.
-
-        State objects, vertex buffers and textures are those of then, whatever is bound now.
-        """
-        if self._failure is not None or self._condition is not None or "draw_vbo" in self.__dict__:
-            return False
-        if self._queue.retargets(draw):
-            self.settle()
-        return self._queue.repeat(draw, data, start)
-
-    def repeat_all(self, series: Series) -> int:
-        """The same for many draws, and for what happens in between: how much of all that was done,
-        from the first on."""
-        done, queue, kinds, pieces = 0, self._queue, series.entries, series.pieces
+    def draw_series(self, series: Series) -> int:
+        done = 0
         while done < len(series):
-            kind = kinds[done]
-            if isinstance(kind, Repeatable):
-                if not self.repeat(kind, pieces[done], series.firsts[done]):
-                    break
-                done += 1
-                done += queue.repeat_more(series, done)
-                continue
-            if isinstance(kind, QueryChange):
-                (self.begin_query if kind.begins else self.end_query)(kind.query)
-            elif isinstance(kind, ClearCall):
-                if not self._clear_call(kind):
-                    break
-            else:
-                self.buffer_subdata(kind.buffer, series.firsts[done], pieces[done])
-            done += 1
+            if self._failure is not None or self._condition is not None or self._observed:
+                break
+            more, full = self._queue.extend(series, done)
+            done += more
+            if full:
+                self.settle()
+            elif not more:
+                break
         return done
 
-    def _clear_call(self, call: ClearCall) -> bool:
-        """Clear between draws; false if some condition says whether that is to be."""
-        if self._failure is not None or self._condition is not None:
-            return False
-        values = ClearValues(call.color, call.depth, call.stencil)
-        self.settle()
-        clear(call.framebuffer, call.flags, values, call.scissor)
-        return True
+    @property
+    def _observed(self) -> bool:
+        """An observer wants to see each draw."""
+        return "draw_vbo" in self.__dict__
 
     def destroy(self) -> None:
         self.settle()

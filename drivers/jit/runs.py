@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.bound import COUNTING
-from gallette.drivers.common.draw.repeating import Repeatable
+from gallette.drivers.common.draw.prepared import PreparedDraw
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Query, Samples
 from gallette.drivers.common.work import FRAGMENT
@@ -93,7 +93,7 @@ class Runs:
         some, count = slice(first, self._end), len(series.kinds)
         which = series.which[some]
         kinds = {number: series.kinds[number] for number in _numbers(which)}
-        draws = [number for number, kind in kinds.items() if type(kind) is Repeatable]
+        draws = [number for number, kind in kinds.items() if type(kind) is PreparedDraw]
         if not draws or 2 * len(draws) > self._end - first:
             return
         self._commands = np.zeros((count, CommandWords.SIZE), np.int64)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.pipe.derive import completed
 from gallette.pipe.interface import Context
+from gallette.pipe.series import Series
+from gallette.pipe.state import DrawInfo
 from gallette.pipe.variant_log import VariantLog
 
 from .recording import recording
@@ -30,6 +32,13 @@ class TraceContextBase(Context):
     def variant_log(self) -> VariantLog:  # type: ignore[override]
         """The inner driver's log."""
         return self.inner.variant_log
+
+    def prepared_draw(self, info: DrawInfo) -> Any:
+        """Each draw of a series is recorded, so each is made by itself."""
+        return None
+
+    def draw_series(self, series: Series) -> int:
+        return 0
 
     def __getattr__(self, name: str) -> Any:
         """What a driver offers beyond the interface is its own business."""

@@ -222,7 +222,7 @@ class Batch:
         return end + 1
 
     def _draw_known(self, entry: int, until: int) -> int:
-        """Let the driver repeat entries of kinds that it knows; answers the first it did not."""
+        """Let the driver draw entries of kinds that it knows; answers the first it did not."""
         while entry < until:
             some = self._blocked[entry:until]
             end = entry + int(some.argmax()) if some.any() else until
@@ -232,9 +232,8 @@ class Batch:
             series = Series(
                 self._kinds, self._which[part], self._pieces.part(entry, end), self._starts[part]
             )
-            pipe: Any = self._ctx.pipe
             try:
-                entry += pipe.repeat_all(series)
+                entry += self._ctx.pipe.draw_series(series)
             except BaseException as error:
                 abi.failed(self._call(entry).function, error)
                 entry = end

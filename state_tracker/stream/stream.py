@@ -52,8 +52,6 @@ class Stream:
         """Observers: each is shown the commands of a batch, names and arguments, before those are
         executed."""
         self.drawn: DrawInfo | None = None  # the draw that an entry point has just made
-        # Only drivers whose draws may be pending have these; others take each draw as it comes.
-        self._token: Any = getattr(ctx.pipe, "repeatable", None)
 
     def may_record(self) -> bool:
         """May calls on the context become commands now?"""
@@ -121,7 +119,7 @@ class Stream:
             if not self.kinds or self._small > PATIENCE:
                 return False
         ctx = self.ctx
-        if self._token is None or ctx.lowers or ctx.lost or ctx.feedback.current.active:
+        if ctx.lowers or ctx.lost or ctx.feedback.current.active:
             return False
         return not self.uses_subroutines  # to use the program once more sets them anew
 
@@ -169,7 +167,7 @@ class Stream:
         layout = ctx.arrays.current.layouts.get(executable.inputs)
         if layout is None or layout.clients or layout.current:
             return None
-        return self._token(info)
+        return ctx.pipe.prepared_draw(info)
 
 
 def _decoded(commands: memoryview, address: int) -> list[tuple[str, tuple[Any, ...]]]:

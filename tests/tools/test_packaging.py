@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import email
 import hashlib
 import io
 import json
 import os
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -47,7 +49,11 @@ def distributed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = subprocess.run(
         [sys.executable, str(ROOT / ".ci" / "dist.py"), str(folder)],
         cwd=folder.parent,
-        env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"},
+        env={
+            **os.environ,
+            "SOURCE_DATE_EPOCH": "1700000000",
+            "GALLETTE_ADDRESS": "https://forge.example/us/gallette",
+        },
         capture_output=True,
         text=True,
     )
@@ -136,6 +142,30 @@ def test_what_is_distributed_is_described(distributed: Path) -> None:
     known = {bill["metadata"]["component"]["bom-ref"], *(p["bom-ref"] for p in bill["components"])}
     assert {edge["ref"] for edge in bill["dependencies"]} == known
     assert {ref for edge in bill["dependencies"] for ref in edge["dependsOn"]} <= known
+
+
+def test_the_wheel_names_the_repository_it_was_built_from(installed: Path) -> None:
+    (metadata,) = installed.glob("gallette-*.dist-info/METADATA")
+    urls = email.message_from_string(metadata.read_text()).get_all("Project-URL")
+    assert urls is not None
+    assert "Repository, https://forge.example/us/gallette" in urls
+    assert "Issues, https://forge.example/us/gallette/issues" in urls
+
+
+@pytest.mark.parametrize(
+    ("remote", "page"),
+    [
+        ("git@forge.example:us/gallette.git", "https://forge.example/us/gallette"),
+        ("ssh://git@forge.example/us/gallette", "https://forge.example/us/gallette"),
+        ("https://token@forge.example/us/part/gallette/", "https://forge.example/us/part/gallette"),
+        ("/srv/copies/gallette", None),
+        ("file:///srv/copies/gallette", None),
+        ("", None),
+    ],
+)
+def test_an_address_follows_from_the_clone(remote: str, page: str | None) -> None:
+    setup = runpy.run_path(str(ROOT / "setup.py"))
+    assert setup["public"](remote) == page
 
 
 def test_versions_for_continuous_integration_satisfy_what_is_declared() -> None:

@@ -17,7 +17,7 @@ from gallette.compiler.collector import collector_paused
 
 from .finding import DrawStates
 from .grouping import Group
-from .merging import MergedDraws, PendingDraw, fewest, merge, pairs_of
+from .merging import MergedDraws, PendingDraw, fewest, merge, never_merged, pairs_of
 from .pixel_order import can_order_pixels, draw_in_pixel_order
 from .runs import Failures, add_group, draw_group, draw_many, draw_one
 from .snapshot import Snapshot, row_of
@@ -56,13 +56,15 @@ class Execution:
         """Execute draws, of which thousands may be pending."""
         failures = Failures()
         entries = self._directly(entries, failures)
-        merges = self._worth(entries)
+        worth, apart = self._worth(entries), never_merged(entries)
         number, tally = 0, self._states.counters.tally
-        for worth, group in itertools.groupby(entries, lambda entry: merges[entry[0]]):
+        for merges, group in itertools.groupby(
+            entries, lambda entry: worth[entry[0]] and id(entry[1]) not in apart
+        ):
             some = list(group)
             if tally is not None:
                 tally.first = number
-            if worth:
+            if merges:
                 self._together(some, failures)
             else:
                 for at, entry in enumerate(some):

@@ -153,11 +153,6 @@ class KnownSnapshots:
         self._found = kept
         self._crowded = max(_FEW, 2 * len(kept))
 
-    def clear(self) -> None:
-        """A shader is gone, or the context."""
-        self._found.clear()
-        self._kin.clear()
-
 
 class _Part:
     """The part of a key that was found last, and for which revision of what is bound."""

@@ -40,6 +40,7 @@ __all__ = [
     "call_key",
     "fewest",
     "merge",
+    "never_merged",
     "pairs_of",
 ]
 
@@ -240,6 +241,26 @@ def fewest(entries: Sequence[PendingDraw]) -> int:
     return len({snapshot.merge_key(mode) for (_, mode), snapshot in kinds.items()})
 
 
+def never_merged(entries: Sequence[PendingDraw]) -> set[int]:
+    """The identities of calls of several instances that cannot be laid end to end."""
+    calls = {id(info): info for _, info, _ in entries}
+    if all(info.instance_count == 1 for info in calls.values()):
+        return set()
+    several = (pair for pair in pairs_of(entries) if pair[1].instance_count > 1)
+    return {id(info) for snapshot, info in several if not _instances_follow(snapshot, info)}
+
+
+def _instances_follow(snapshot: Snapshot, info: DrawInfo) -> bool:
+    """Can the primitives of instances follow one another as those of one draw do?"""
+    selection = snapshot.selection(info.mode)
+    return (
+        selection is not None
+        and not TOLD & selection.stages[Stage.VERTEX].facts.system_values
+        and info.count >= LISTS.get(info.mode, 1)
+        and not restarts(info)
+    )
+
+
 def merge(entries: Sequence[PendingDraw]) -> list[MergedDraws]:
     """The draws gathered, by their first ones."""
     differ = _Differ.of(entries)
@@ -295,10 +316,7 @@ def _end_to_end(entries: Sequence[PendingDraw], gathered: _Gathered) -> tuple[_G
 
 def _follows_others(snapshot: Snapshot, info: DrawInfo) -> bool:
     """Can a draw's primitives follow those of others, with nothing in them telling which call?"""
-    if info.start_instance or info.count < LISTS.get(info.mode, 1) or restarts(info):
-        return False
-    selection = snapshot.selection(info.mode)
-    return selection is not None and not TOLD & selection.stages[Stage.VERTEX].facts.system_values
+    return not info.start_instance and _instances_follow(snapshot, info)
 
 
 def _merged(entries: Sequence[PendingDraw], numbers: list[int], differ: _Differ) -> MergedDraws:

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from gallette.drivers.common.memory.clear import ClearValues, clear
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.queries import Mark, Moment, Moments, Query
-from gallette.drivers.common.vertex.stream import restarts
 from gallette.pipe.deferral import may_defer
 from gallette.pipe.enums import MapFlags
+from gallette.pipe.resource import Resource
 from gallette.pipe.series import Series
 from gallette.pipe.state import (
     BufferWrite,
@@ -31,11 +31,10 @@ from .execution import Execution
 from .finding import DrawStates
 from .known_snapshots import KnownSnapshots
 from .merging import MergedDraws, PendingDraw
-from .parts import LISTS
 from .pipeline import draw
-from .repeating import Between, Repeatable, write_now
+from .prepared import PreparedDraw
 from .resources import MERGED_STAGES
-from .snapshot import Constants, Plan, Row, Snapshot
+from .snapshot import Constants, Plan, Row, Runs, Snapshot
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
 
@@ -67,7 +66,6 @@ class DrawQueue:
         "_fragment",
         "_info",
         "_lanes",
-        "_made",
         "_marks",
         "_memory",
         "_regroup",
@@ -85,8 +83,7 @@ class DrawQueue:
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
         self._memory = KnownSnapshots(states)
         self._snapshot: Snapshot | None = None  # what is bound now, if that is known
-        self._info: DrawInfo | None = None  # the last call that could be pending with it
-        self._made: DrawInfo | None = None  # the last call that was made at once, the quick way
+        self._info: DrawInfo | None = None  # the last small call with it
         self._entries: list[PendingDraw] = []
         self._lanes = 0
         self._target = FramebufferState()  # of the draw made last
@@ -106,12 +103,12 @@ class DrawQueue:
 
     def rebinding(self) -> None:
         """Something else than block 0 is about to be bound."""
-        self._snapshot = self._info = self._made = None
+        self._snapshot = self._info = None
 
     def forget(self) -> None:
         """A shader or the context is gone: forget all snapshots. (No draw is pending.)"""
         self.rebinding()
-        self._memory.clear()
+        self._memory = KnownSnapshots(self._states)
         self._execution.forget()
 
     def joins(self, info: DrawInfo) -> bool:
@@ -122,7 +119,7 @@ class DrawQueue:
             return True
         if len(self._entries) >= MOST or self._lanes >= MOST_LANES:
             return False
-        return info is self._info or self._can_be_pending(info)
+        return self._is_small(info) and self._waits(info)
 
     def elsewhere(self, target: FramebufferState) -> bool:
         """Whether the pending draws, or the one made last, are for another framebuffer. The next
@@ -132,46 +129,49 @@ class DrawQueue:
         old, self._target = self._target, target
         return old != target
 
-    def retargets(self, draw: Repeatable) -> bool:
-        """Is a draw that comes again for another framebuffer? Then flush the queue first."""
-        return draw.target is not self._target and self.elsewhere(draw.target)
-
     def submit(self, info: DrawInfo) -> None:
-        """Draw now or later."""
+        """Draw now, or add a draw to the batch."""
         try:
-            self._submit(info)
+            if not (self._is_small(info) and self._submit_small(info)):
+                draw(self._states, info)
         except BaseException:
             self._spoiled()
             raise
 
-    def _submit(self, info: DrawInfo) -> None:
-        if info is self._info or self._can_be_pending(info):
-            snapshot, row = self._snapshot, self._constants()
-            assert snapshot is not None
-            plan = None if self._entries else snapshot.made_plan(info.mode)
+    def _submit_small(self, info: DrawInfo) -> bool:
+        """Follow the plan of the draw's state, if there is one and nothing is pending: that takes
+        less time than to be merged. Otherwise the draw becomes pending; false if it cannot."""
+        snapshot, row, waits = self._snapshot, self._constants(), self._waits(info)
+        assert snapshot is not None
+        if not self._entries:
+            plan = snapshot.made_plan(info.mode) if waits else snapshot.plan(info.mode)
             if plan is not None and plan.draw(info, row):
-                return
+                return True
+        if waits:
             self._add(snapshot, info, row)
             for block in row:
                 if block is not None and block.buffer is not None:
                     self._copies.note_block(block.buffer)
-        elif not self._at_once(info):
-            draw(self._states, info)
+        return waits
 
-    def _add(self, snapshot: Snapshot, info: DrawInfo, row: Constants) -> None:
+    def _add(self, snapshot: Snapshot, info: DrawInfo, constants: Constants) -> None:
         """Add a draw to the batch."""
-        if not snapshot.held:
-            self._hold(snapshot)
+        self._hold(snapshot)
         if info.index_buffer is not None:
-            info.index_buffer.ref()
-            self._copies.note_indices(info.index_buffer)
-        self._entries.append((snapshot, info, row))
+            self._hold_indices(info.index_buffer)
+        self._entries.append((snapshot, info, constants))
         self._lanes += info.count * info.instance_count
 
     def _hold(self, snapshot: Snapshot) -> None:
-        """A draw with this snapshot is about to be pending: its resources must stay."""
-        snapshot.hold()
-        self._copies.note(snapshot)
+        """Keep the resources of a snapshot until the batch is flushed."""
+        if not snapshot.held:
+            snapshot.hold()
+            self._copies.note(snapshot)
+
+    def _hold_indices(self, buffer: Resource) -> None:
+        """Keep a buffer of indices until the batch is flushed."""
+        buffer.ref()
+        self._copies.note_indices(buffer)
 
     def _spoiled(self) -> None:
         """Drawing ended half way: what was derived of attachments may be stale."""
@@ -181,92 +181,47 @@ class DrawQueue:
                     assert isinstance(surface.resource, HostResource)
                     surface.resource.touch()
 
-    def _at_once(self, info: DrawInfo) -> bool:
-        """Draw now, the quick way; false if there is none."""
-        if not self._plain(info):
-            return False
-        if self._snapshot is None:
-            self._snapshot = self._memory.current()
-        plan = self._snapshot.plan(info.mode)
-        done = plan is not None and plan.draw(info, self._constants())
-        self._made = info if done else None
-        return done
+    # -- series ------------------------------------------------------------------------------------
 
-    def _plain(self, info: DrawInfo) -> bool:
-        """A small draw of which all is known that nobody looks at closely."""
-        return (
-            self._states.witness is None
-            and self._states.recorder is None
-            and not self._states.bound.stream_targets
-            and 0 < info.count <= SMALL
-            and 0 < info.instance_count <= SMALL
-            and info.indirect is None
-            and info.count_from_stream_output is None
-        )
-
-    def repeatable(self, info: DrawInfo) -> Repeatable | None:
-        """A token to repeat the draw that was submitted last; None if it had no quick way."""
-        snapshot, waits = self._snapshot, info is self._info
-        if snapshot is None or not (waits or info is self._made):
+    def prepared(self, info: DrawInfo) -> PreparedDraw | None:
+        """The draw that was submitted last, to be drawn again; None if it was not small."""
+        if self._snapshot is None or info is not self._info:
             return None
         bound = self._states.bound
-        lanes = info.count * info.instance_count
-        return Repeatable(snapshot, info, bound.framebuffer, bound.epoch, waits, lanes)
+        waits = self._waits(info)
+        return PreparedDraw(self._snapshot, info, bound.framebuffer, bound.epoch, waits)
 
-    def repeat(self, draw: Repeatable, data: bytes | bytearray, start: int) -> bool:
-        """Draw once more, now or later: other vertices with other constants, and all else as it
-        was."""
-        snapshot, entries = draw.snapshot, self._entries
-        if draw.epoch != self._states.bound.epoch:
-            return False
-        if not entries:
-            plan = draw.made_plan()
-            if plan is not None and snapshot.alive and self._repeated(plan, draw.info, data, start):
-                return True
-        if not draw.waits or len(entries) >= MOST or self._lanes >= MOST_LANES:
-            return False
-        if not (snapshot.held or snapshot.alive):
-            return False
-        self._add(snapshot, draw.call(start), bytes(data))
-        return True
+    def extend(self, series: Series, first: int) -> tuple[int, bool]:
+        """Take entries of a series, from `first` on: how many, and whether more can be taken once
+        the batch is flushed.
 
-    def _repeated(self, plan: Plan, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
-        try:
-            return plan.repeat(info, data, start)
-        except BaseException:
-            self._spoiled()
-            raise
+        Entries with a plan are executed at once if nothing is pending, for they need no others to
+        be merged with. All others become pending.
+        """
+        done = 0 if self._entries else self._execute(series, first)
+        added, full = self._append(series, first + done)
+        return done + added, full
 
-    def repeat_more(self, series: Series, first: int) -> int:
-        """Repeat draws from `first` on that are made as the one before them was just now: how many
-        there are, until there is something else to look at."""
-        like = series.entries[first - 1]
-        assert isinstance(like, Repeatable)
-        if not self._entries:
-            return self._more_at_once(like, series, first)
-        return self._more_that_wait(like, series, first) if like.waits else 0
+    def _append(self, series: Series, first: int) -> tuple[int, bool]:
+        """Entries become pending.
 
-    def _more_that_wait(self, like: Repeatable, series: Series, first: int) -> int:
-        """Repeat draws that become pending.
-
-        Nobody looks at what is bound in between, so how many queries count samples is told before
-        draws, and that it is another number in the end: where one query ends and the next begins,
-        nothing has changed.
+        No draw looks at what is bound in between, so `bound` is told once, in the end, how many
+        queries count samples. Where one query ends and the next begins, nothing has changed.
         """
         draws, data, starts = series.entries, series.data, series.firsts
-        entries, bound = self._entries, self._states.bound
-        good: set[Repeatable] = set()  # the draws that are known to wait
+        entries, bound, target = self._entries, self._states.bound, self._target
+        valid: set[PreparedDraw] = set()
         number, last = first, len(draws)
-        more, changed = 0, False
-        mark: Mark | None = None  # the moment between what waits and what comes
+        more, changed, full = 0, False, False
+        mark: Mark | None = None  # the moment between what is pending and what comes
         try:
             while number < last:
                 draw = draws[number]
                 if type(draw) is QueryChange:
-                    if not changed:
-                        if not self._counts:
-                            break
-                        changed = True
+                    if not self._counts:
+                        full = True
+                        break
+                    changed = True
                     query, begins = draw.query, draw.begins
                     if query.counts_samples and (begins or query.active):
                         more += 1 if begins else -1
@@ -278,30 +233,36 @@ class DrawQueue:
                 if more:
                     bound.count_samples(more)
                     more = 0
-                if type(draw) is not Repeatable:
-                    if not self._happens(draw, starts[number], data[number]):
+                if type(draw) is not PreparedDraw:
+                    if not self._performed(draw, starts[number], data[number]):
+                        full = True
                         break
                     number += 1
                     continue
-                if draw.epoch != bound.epoch or self._lanes >= MOST_LANES or len(entries) >= MOST:
+                if self._lanes >= MOST_LANES or len(entries) >= MOST:
+                    full = True
                     break
-                if draw not in good:
-                    snapshot = draw.snapshot
-                    if not draw.waits or draw.target is not like.target:
+                if draw not in valid:
+                    if draw.epoch != bound.epoch:
                         break
-                    if not snapshot.held:
-                        if not snapshot.alive:
+                    if draw.target is not target:
+                        if entries and draw.target != target:
+                            full = True
                             break
-                        self._hold(snapshot)
-                    good.add(draw)
+                        self._target = target = draw.target
+                    if not draw.waits or not (draw.snapshot.held or draw.snapshot.alive):
+                        break
+                    self._hold(draw.snapshot)
+                    valid.add(draw)
+                elif draw.epoch != bound.epoch:
+                    break
                 info, start = draw.info, starts[number]
                 if start != info.start:
                     info = draw.call(start)
                 if info.index_buffer is not None:
-                    info.index_buffer.ref()
-                    self._copies.note_indices(info.index_buffer)
+                    self._hold_indices(info.index_buffer)
                 entries.append((draw.snapshot, info, data[number]))
-                self._lanes += draw.lanes
+                self._lanes += info.count * info.instance_count
                 mark = None
                 number += 1
         finally:
@@ -309,27 +270,27 @@ class DrawQueue:
                 bound.count_samples(more)
             if changed:
                 self._recount()
-        return number - first
+        return number - first, full
 
-    def _more_at_once(self, like: Repeatable, series: Series, first: int) -> int:
-        """The same where none wait: those that have a plan."""
-        plan, bound, target = like.made_plan(), self._states.bound, like.target
-        if plan is None:
-            return 0
-
-        def planned(draw: Repeatable) -> Plan | None:
-            return draw.made_plan() if draw.target is target and draw.snapshot.alive else None
-
-        runs, known, number = plan.runs(series, planned), like, first
-        begin = end = first + _ALONE  # of the next run: what comes before is made one by one
+    def _execute(self, series: Series, first: int) -> int:
+        """Execute entries while nothing is pending: as long as draws have a plan."""
+        bound, target = self._states.bound, self._target
         draws, pieces, starts = series.entries, series.pieces, series.firsts
+        known: PreparedDraw | None = None
+        plan: Plan | None = None  # of that draw
+        runs: Runs | None = None
+        begin = end = number = first  # `begin` and `end`: of the next run
         moment: Moment | None = None  # this one, as long as nothing is drawn
         changed = False
+
+        def planned(draw: PreparedDraw) -> Plan | None:
+            return draw.made_plan() if draw.target is target and draw.snapshot.alive else None
+
         try:
             while number < len(draws):
-                if number >= end:
+                if runs is not None and number >= end:
                     begin, end = runs.next(number, bound.epoch)
-                if begin <= number < end:
+                if runs is not None and begin <= number < end:
                     made, more = runs.make(number, end)
                     if more is not None:
                         bound.count_samples(more)
@@ -344,32 +305,37 @@ class DrawQueue:
                     number += 1
                     continue
                 moment = None
-                if draw is known:
-                    if draw.epoch != bound.epoch:
-                        break
-                elif type(draw) is BufferWrite:
-                    write_now(draw, starts[number], pieces[number])
+                if type(draw) is not PreparedDraw:
+                    self._performed(draw, starts[number], pieces[number])
                     number += 1
                     continue
-                elif not isinstance(draw, Repeatable):
-                    if not self._happens(draw, starts[number], pieces[number]):
-                        break
-                    number += 1
-                    continue
-                else:
-                    plan, known = planned(draw), draw
-                    if plan is None or draw.epoch != bound.epoch:
-                        break
+                if draw is not known:
+                    if draw.target is not target:
+                        self._target = target = draw.target
+                        runs = None
+                    known, plan = draw, planned(draw)
+                if plan is None or draw.epoch != bound.epoch:
+                    break
                 if not self._repeated(plan, draw.info, pieces[number], starts[number]):
                     break
                 number += 1
+                if runs is None:
+                    runs = plan.runs(series, planned)
+                    begin = end = number + _ALONE
         finally:
             if changed:
                 self._recount()
         return number - first
 
-    def _happens(self, what: Between, start: int, data: bytes) -> bool:
-        """Do what comes between draws, if that does not take a flush."""
+    def _repeated(self, plan: Plan, info: DrawInfo, data: bytes | bytearray, start: int) -> bool:
+        try:
+            return plan.repeat(info, data, start)
+        except BaseException:
+            self._spoiled()
+            raise
+
+    def _performed(self, what: BufferWrite | ClearCall, start: int, data: bytes) -> bool:
+        """Write or clear; false if the batch has to be flushed before."""
         if type(what) is ClearCall:
             values = ClearValues(what.color, what.depth, what.stencil)
             if self._entries:
@@ -381,34 +347,31 @@ class DrawQueue:
         assert isinstance(buffer, HostResource)
         if self._entries and not self._copies.may_write(buffer, self._entries):
             return False
-        write_now(what, start, data)
+        buffer.memory[start : start + len(data)] = data
+        buffer.touch()
         return True
 
-    def _can_be_pending(self, info: DrawInfo) -> bool:
-        """A small, plain draw whose programs can run for many draws at once."""
+    def _is_small(self, info: DrawInfo) -> bool:
+        """Is it a small draw that no observer wants to see? Its snapshot is the current one."""
+        if info is self._info:
+            return True
         if (
-            not self._defers
-            or self._states.witness is not None
-            or self._states.bound.stream_targets  # others each time: nothing can be remembered
-            or info.count * info.instance_count > SMALL
+            self._states.witness is not None
+            or self._states.bound.stream_targets  # others each time: no snapshot would come again
+            or not 0 < info.instance_count * info.count <= SMALL
             or info.indirect is not None
             or info.count_from_stream_output is not None
         ):
             return False
-        snapshot = self._snapshot
-        if snapshot is None:
-            snapshot = self._snapshot = self._memory.current()
-        if not snapshot.can_be_pending(info.mode):
-            return False
-        if info.instance_count != 1 and not (
-            info.instance_count > 0
-            and info.count >= LISTS.get(info.mode, 1)
-            and snapshot.repeats_instances(info.mode)
-            and not restarts(info)
-        ):
-            return False
+        if self._snapshot is None:
+            self._snapshot = self._memory.current()
         self._info = info
         return True
+
+    def _waits(self, info: DrawInfo) -> bool:
+        """Can a small draw be pending?"""
+        assert self._snapshot is not None
+        return self._defers and self._snapshot.can_be_pending(info.mode)
 
     # -- queries -------------------------------------------------------------------------------
 

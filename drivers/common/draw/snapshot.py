@@ -258,12 +258,6 @@ class Snapshot:
         selection = self.states.selection(mode)
         return selection is not None and selection.mergeable
 
-    def repeats_instances(self, mode: Primitive) -> bool:
-        """Can draws of several instances be laid end to end?"""
-        selection = self.selection(mode)
-        assert selection is not None
-        return not TOLD & selection.stages[Stage.VERTEX].facts.system_values
-
     def sees_start(self, mode: Primitive) -> bool:
         """Can the vertex shader tell where a draw begins in its buffers?"""
         if self._sees_start is None:

@@ -415,6 +415,8 @@ NEITHER = {
     "explain": "is about code",
     "set_failure_callback": "is about errors",
     "draw_vbo": "a driver's own",
+    "prepared_draw": "a driver's own",
+    "draw_series": "a driver's own",
     "launch_grid": "a driver's own",
     "destroy": "has its own test",
 }

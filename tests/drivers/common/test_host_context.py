@@ -30,10 +30,7 @@ class Queue:
         self.told: list[str] = []
         self.joining = False
         self.failure: Exception | None = None
-        self.away = False
-
-    def retargets(self, draw: Any) -> bool:
-        return self.away
+        self.full_at = -1
 
     def joins(self, info: DrawInfo) -> bool:
         return self.joining
@@ -53,12 +50,16 @@ class Queue:
     def forget(self) -> None:
         self.told.append("forget")
 
-    def repeatable(self, info: DrawInfo) -> str:
+    def prepared(self, info: DrawInfo) -> str:
         return "token"
 
-    def repeat(self, draw: Any, data: bytes, start: int) -> bool:
-        self.told.append(f"repeat {draw}")
-        return True
+    def extend(self, series: Any, first: int) -> tuple[int, bool]:
+        """Up to an entry that takes a flush, and no entry of `None`."""
+        self.told.append(f"extend {first}")
+        if self.full_at >= first:
+            done, self.full_at = self.full_at - first, -1
+            return done, True
+        return sum(each is not None for each in series[first:]), False
 
 
 @pytest.fixture
@@ -91,11 +92,11 @@ def test_a_draw_that_a_condition_forbids_is_not_submitted(queued: tuple[Any, Que
     assert told(queue, lambda: context.render_condition(query, False, True)) == ["flush"]
     queue.joining = True
     assert told(queue, lambda: context.draw_vbo(DRAW)) == []
-    assert not context.repeat("token", b"", 0)
+    assert context.draw_series(["a"]) == 0
     context.render_condition(query, True, True)
     assert told(queue, lambda: context.draw_vbo(DRAW)) == ["submit"]
     context.render_condition(None, False, True)
-    assert context.repeat("token", b"", 0)
+    assert context.draw_series(["a"]) == 1
 
 
 @pytest.mark.parametrize("failure", [GalletteError("late"), MemoryError("late")])
@@ -105,7 +106,7 @@ def test_what_failed_late_is_told_by_the_next_draw(
     context, queue = queued
     queue.failure = failure
     context.settle()
-    assert not context.repeat("token", b"", 0)
+    assert context.draw_series(["a"]) == 0
     queue.joining = True
     with pytest.raises(type(failure), match="late"):
         context.draw_vbo(DRAW)
@@ -180,23 +181,28 @@ def test_a_context_that_ends_draws_what_waits_and_forgets_it() -> None:
 
 def test_a_driver_that_wants_to_see_each_draw_repeats_none(queued: tuple[Any, Queue]) -> None:
     context, _ = queued
-    assert context.repeatable(DRAW) == "token"
+    assert context.prepared_draw(DRAW) == "token"
 
     class Seeing(HostContext):
         def draw_vbo(self, info: DrawInfo) -> None:
             raise NotImplementedError
 
-    assert Seeing.repeatable(context.__class__.__new__(Seeing), DRAW) is None
-    context.draw_vbo = lambda info: None  # somebody looks at this one
-    assert not context.repeat("token", b"", 0)
+    assert Seeing.prepared_draw(context.__class__.__new__(Seeing), DRAW) is None
+    context.draw_vbo = lambda info: None  # an observer of this one
+    assert context.draw_series(["a"]) == 0
     del context.draw_vbo
-    assert context.repeat("token", b"", 0)
+    assert context.draw_series(["a"]) == 1
 
 
-def test_a_repeated_draw_for_another_framebuffer_does_not_wait_with_others(
-    queued: tuple[Any, Queue],
-) -> None:
+def test_a_series_is_drawn_up_to_what_is_not_known(queued: tuple[Any, Queue]) -> None:
+    """The batch is flushed where that is what it takes."""
     context, queue = queued
-    queue.away = True
-    assert context.repeat("token", b"", 0)
-    assert queue.told[0] == "flush"
+    assert context.draw_series(["a", "b", None, None]) == 2
+    queue.full_at = 1
+    assert told(queue, lambda: context.draw_series(["a", "b", "c"])) == [
+        "extend 0", "flush", "extend 1",
+    ]  # fmt: skip
+    queue.full_at, queue.failure = 1, GalletteError("late")
+    assert context.draw_series(["a", "b", "c"]) == 1
+    with pytest.raises(GalletteError, match="late"):
+        context.flush()

@@ -28,13 +28,13 @@ def new_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
 def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many draws, writes and so on the driver took together, each time."""
     found: list[int] = []
-    every = HostContext.repeat_all
+    every = HostContext.draw_series
 
     def counted(self: Any, series: Any) -> int:
         found.append(every(self, series))
         return found[-1]
 
-    monkeypatch.setattr(HostContext, "repeat_all", counted)
+    monkeypatch.setattr(HostContext, "draw_series", counted)
     return found
 
 

@@ -169,16 +169,17 @@ def test_one_look_is_enough(
 ) -> None:
     """Once draws are known, those of any state and the queries around them are done together."""
     done: list[int] = []
-    more = DrawQueue.repeat_more
+    extend = DrawQueue.extend
 
-    def counted(self: DrawQueue, *args: Any) -> int:
-        done.append(more(self, *args))
-        return done[-1]
+    def counted(self: DrawQueue, *args: Any) -> tuple[int, bool]:
+        found = extend(self, *args)
+        done.append(found[0])
+        return found
 
     gl = world.gl
     gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 1], np.float32))
     gl.enable(GL.SCISSOR_TEST)
-    monkeypatch.setattr(DrawQueue, "repeat_more", counted)
+    monkeypatch.setattr(DrawQueue, "extend", counted)
     for frame in range(6):
         if frame == 5:
             gl.finish()
@@ -297,17 +298,17 @@ def test_a_driver_may_refuse_anything(
 ) -> None:
     """All of a series, each time or often: then that is made by the ordinary entry points."""
     gl, calls = world.gl, 0
-    repeat_all = HostContext.repeat_all
+    draw_series = HostContext.draw_series
 
     def some(self: HostContext, series: Any) -> int:
         nonlocal calls
         calls += 1
-        return repeat_all(self, series) if calls % every else 0
+        return draw_series(self, series) if calls % every else 0
 
     gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 1], np.float32))
     for _ in range(3):
         draw(world, 10)
-        monkeypatch.setattr(HostContext, "repeat_all", some)
+        monkeypatch.setattr(HostContext, "draw_series", some)
         for number in range(20):
             gl.begin_query(GL.SAMPLES_PASSED, world.queries[number % 4])
             draw(world, number % 4)

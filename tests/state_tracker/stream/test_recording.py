@@ -443,7 +443,7 @@ def test_a_recorded_draw_begins_where_it_was_told(
 ) -> None:
     """Whether the driver draws it with others or the state tracker makes it alone."""
     if not together:
-        monkeypatch.setattr(HostContext, "repeat_all", lambda self, series: 0)
+        monkeypatch.setattr(HostContext, "draw_series", lambda self, series: 0)
     gl, pictures = world.gl, []
     for recorded in (True, False):
         if not recorded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -118,6 +119,18 @@ def test_only_draws_for_which_it_is_worth_it_are_made_together(
     executing(tally).run(draws(many, few, few, many, many))
     assert made == [ROWS[:1], (b"1", 0), (b"2", 1), ROWS[3:]]
     assert firsts == [1, 1] and tally.first == 3
+
+
+def test_draws_that_are_never_merged_part_those_that_are(
+    made: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execution, "WORTH_MERGING", 1)
+    monkeypatch.setattr(execution, "never_merged", lambda entries: {id(entries[2][1])})
+    snapshot = Snapshot()
+    entries = draws(*[snapshot] * 5)
+    entries[2] = (snapshot, replace(INFO), b"2")
+    executing().run(entries)
+    assert made == [ROWS[:2], (b"2", 0), ROWS[3:]]
 
 
 def test_draws_are_made_by_plans(made: list[Any]) -> None:

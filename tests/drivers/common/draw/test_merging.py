@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from gallette.drivers.common.draw.merging import (
     call_key,
     fewest,
     merge,
+    never_merged,
     pairs_of,
 )
 from gallette.drivers.common.draw.parts import TOLD
@@ -196,6 +198,19 @@ def test_draws_of_several_instances_are_always_laid_end_to_end() -> None:
     assert laid(*mixed) == [([0, 2], True), ([1], True), ([3], False)]
     strips = call(mode=STRIP, instance_count=2)
     assert laid((snapshot, many), (snapshot, strips)) == [([0], True), ([1], True)]
+
+
+def test_some_calls_of_several_instances_are_never_merged() -> None:
+    """Instances of a list that restarts, that has no whole primitive, or that see their call."""
+    plain, sees = Snapshot(), Snapshot(system_values=TOLD)
+    many, few = call(instance_count=2), call(0, 2, instance_count=2)
+    strip, restarts = call(mode=STRIP, instance_count=2), replace(restarting(2), instance_count=2)
+    infos = [call(), many, few, strip, restarts]
+    found = never_merged([(plain, info, b"") for info in infos])  # type: ignore[arg-type]
+    assert found == {id(few), id(restarts)}
+    found = never_merged([(sees, info, b"") for info in infos])  # type: ignore[arg-type]
+    assert found == {*map(id, infos[1:])}
+    assert never_merged([(sees, infos[0], b"")] * 2) == set()  # type: ignore[list-item]
 
 
 # -- a family --------------------------------------------------------------------------------------

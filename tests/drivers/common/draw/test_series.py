@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gallette.drivers.common.draw.repeating import Repeatable
+from gallette.drivers.common.draw.prepared import PreparedDraw
 from gallette.pipe.enums import QueryType
 from gallette.pipe.series import Pieces, Series
 from gallette.pipe.state import QueryChange
@@ -18,7 +18,7 @@ class Repeating:
     in another color."""
 
     def __init__(self) -> None:
-        self.found: list[tuple[Repeatable, bytes]] = []
+        self.found: list[tuple[PreparedDraw, bytes]] = []
         self.world = world = World("numpipe", 5)
         gl = world.gl
         gl.uniform4fv(world.place, 1, np.array([0, 0, 0, 1], np.float32))
@@ -37,7 +37,7 @@ class Repeating:
         gl.bind_texture(GL.TEXTURE_2D, texture)
         gl.uniform4fv(self.world.tint, 1, np.full(4, tint, np.float32))
         gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-        token = gl.pipe.repeatable(gl.stream.drawn)
+        token = gl.pipe.prepared_draw(gl.stream.drawn)
         assert token is not None
         self.found.append((token, bytes(gl.programs.executable.uniforms.data)))
 
@@ -63,19 +63,13 @@ def test_a_draw_that_samples_what_is_drawn_does_not_come_to_wait(repeating: Repe
     pipe, world = repeating.pipe, repeating.world
     world.gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
     pictures = []
-    for together in (False, True):
-        series, done = repeating.series(0, 1, 0, 0, 2, 3), 0
+    for parts in (1, 6):
         world.gl.clear(GL.COLOR_BUFFER_BIT)
-        while done < len(series):
-            if together:
-                done += pipe.repeat_all(series) if not done else 0
-            if done < len(series):
-                draw, data = series.entries[done], series.data[done]
-                if not pipe.repeat(draw, data, 0):
-                    pipe.settle()
-                    assert pipe.repeat(draw, data, 0)
-                done += 1
-            if not together:
+        for first in range(parts):
+            entries = [0, 1, 0, 0, 2, 3][first : first + 1] if parts > 1 else [0, 1, 0, 0, 2, 3]
+            series = repeating.series(*entries)
+            assert pipe.draw_series(series) == len(entries)
+            if parts > 1:
                 pipe.settle()
         pipe.settle()
         pictures.append(world.read(0))
@@ -89,12 +83,12 @@ def test_a_query_that_begins_behind_several_targets_counts_what_follows(
     pipe, query, world = repeating.pipe, repeating.query, repeating.world
     series = repeating.series(0, 1, 0, 1, 0, 0, True, 0, 0, False, 0)
     epoch = pipe.bound.epoch
-    assert pipe.repeat_all(series) == 7  # draws are others while somebody counts
+    assert pipe.draw_series(series) == 7  # draws are others while somebody counts
     assert pipe.bound.counting_samples == 1
     assert query.active
     pipe.end_query(query)
     assert pipe.bound.epoch == epoch
-    assert pipe.repeat_all(repeating.series(0, 1, 0, 1, 0, 0, True)) == 7
+    assert pipe.draw_series(repeating.series(0, 1, 0, 1, 0, 0, True)) == 7
     repeating.draw(world.targets[0], world.textures[0], 0.3)
     pipe.end_query(query)
     assert pipe.get_query_result(query, True) == 16 * 16
@@ -104,16 +98,16 @@ def test_what_a_query_counts_is_told_when_it_has_ended(repeating: Repeating) -> 
     pipe, query, world = repeating.pipe, repeating.query, repeating.world
     world.gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
     epoch = pipe.bound.epoch
-    assert pipe.repeat_all(repeating.series(0, 0, True, False, 0, True, False, True)) == 8
+    assert pipe.draw_series(repeating.series(0, 0, True, False, 0, True, False, True)) == 8
     assert pipe.bound.counting_samples == 1
     assert query.end is None
     assert pipe.bound.epoch > epoch
-    assert pipe.repeat_all(repeating.series(False, 0, 0, False, False, 0)) == 6
+    assert pipe.draw_series(repeating.series(False, 0, 0, False, False, 0)) == 6
     assert (pipe.bound.counting_samples, pipe.bound.epoch) == (0, epoch)
     assert not query.active
     assert pipe.get_query_result(query, True) == 0  # not counted: nobody asked what they draw
     with_more = repeating.series(0, 0, True)
-    assert pipe.repeat_all(with_more) == 3
+    assert pipe.draw_series(with_more) == 3
     repeating.draw(0, world.textures[0], 0.3)
-    assert pipe.repeat_all(repeating.series(False)) == 1
+    assert pipe.draw_series(repeating.series(False)) == 1
     assert pipe.get_query_result(query, True) == SIZE * SIZE

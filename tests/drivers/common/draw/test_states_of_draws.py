@@ -17,12 +17,6 @@ from gallette.pipe.enums import PolygonMode, Primitive
 TRIANGLES, LINES, POINTS = Primitive.TRIANGLES, Primitive.LINES, Primitive.POINTS
 
 
-@pytest.fixture(autouse=True)
-def nobody_looks(memories_are_right: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is remembered here is not compared with what would be derived: these are no states."""
-    monkeypatch.setattr(memories_are_right, "may_look", lambda *about: False)
-
-
 # -- found again -----------------------------------------------------------------------------------
 
 

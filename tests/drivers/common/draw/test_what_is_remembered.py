@@ -13,12 +13,12 @@ from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw import (
     known_snapshots,
     positions,
-    repeating,
+    prepared,
     snapshot,
 )
 from gallette.drivers.common.draw.known_snapshots import KnownSnapshots
 from gallette.drivers.common.draw.positions import FewVertices, PositionsFirst
-from gallette.drivers.common.draw.repeating import Repeatable
+from gallette.drivers.common.draw.prepared import PreparedDraw
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import PolygonMode, Primitive, Target
 from gallette.pipe.formats import FORMATS
@@ -41,11 +41,11 @@ def buffer(width: int = 64) -> HostResource:
 
 
 def test_moved_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeating, "_MOST_STARTS", 2)
+    monkeypatch.setattr(prepared, "_MOST_STARTS", 2)
     plans: list[Any] = [None]
     snapshot: Any = SimpleNamespace(made_plan=lambda mode: plans[0])
     info = DrawInfo(TRIANGLES, start=2, count=3)
-    draw = Repeatable(snapshot, info, FramebufferState(), 0, True, 3)
+    draw = PreparedDraw(snapshot, info, FramebufferState(), 0, True)
     assert draw.call(2) is info
     first, second = draw.call(0), draw.call(1)
     assert (first.start, first.count, second.start) == (0, 3, 1)
@@ -58,14 +58,6 @@ def test_moved_calls_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kept is plans[0]
     plans[0] = None
     assert draw.made_plan() is kept
-
-
-def test_who_writes_tells_that_contents_are_others() -> None:
-    written = buffer(8)
-    assert written.derive("kept", written.memory.tobytes) == bytes(8)
-    repeating.write_now(SimpleNamespace(buffer=written), 2, b"abc")  # type: ignore[arg-type]
-    assert written.memory.tobytes() == b"\0\0abc\0\0\0"
-    assert written.derive("kept", written.memory.tobytes) == b"\0\0abc\0\0\0"
 
 
 # -- positions first -------------------------------------------------------------------------------
@@ -178,9 +170,6 @@ def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch
     assert [*mine._found] == [(0,)] and not mine._kin and mine._crowded == 4
     mine.tidy(0)
     assert [*mine._found] == [(0,)]
-    mine._kin["related",] = object()  # type: ignore[assignment]
-    mine.clear()
-    assert not mine._found and not mine._kin
 
 
 def test_constants_are_bytes_or_blocks() -> None:

@@ -1,7 +1,7 @@
 """A context with two of everything, and a walk that changes one thing after the other.
 
-After each change it draws in the ways that have memories of their own: alone, waiting for others,
-made once more. `tests.remembered` looks at what is remembered meanwhile.
+After each change it draws: pending, at once, and pending again. What the draws leave in attachments
+and buffers tells whether each of them was drawn in its own state.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gallette.drivers.common.draw.known_snapshots import KnownSnapshots
 from gallette.state_tracker import GL, create_context
-from tests.remembered import Watch
 from tests.state_tracker.helpers import compiled
 
 __all__ = ["Scene"]
@@ -21,12 +19,13 @@ __all__ = ["Scene"]
 HEAD = "#version 430 compatibility\n"
 VERTEX = (
     HEAD
-    + """layout(std140, binding = 0) uniform Block { vec4 shift; };
+    + """layout(std140, binding = 0) uniform Block { vec4 shift, more; };
 layout(binding = 1) uniform sampler2D heights;
 layout(location = 0) in vec4 position; layout(location = 0) out vec4 color;
 out gl_PerVertex { vec4 gl_Position; vec4 gl_FrontColor; vec4 gl_ClipVertex; vec4 gl_TexCoord[1]; };
 void main() {
-    gl_Position = position + shift + textureLod(heights, position.xy, 0.0);
+    vec3 moved = shift.xyz + 0.5 * more.xyz + textureLod(heights, position.xy, 0.0).xyz;
+    gl_Position = vec4(position.xyz + 0.2 * moved, 1.0);
     gl_ClipVertex = color = gl_FrontColor = gl_TexCoord[0] = position;
 }"""
 )
@@ -34,30 +33,33 @@ FRAGMENT = (
     HEAD
     + """layout(binding = 0) uniform sampler2D picture; uniform vec4 tint;
 layout(location = 0) in vec4 color; layout(location = 0) out vec4 result;
-layout(std140, binding = 1) uniform Other { vec4 more; };
+layout(std140, binding = 1) uniform Other { vec4 less, more; };
 void main() {
-    result = color * tint + more + gl_Color + gl_TexCoord[0] + texture(picture, color.xy);
+    result = 0.02 + 0.01 * (color * tint + less + more + gl_Color) + 0.02 * gl_TexCoord[0]
+        + 0.1 * texture(picture, color.xy);
 }"""
 )
-PLAIN = HEAD + "layout(location = 0) out vec4 result; void main() { result = vec4(1); }"
+PLAIN = HEAD + "layout(location = 0) out vec4 result; void main() { result = vec4(0.04); }"
 STORING = (
     HEAD
     + """layout(std430, binding = 0) buffer Store { vec4 kept; };
 layout(rgba8, binding = 0) uniform image2D image; layout(location = 0) out vec4 result;
-void main() { kept = result = imageLoad(image, ivec2(0)); }"""
+void main() { kept = imageLoad(image, ivec2(0)); result = 0.1 * kept; }"""
 )
 SPLITTING = (
     HEAD
     + """layout(triangles) in; layout(triangle_strip, max_vertices = 3) out;
 in gl_PerVertex { vec4 gl_Position; } gl_in[]; out gl_PerVertex { vec4 gl_Position; };
-void main() { for (int i = 0; i < 3; ++i) { gl_Position = gl_in[i].gl_Position; EmitVertex(); } }"""
+void main() {
+    for (int i = 0; i < 3; ++i) { gl_Position = gl_in[i].gl_Position + 0.3; EmitVertex(); }
+}"""
 )
 _STAGES = {
     "vertex": (GL.VERTEX_SHADER, GL.VERTEX_SHADER_BIT, VERTEX),
-    "another vertex": (GL.VERTEX_SHADER, GL.VERTEX_SHADER_BIT, VERTEX),
+    "another vertex": (GL.VERTEX_SHADER, GL.VERTEX_SHADER_BIT, VERTEX.replace("0.2", "0.3")),
     "fragment": (GL.FRAGMENT_SHADER, GL.FRAGMENT_SHADER_BIT, FRAGMENT),
     "plain": (GL.FRAGMENT_SHADER, GL.FRAGMENT_SHADER_BIT, PLAIN),
-    "another plain": (GL.FRAGMENT_SHADER, GL.FRAGMENT_SHADER_BIT, PLAIN),
+    "another plain": (GL.FRAGMENT_SHADER, GL.FRAGMENT_SHADER_BIT, PLAIN.replace("0.04", "0.06")),
     "storing": (GL.FRAGMENT_SHADER, GL.FRAGMENT_SHADER_BIT, STORING),
     "splitting": (GL.GEOMETRY_SHADER, GL.GEOMETRY_SHADER_BIT, SPLITTING),
 }
@@ -68,8 +70,8 @@ Steps = Iterator[int | None]
 class Scene:
     """A context with two of everything, and the draws."""
 
-    def __init__(self) -> None:
-        gl = self.gl = create_context("numpipe", profile="compat", version=(4, 5), size=(8, 8))
+    def __init__(self, driver: str = "numpipe") -> None:
+        gl = self.gl = create_context(driver, profile="compat", version=(4, 5), size=(16, 16))
         self.programs: dict[str, int] = {}
         for name, (kind, _, text) in _STAGES.items():
             made = self.programs[name] = gl.create_program()
@@ -82,23 +84,10 @@ class Scene:
             assert gl.get_programiv(made, GL.LINK_STATUS)[0], gl.get_program_info_log(made)
         (self.pipeline,) = gl.gen_program_pipelines(1)
         gl.bind_program_pipeline(self.pipeline)
-        corners = np.array([-1, -1, 0, 1, 1, -1, 0, 1, -1, 1, 0, 1] * 8, np.float32)
         self.buffers = list(gl.gen_buffers(5))
-        for each in self.buffers:
-            gl.bind_buffer(GL.ARRAY_BUFFER, each)
-            data = np.tile(corners, 4)
-            gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
         self.textures = list(gl.gen_textures(6))
-        formats = (GL.RGBA8, GL.RGB565, GL.RGBA8, GL.RGBA8, GL.RGBA16F, GL.RGBA16F)
-        for each, format in zip(self.textures, formats, strict=True):
-            gl.bind_texture(GL.TEXTURE_2D, each)
-            texels = np.arange(64, dtype=np.uint8)
-            gl.tex_image2d(GL.TEXTURE_2D, 0, format, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
-            for which in (GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER):
-                gl.tex_parameteri(GL.TEXTURE_2D, which, GL.LINEAR)
         (self.sampler,) = gl.gen_samplers(1)
-        for which in (GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER):
-            gl.sampler_parameteri(self.sampler, which, GL.NEAREST)
+        self.filter(GL.NEAREST)
         self.framebuffer, self.sampled = gl.gen_framebuffers(2)
         point = GL.COLOR_ATTACHMENT0
         gl.bind_framebuffer(GL.FRAMEBUFFER, self.sampled)
@@ -106,6 +95,7 @@ class Scene:
         gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
         gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, 4, GL.RGBA8, 4, 4)
         gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, point, GL.RENDERBUFFER, buffer)
+        self.fill()
         (self.query,) = gl.gen_queries(1)
         (self.captured,) = gl.gen_transform_feedbacks(1)
         gl.bind_transform_feedback(GL.TRANSFORM_FEEDBACK, self.captured)
@@ -115,7 +105,26 @@ class Scene:
         gl.end_transform_feedback()
         gl.bind_transform_feedback(GL.TRANSFORM_FEEDBACK, 0)
         assert gl.get_error() == GL.NO_ERROR
-        self.written = 0
+
+    def fill(self) -> None:
+        """What buffers and textures hold at the beginning."""
+        gl, random, self.written = self.gl, np.random.default_rng(4), 0
+        gl.bind_framebuffer(GL.FRAMEBUFFER, self.sampled)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        for each in self.buffers:
+            gl.bind_buffer(GL.ARRAY_BUFFER, each)
+            corners = np.array(
+                [-0.7, -0.7, 0, 1, 0.7, -0.7, 0, 1, -0.7, 0.7, 0, 1] * 32, np.float32
+            )
+            corners += random.uniform(-0.3, 0.3, corners.size).astype(np.float32)
+            gl.buffer_data(GL.ARRAY_BUFFER, corners.nbytes, corners, GL.STATIC_DRAW)
+        formats = (GL.RGBA8, GL.RGB565, GL.RGBA8, GL.RGBA8, GL.RGBA16F, GL.RGBA16F)
+        for each, format in zip(self.textures, formats, strict=True):
+            gl.bind_texture(GL.TEXTURE_2D, each)
+            texels = random.integers(0, 256, 64, np.uint8)
+            gl.tex_image2d(GL.TEXTURE_2D, 0, format, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+            for which in (GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER):
+                gl.tex_parameteri(GL.TEXTURE_2D, which, GL.LINEAR)
 
     def start(self) -> None:
         """Everything as it is at the beginning, whatever was done before."""
@@ -134,47 +143,62 @@ class Scene:
         gl.vertex_attrib_pointer(0, 4, GL.FLOAT, 0, 16, None)
         gl.enable_vertex_attrib_array(0)
         gl.use_program_stages(self.pipeline, GL.ALL_SHADER_BITS, 0)
+        gl.disable(GL.SAMPLE_MASK)  # what `push_attrib` leaves alone
+        gl.disable(GL.SAMPLE_SHADING)
+        gl.sample_maski(0, 0xFFFFFFFF)
+        gl.min_sample_shading(0.0)
         self.use("vertex", "fragment")
+        tint = gl.get_uniform_location(self.programs["fragment"], "tint")
+        gl.program_uniform4f(self.programs["fragment"], tint, 0.0, 1.0, 0.0, 0.5)
 
     def use(self, *names: str) -> None:
         """Some stages of the pipeline are others."""
         for name in names:
             self.gl.use_program_stages(self.pipeline, _STAGES[name][1], self.programs[name])
 
-    def draw(self, mode: int) -> None:
-        """In the ways with memories of their own."""
+    def draw(self, mode: int, forgets: bool = False) -> None:
+        """Two draws that are pending, one at once, and another one."""
         gl = self.gl
-        for _ in range(2):
-            gl.draw_arrays(mode, 0, 3)
-        gl.draw_transform_feedback(mode, self.captured)  # which never waits
-        gl.draw_arrays(mode, 0, 3)
+        draws = [lambda: gl.draw_arrays(mode, 0, 3)] * 4
+        draws[2] = lambda: gl.draw_transform_feedback(mode, self.captured)
+        for each in draws:
+            if forgets:
+                gl.pipe.forget_derived()
+            each()
 
-    # One thing is other at each step; answers a mode, if it is not triangles.
+    def filter(self, filter: int) -> None:
+        """How the sampler filters."""
+        for which in (GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER):
+            self.gl.sampler_parameteri(self.sampler, which, filter)
+
+    # One thing changes at each step; the step answers a mode, if it is not triangles.
 
     def fixed(self) -> Steps:
         gl = self.gl
-        gl.enable(GL.BLEND)
-        gl.blend_func(GL.CONSTANT_COLOR, GL.ONE)
-        yield None
-        gl.blend_color(0.5, 0.25, 0.0, 1.0)
-        yield None
         gl.color_mask(0, 0, 0, 0)
         yield None
         gl.color_mask(1, 1, 1, 1)
-        gl.enable(GL.DEPTH_TEST)
-        gl.enable(GL.STENCIL_TEST)
-        gl.stencil_func(GL.LEQUAL, 1, 255)
-        yield None
-        gl.stencil_func(GL.LEQUAL, 2, 255)
-        yield None
-        gl.enable(GL.ALPHA_TEST)
-        gl.alpha_func(GL.GREATER, 0.25)
-        yield None
-        gl.alpha_func(GL.LESS, 0.5)
         yield None
         gl.begin_query(GL.SAMPLES_PASSED, self.query)
         yield None
         gl.end_query(GL.SAMPLES_PASSED)
+        yield None
+        gl.blend_func(GL.CONSTANT_COLOR, GL.ONE)
+        yield None
+        gl.blend_color(0.5, 0.25, 0.0, 1.0)
+        yield None
+        gl.enable(GL.DEPTH_TEST)
+        gl.enable(GL.STENCIL_TEST)
+        gl.depth_func(GL.ALWAYS)
+        gl.stencil_op(GL.KEEP, GL.KEEP, GL.REPLACE)
+        gl.stencil_func(GL.ALWAYS, 1, 255)
+        yield None
+        gl.stencil_func(GL.ALWAYS, 2, 255)
+        yield None
+        gl.enable(GL.ALPHA_TEST)
+        gl.alpha_func(GL.GREATER, 0.12)
+        yield None
+        gl.alpha_func(GL.LESS, 0.11)
         yield None
 
     def shapes(self) -> Steps:
@@ -185,11 +209,11 @@ class Scene:
         gl.shade_model(GL.FLAT)
         yield None
         gl.enable(GL.SCISSOR_TEST)
-        gl.scissor(0, 0, 4, 4)
+        gl.scissor(0, 0, 14, 14)
         yield None
-        gl.scissor(1, 0, 4, 4)
+        gl.scissor(1, 0, 14, 14)
         yield None
-        gl.viewport(0, 0, 4, 4)
+        gl.viewport(0, 0, 12, 12)
         yield None
         gl.enable(GL.POLYGON_STIPPLE)
         yield None
@@ -197,10 +221,12 @@ class Scene:
         yield None
         gl.enable(GL.CLIP_PLANE0)
         yield None
-        gl.clip_plane(GL.CLIP_PLANE0, (1.0, 0.0, 0.0, 0.5))
+        gl.clip_plane(GL.CLIP_PLANE0, (1.0, 0.0, 0.0, 0.1))
         yield None
         gl.enable(GL.POINT_SPRITE)
         gl.tex_envi(GL.POINT_SPRITE, GL.COORD_REPLACE, 1)
+        gl.point_size(5.0)
+        yield GL.LINES
         yield GL.POINTS
         yield GL.LINES
 
@@ -230,13 +256,16 @@ class Scene:
             gl.bind_texture(GL.TEXTURE_2D, self.textures[2 * unit + 1])
             yield None
             self.written += 1
-            texels = np.full(64, self.written, np.uint8)
+            texels = np.arange(64, dtype=np.uint8) * self.written
             gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 4, 4, GL.RGBA, GL.UNSIGNED_BYTE, texels)
             yield None
             gl.bind_sampler(unit, self.sampler)
             yield None
+            self.filter(GL.LINEAR)
+            yield None
             gl.sampler_parameteri(self.sampler, GL.TEXTURE_WRAP_S, GL.CLAMP)
             yield None
+            self.filter(GL.NEAREST)
             gl.sampler_parameteri(self.sampler, GL.TEXTURE_WRAP_S, GL.REPEAT)
         for binding in (0, 1):
             for buffer, start, size in ((2, 256, 16), (2, 256, 64), (3, 256, 64)):
@@ -250,15 +279,19 @@ class Scene:
     def targets(self) -> Steps:
         gl = self.gl
         gl.bind_framebuffer(GL.FRAMEBUFFER, self.framebuffer)
+        gl.viewport(0, 0, 4, 4)
         for texture in self.textures[-2:]:
             point = GL.COLOR_ATTACHMENT0
             gl.framebuffer_texture2d(GL.FRAMEBUFFER, point, GL.TEXTURE_2D, texture, 0)
             yield None
         gl.enable(GL.ALPHA_TEST)
-        gl.alpha_func(GL.GREATER, 0.25)
+        gl.alpha_func(GL.EQUAL, 0.0405)  # for bytes it is what `PLAIN` writes, for floats it is not
+        self.use("plain")
         yield None
-        gl.framebuffer_texture2d(GL.FRAMEBUFFER, point, GL.TEXTURE_2D, self.textures[2], 0)
+        gl.framebuffer_texture2d(GL.FRAMEBUFFER, point, GL.TEXTURE_2D, self.textures[3], 0)
         yield None
+        gl.disable(GL.ALPHA_TEST)
+        self.use("fragment")
         gl.bind_framebuffer(GL.FRAMEBUFFER, self.sampled)
         yield None
         gl.enable(GL.SAMPLE_MASK)
@@ -286,49 +319,51 @@ class Scene:
         yield None
         self.use("storing")
         yield None
-        gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, self.buffers[2])
+        gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, 0, self.buffers[3])
         yield None
-        gl.bind_buffer_range(GL.SHADER_STORAGE_BUFFER, 0, self.buffers[2], 256, 32)
+        gl.bind_buffer_range(GL.SHADER_STORAGE_BUFFER, 0, self.buffers[3], 256, 32)
         yield None
         gl.bind_image_texture(0, self.textures[0], 0, 0, 0, GL.READ_ONLY, GL.RGBA8)
         yield None
         gl.bind_image_texture(0, self.textures[2], 0, 0, 0, GL.READ_ONLY, GL.RGBA8)
         yield None
 
-    def walk(self, watch: Watch, *parts: str) -> list[str]:
-        """Some parts, or all, until something is wrong."""
-        watch.begin()
-        watch.looks = 1 << 20
-        gl = self.gl
-        for part in parts or PARTS:
+    def walk(self, part: str, forgets: bool = False) -> list[bytes]:
+        """What the draws of a part leave behind. Each state is looked at, and each is met by draws
+        that are pending from the state before. `forgets`: before each draw nothing is known."""
+        gl, found = self.gl, list[bytes]()
+        for phase in (0, 1):
             gl.push_attrib(GL.ALL_ATTRIB_BITS)
+            self.fill()
             self.start()
+            gl.enable(GL.BLEND)  # each draw is seen, whatever is drawn over it
+            gl.blend_func(GL.ONE, GL.ONE)
+            gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
             steps: Steps = getattr(self, part)()
-            for mode in steps:
-                self.draw(GL.TRIANGLES if mode is None else mode)
+            for number, mode in enumerate(steps):
+                self.draw(GL.TRIANGLES if mode is None else mode, forgets)
+                if number % 2 == phase:
+                    found.append(self.left())
+                    gl.clear(GL.COLOR_BUFFER_BIT)  # or they would all be white in the end
                 assert gl.get_error() == GL.NO_ERROR
-                if watch.wrong:
-                    break
-            gl.end_query(GL.SAMPLES_PASSED)
+            found.append(self.left())
+            if part == "fixed":
+                found.append(str(gl.get_query_objectuiv(self.query, GL.QUERY_RESULT)).encode())
             gl.end_transform_feedback()
             gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
             gl.pop_attrib()
             while gl.get_error():
                 pass
-        gl.finish()
-        found = sorted(set(watch.wrong))
-        watch.begin()
         return found
 
-    def forget(self) -> None:
-        """Nothing is remembered that was derived before."""
-        pipe: Any = self.gl.pipe
-        pipe.settle()
-        pipe._states.forget_shaders()
-        pipe._queue.forget()
-        pipe._queue._memory = KnownSnapshots(pipe._states)
-        for resource in pipe.screen.resources.live:
-            resource.derived.clear()
+    def left(self) -> bytes:
+        """What attachments and buffers hold now."""
+        gl = self.gl
+        gl.pipe.settle()
+        state = gl.pipe_framebuffer
+        resources: list[Any] = [s.resource for s in (*state.cbufs, state.zsbuf) if s is not None]
+        resources += [gl.buffers.names.get(name).plain for name in self.buffers]
+        return b"".join(each.backing().tobytes() for each in resources)
 
 
 PARTS = ("fixed", "shapes", "vertices", "textures_and_blocks", "targets", "stages")
