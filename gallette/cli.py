@@ -116,6 +116,11 @@ COMMANDS: dict[str, Command] = {
         "gallette lesson --html reports/lessons\ngallette lesson triangle --serve\n"
         "gallette lesson start bins\ngallette lesson check bins",
     ),
+    "new": Command(
+        "gallette.commands.new",
+        "a pass, rules or a driver of your own, outside of gallette, with a test",
+        "gallette new pass lower_fsub\ngallette new rule my_rules\ngallette new driver my_driver",
+    ),
     "drivers": Command(
         "gallette.commands.drivers",
         "list drivers and what they can do",

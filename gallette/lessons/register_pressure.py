@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shader
 from gallette.lessons.experiments import fragment_of
 
-__all__ = ["blur_of", "chosen_width", "measured"]
+__all__ = ["blur_of", "chosen_width", "measured", "shader_of"]
 
 VERTEX = """
 #version 330
@@ -37,10 +38,16 @@ void main() {{
 """
 
 
-def measured(taps: int, width: int, registers: int = 128) -> Compiled:
-    """The shader with so many texels, for so many channels."""
+def shader_of(taps: int) -> Shader:
+    """The fragment shader with so many texels; the caller owns it."""
     shader = fragment_of(VERTEX, blur_of(taps))
     optimize(shader, OptimizeOptions(scalar=True))
+    return shader
+
+
+def measured(taps: int, width: int, registers: int = 128) -> Compiled:
+    """The shader with so many texels, for so many channels."""
+    shader = shader_of(taps)
     try:
         options = BackendOptions(width=width, registers=registers, record=True)
         return compile_shader(shader, options)

@@ -4,6 +4,7 @@ gallette nir-opt shader.nir -p "lower_vars_to_ssa,copy_prop,dce"
 gallette nir-opt shader.nir -p optimize --log
 gallette nir-opt shader.nir -p optimize --bisect
 gallette nir-opt shader.nir -p optimize --reduce --seeds 0,1,2 --lanes 64
+gallette nir-opt shader.nir --load my_pass.py -p my_pass
 gallette nir-opt --list
 """
 
@@ -24,6 +25,7 @@ from gallette.compiler.nir.interp.interpreter import Environment
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.hunt import Judge, bisect, reduce_shader
+from gallette.compiler.nir.run.loaded import load_passes
 from gallette.compiler.nir.run.pass_runner import PassLog, all_passes
 from gallette.compiler.nir.run.pass_spec import Step, parse_passes
 from gallette.compiler.nir.text.parser import parse
@@ -41,6 +43,13 @@ def _arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("file", nargs="?", help="NIR text; - reads standard input")
     parser.add_argument("-p", "--passes", default="", help="pass(option=value),pass,...")
+    parser.add_argument(
+        "--load",
+        action="append",
+        default=[],
+        metavar="FILE.py",
+        help="passes or rules of your own (gallette new pass, gallette new rule)",
+    )
     parser.add_argument("-o", "--output", help="write the result here instead of printing it")
     parser.add_argument("--log", action="store_true", help="what each pass did, on standard error")
     parser.add_argument("--each", action="store_true", help="print after every pass with progress")
@@ -133,6 +142,8 @@ def _hunt(options: argparse.Namespace, steps: list[Step], judge: Judge) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; errors are raised as `GalletteError` for the caller to show."""
     options = _arguments().parse_args(argv)
+    for file in options.load:
+        load_passes(file)
     if options.list:
         _list_passes()
         return 0
