@@ -108,6 +108,15 @@ class Explanation:
     outcome: str = ""
     memory: dict[str, Any] | None = None  # map and picture of a run's buffers, if the driver tells
 
+    def __repr__(self) -> str:
+        stages = ", ".join(shader.stage for shader in self.shaders)
+        return f"<Explanation of {self.name} on {self.driver}: {stages}>"
+
+    def _repr_html_(self) -> str:
+        from gallette.reports import cells
+
+        return cells.explanation(self)
+
 
 def explain_file(
     name: str, driver: str, stage: str | None = None, alone: bool = False

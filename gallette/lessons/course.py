@@ -9,7 +9,7 @@ from pathlib import Path
 from gallette.compiler.errors import GalletteError
 from gallette.lessons.text import Lesson, read_lesson, run_lesson
 
-__all__ = ["CHAPTERS", "LESSONS", "chapters", "neighbours", "write_course"]
+__all__ = ["CHAPTERS", "LESSONS", "chapters", "neighbours", "page", "write_course"]
 
 CHAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
     "From a call to a pixel": (
@@ -59,6 +59,26 @@ def chapters() -> Iterator[tuple[str, str, list[Lesson]]]:
     """(name, line about it, lessons) of every chapter."""
     for chapter, (about, names) in CHAPTERS.items():
         yield chapter, about, [LESSONS[name] for name in names]
+
+
+def page() -> str:
+    """`docs/course.md`: the contents, with links to the pages that are made beside it."""
+    from gallette.lessons.exercises import EXERCISES
+
+    lines = ["# The course", "", "Made by `python -m gallette.lessons`; do not edit.", ""]
+    lines += [
+        "Lessons that run: predict, look, set a control. The links lead to pages that were made"
+    ]
+    lines += ["when this site was built; `gallette lesson --serve` computes what you ask for.", ""]
+    for chapter, about, members in chapters():
+        lines += [f"## {chapter}", "", about, ""]
+        for item in members:
+            link = f'<a href="live/lessons/{item.name}.html">{item.title}</a>'
+            lines.append(f"- {link} ({item.minutes} minutes). {item.about}")
+            for x in (x for x in EXERCISES.values() if x.lesson == item.name):
+                lines.append(f"  Exercise: `gallette lesson start {x.name}`. {x.about}")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def neighbours(name: str) -> tuple[Lesson | None, Lesson | None]:

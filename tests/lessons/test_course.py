@@ -23,6 +23,7 @@ from gallette.lessons import (
     writing_a_pass,
 )
 from gallette.lessons.course import CHAPTERS, chapters, neighbours, write_course
+from gallette.lessons.course import page as contents
 from gallette.lessons.examples import overdraw
 from gallette.lessons.glossary import GLOSSARY, page, words_in
 from gallette.lessons.page import Control, Diff, Pictures, Table
@@ -206,9 +207,11 @@ def test_the_drivers_lesson_shows_how_often_a_pixel_is_covered() -> None:
     gl.release()
 
 
-def test_the_glossary_page_is_up_to_date() -> None:
+def test_the_pages_in_the_documentation_are_up_to_date() -> None:
     text = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
     assert text == page(), "run: python -m gallette.lessons"
+    text = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    assert text == contents(), "run: python -m gallette.lessons"
 
 
 def test_words_are_found_in_plural_and_not_inside_others() -> None:

@@ -78,7 +78,7 @@ def test_a_file_that_cannot_be_loaded_says_why(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="ZeroDivisionError: division by zero"):
         load_file(str(path))
     path.write_text("RULES = [(('iand', 'a'), 'a')]\n")
-    with pytest.raises(InputError, match="broken.py: "):
+    with pytest.raises(InputError, match=r"broken\.py: "):
         load_passes(str(path))
     path = tmp_path / "dce.py"
     path.write_text("RULES = []\n")
