@@ -99,9 +99,10 @@ void main() {
     },
     "colours of fixed function": {
         "vertex": """#version 120
+attribute vec2 position;
 void main() {
-    gl_Position = gl_Vertex;
-    gl_FrontColor = vec4(gl_Vertex.xy * 0.5 + 0.5, 0.0, 0.75);
+    gl_Position = vec4(position, 0.0, 1.0);
+    gl_FrontColor = vec4(position * 0.5 + 0.5, 0.0, 0.75);
     gl_BackColor = vec4(0.0, 0.0, 1.0, 0.25);
 }
 """,

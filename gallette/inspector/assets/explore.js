@@ -16,7 +16,8 @@ async function unpackedLink(text) {
   return JSON.parse(new TextDecoder().decode(bytes));
 }
 
-/* CodeMirror (editor/editor.js): colours, errors at their place, the line that another pane points at. */
+/* CodeMirror (editor/editor.js): colours, errors at their place, the line that another pane points at.
+   `text` is where it begins; afterwards the editor has the text, and says so. */
 function Editor({ text, label, errors, lit, changed, setLine }) {
   const box = useRef(), editor = useRef(), told = useRef();
   told.current = { changed, setLine };
@@ -37,8 +38,7 @@ function Editor({ text, label, errors, lit, changed, setLine }) {
     }
     return () => { wanted = false; };
   }, []);
-  useEffect(() => { if (editor.current) editor.current.setText(text); }, [text]);
-  useEffect(() => { if (editor.current) editor.current.setErrors(errors); }, [errors, editor.current]);
+  useEffect(() => { if (editor.current) editor.current.setErrors(errors); }, [JSON.stringify(errors), editor.current]);
   useEffect(() => { if (editor.current) editor.current.mark(lit); }, [lit]);
   return html`<div class="editor" ref=${box}></div>`;
 }
@@ -56,6 +56,7 @@ function Explorer() {
   const [line, setLine] = useState(0);
   const [good, setGood] = useState(null);
   const [told, setTold] = useState("");
+  const [opened, setOpened] = useState(0); // texts that come from elsewhere get an editor of their own
   const asked = useRef(0);
   useEffect(() => { ask("frame").then(async f => {
     setStart(f);
@@ -88,7 +89,7 @@ function Explorer() {
     history.replaceState(null, "", "#" + await packedLink({ texts, choice }));
     try { await navigator.clipboard.writeText(location.href); setTold("The link is in the clipboard."); } catch { setTold("The link is in the address bar."); }
   };
-  const open = name => { const found = start.examples[name]; if (found) { setTexts(found); setStage("fragment"); } };
+  const open = name => { const found = start.examples[name]; if (found) { setTexts(found); setStage("fragment"); setOpened(opened + 1); } };
   const point = e => {
     const box = e.target.getBoundingClientRect();
     if (e.target.tagName === "CANVAS") put({ mouse: [(e.clientX - box.left) / box.width, 1 - (e.clientY - box.top) / box.height] });
@@ -106,7 +107,7 @@ function Explorer() {
     <main class="explore">
       <section class="pane" aria-label="GLSL"><div class="stage">
         <div class="tools"><span role="group" aria-label="stage">${Object.keys(texts).map(s => html`<button aria-pressed=${s === stage} onClick=${() => { setStage(s); setLine(0); }}>${s}</button>`)}</span></div>
-        <${Editor} key=${stage} text=${texts[stage]} label=${`GLSL of the ${stage} shader`} errors=${errors} lit=${line} setLine=${setLine}
+        <${Editor} key=${`${stage} ${opened}`} text=${texts[stage]} label=${`GLSL of the ${stage} shader`} errors=${errors} lit=${line} setLine=${setLine}
           changed=${t => setTexts({ ...texts, [stage]: t })} />
         <p class="faint">A line under the pointer, and what was made of it, is marked everywhere.</p>
         <div role="status">${answer && (answer.error || answer.log) && html`<pre class="error">${answer.error || answer.log}</pre>`}</div></div></section>

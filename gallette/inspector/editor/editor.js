@@ -6,7 +6,7 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { shader } from "@codemirror/legacy-modes/mode/clike";
-import { forEachDiagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
+import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { EditorState, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
@@ -58,10 +58,8 @@ export function make(parent, text, label, { changed, caret, hovered }) {
       ],
     }),
   });
+  view.scrollDOM.tabIndex = 0; // what scrolls can be reached by keys
   return {
-    setText(fresh) {
-      if (fresh !== view.state.doc.toString()) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: fresh } });
-    },
     /* [line, column, message] of each error. */
     setErrors(errors) {
       const document = view.state.doc;
@@ -70,11 +68,6 @@ export function make(parent, text, label, { changed, caret, hovered }) {
         return { from, to: at.to, severity: "error", message };
       });
       view.dispatch(setDiagnostics(view.state, found));
-    },
-    errors() {
-      let count = 0;
-      forEachDiagnostic(view.state, () => { count++; });
-      return count;
     },
     mark: (line) => view.dispatch({ effects: mark.of(line) }),
   };
