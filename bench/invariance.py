@@ -26,7 +26,7 @@ from test_position_invariance import make_vertex_shader
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import clone_shader
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize

@@ -1,4 +1,4 @@
-"""The argument parser of every tool: a mistake is one message that says what to do next.
+"""The argument parser of every tool: a mistake becomes one message with a suggestion.
 
 >>> parser = ArgumentParser(prog="gallette diff")
 >>> _ = parser.add_argument("--html")
@@ -29,13 +29,14 @@ _NUMBERS = re.compile(r"^-\d[\d.]*(,-?\d[\d.]*)*$")
 class ArgumentParser(argparse.ArgumentParser):
     """An `argparse` parser whose errors are `GalletteError`s, raised by the parser concerned.
 
-    `argparse` lets a sub-command's unknown options travel up to the top, which then names itself;
-    here the sub-command complains, because it is the one that can suggest.
+    `argparse` passes a sub-command's unknown options up to the main parser, which reports them
+    under its own name; here the sub-command reports them, because it can suggest one of its
+    options.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._negative_number_matcher = _NUMBERS  # `-1,0` is a place, and no option
+        self._negative_number_matcher = _NUMBERS  # `-1,0` is a coordinate, not an option
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         found, rest = super().parse_known_args(args, namespace)
@@ -56,7 +57,7 @@ class ArgumentParser(argparse.ArgumentParser):
 
 
 def read_source(name: str) -> tuple[str, str]:
-    """The text of a file, or of standard input for `-`; and the name to use in messages."""
+    """The text of a file, or of standard input for `-`, and the name to use in messages."""
     if name == "-":
         return sys.stdin.buffer.read().decode("utf-8", "replace"), "<stdin>"
     try:

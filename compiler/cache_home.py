@@ -1,7 +1,8 @@
-"""Where gallette keeps what it can make again: `$XDG_CACHE_HOME/gallette`, `~/.cache/gallette` if
-unset.
+"""The folder for files that gallette can recreate: `$XDG_CACHE_HOME/gallette`, or
+`~/.cache/gallette` if that is unset.
 
-`GALLETTE_CACHE` names another folder; `GALLETTE_CACHE=off` means none at all, `on` the usual one.
+`GALLETTE_CACHE` names another folder; `GALLETTE_CACHE=off` disables the cache, `on` selects the
+usual folder.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ __all__ = ["cache_home", "usual_cache_home"]
 
 
 def cache_home() -> Path | None:
-    """The folder (not made yet), or None where nothing may be kept."""
+    """The folder (which may not exist yet), or None if caching is disabled."""
     named = os.environ.get("GALLETTE_CACHE", "")
     if named in ("off", "0"):
         return None
@@ -23,9 +24,9 @@ def cache_home() -> Path | None:
 
 
 def usual_cache_home() -> Path | None:
-    """The folder unless GALLETTE_CACHE names another; None for users without a home."""
+    """The folder, ignoring GALLETTE_CACHE; None for users without a home."""
     xdg = os.environ.get("XDG_CACHE_HOME", "")
-    if xdg.startswith("/"):  # the specification wants relative paths ignored
+    if xdg.startswith("/"):  # the specification tells us to ignore relative paths
         return Path(xdg) / "gallette"
     try:
         return Path.home() / ".cache" / "gallette"

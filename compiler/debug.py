@@ -102,7 +102,7 @@ def _parse(text: str) -> dict[str, str]:
 
 
 def flags() -> dict[str, str]:
-    """The flags that are set now, with their values ("1" for plain ones)."""
+    """The flags that are set, with their values ("1" for plain ones)."""
     held: dict[str, str] | None = getattr(_held, "flags", None)
     return _parse(os.environ.get("GALLETTE_DEBUG", "")) if held is None else held
 
@@ -111,9 +111,10 @@ _held = threading.local()
 
 
 def hold() -> dict[str, str] | None:
-    """Let this thread see the flags that are set now until `release` gets what this answers.
+    """Make this thread use the flags that are set now, until `release` gets the returned value.
 
-    For work that asks many times: reading the environment costs more than most answers matter.
+    For code that checks flags often: reading the environment takes longer than most of these checks
+    should.
     """
     before: dict[str, str] | None = getattr(_held, "flags", None)
     _held.flags = flags()
@@ -121,17 +122,17 @@ def hold() -> dict[str, str] | None:
 
 
 def release(before: dict[str, str] | None) -> None:
-    """The end of a `hold`."""
+    """End a `hold`."""
     _held.flags = before
 
 
 def is_set(name: str) -> bool:
-    """Is this flag on?"""
+    """Whether a flag is set."""
     assert name in FLAGS, name
     return name in flags()
 
 
 def flag_value(name: str, default: str) -> str:
-    """The value a flag was given, or the default."""
+    """The value of a flag, or the default."""
     assert name in FLAGS, name
     return flags().get(name, default)

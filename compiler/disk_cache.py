@@ -1,13 +1,13 @@
-"""Made things kept between processes: named by what they depend on, safe to share, bounded.
+"""A bounded cache of files, named by what they depend on and shared between processes.
 
-A file's name is the hash of everything its content depends on, so a file is only ever made and
-removed, never changed. Writers make it under another name and rename it. Whatever goes wrong with
-the disk is a miss.
+A file's name is the hash of everything its content depends on, so files are created and removed,
+but never changed. Writers create a file under another name and rename it. Any error of the disk is
+a cache miss.
 
-What is kept is run: machine code, and pickles. So the folder must be one that only the user can
-write to (`private_folder`), and a file must bear the user's own signature: its first bytes are a
-keyed hash of its name and content, under a key that lies in the user's cache folder. A file that is
-damaged, another user's or renamed is a miss before anything looks at its content.
+The cache contains code: machine code, and pickles. So the folder must be one that only the user can
+write to (`private_folder`), and a file must be signed by the user: its first bytes are a keyed hash
+of its name and content, under a key in the user's cache folder. A file that is damaged, renamed or
+written by another user is a miss before its content is used.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class DiskCache:
         self.folder, self.most_bytes = folder, most_bytes
         self.hits = self.misses = 0
         self._written = 0
-        self._usable: bool | None = None  # not looked at yet
+        self._usable: bool | None = None  # not checked yet
 
     def get(self, key: str) -> bytes | None:
-        """What this user kept under this key, if it is there and whole."""
+        """The body that this user stored under a key, or None if it is missing or damaged."""
         path = self._path(key)
         try:
             data = path.read_bytes() if self._is_usable() else b""
@@ -57,11 +57,11 @@ class DiskCache:
             return None
         self.hits += 1
         with contextlib.suppress(OSError):
-            os.utime(path)  # what was used longest ago goes first when there is too much
+            os.utime(path)  # the least recently used files are removed first
         return body
 
     def put(self, key: str, body: bytes) -> None:
-        """Keep something; readers see all of it or nothing."""
+        """Store a body atomically."""
         path = self._path(key)
         if not self._is_usable():
             return
@@ -75,22 +75,22 @@ class DiskCache:
                 self.trim()
 
     def load(self, key: str) -> Any:
-        """What `keep` was given under this key; None for what is not there."""
+        """The object that `keep` stored under this key, or None."""
         body = self.get(key)
         return None if body is None else pickle.loads(body)
 
     def keep(self, key: str, value: Any) -> None:
-        """Keep an object that pickles, for processes with the same code."""
+        """Store an object that pickles, for processes with the same code."""
         self.put(key, pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
 
     def _is_usable(self) -> bool:
-        """Is the folder one that only this user can write to?"""
+        """Whether only this user can write to the folder."""
         if self._usable is None:
             try:
                 private_folder(self.folder)
             except OSError as error:
                 self._usable = False
-                if usual_cache_home() not in self.folder.parents:  # the user has named it
+                if usual_cache_home() not in self.folder.parents:  # the user has chosen it
                     tell(f"gallette: nothing is kept: {error}")
             else:
                 self._usable = True
@@ -103,7 +103,7 @@ class DiskCache:
         return found.digest()
 
     def trim(self) -> None:
-        """Remove what was used longest ago, until three quarters of the bound are left."""
+        """Remove the least recently used files until three quarters of the bound are left."""
         files = sorted(self._files(), reverse=True)
         if sum(size for _, size, _ in files) <= self.most_bytes:
             return
@@ -129,7 +129,9 @@ class DiskCache:
 
 @functools.cache
 def _key() -> bytes:
-    """The user's key; where none can be kept, one that makes files of other processes misses."""
+    """The user's key; if it cannot be stored, a random one, so that files of other processes are
+    misses.
+    """
     home = usual_cache_home()
     if home is not None:
         with contextlib.suppress(OSError):
@@ -141,7 +143,7 @@ def _kept_key(path: Path) -> bytes:
     if not path.exists():
         with atomic_write(path, 0o600) as file:
             file.write(secrets.token_bytes(_KEY))
-    found = path.read_bytes()  # another process may have been quicker
+    found = path.read_bytes()  # another process may have written it first
     if len(found) != _KEY or (os.name == "posix" and path.stat().st_mode & 0o077):
         path.unlink()
         return _kept_key(path)
@@ -149,7 +151,7 @@ def _kept_key(path: Path) -> bytes:
 
 
 def shared_cache(name: str, most_bytes: int = _MOST_BYTES) -> DiskCache | None:
-    """The user's cache of one kind of thing; None where nothing may be kept."""
+    """The user's cache of one kind of data; None if caching is disabled."""
     home = cache_home()
     return _opened(home / name, most_bytes) if home is not None else None
 
@@ -161,7 +163,7 @@ def _opened(folder: Path, most_bytes: int) -> DiskCache:
 
 @functools.cache
 def code_version(*packages: str) -> str:
-    """Changes whenever a source file of these packages does: by name, size and time."""
+    """A hash of the source files of these packages, by name, size and time."""
     return "-".join(map(_version_of, packages))
 
 
@@ -175,7 +177,7 @@ def _version_of(package: str) -> str:
 
 
 def _sources(folder: str, where: str) -> Iterator[tuple[str, int, int]]:
-    """The source files below a folder. (Hundreds, before the first picture: no `Path` each.)"""
+    """The source files below a folder. (There are hundreds, so it avoids a `Path` for each.)"""
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.endswith(".py"):

@@ -1,8 +1,8 @@
-"""The one small hierarchy of errors a user of gallette can meet.
+"""The hierarchy of errors that users of gallette may see.
 
-Everything the stack refuses on purpose derives from `GalletteError`, so the command line can print
-it as a single message; any other exception is a bug and keeps its traceback. It lives at the bottom
-of the import order because every layer raises it.
+All intended errors derive from `GalletteError`, so the command line can print them as a single
+message; any other exception is a bug and keeps its traceback. The module is at the bottom of the
+import order because every layer raises these errors.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class GalletteError(Exception):
-    """Base of every deliberate error: the text is meant for the user."""
+    """Base of all intended errors; the text is meant for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Span:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-# Everything that moves a terminal's cursor, changes its colours or the order of what it shows, but
-# tabs and line ends; and halves of characters, which cannot be encoded.
+# Control characters other than tabs and line ends, which move a terminal's cursor, change its
+# colours or reorder text; and surrogates, which cannot be encoded.
 _CONTROL = {c: "\ufffd" for c in (*range(32), *range(127, 160)) if chr(c) not in "\t\n"}
 _CONTROL |= dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
 _CONTROL |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
@@ -53,15 +53,15 @@ _NOTHING = dict.fromkeys(_CONTROL)
 
 
 def printable(text: str, mark: bool = True) -> str:
-    """The text without control characters, so that a binary file cannot talk to the terminal.
+    """The text without control characters, so that a binary file cannot control the terminal.
 
-    A mark shows where they were, unless the text has to stay as wide as it was thought to be.
+    They are replaced by a mark, unless the width of the text must stay as computed.
     """
     return text.translate(_CONTROL if mark else _NOTHING)
 
 
 def tell(text: str) -> None:
-    """Print a line on standard error, whatever the text is made of."""
+    """Print a line on standard error, with control characters removed."""
     print(printable(text), file=sys.stderr, flush=True)
 
 
@@ -78,7 +78,9 @@ def caret_message(kind: str, text: str, span: Span, source_line: str, hint: str 
 
 
 class InputError(GalletteError):
-    """A malformed input file (shader_test, NIR text, image, trace): says where and what."""
+    """A malformed input file (shader_test, NIR text, image, trace), with the place and
+    the problem.
+    """
 
     def __init__(self, message: str, span: Span | None = None, source_line: str | None = None):
         self.span = span
@@ -102,16 +104,18 @@ class ValidationError(GalletteError):
 
 
 class OutOfMemoryError(GalletteError, MemoryError):
-    """No room, or more asked for than anybody has: GL_OUT_OF_MEMORY, and nothing has changed."""
+    """No memory, or a request beyond any limit: GL_OUT_OF_MEMORY, and nothing has changed."""
 
 
 class MisuseError(GalletteError):
-    """A GL call set an error, in a context that was asked to raise them (`strict=True`)."""
+    """A GL call set an error, in a context that raises them (`strict=True`)."""
 
 
 class ReleasedError(GalletteError, AttributeError):
-    """A context was asked for something after its release: nothing of it is left."""
+    """A context was used after its release."""
 
 
 class ResetError(GalletteError):
-    """A driver gave up on its work (a runaway shader): the context must be made anew."""
+    """A driver aborted its work (such as a runaway shader); the application must create a new
+    context.
+    """

@@ -1,8 +1,8 @@
-"""Files that programs and commands write: whole or not at all, or as far as they got.
+"""Output files of programs and commands: written atomically, or as a stream.
 
-`atomic_write` writes beside the file's place and renames, so that a full disk, a crash or an
-interrupt leaves the old content, and no other file. `write_whole` does that for what a user
-asked for. `OutputStream` is for what must be readable while it grows and after a crash.
+`atomic_write` writes to a temporary file and renames it, so that a full disk, a crash or an
+interrupt leaves the old content, and no other file. `write_whole` does that for files that users
+request. `OutputStream` is for files that must be readable while they grow and after a crash.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["OutputStream", "atomic_write", "write_whole"]
 
 @contextlib.contextmanager
 def atomic_write(path: str | Path, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """A file to write to, which is at `path` when the block ends without an error.
+    """A file to write to, which replaces `path` when the block ends without an error.
 
-    What is no regular file (`/dev/stdout`, a pipe) is written to directly. The permissions are
+    Anything but a regular file (`/dev/stdout`, a pipe) is written to directly. The permissions are
     `mode` less the process's umask.
     """
     if _is_direct(os.fspath(path)):
@@ -45,7 +45,7 @@ def atomic_write(path: str | Path, mode: int = 0o666) -> Iterator[BinaryIO]:
 
 
 def _is_direct(path: str) -> bool:
-    """Is there something that has to stay, a device or what a process has opened?"""
+    """Whether the path must not be replaced: a device, or a file descriptor of a process."""
     if path.startswith(("/dev/", "/proc/")):
         return True
     return os.path.exists(path) and not os.path.isfile(path)
@@ -55,9 +55,9 @@ _BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 
 
 def write_whole(path: str | Path, data: bytes | str, folder: bool = False) -> None:
-    """Write a file that a user asked for, and make its folder if that is wanted, too.
+    """Write a file that a user requested, and create its folder if `folder` is set.
 
-    Halves of characters, which file names may have, become escapes in a text.
+    Surrogates, which file names may contain, become escapes in a text.
     """
     if isinstance(data, str):
         data = data.encode("utf-8", "backslashreplace")
@@ -75,11 +75,14 @@ def _cannot_write(path: str | Path, error: OSError) -> str:
 
 
 class OutputStream:
-    """A file that grows while a program runs. The first error ends it, not the program: what was
-    written by then stays, and `error` says what happened (and so does standard error, once)."""
+    """A file that grows while a program runs.
+
+    The first error ends the file, not the program: what was written before remains, and `error`
+    describes the problem, which is also printed on standard error, once.
+    """
 
     def __init__(self, path: str | Path) -> None:
-        """Raises OSError if the file cannot be made."""
+        """Raises OSError if the file cannot be created."""
         self.path = path
         self.error = ""
         self._file: BinaryIO | None = open(path, "wb")  # noqa: SIM115 - closed in `close`
@@ -113,5 +116,5 @@ class OutputStream:
             tell(self.error)
             file, self._file = self._file, None
             assert file is not None
-            with contextlib.suppress(OSError):  # what it still holds cannot be written, either
+            with contextlib.suppress(OSError):  # its buffer cannot be written, either
                 file.close()

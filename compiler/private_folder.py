@@ -1,8 +1,8 @@
-"""Folders from which code is loaded: no other user may have written there, or put another there.
+"""Folders from which code is loaded, which no other user can write to or replace.
 
-Caches hold machine code and shared libraries. Another user with access to such a folder could run
-code in the processes that load from it, so it must belong to the user (or to root), be closed to
-others, and lie below folders in which others cannot exchange it.
+Caches contain machine code and shared libraries. Another user with access to such a folder could
+run code in the processes that load from it, so it must belong to the user (or to root), be closed
+to others, and be inside folders in which others cannot replace it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ __all__ = ["filled_folder", "private_folder"]
 
 
 def filled_folder(home: Path | None, name: str, fill: Callable[[Path], None]) -> Path | None:
-    """The first private folder called `name` that `fill` can write its files to; None if there is
-    none. It lies in `home` (which becomes private, too) or in a folder for temporary files.
+    """The first private folder `name` to which `fill` can write its files; None if there is none.
+
+    It is in `home` (which is made private, too) or in a temporary folder.
     """
     for place in _homes(home):
         with contextlib.suppress(OSError):
@@ -32,8 +33,9 @@ def filled_folder(home: Path | None, name: str, fill: Callable[[Path], None]) ->
 
 
 def _homes(home: Path | None) -> Iterator[Path]:
-    """`home`, a folder of the user's for temporary files, and one that is made for this process,
-    which begins without any and removes its files at its end."""
+    """`home`, then the user's temporary folder, then one for this process only, which is empty at
+    first and removed at its end.
+    """
     if home is not None:
         yield home
     owner = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
@@ -45,15 +47,15 @@ def _homes(home: Path | None) -> Iterator[Path]:
 
 
 def private_folder(path: Path) -> Path:
-    """The folder, made if it is not there; an `OSError` says why it cannot be trusted."""
+    """The folder, created if necessary; an `OSError` says why it cannot be trusted."""
     missing = []
     place = path
     while not os.path.lexists(place):
         missing.append(place)
         place = place.parent
     for place in reversed(missing):
-        place.mkdir(mode=0o700, exist_ok=True)  # exist_ok: other processes start, too
-    if hasattr(os, "getuid"):  # Windows gives each user a folder that others cannot write to
+        place.mkdir(mode=0o700, exist_ok=True)  # another process may create it at the same time
+    if hasattr(os, "getuid"):  # on Windows, others cannot write to a user's folders
         _check(path)
     return path
 
@@ -78,7 +80,7 @@ def _check(path: Path) -> None:
 
 
 def _above(path: Path) -> Iterator[str]:
-    """The folders that decide what the path leads to, without links."""
+    """The folders on the path, with links resolved."""
     here = os.path.realpath(path.parent)
     while True:
         yield here

@@ -1,8 +1,8 @@
-"""Shrinks a text while it stays interesting: what is left of a bug report when nothing more can go.
+"""Shrinks a text while it stays interesting, such as a shader that shows a bug.
 
-`reduce_text(text, interesting)` knows lines, braces and tokens, which is what GLSL, NIR text and
-shader_tests are made of; `rewrites` adds steps of a language of its own. Every candidate is judged
-by `interesting`, once: answers are remembered. The steps run in turn, coarse ones first, until none
+`reduce_text(text, interesting)` works on lines, braces and tokens, of which GLSL, NIR text and
+shader_tests consist; `rewrites` adds steps for a particular language. `interesting` is called once
+per candidate, since its results are cached. The steps run repeatedly, coarse ones first, until none
 of them makes the text smaller.
 """
 
@@ -31,7 +31,7 @@ class Reduction:
     known: dict[str, bool] = field(default_factory=dict)
 
     def accept(self, candidate: str) -> bool:
-        """Go on with `candidate` if it is new, not larger, and interesting."""
+        """Continue with `candidate` if it is new, not larger, and interesting."""
         if candidate == self.text or self.tried >= self.limit:
             return False
         if (len(candidate), candidate) >= (len(self.text), self.text):
@@ -92,7 +92,7 @@ def reduce_text(
 
 
 def _exhaust(state: Reduction, rewrite: Rewrite) -> None:
-    """Apply a rewrite wherever it helps; after a success the places are looked for again."""
+    """Apply a rewrite wherever it helps, searching again after each success."""
     again = True
     while again:
         again = any(state.accept(candidate) for candidate in rewrite(state.text))
@@ -101,7 +101,7 @@ def _exhaust(state: Reduction, rewrite: Rewrite) -> None:
 def _without_runs(
     state: Reduction, split: Callable[[str], list[str]], largest: int = 1 << 30
 ) -> None:
-    """Leave out runs of pieces: halves first, then ever shorter ones, from the end."""
+    """Remove runs of pieces: halves first, then shorter and shorter ones, from the end."""
     pieces = split(state.text)
     size = min(max(len(pieces) // 2, 1), largest)
     while size:
@@ -128,7 +128,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _without_blocks(text: str) -> Iterator[str]:
-    """A block goes with the line that heads it, or is emptied, or replaced by its content."""
+    """Remove a block with the line before it, or its content, or only its braces."""
     for start, end in _blocks(text):
         line = text.rfind("\n", 0, start) + 1
         yield text[:line] + text[end + 1 :].lstrip("\n")

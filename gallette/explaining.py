@@ -19,7 +19,7 @@ from gallette.compiler.nir.text.difference import stable
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.debugger.invocation import compiled_afresh
 from gallette.inspector.programs import marked_code
-from gallette.pipe.handing import handed_over
+from gallette.pipe.shader_handover import shader_for_driver
 
 __all__ = ["STAGES", "Explanation", "ShaderStory", "VariantStory", "explain_file", "unmarked"]
 
@@ -247,7 +247,9 @@ def _hand_over(story: ShaderStory, shader: Any, driver: str) -> None:
         shader.unref()
     else:
         with recording(lines=True) as log:
-            handle = context.create_shader_state(shader.stage, handed_over(shader, screen.caps))
+            handle = context.create_shader_state(
+                shader.stage, shader_for_driver(shader, screen.caps)
+            )
         story.passes += log.records
         story.variants = _variants(context.explain(handle), handle)
         context.delete_shader_state(handle)

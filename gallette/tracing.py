@@ -13,7 +13,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,10 @@ import numpy.typing as npt
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
 from gallette.piglit_subset.environment import child_command, child_environment
+from gallette.pipe.taps import DRAWING, PipeCall, tap
 
 __all__ = ["Event", "TraceStory", "read_trace", "trace_target"]
 
-DRAWING = ("draw_vbo", "clear", "blit", "launch_grid", "resource_copy_region")
 MAX_PICTURES = 64
 Image = npt.NDArray[Any]
 
@@ -213,37 +212,28 @@ class _Seen:
 
 def _watch(gl: Any, seen: _Seen) -> None:
     """After every call that draws: a picture of the framebuffer, and the variants it made."""
-    current: dict[str, Any] = {}
     pipe = gl.pipe
+    framebuffer: Any = None
 
-    def after(name: str, look: Callable[..., None]) -> None:
-        original = getattr(pipe, name)
+    def bind(call: PipeCall) -> None:
+        nonlocal framebuffer
+        call.run()
+        framebuffer = call.arguments["state"]
 
-        def call(*args: Any, **kwargs: Any) -> Any:
-            result = original(*args, **kwargs)
-            look(*args)
-            return result
-
-        setattr(pipe, name, call)
-
-    def remember(state: Any) -> None:
-        current["framebuffer"] = state
-
-    def look(*args: Any) -> None:
+    def look(call: PipeCall) -> None:
+        call.run()
         number = str(pipe.writer.count - 1)
         seen.places[number] = gl.call_number, gl.draw_number
         new = pipe.variant_log.since(seen.known)
         seen.known = pipe.variant_log.total
         if new:
             seen.variants[number] = [f"{e.stage}: {e.key} ({e.reason})" for e in new]
-        state = current.get("framebuffer")
-        if state is not None and len(seen.pictures) < MAX_PICTURES:
-            for attachment, picture in _pictures(pipe.inner, state).items():
+        if framebuffer is not None and len(seen.pictures) < MAX_PICTURES:
+            for attachment, picture in _pictures(pipe.inner, framebuffer).items():
                 seen.pictures[f"{number} {attachment}"] = picture
 
-    after("set_framebuffer_state", remember)
-    for name in DRAWING:
-        after(name, look)
+    tap(pipe, ["set_framebuffer_state"], bind)
+    tap(pipe, DRAWING, look)
 
 
 def _pictures(inner: Any, state: Any) -> dict[str, Image]:

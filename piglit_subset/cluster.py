@@ -4,10 +4,10 @@
         for item, result in cluster.run(function, items, cost):
             ...
 
-`function` takes a list of items and answers as many results; it and they are sent, so they must
-pickle. Items travel in batches of about equal cost, the costly first, and smaller ones towards the
-end, so that no worker is left with a large one. A batch whose worker dies is tried once more, item
-by item: what fails then is that item's own doing and comes back as an exception.
+`function` takes a list of items and returns as many results; the function, items and results are
+sent, so they must pickle. Items are sent in batches of about equal cost, expensive ones first and
+smaller batches towards the end, so that no worker ends with a large one. A batch whose worker dies
+is retried once, item by item; an item that then fails is returned as an exception.
 
 dask.distributed is an extra (`pip install gallette[cluster]`).
 """
@@ -31,14 +31,14 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 LONGEST_BATCH, SHORTEST_BATCH = 15.0, 0.5
-"""Seconds: results should come while one watches, and a batch is worth being sent."""
+"""Seconds of a batch: short enough for progress, long enough to be worth sending."""
 
 ROUNDS = 3
-"""A batch takes this part of what would be each worker's share of the rest."""
+"""A batch is this part of each worker's share of the remaining work."""
 
 
 def batches(items: Sequence[Item], cost: Callable[[Item], float], workers: int) -> list[list[Item]]:
-    """The items, costly ones first, in batches that get smaller towards the end."""
+    """The items, expensive ones first, in batches that get smaller towards the end."""
     priced = sorted(((cost(item), n) for n, item in enumerate(items)), key=lambda p: (-p[0], p[1]))
     left = sum(price for price, _ in priced)
     made: list[list[Item]] = []
@@ -55,11 +55,11 @@ def batches(items: Sequence[Item], cost: Callable[[Item], float], workers: int) 
 
 
 PATIENCE = 5.0
-"""Seconds a scheduler has to answer."""
+"""Seconds to wait for a scheduler."""
 
 
 class Cluster:
-    """A connection to a scheduler, or workers of our own."""
+    """A connection to a scheduler, or to workers that this process starts."""
 
     def __init__(self, address: str) -> None:
         distributed = _distributed()
@@ -72,7 +72,7 @@ class Cluster:
             self._own = _started(distributed, int(count or 2), security)
             address = self._own.scheduler_address
         else:
-            security = None  # what dask's own configuration says
+            security = None  # dask's own configuration applies
         self.address: str = address
         try:
             self._client: Any = distributed.Client(address, timeout=PATIENCE, security=security)
@@ -81,7 +81,9 @@ class Cluster:
         self._check()
 
     def _check(self) -> None:
-        """Workers with another gallette would give results nobody understands."""
+        """Refuse workers with another version of gallette, whose results would not be
+        comparable.
+        """
         self._client.wait_for_workers(1, timeout=30)
         ours = _version()
         for worker, theirs in self._client.run(_version).items():
@@ -99,7 +101,7 @@ class Cluster:
         items: Sequence[Item],
         cost: Callable[[Item], float],
     ) -> Iterator[tuple[Item, Result | BaseException]]:
-        """Every item with its result, as they come."""
+        """Every item with its result, as results arrive."""
         sent: dict[Any, tuple[list[Item], bool]] = {}
 
         def send(batch: list[Item], again: bool) -> Any:
@@ -152,9 +154,9 @@ def _distributed() -> Any:
 
 
 def _credentials(distributed: Any) -> Any:
-    """Keys that exist in this process and its workers only.
+    """Keys that only this process and its workers have.
 
-    A scheduler runs whatever it is sent, and every user of the machine can reach its port.
+    A scheduler runs any code it is sent, and every user of the machine can connect to its port.
     """
     try:
         return distributed.Security.temporary()
@@ -166,8 +168,9 @@ def _credentials(distributed: Any) -> Any:
 
 
 def _started(distributed: Any, workers: int, security: Any) -> Any:
-    """Workers on this machine. They and their helpers take no modules from the working directory,
-    and answer nothing over HTTP."""
+    """Start workers on this machine, without importing modules from the working directory and
+    without HTTP servers.
+    """
     os.environ["PYTHONSAFEPATH"] = "1"
     dask = importlib.import_module("dask")
     quiet: dict[str, list[str]] = {
@@ -185,7 +188,7 @@ def _started(distributed: Any, workers: int, security: Any) -> Any:
 
 
 def _version() -> str:
-    """What must be the same everywhere: the package's version and its files."""
+    """What must be equal on all machines: the package's version and its files."""
     import hashlib
     from pathlib import Path
 

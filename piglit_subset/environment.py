@@ -1,5 +1,5 @@
-"""Processes that draw: this very package on their path, no modules of the working directory, and
-a quiet native GL.
+"""Child processes that draw: with this package on their path, without modules of the working
+directory, and with a quiet native GL.
 
 >>> child_environment("native")["EGL_PLATFORM"]
 'surfaceless'
@@ -25,9 +25,9 @@ def _package_home() -> str:
 
 
 def child_command(module: str, *arguments: str) -> list[str]:
-    """What runs a module of this package in `child_environment`.
+    """The command that runs a module of this package in `child_environment`.
 
-    `python -m` would look for modules in the working directory first, where anybody's may be.
+    `python -m` would first search the working directory, which may contain other people's modules.
     """
     return [sys.executable, "-P", "-m", module, *arguments]
 

@@ -1,7 +1,7 @@
-"""Running one shader_test on one context and saying how it went.
+"""Runs one shader_test on one context and reports the result.
 
-The verdicts are piglit's: *pass*, *warn*, *fail*, *skip* (the test cannot say anything here, and
-`reason` tells why) and, given by whoever watches this process, *crash* and *timeout*.
+The results are piglit's: *pass*, *warn*, *fail*, *skip* (the test does not apply here, and `reason`
+says why) and, from the process that watches this one, *crash* and *timeout*.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
 Step = tuple[commands.Handler, Words]
-"""One command, found in the table and split into words."""
+"""A command's handler, and its line split into words."""
 
 __all__ = ["Outcome", "Unavailable", "run_file", "run_test"]
 
@@ -38,7 +38,7 @@ class Unavailable(Exception):
 
 @dataclass(slots=True)
 class Outcome:
-    """How one test went."""
+    """The result of one test."""
 
     result: str
     reason: str = ""
@@ -65,7 +65,9 @@ def run_test(
     before_release: Callable[[Any], None] | None = None,
     after_create: Callable[[Any], None] | None = None,
 ) -> Outcome:
-    """Run a parsed test; the hooks may look at the context when it is new and before it goes."""
+    """Run a parsed test; hooks may inspect the context when it is new and before it is
+    destroyed.
+    """
     try:
         needs = context_needs(test)
         steps = _check_lines(test)
@@ -95,7 +97,7 @@ def run_test(
 
 
 def make_context(driver: str, needs: ContextNeeds) -> Any:
-    """A current context as the test wants it, or `Unavailable`."""
+    """A current context with what the test needs, or `Unavailable`."""
     from gallette.state_tracker import create_context
 
     try:
@@ -109,7 +111,7 @@ def make_context(driver: str, needs: ContextNeeds) -> Any:
 
 
 def _check_lines(test: ShaderTest) -> list[Step]:
-    """Refuse what cannot run before anything is drawn: unknown commands, a bad vertex table."""
+    """Reject malformed tests before anything is drawn: unknown commands, a bad vertex table."""
     if test.vertex_data:
         test.vertices = vertices.parse_vertex_data(test.vertex_data)
     return [commands.lookup(line) for line in test.commands]
@@ -129,7 +131,8 @@ def _run(session: Session, steps: list[Step]) -> tuple[str, str]:
         session.messages.append(str(error))
         return "fail", str(error)
     except Exception as error:
-        # A bug of the implementation under test (or ours): fail this test, keep the traceback.
+        # A bug of the implementation under test (or of gallette): fail this test, keep the
+        # traceback.
         session.messages.append(traceback.format_exc())
         return "fail", f"{type(error).__name__}: {error}"
     lost = str(getattr(session.gl, "lost", ""))

@@ -1,9 +1,9 @@
-"""Generated tests as files: reports name them, people open them, every tool reads them.
+"""Generated tests as files, so that reports can name them and every tool can read them.
 
-The first run writes them into the user's cache, into a folder named by a hash of all that decides
-their texts: the generators, the table of OpenGL functions, and the versions of Python and NumPy,
-which compute the expected values. So a folder is never out of date, and processes that write it at
-the same time write the same bytes.
+The first run writes them to the user's cache, in a folder named by a hash of everything that
+determines their texts: the generators, the table of OpenGL functions, and the versions of Python
+and NumPy, which compute the expected values. So a folder is never out of date, and concurrent
+processes write the same bytes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def generated_tests() -> dict[str, Path]:
 
 
 def _hash() -> str:
-    """Changes with everything that generated texts depend on."""
+    """A hash of everything that generated texts depend on."""
     found = hashlib.blake2b(f"{sys.version} {np.__version__}\n".encode(), digest_size=8)
     for source in SOURCES:
         files = [source] if source.is_file() else sorted(source.rglob("*"))
@@ -58,7 +58,7 @@ def _hash() -> str:
 
 
 def _fill(folder: Path) -> None:
-    """Write the tests, unless all of them are there."""
+    """Write the tests, unless all of them exist."""
     if _read_index(folder):
         os.utime(folder / _INDEX)
         return
@@ -77,7 +77,7 @@ def _fill(folder: Path) -> None:
 
 
 def _read_index(folder: Path) -> list[str]:
-    """The places of all tests; none if a file is missing or has another size."""
+    """The places of all tests; empty if a file is missing or has another size."""
     places = []
     try:
         for line in (folder / _INDEX).read_text(encoding="utf-8").splitlines():
@@ -91,7 +91,7 @@ def _read_index(folder: Path) -> list[str]:
 
 
 def _remove_unused(home: Path) -> None:
-    """Remove what other versions wrote and no run has used for long."""
+    """Remove folders of other versions that have not been used for a long time."""
     for index in home.glob(f"tests-*/{_INDEX}"):
         with contextlib.suppress(OSError):
             if time.time() - index.stat().st_mtime > _UNUSED_SECONDS:

@@ -1,8 +1,8 @@
-"""What tests cost, learned from earlier runs, so that long ones start first.
+"""Durations of tests in earlier runs, so that long tests start first.
 
-A run whose last test is its longest leaves all other workers idle at the end. Durations are kept
-per driver in the user's cache folder; nothing depends on them but the order (and `--cluster`'s
-batches).
+A run whose last test is its longest leaves the other workers idle at the end. Durations are kept
+per driver in the user's cache folder; only the order of tests (and `--cluster`'s batches) depends
+on them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gallette.piglit_subset.results import Run
 
 __all__ = ["Costs"]
 
-# A test nobody ran yet: cheap, but its size tells something.
+# A test without a recorded duration is cheap, estimated by its size.
 _BASE_SECONDS, _SECONDS_PER_BYTE = 0.03, 1e-5
 _KEPT = 200_000
 
@@ -49,7 +49,7 @@ class Costs:
         return sorted(tests, key=lambda t: (-self.of(*t), t[0]))
 
     def learn(self, run: Run) -> None:
-        """Remember a run's durations. Losing them costs nothing, so errors are let go."""
+        """Record a run's durations. Losing them costs nothing, so errors are ignored."""
         if self.path is None:
             return
         fresh = {n: round(t.seconds, 4) for n, t in run.tests.items() if t.seconds > 0}

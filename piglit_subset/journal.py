@@ -1,9 +1,10 @@
-"""A run that survives: results are on disk as soon as they are known.
+"""The journal of a run: results are on disk as soon as they are known, so an interrupted run can
+resume.
 
-While a run goes on, its folder holds `results.jsonl`: a head line that says what is being run,
-then one line per finished test. When all are done, `results.json` (piglit's format) takes its
-place. Whatever ends a run early (Ctrl-C, a kill, a full disk, a power cut) leaves the head and
-whole lines; at most the last line is torn, and opening the file again cuts it off.
+During a run its folder contains `results.jsonl`: a head line that describes the run, then one line
+per finished test. At the end `results.json` (piglit's format) replaces it. A run that ends early
+(Ctrl-C, a kill, a full disk, a power cut) leaves the head and whole lines; at most the last line is
+incomplete, and is removed when the file is opened again.
 
     {"gallette": 1, "driver": "numpipe", "tests": [["a@b", "/a/b.shader_test"], ...], ...}
     {"session": 1700000000.0}
@@ -32,7 +33,7 @@ _SYNC_SECONDS = 2.0
 
 @dataclass(slots=True)
 class Head:
-    """What a run set out to do; enough to go on with it from nothing but its folder."""
+    """The description of a run, from which it can be resumed."""
 
     driver: str
     tests: list[tuple[str, Path]]
@@ -51,7 +52,7 @@ class Head:
 
 
 class Journal:
-    """The open file of a run. `run` has everything recorded so far."""
+    """The open journal of a run. `run` has all results recorded so far."""
 
     def __init__(self, folder: Path, head: Head, run: Run, fd: int):
         self.folder, self.head, self.run = folder, head, run
@@ -61,7 +62,7 @@ class Journal:
 
     @classmethod
     def create(cls, folder: Path, head: Head, overwrite: bool = False) -> Journal:
-        """Start a run: the folder is made, locked and written to before the first test."""
+        """Start a run: create and lock the folder, and write the head before the first test."""
         fd = _open(folder, make=True)
         try:
             if os.fstat(fd).st_size and not overwrite:
@@ -81,7 +82,7 @@ class Journal:
 
     @classmethod
     def resume(cls, folder: Path, rerun: frozenset[str] = frozenset()) -> Journal:
-        """Go on with a run: an unfinished one, or a finished one some of whose tests run again."""
+        """Resume an unfinished run, or a finished one some of whose tests run again."""
         if not (folder / FILE).exists():
             _reopen_finished(folder)
         fd = _open(folder)
@@ -103,7 +104,7 @@ class Journal:
         return journal
 
     def todo(self) -> list[tuple[str, Path]]:
-        """What is left: every test as often as it still has to run."""
+        """The remaining tests, each as often as it still has to run."""
         left = []
         for name, path in self.head.tests:
             seen = self.run.tests.get(name)
@@ -111,12 +112,12 @@ class Journal:
         return left
 
     def add(self, name: str, entry: Entry) -> Entry:
-        """Record one result; what is now known about the test."""
+        """Record one result; returns the test's combined result."""
         self._write({"test": name, **asdict(entry)})
         return self.run.add(name, entry)
 
     def finish(self) -> Path:
-        """Write `results.json` in one step, then drop the journal."""
+        """Write `results.json` atomically, then remove the journal."""
         self.run.end = time.time()
         path = write_run(self.run, self.folder, self.head.line())
         (self.folder / FILE).unlink()
@@ -167,7 +168,7 @@ def _open(folder: Path, make: bool = False) -> int:
 
 
 def _lock(fd: int) -> None:
-    """Keep other processes from writing, until the file is closed."""
+    """Keep other processes from writing until the file is closed."""
     try:
         import fcntl
     except ImportError:  # Windows
@@ -180,7 +181,7 @@ def _lock(fd: int) -> None:
 
 
 def _read(path: Path) -> tuple[Head, Run, int]:
-    """Head, results so far, and where the last whole line ends."""
+    """The head, the results so far, and the end of the last whole line."""
     head: Head | None = None
     run, good, session = Run(path.parent.name), 0, 0.0
     try:
@@ -216,7 +217,7 @@ def _read(path: Path) -> tuple[Head, Run, int]:
 
 
 def read_unfinished(folder: Path) -> Run | None:
-    """The results so far of a run that goes on or was cut off; the rest is "notrun"."""
+    """The results so far of a running or interrupted run; the other tests are "notrun"."""
     path = folder / FILE
     if not path.exists() or not path.stat().st_size:
         return None
@@ -227,7 +228,7 @@ def read_unfinished(folder: Path) -> Run | None:
 
 
 def _reopen_finished(folder: Path) -> None:
-    """Make a journal again of a finished run, so that some of its tests can be repeated."""
+    """Turn a finished run back into a journal, so that some of its tests can run again."""
     run = read_run(folder)
     if run.head is None:
         raise InputError(f"{folder}: this run does not say which files it ran; it cannot go on")

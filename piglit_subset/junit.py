@@ -21,7 +21,7 @@ _ERRORS = ("crash", "timeout", "incomplete")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A test case: it passed, or `kind` says what happened: failure, error or skipped."""
+    """A test case that passed, or whose `kind` is failure, error or skipped."""
 
     group: str
     name: str

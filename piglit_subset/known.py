@@ -1,9 +1,9 @@
 """Known failures: one text file per driver, with a reason on each line.
 
-A driver of the stack keeps its list beside its code (`drivers/numpipe/fails.txt`); the machine's
-own drivers have theirs here (`known/native-softpipe.txt`). A line is a test's name, two spaces,
-and why it fails. Listed failures do not make a run fail; a listed test that passes does, because
-the list must not rot.
+A driver of the stack has its list beside its code (`drivers/numpipe/fails.txt`); lists of native
+drivers are here (`known/native-softpipe.txt`). A line is a test's name, two spaces, and why it
+fails. Listed failures do not fail a run; a listed test that passes does, so that lists stay up to
+date.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HEAD = "# Known failures of {driver}: a test's name, two spaces, and the reason
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A run seen against its driver's list."""
+    """A run compared with its driver's list."""
 
     failures: list[str]
     known: dict[str, str]
@@ -60,10 +60,10 @@ def judge(run: Run, known: dict[str, str]) -> Judgement:
 
 
 def update(run: Run, path: Path) -> tuple[list[str], list[str]]:
-    """Rewrite a driver's list after a run: what came and what went.
+    """Rewrite a driver's list after a run; returns the added and removed tests.
 
-    Tests the run did not touch keep their line; comments stay where they are. A new line carries
-    what was seen, for a person to replace with the cause.
+    Lines of tests that did not run and comments are kept. A new line has the observed failure, to
+    be replaced by its cause.
     """
     known = load(path)
     judgement = judge(run, known)

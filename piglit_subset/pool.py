@@ -1,7 +1,7 @@
-"""Running many tests on worker processes, with timeouts and without fear of crashes.
+"""Runs many tests in worker processes, with timeouts and protection from crashes.
 
-Each of the `jobs` threads owns one worker process. A worker that dies gives "crash" for the test it
-was running, one that takes too long is killed and gives "timeout"; the thread starts another.
+Each of the `jobs` threads owns one worker process. If a worker dies, its test is a "crash"; if it
+takes too long, it is killed and its test is a "timeout". The thread then starts another worker.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .results import Entry, again
 
 __all__ = ["TestProcess", "run_all"]
 
-# A worker is retired after this many tests, so that a slow leak in a native driver stays small.
+# A worker is replaced after this many tests, which bounds leaks of native drivers.
 _TESTS_PER_WORKER = 400
 
 
 class _Worker:
-    """One worker process and its stderr, kept in a file to quote from after a crash."""
+    """A worker process and its stderr, in a file that is quoted after a crash."""
 
     def __init__(self, environment: dict[str, str]):
         self.log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
@@ -93,9 +93,9 @@ class _Worker:
 
 
 class TestProcess:
-    """The process that runs tests; one that died or hung is followed by another."""
+    """The process that runs tests, restarted after a crash or timeout."""
 
-    __test__ = False  # not a class of tests
+    __test__ = False  # not a test class for pytest
 
     def __init__(self, driver: str, timeout: float, environment: dict[str, str]):
         self.driver, self.timeout, self._environment = driver, timeout, environment
@@ -112,7 +112,7 @@ class TestProcess:
         reply = worker.ask({"path": str(path), "driver": self.driver}, self.timeout)
         err = worker.stderr_of_last()
         if err and self._environment.get("GALLETTE_DEBUG"):
-            tell(f"-- {name}\n{err}")  # what the flags asked for
+            tell(f"-- {name}\n{err}")  # output of the debug flags
         if isinstance(reply, str):
             self._worker = None
             worker.close(kill=reply == "timeout")
@@ -124,7 +124,7 @@ class TestProcess:
         return Entry(**reply, err=err, command=command, path=str(path), name=name)
 
     def kill(self) -> None:
-        """From another thread: do not wait for the test in hand."""
+        """Kill the process from another thread, without waiting for its test."""
         if self._worker is not None:
             self._worker.process.kill()
 
@@ -143,7 +143,7 @@ def run_all(
     stop: threading.Event | None = None,
     environment: dict[str, str] | None = None,
 ) -> Iterator[Entry]:
-    """Run every (name, path) and yield what came of it, in no particular order."""
+    """Run every (name, path) and yield the results, in no particular order."""
     todo: queue.SimpleQueue[tuple[str, Path]] = queue.SimpleQueue()
     for test in tests:
         todo.put(test)
@@ -186,7 +186,7 @@ def run_all(
     finally:
         halt.set()
         if running:
-            # Interrupted: a test in the middle of its timeout must not keep us waiting.
+            # Interrupted: do not wait for the timeout of a running test.
             for process in processes:
                 process.kill()
         for thread in threads:

@@ -1,4 +1,4 @@
-"""Compiling and linking what the shader sections hold."""
+"""Compiles and links the shader sections of a test."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ATTRIBUTES = {"piglit_vertex": POSITION, "piglit_texcoord": TEXCOORD}
 
 
 class _Refused(Exception):
-    """A shader did not compile, and was not meant to."""
+    """A shader did not compile, as the test expects."""
 
 
 def build(session: Session) -> None:
-    """Compile every shader, then link; errors that a command asks for do not end the test."""
+    """Compile every shader, then link; errors that a command expects do not end the test."""
     session.wanted_errors = {
         words[2].removeprefix("GL_")
         for line in session.test.commands
@@ -57,7 +57,7 @@ def _build(session: Session) -> None:
 
 
 def _choose(session: Session) -> list[ShaderSource]:
-    """SPIR-V sections where they count, else those of GLSL."""
+    """The SPIR-V sections where they apply, else those of GLSL."""
     shaders = session.test.shaders
     if any(s.form == "spirv" for s in shaders) and wants_spirv(session):
         session.spirv = True
@@ -70,7 +70,7 @@ def _choose(session: Session) -> list[ShaderSource]:
 
 
 def passthrough_source(session: Session) -> str:
-    """A vertex shader that only hands the position on, in the dialect the test speaks."""
+    """A vertex shader that only passes the position on, in the test's version of GLSL."""
     needs = session.needs
     body = "void main()\n{\n\tgl_Position = piglit_vertex;\n}\n"
     if needs.glsl_es and needs.glsl >= (3, 0):
@@ -112,11 +112,11 @@ def _compile(session: Session, source: ShaderSource) -> int:
 
 
 def _added_lines(text: str, source: ShaderSource) -> int:
-    """How many lines the runner put before the section's own."""
+    """The number of lines the runner put before the section's own."""
     return text.count("\n") - source.text.count("\n") if source.form != "passthrough" else 0
 
 
-# `<vertex shader>:3:7:` as gallette's compiler says it, `0:3(7):` as Mesa does.
+# `<vertex shader>:3:7:` in gallette's compiler, `0:3(7):` in Mesa.
 _POSITION = re.compile(r"(?m)^(?:<[\w ]+ shader>:(\d+):(\d+)|0:(\d+)\((\d+)\)):")
 
 
@@ -135,7 +135,7 @@ def _place(name: str, source: ShaderSource, log: str, added: int) -> tuple[str, 
 
 
 def _default_version(session: Session) -> str:
-    """Sources without #version get the required one."""
+    """Add the required version to sources without #version."""
     needs = session.needs
     if needs.glsl == (1, 10) or needs.glsl == (0, 0):
         return ""

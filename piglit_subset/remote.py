@@ -1,8 +1,8 @@
-"""shader_tests on a cluster: what is sent to a worker, and what it does with it.
+"""Running shader_tests on a cluster: what is sent to a worker, and how it runs tests.
 
-A worker runs tests in a process of its own, as the pool does here: a crash or a hang costs one
-test. That process is kept from batch to batch. A test's file is sent along, because a worker on
-another machine need not have it; where it has the same one, that is used, so that messages name it.
+A worker runs tests in a process of its own, like the local pool: a crash or a hang costs one test.
+That process is kept from batch to batch. A test's file is sent, because a worker on another machine
+may not have it; where it has an identical one, that is used, so that messages name it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["run_on_cluster"]
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A test as it travels."""
+    """A test as sent to a worker."""
 
     name: str
     path: str
@@ -33,7 +33,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How tests are run."""
+    """The options with which tests are run."""
 
     driver: str
     timeout: float
@@ -49,7 +49,7 @@ def run_on_cluster(
     use_cache: bool,
     cost: Callable[[str], float],
 ) -> Iterator[Entry]:
-    """Run every (name, path); reports as batches come back."""
+    """Run every (name, path); yields results as batches return."""
     items = [Sent(name, str(path), path.read_bytes()) for name, path in tests]
     run = partial(_run_batch, How(driver, timeout, use_cache))
     with Cluster(address) as cluster:
@@ -85,7 +85,7 @@ def _run_batch(how: How, batch: list[Sent]) -> list[Entry]:
 
 
 def _file(sent: Sent, folder: Path) -> Path:
-    """The test on this machine."""
+    """The test's file on this machine."""
     path = Path(sent.path)
     try:
         if path.read_bytes() == sent.content:

@@ -1,8 +1,8 @@
-"""The `[require]` section: which context a test needs, and whether this implementation will do.
+"""The `[require]` section: which context a test needs, and whether this implementation qualifies.
 
-Two steps, because a context must exist before most questions can be asked: `ContextNeeds` says
-profile, version and window size from the text alone; `check` then looks at the live context.
-Unmet requirements are no failure: they skip the test, with the requirement as the reason.
+It is evaluated in two steps, because most requirements need a context: `ContextNeeds` reads
+profile, version and window size from the text alone; `check` then queries the live context. Unmet
+requirements are no failure: they skip the test, with the requirement as the reason.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _VERSION = re.compile(r"(\d+)\.(\d+)")
 
 
 class Skip(Exception):
-    """The test cannot say anything about this implementation; the text says why."""
+    """The test does not apply to this implementation; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextNeeds:
-    """What to ask of the context's creation."""
+    """The requirements for creating the context."""
 
     profile: str = "compat"
     version: tuple[int, int] = (2, 1)
@@ -49,7 +49,7 @@ class ContextNeeds:
 
 
 def _version(words: Words) -> tuple[int, int]:
-    """Major and minor; `3.3` and `3.30` are the same."""
+    """Major and minor version; `3.3` and `3.30` are equal."""
     text = words.word("a version")
     match = _VERSION.fullmatch(text)
     if not match:
@@ -58,7 +58,7 @@ def _version(words: Words) -> tuple[int, int]:
 
 
 def _glsl_version(words: Words) -> tuple[int, int]:
-    """Major, and the minor part in hundredths, as GLSL spells it."""
+    """Major version, and the minor one in hundredths, as GLSL spells it."""
     major, minor = _version(words)
     return major, minor * 10
 
@@ -68,7 +68,7 @@ def _comparison(words: Words) -> str:
 
 
 def _gl_for_glsl(glsl: tuple[int, int], es: bool) -> tuple[int, int]:
-    """The first GL version that brings this GLSL version with it."""
+    """The first GL version that includes this GLSL version."""
     number = glsl[0] * 100 + glsl[1]
     if es:
         return {100: (2, 0), 300: (3, 0), 310: (3, 1), 320: (3, 2)}.get(number, (2, 0))
@@ -77,7 +77,7 @@ def _gl_for_glsl(glsl: tuple[int, int], es: bool) -> tuple[int, int]:
 
 
 def context_needs(test: ShaderTest) -> ContextNeeds:
-    """Read the section for what must be known before a context exists; malformed lines raise."""
+    """Read the requirements for creating a context; malformed lines raise."""
     gl, glsl, size = (0, 0), (0, 0), (250, 250)
     api, es_language, separable, sso = "", False, False, False
     for line in test.require:
@@ -105,11 +105,11 @@ def context_needs(test: ShaderTest) -> ContextNeeds:
     if api == "es":
         version = max(version, (2, 0))
     elif not api:
-        # A GL 3.1 context is a core context for a suite that wants to run everywhere.
+        # A GL 3.1 context is a core context in tests that should run everywhere.
         api = "core" if version >= (3, 1) else "compat"
     version = max(version, (2, 0))
     if api == "compat" and version == (3, 1):
-        version = (3, 2)  # 3.1 has no profiles: only 3.2 can be asked for compatibility
+        version = (3, 2)  # 3.1 has no profiles, so ask for 3.2 compatibility
     return ContextNeeds(api, version, glsl, es_language, size, separable, sso)
 
 
@@ -130,7 +130,7 @@ def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
             continue
         elif first == "SPIRV":
             words.choice("whether SPIR-V counts", "YES", "NO", "ONLY")
-            met = True  # who builds the programs knows whether SPIR-V can be had
+            met = True  # building the programs decides whether SPIR-V is available
         elif first == "INT" or (first.startswith("GL_") and words.peek() in COMPARE):
             name = words.word("an enum") if first == "INT" else first
             compare, number = _comparison(words), words.integer()
@@ -158,7 +158,7 @@ def _integer(gl: Any, name: str) -> int:
     return answer
 
 
-# A process meets few kinds of contexts, and hundreds of tests ask each for its extensions.
+# A process uses few kinds of contexts, and hundreds of tests query the extensions of each.
 _KNOWN: dict[tuple[str, ...], frozenset[str]] = {}
 
 

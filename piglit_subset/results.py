@@ -1,7 +1,7 @@
-"""Results on disk, in the JSON format `piglit summary` reads (results version 10).
+"""Results on disk, in the JSON format that `piglit summary` reads (results version 10).
 
-A run is a folder with one `results.json` (while it goes on, `journal.py`'s file instead). Reading
-accepts runs of gallette and of piglit itself, also compressed ones, so the two can be compared.
+A run is a folder with one `results.json` (until it ends, `journal.py`'s file instead). Runs of
+gallette and of piglit itself, also compressed ones, can be read, and so compared.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gallette.compiler.errors import InputError
 
 __all__ = ["ORDER", "Entry", "Run", "merge", "read_run", "write_run", "write_synced"]
 
-# From best to worst; "skip" says nothing, so it comes after all verdicts.
+# From best to worst; "skip" is no verdict, so it comes last.
 ORDER = ("pass", "warn", "fail", "timeout", "crash", "incomplete", "skip", "notrun")
 SEPARATOR = "@"
 
@@ -39,7 +39,7 @@ class Entry:
     end: float = 0.0
     images: dict[str, str] = field(default_factory=dict)
     path: str = ""
-    # How often each result came, for a test that ran more than once.
+    # How often each result occurred, for a test that ran more than once.
     attempts: dict[str, int] = field(default_factory=dict)
     name: str = ""
 
@@ -56,7 +56,7 @@ class Entry:
         return len(self.attempts) > 1
 
     def with_another(self, other: Entry) -> Entry:
-        """Two runs of the same test as one: the worse result stands, and both are counted."""
+        """Two runs of the same test combined: the worse result, with both counted."""
         counts = Counter(self.attempts or {self.result: 1})
         counts.update(other.attempts or {other.result: 1})
         worse = max(self, other, key=lambda e: ORDER.index(e.result))
@@ -79,12 +79,11 @@ class Run:
     info: dict[str, str] = field(default_factory=dict)
     start: float = 0.0
     end: float = 0.0
-    # The journal's head line, by which a finished run can be taken up again; piglit's runs have
-    # none.
+    # The journal's head line, from which a finished run can be resumed; piglit's runs have none.
     head: dict[str, Any] | None = None
 
     def add(self, name: str, entry: Entry) -> Entry:
-        """Record a result (another one, if the test was run before); what is now known."""
+        """Record a result (another one, if the test ran before); returns the combined result."""
         known = self.tests.get(name)
         self.tests[name] = entry if known is None else known.with_another(entry)
         return self.tests[name]
@@ -94,7 +93,9 @@ class Run:
 
 
 def test_name(path: Path, root: Path) -> str:
-    """piglit's way to name a test: its path under the root, `@` between the parts, no suffix."""
+    """A test's name in piglit: its path under the root, with `@` between the parts,
+    without suffix.
+    """
     try:
         relative = path.resolve().relative_to(root.resolve())
     except ValueError:
@@ -127,7 +128,7 @@ def _entry(test: Entry, pid: int) -> dict[str, Any]:
         "subtests": {"__type__": "Subtests"},
         "time": _time(test.start, test.end),
         "__type__": "TestResult",
-        # Beyond piglit's format, which readers ignore: the one-line reason and the pictures.
+        # Additional keys, which piglit's readers ignore: the one-line reason and the pictures.
         "gallette": {
             "reason": test.reason,
             "images": test.images,
@@ -138,7 +139,7 @@ def _entry(test: Entry, pid: int) -> dict[str, Any]:
 
 
 def write_run(run: Run, folder: Path, head: dict[str, Any] | None = None) -> Path:
-    """Write `folder/results.json`, whole or not at all; its path."""
+    """Write `folder/results.json` atomically; returns its path."""
     pid = os.getpid()
     document = {
         "__type__": "TestrunResult",
@@ -158,7 +159,7 @@ def write_run(run: Run, folder: Path, head: dict[str, Any] | None = None) -> Pat
 
 
 def write_synced(path: Path, text: str) -> Path:
-    """Write a file in a run's folder: whole or not at all, and safe from a power cut; its path."""
+    """Write a file in a run's folder atomically and durably; returns its path."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_name(f"{path.name}.new")
@@ -175,7 +176,7 @@ _OPENERS = {".json": open, ".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
 
 
 def read_run(path: Path) -> Run:
-    """A run from its folder or its results file."""
+    """Read a run from its folder or its results file."""
     file = path
     if path.is_dir():
         from gallette.piglit_subset.journal import read_unfinished
@@ -221,7 +222,7 @@ def read_run(path: Path) -> Run:
 
 
 def merge(runs: list[Run]) -> tuple[Run, dict[str, Any] | None]:
-    """Shards of one suite as one run, and its head; a test that two of them ran is an error."""
+    """Merge shards of one suite into one run, with its head; a test in two shards is an error."""
     whole = Run(runs[0].name, info=dict(runs[0].info), start=min(r.start for r in runs))
     for run in runs:
         if run.name != whole.name:

@@ -1,9 +1,9 @@
-"""The state a running shader_test carries from command to command.
+"""The state of a running shader_test, from command to command.
 
-A session owns a fresh context's objects: the window's stand-in framebuffer, the program, the
-vertices, the buffers behind blocks. Commands (in `piglit_subset.commands`) read and change it, and
-report wrong pixels with `wrong`, which does not stop the test: piglit's habit, because the second
-mismatch often explains the first.
+A session owns a fresh context's objects: the framebuffer that stands in for the window, the
+program, the vertices, the buffers of blocks. Commands (in `piglit_subset.commands`) read and change
+it, and report wrong pixels with `wrong`, which does not stop the test, as in piglit, because the
+second mismatch often explains the first.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def enum(line: Line, name: str) -> int:
 
 @dataclass(slots=True)
 class BlockState:
-    """What the `block ...` and `ubo array index` commands said about the next uniforms."""
+    """What the `block ...` and `ubo array index` commands set for the next uniforms."""
 
     array_index: int = 0
     binding: int = -1
@@ -56,19 +56,19 @@ class BlockState:
 
 @dataclass(slots=True)
 class Session:
-    """Everything between `[test]` and the verdict."""
+    """The state between `[test]` and the result."""
 
     gl: Any
     test: ShaderTest
     needs: ContextNeeds
-    # The command that runs: its line, and the words by which it was found.
+    # The current command: its line, and the words by which it was found.
     line: Line = field(default_factory=lambda: Line(0, "", ""))
     head: list[str] = field(default_factory=list)
     width: int = 250
     height: int = 250
     program: int = 0
     link_log: str = ""
-    # Stages a test wants not to compile, and the logs of those that did not.
+    # Stages that must not compile, and the logs of those that did not.
     wanted_errors: set[str] = field(default_factory=set)
     compile_logs: dict[str, str] = field(default_factory=dict)
     link_ok: bool | None = None
@@ -91,7 +91,7 @@ class Session:
     handles: dict[int, int] = field(default_factory=dict)
     buffers: dict[tuple[str, int], int] = field(default_factory=dict)
     uniform_cache: dict[str, Any] = field(default_factory=dict)
-    binary: tuple[int, Any] | None = None  # what "program binary save" kept: format and bytes
+    binary: tuple[int, Any] | None = None  # format and bytes saved by "program binary save"
     block: BlockState = field(default_factory=BlockState)
     clear_bits: int = 0
     queries: dict[str, int] = field(default_factory=dict)
@@ -111,11 +111,11 @@ class Session:
         return self.needs.profile == "compat"
 
     def begin(self, words: Words) -> None:
-        """A command begins, whose own words have been read."""
+        """Begin a command whose own words have been read."""
         self.line, self.head = words.line, words.texts[: words.at]
 
     def wrong(self, message: str, result: str = "fail") -> None:
-        """Record that the command found something wrong; the test goes on."""
+        """Record a failure of the current command; the test goes on."""
         line = self.line
         if self.result != "fail":
             self.result = result
@@ -138,7 +138,7 @@ class Session:
         result: str = "fail",
         box: tuple[int, int, int, int] = (0, 0, 0, 0),
     ) -> None:
-        """Record what a probe of the box found; the first mismatch is worth pictures."""
+        """Record the result of a probe; the first mismatch gets pictures."""
         if mismatch is None:
             return
         if not self.images:
@@ -192,9 +192,10 @@ class Session:
 
     @property
     def reads_bytes(self) -> bool:
-        """Are the read framebuffer's colours bytes, so that reading anything else only costs time?
+        """Whether the read framebuffer has byte colours, so that reading them as anything else only
+        costs time.
 
-        OpenGL ES lets floats be read from float framebuffers only.
+        OpenGL ES allows reading floats from float framebuffers only.
         """
         return self.is_es or self.read_framebuffer == self.window
 
@@ -206,14 +207,14 @@ class Session:
     def compare(
         self, x: int, y: int, width: int, height: int, expected: list[float], kind: str
     ) -> Mismatch | None:
-        """Read a rectangle and hold every pixel against one colour."""
+        """Read a rectangle and compare every pixel with one colour."""
         if kind != "float" or not self.reads_bytes:
             image = self.read_pixels(x, y, width, height, kind)
             return self.tolerance.compare(image, expected, x, y)
         image = self.read_bytes(x, y, width, height)
         words = image.view(np.uint32)
         if (words == words[0, 0]).all():
-            # One colour everywhere, the usual case: one comparison says it all.
+            # Usually the rectangle has one colour, which takes one comparison.
             pixel = image[:1, :1].astype(np.float32) / np.float32(255)
             if self.tolerance.compare(pixel, expected, x, y) is None:
                 return None
@@ -234,7 +235,7 @@ class Session:
     def _as_expected(
         self, color: tuple[float, ...], box: tuple[int, int, int, int]
     ) -> npt.NDArray[np.uint8]:
-        """What was seen with what a probe wanted in its place, top row first."""
+        """The read pixels with the colour a probe expected in its box, top row first."""
         image = self.images["observed"].copy()
         x, y, width, height = box
         right_way_up = image[::-1]
@@ -244,7 +245,7 @@ class Session:
         return image
 
     def need_program(self) -> None:
-        """Stop unless a linked program is in use, as every drawing command must."""
+        """Fail unless a linked program is in use, as every drawing command needs."""
         if self.link_ok is False:
             log = self.link_log.strip() or "(empty info log)"
             where = f"{self.line.file}:{self.line.number}"

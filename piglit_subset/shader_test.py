@@ -1,9 +1,9 @@
-"""Reading `.shader_test` files: sections of shaders, requirements, vertex data and commands.
+"""Parses `.shader_test` files: sections of shaders, requirements, vertex data and commands.
 
-A file is a row of sections. `[require]` says what the implementation must offer, shader sections
-carry GLSL (or assembly programs, or SPIR-V), `[vertex data]` is a table of vertices and `[test]` a
-list of commands to run in order. Parsing keeps the line numbers, so an error found while running a
-command still points into the file.
+A file is a sequence of sections. `[require]` lists what the implementation must support, shader
+sections contain GLSL (or assembly programs, or SPIR-V), `[vertex data]` is a table of vertices and
+`[test]` a list of commands to run in order. Line numbers are kept, so an error found while running
+a command points into the file.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ShaderSource:
 
 @dataclass(slots=True)
 class ShaderTest:
-    """A parsed file. The line lists hold only lines with something on them, comments removed."""
+    """A parsed file. The line lists contain only non-empty lines, without comments."""
 
     name: str
     require: list[Line] = field(default_factory=list)
@@ -60,7 +60,7 @@ class ShaderTest:
     commands: list[Line] = field(default_factory=list)
     geometry_layout: list[Line] = field(default_factory=list)
     include_paths: list[Line] = field(default_factory=list)
-    # The table of `vertex_data`, once somebody has read it.
+    # The table of `vertex_data`, after it was parsed.
     vertices: tuple[list[Any], Any] | None = None
 
     def stages(self) -> list[str]:
@@ -71,7 +71,7 @@ def parse_file(path: Path) -> ShaderTest:
     """Read a file, or a generated test by its place in the bundled suite."""
     path = file_at(path) or path
     try:
-        # Old tests carry Latin-1 names in their comments: any byte must be readable.
+        # Old tests have Latin-1 names in their comments: any byte must be readable.
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise InputError(f"{path}: cannot read: {error.strerror or error}") from None
@@ -112,7 +112,7 @@ def parse_text(text: str, name: str = "<shader_test>") -> ShaderTest:
             if stripped and not prose and not stripped.startswith("//"):
                 targets[section].append(line)
             prose = prose and "*/" not in stripped
-        # Anything before the first section is prose about the test.
+        # Text before the first section describes the test.
     close()
     if not section:
         raise InputError(f"{name}: no [section] in the file")

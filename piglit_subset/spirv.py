@@ -1,7 +1,7 @@
-"""`[... shader spirv]` sections: assembled by our own assembler, loaded with glShaderBinary.
+"""`[... shader spirv]` sections: assembled by gallette's assembler, loaded with glShaderBinary.
 
-`SPIRV YES` in `[require]` means that these sections take the place of the GLSL beside them wherever
-the implementation has ARB_gl_spirv; `ONLY` that there is no GLSL to fall back to.
+`SPIRV YES` in `[require]` means that these sections replace the GLSL ones wherever the
+implementation has ARB_gl_spirv; `ONLY` that there is no GLSL to fall back to.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ OpFunctionEnd
 
 
 def wants_spirv(session: Session) -> bool:
-    """Do the SPIR-V sections count in this context?"""
+    """Whether the SPIR-V sections apply in this context."""
     wanted = _requirement(session.test)
     if wanted not in ("YES", "ONLY"):
         return False
@@ -61,7 +61,7 @@ def _requirement(test: ShaderTest) -> str:
 
 
 def compile_spirv(session: Session, source: ShaderSource) -> int:
-    """A specialised shader object from a section."""
+    """Create a specialised shader object from a section."""
     gl = session.gl
     text = PASSTHROUGH if source.form == "passthrough" else source.text
     stage = source.stage.lower().replace("_", " ")

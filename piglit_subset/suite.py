@@ -1,7 +1,7 @@
-"""Finding tests: the bundled ones, or whatever files, folders and lists the user names.
+"""Finds tests: the bundled ones, or the files, folders and lists that the user names.
 
-The bundled suite is what people wrote, in `spec/`, and what generators make. A generated test is
-found by its place in `spec/` too, as if it were a file there.
+The bundled suite is the hand-written tests in `spec/` and the generated ones. A generated test is
+found by its place in `spec/`, too, as if it were a file there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Tests = list[tuple[str, Path]]
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Part `index` of `count`, counted from 1. All parts together are the whole, without
+    """Part `index` of `count`, counted from 1. All parts together are all tests, without
     overlap.
     """
 
@@ -43,7 +43,7 @@ class Shard:
         return cls(int(match[1]), int(match[2]))
 
     def of(self, tests: Tests) -> Tests:
-        """Every n-th test, so that neighbours (which cost about the same) are spread evenly."""
+        """Every n-th test, so that adjacent tests (with similar cost) are spread evenly."""
         return tests[self.index - 1 :: self.count]
 
 
@@ -72,15 +72,16 @@ def find_tests(
 
 
 def some_bundled(step: int = 5) -> Tests:
-    """The bundled tests a person wrote, and every so many of the generated ones."""
+    """The hand-written bundled tests, and every `step`-th generated one."""
     tests = find_tests([])
     generated = [t for t in tests if BUNDLED not in t[1].parents]
     return sorted({*tests} - {*generated} | {*generated[::step]})
 
 
 def found_again(tests: Tests) -> Tests:
-    """Tests of an earlier run. The cache that had its generated tests may be gone: they are found
-    by their names."""
+    """The tests of an earlier run. Its generated tests may have been removed from the cache, so
+    they are found again by their names.
+    """
     if all(path.exists() for _, path in tests):
         return tests
     bundled = dict(find_tests([]))
@@ -95,7 +96,7 @@ def _pattern(option: str, text: str) -> re.Pattern[str]:
 
 
 def read_list(file: Path) -> list[tuple[Span, str]]:
-    """The entries of a list of tests, one per line, with where they stand; `#` starts a comment."""
+    """The entries of a list of tests, one per line, with their places; `#` starts a comment."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -139,7 +140,7 @@ def _under(roots: Iterable[Path]) -> dict[str, Path]:
 
 
 def _at(root: Path) -> dict[str, Path]:
-    """The tests of a folder by their names in it, or a file."""
+    """The tests in a folder by their names, or a single file."""
     if root.is_dir() or (not root.exists() and root.suffix != SUFFIX):
         files = {path.relative_to(root): path for path in root.rglob(f"*{SUFFIX}")}
         files |= generated_in(root)
@@ -159,7 +160,7 @@ def _at(root: Path) -> dict[str, Path]:
 
 
 def file_at(path: Path) -> Path | None:
-    """The file, or the generated test of this place."""
+    """The file, or the generated test with this place."""
     return path if path.is_file() else generated_in(path.parent).get(Path(path.name))
 
 
@@ -177,8 +178,8 @@ def generated_in(folder: Path) -> dict[Path, Path]:
 
 
 def _root_of(path: Path) -> Path:
-    """Name a file by its place in a suite: the folder called `tests` above it, if there is one, or
-    the one that holds `spec`.
+    """The root that names a file's test: the folder called `tests` above it, if there is one, or
+    the one that contains `spec`.
     """
     parents = path.absolute().parents
     for parent in parents:

@@ -1,4 +1,4 @@
-"""Comparing runs: totals, rates, and the tests whose results differ."""
+"""Compares runs: totals, rates, and the tests whose results differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BAD = ("fail", "crash", "timeout", "incomplete", "warn")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One test with its result in every run ("notrun" where it is missing)."""
+    """One test with its result in every run ("notrun" if it is missing)."""
 
     name: str
     results: tuple[str, ...]
@@ -69,7 +69,7 @@ class Summary:
 
 
 def pass_rate(totals: Counter[str]) -> float:
-    """Passed, of those that could say something."""
+    """The share of passed tests, without skipped ones."""
     ran = sum(n for r, n in totals.items() if r not in ("skip", "notrun"))
     return (totals["pass"] + totals["warn"]) / ran if ran else 0.0
 
@@ -108,6 +108,6 @@ def _version_order(group: str) -> tuple[int, str]:
 
 
 def _passed(tests: list[Change], run: int, silent: tuple[str, ...]) -> tuple[int, int]:
-    """How many of the tests passed in a run, and how many there are but those that say nothing."""
+    """How many tests passed in a run, and how many there are except those in `silent`."""
     seen = [t.results[run] for t in tests if t.results[run] not in silent]
     return sum(r in ("pass", "warn") for r in seen), len(seen)

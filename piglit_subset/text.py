@@ -1,8 +1,8 @@
-"""Words with positions: the shared lexer of a shader_test's line-oriented sections.
+"""Words with positions: the lexer of a shader_test's line-oriented sections.
 
-`[require]`, `[vertex data]` and `[test]` are lines of words. Parentheses, commas and
-semicolons only group numbers for the reader (`(0, 0, 4, 4)`), so the lexer drops them. Every word
-knows its column, so whoever finds fault with it can point at it.
+`[require]`, `[vertex data]` and `[test]` are lines of words. Parentheses, commas and semicolons
+only group numbers for readers (`(0, 0, 4, 4)`), so the lexer drops them. Every word has its column,
+so that errors can point at it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Words:
         return self.texts[self.at - 1]
 
     def optional(self, *choices: str) -> str:
-        """Take the next word if it is one of `choices`, else answer ''."""
+        """Take the next word if it is one of `choices`, else return ''."""
         return self.word("a word") if self.peek() in choices else ""
 
     def choice(self, what: str, *choices: str) -> str:
@@ -109,11 +109,11 @@ class Words:
             raise self.error(f"expected {what}, not {word!r}") from None
 
     def parsed(self, parse: Callable[[str], Value], count: int, what: str) -> list[Value]:
-        """So many words, each as a number."""
+        """Take `count` words, each parsed as a number."""
         start, self.at = self.at, self.at + count
         try:
             return [parse(text) for text in self.texts[start : self.at]]
-        except ValueError:  # which one was it?
+        except ValueError:  # find out which one it was
             self.at = start
             return [self._parsed(parse, what) for _ in range(count)]
 
@@ -124,7 +124,7 @@ class Words:
         return [self.integer(what) for _ in range(count)]
 
     def sizes(self, count: int, largest: int = 16384) -> list[int]:
-        """Sizes of something that will be allocated, so bounded: each, and their product."""
+        """Sizes to be allocated, so they are bounded: each of them, and their product."""
         values = []
         for _ in range(count):
             values.append(self.integer("a size"))
@@ -141,7 +141,9 @@ class Words:
 
 
 def parse_integer(text: str) -> int:
-    """C notation: decimal, 0x hexadecimal, or octal after a leading 0; a final u is fine."""
+    """An integer in C notation: decimal, 0x hexadecimal, or octal after a leading 0; a final u is
+    allowed.
+    """
     text = text[:-1] if text[-1:] in "uU" and text[-2:-1].isalnum() else text
     digits = text.lstrip("+-")
     if len(digits) > 1 and digits[0] == "0" and digits.isdigit():

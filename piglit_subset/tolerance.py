@@ -1,4 +1,4 @@
-"""When is a pixel right? The suite's rule, in one place.
+"""The suite's rule of when a pixel is right.
 
 A colour channel of `b` bits may be off by less than 3/2^b (two steps of rounding and one of
 arithmetic); a test can set its own tolerance per channel.
@@ -19,7 +19,7 @@ Image = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """The first wrong pixel of a probe, and how many there are."""
+    """The first wrong pixel of a probe, and the number of wrong ones."""
 
     x: int
     y: int

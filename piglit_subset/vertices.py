@@ -1,7 +1,8 @@
 """The `[vertex data]` table: a head line of columns, then one row of numbers per vertex.
 
 A column is `name/type/count` (`vertex/float/3`) or `name/type/glsl-type[/matrix column]`
-(`m/double/dmat2x3/1`). The rows become one interleaved NumPy record array and one vertex buffer.
+(`m/double/dmat2x3/1`). The rows are stored in one interleaved NumPy record array and one vertex
+buffer.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Column:
     data_type: str
     count: int
     matrix_column: int
-    fetch: str  # "float", "int" or "double": which kind of shader input it feeds
+    fetch: str  # "float", "int" or "double": the kind of shader input it feeds
 
 
 def _column(words: Words) -> Column:
@@ -112,7 +113,7 @@ def parse_vertex_data(lines: list[Line]) -> tuple[list[Column], npt.NDArray[Any]
 
 
 def bind(session: Session) -> None:
-    """Upload the table once and point the program's attributes at it."""
+    """Upload the table once and bind the program's attributes to it."""
     gl = session.gl
     if session.vertex_count:
         return

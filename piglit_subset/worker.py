@@ -1,8 +1,8 @@
 """The process that runs tests: one request per line on stdin, one answer per line on a pipe.
 
-Tests run in workers so that a crash or a hang of the implementation costs one test and not the
-run. The implementation may print to stdout, so answers go to a private copy of it and the real one
-is pointed at stderr.
+Tests run in workers so that a crash or a hang of the implementation costs one test and not the run.
+The implementation may print to stdout, so answers go to a private copy of it, and stdout itself is
+redirected to stderr.
 
     {"path": "a.shader_test", "driver": "numpipe"}  ->  {"result": "pass", ...}
 """
@@ -24,7 +24,7 @@ __all__ = ["main", "png_data"]
 
 
 def png_data(image: npt.NDArray[Any]) -> str:
-    """A PNG of an 8-bit RGBA image, in base64. Alpha is dropped: a report wants to see colours."""
+    """A PNG of an 8-bit RGBA image, in base64, without alpha, since reports show colours."""
     from PIL import Image
 
     out = io.BytesIO()

@@ -1,7 +1,7 @@
 """What a driver can do: one declaration, read by the state tracker, the docs and the CLI.
 
-A cap left at its default is the least a driver must offer; where a `lower_*` cap is true the state
-tracker does that job in NIR before the driver sees the shader ("caps decide who lowers").
+The default of a cap is the least a driver must offer. Where a `lower_*` cap is true, the state
+tracker lowers that feature in NIR before the driver sees the shader ("caps decide who lowers").
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from gallette.compiler.nir.lower.machine import Machine
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__ = ["Caps", "describe_caps"]
 

@@ -1,7 +1,7 @@
-"""May calls and draws be executed later than they were made? GALLETTE_STREAM=off says no.
+"""Whether calls and draws may be executed later than they were made: not with GALLETTE_STREAM=off.
 
-Pictures are the same either way: a program that looks wrong with the stream and right without it
-has found a bug in it.
+Pictures are equal either way: a program that looks wrong with the stream and right without it has
+found a bug in the stream.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ __all__ = ["may_defer"]
 
 
 def may_defer() -> bool:
-    """Is the command stream on, as it is unless GALLETTE_STREAM is `off`?"""
+    """Whether the command stream is on, which it is unless GALLETTE_STREAM is `off`."""
     return os.environ.get("GALLETTE_STREAM", "").lower() not in ("off", "0", "no")

@@ -1,4 +1,4 @@
-"""The small vocabularies of the pipe interface: targets, primitives, functions, factors, usages."""
+"""The enumerations of the pipe interface: targets, primitives, functions, factors, usages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Target(Enum):
-    """What shape of storage a resource or view has."""
+    """The shape of a resource's or view's storage."""
 
     BUFFER = "buffer"
     TEXTURE_1D = "1d"
@@ -80,7 +80,7 @@ POINTS_AND_LINES = frozenset(
         Primitive.LINE_STRIP_ADJACENCY,
     }
 )
-"""What is no polygon, nor a patch that may become some."""
+"""Primitives that are neither polygons nor patches, which may become polygons."""
 
 
 class CompareFunc(IntEnum):
@@ -97,7 +97,7 @@ class CompareFunc(IntEnum):
 
 
 class StencilOp(Enum):
-    """What happens to a stencil value."""
+    """Operations on a stencil value."""
 
     KEEP = auto()
     ZERO = auto()
@@ -117,7 +117,7 @@ class BlendFunc(Enum):
     REVERSE_SUBTRACT = auto()
     MIN = auto()
     MAX = auto()
-    # Of both colours at once, without factors; in this order a shader's declarations are numbered.
+    # Functions of both colours without factors; a shader's declarations number them in this order.
     MULTIPLY = auto()
     SCREEN = auto()
     OVERLAY = auto()
@@ -185,7 +185,7 @@ class LogicOp(IntEnum):
 
 
 class CullFace(IntFlag):
-    """Which faces are dropped."""
+    """The faces that are culled."""
 
     NONE = 0
     FRONT = 1
@@ -202,7 +202,7 @@ class PolygonMode(Enum):
 
 
 class Wrap(Enum):
-    """Texture coordinate wrap modes; CLAMP is the old GL_CLAMP (to the border's middle)."""
+    """Texture coordinate wrap modes; CLAMP is GL_CLAMP (halfway to the border colour)."""
 
     REPEAT = auto()
     CLAMP = auto()
@@ -230,7 +230,7 @@ class MipFilter(Enum):
 
 
 class Reduction(Enum):
-    """What a filter makes of the texels it looks at."""
+    """How a filter combines texels."""
 
     MEAN = auto()
     MIN = auto()
@@ -238,7 +238,7 @@ class Reduction(Enum):
 
 
 class Swizzle(IntEnum):
-    """Where a component of a sampler view comes from."""
+    """The source of a component of a sampler view."""
 
     X = 0
     Y = 1
@@ -276,7 +276,7 @@ class Usage(Enum):
 
 
 class MapFlags(IntFlag):
-    """What a transfer is for."""
+    """The purpose of a transfer."""
 
     READ = auto()
     WRITE = auto()

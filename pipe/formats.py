@@ -1,9 +1,10 @@
-"""The pixel format table: a format's name says its channels, and everything else follows from it.
+"""The pixel format table: a format's name lists its channels, and everything else is derived from
+it.
 
 `R8G8B8A8_UNORM` reads: four 8-bit channels in memory order, unsigned normalised. Formats whose
 channels all have 8, 16, 32 or 64 bits are arrays of channels; the others (`B5G6R5_UNORM`) are
-packed into one little-endian word, first channel in the lowest bits. A few cannot be spelt that way
-(shared exponents, block compression) and have codecs of their own in `gallette.pipe.codecs`.
+packed into one little-endian word, first channel in the lowest bits. Formats that cannot be spelled
+that way (shared exponents, block compression) have codecs of their own in `gallette.pipe.codecs`.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Format:
     block_width: int = 1
     block_height: int = 1
     is_srgb: bool = False
-    codec: str = "plain"  # "plain" here, anything else is a name in pipe.codecs
+    codec: str = "plain"  # "plain", or the name of a codec in pipe.codecs
 
     def __repr__(self) -> str:
         return self.name
@@ -91,12 +92,12 @@ class Format:
 
     @cached_property
     def is_fixed_point(self) -> bool:
-        """Numbers from 0 to 1."""
+        """Whether channels are fractions from 0 to 1."""
         return all(c.type == "UNORM" for c in self.channels if c.name != "X")
 
     @cached_property
     def is_byte_color(self) -> bool:
-        """Colours of four unsigned normalised bytes, one of them perhaps padding."""
+        """Whether texels are four unsigned normalised bytes, one of them perhaps padding."""
         return len(self.channels) == 4 and all(
             c.bits == 8 and c.type == "UNORM" and c.name in "RGBAX" for c in self.channels
         )
@@ -107,20 +108,24 @@ class Format:
 
     @cached_property
     def rgba_dtype(self) -> np.dtype[Any]:
-        """What `unpack` yields: float32 (float64 never), or int32 / uint32 for pure integers."""
+        """The type that `unpack` returns: float32 (never float64), or int32 / uint32 for pure
+        integers.
+        """
         if not self.is_pure_integer:
             return np.dtype(np.float32)
         return np.dtype(np.int32 if self.is_signed_integer else np.uint32)
 
     @cached_property
     def is_array(self) -> bool:
-        """All channels the same whole-byte size: memory is simply an array of channels."""
+        """Whether all channels have the same whole-byte size, so that memory is an array of
+        channels.
+        """
         sizes = {c.bits for c in self.channels}
         return self.codec == "plain" and len(sizes) == 1 and sizes <= {8, 16, 32, 64}
 
     @cached_property
     def swizzle(self) -> tuple[str | int, str | int, str | int, str | int]:
-        """Where R, G, B, A come from: an index into `channels`, or "0" / "1"."""
+        """The source of R, G, B, A: an index into `channels`, or "0" / "1"."""
         found: dict[str, int] = {c.name: i for i, c in enumerate(self.channels)}
         if "L" in found:
             source = found["L"]
@@ -144,7 +149,7 @@ class Format:
         return -(-height // self.block_height)
 
 
-# Names spelt by their channels, grouped for reading. The parser below needs nothing else.
+# Names spelled by their channels, grouped by kind; the parser below reads them.
 _NAMED = """
 R8_{n} R8G8_{n} R8G8B8_{n} R8G8B8A8_{n}
 R16_{w} R16G16_{w} R16G16B16_{w} R16G16B16A16_{w}
@@ -172,7 +177,7 @@ _GROUPS = {
     "p": ("UNORM", "SNORM", "UINT", "SINT", "USCALED", "SSCALED"),
 }
 
-# Formats a name cannot spell: channels as (letter, bits, type), bytes per block, block size, codec.
+# Formats without such a name: channels as (letter, bits, type), bytes per block, block size, codec.
 _SPECIAL: dict[str, tuple[str, int, int, int, str]] = {
     "Z24_UNORM_S8_UINT": ("Z24:UNORM S8:UINT", 4, 1, 1, "plain"),
     "Z32_FLOAT_S8X24_UINT": ("Z32:FLOAT S8:UINT X24:UINT", 8, 1, 1, "plain"),

@@ -1,23 +1,23 @@
 """The contract between the state tracker and a driver: `Screen` and `Context`.
 
-A *screen* is a device: it answers what can be done and creates resources that all of its contexts
+A *screen* is a device: it reports capabilities and creates resources that all of its contexts
 share. A *context* is a command stream: state is created once as an immutable object, bound often,
-and drawn with. The rules that hold for every driver:
+and drawn with. The rules for every driver:
 
 * **State objects.** `create_X_state` takes a frozen dataclass and returns an opaque handle;
-  `bind_X_state` takes a handle or None; `delete_X_state` ends it (never while bound).
-* **Shaders.** `create_shader_state` takes over *one reference* to a NIR shader, whatever happens;
-  the driver may then modify it only through `mutable(shader)`.
-* **Order.** Calls take effect as if executed in order; a driver may defer work until someone can
-  tell. `transfer_map`, `get_query_result` and `flush` make earlier work visible.
+  `bind_X_state` takes a handle or None; `delete_X_state` deletes it (never while bound).
+* **Shaders.** `create_shader_state` takes over *one reference* to a NIR shader, even if it raises;
+  the driver may then modify the shader only through `mutable(shader)`.
+* **Order.** Calls take effect as if executed in order; a driver may defer work as long as that
+  cannot be observed. `transfer_map`, `get_query_result` and `flush` make earlier work visible.
 * **Coordinates.** Row 0 of a resource is y = 0. GL's lower left corner is row 0, so nothing flips.
-* **Bounds.** Reads outside a resource give zero, writes outside go nowhere. A driver never trusts
-  an index from a shader or a buffer.
-* **Errors.** A driver raises `GalletteError` for what it cannot do; arguments the caps forbid are
-  the caller's bug. `OutOfMemoryError` leaves everything as it was, `ResetError` means that the
-  context's work is not to be relied on any more. What goes wrong in work that was *deferred* is
-  not the fault of the call that makes it run: that call takes effect, and the error goes to the
-  callback of `set_failure_callback` or, without one, is raised by the next draw, read or `flush`.
+* **Bounds.** Reads outside a resource return zero, writes outside are dropped. A driver never
+  trusts an index from a shader or a buffer.
+* **Errors.** A driver raises `GalletteError` for what it cannot do; arguments that the caps forbid
+  are the caller's bug. `OutOfMemoryError` leaves everything as it was, `ResetError` means that the
+  context's work is unreliable from then on. An error in *deferred* work is not the fault of the
+  call that executes it: that call takes effect, and the error goes to the callback of
+  `set_failure_callback` or, without one, is raised by the next draw, read or `flush`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EVERY_CHANNEL", "ColorMask", "Context", "Fence", "Handle", "Screen"]
 
-Handle = Any  # a driver's own object behind a state handle
+Handle = Any  # a driver's object for a state handle
 Color = tuple[float, float, float, float] | tuple[int, int, int, int]
 ColorMask = tuple[bool, bool, bool, bool]
 EVERY_CHANNEL: ColorMask = (True, True, True, True)
@@ -84,7 +84,7 @@ class Screen(ABC):
     name: str
     caps: Caps
     resources: ResourceLedger
-    loads_early: bool = False  # what the first picture needs is loaded with the context
+    loads_early: bool = False  # load what the first draw needs when a context is created
 
     @abstractmethod
     def describe(self) -> str:
@@ -92,19 +92,19 @@ class Screen(ABC):
 
     @abstractmethod
     def is_format_supported(self, format: Format, target: Target, samples: int, bind: Bind) -> bool:
-        """Can a resource of this format be bound in all the ways `bind` names?"""
+        """Whether a resource of this format can be bound in all the ways that `bind` names."""
 
     @abstractmethod
     def context_create(self) -> Context:
-        """A new command stream."""
+        """Create a context."""
 
     @abstractmethod
     def resource_create(self, desc: ResourceDesc) -> Resource:
-        """A resource with one reference and zeroed contents."""
+        """Create a resource with one reference and zeroed contents."""
 
     def check_work(self, vertices: int) -> None:
-        """Raise what a draw of so many vertices would: before anything is copied for it."""
-        return  # any number will do
+        """Raise the error of a draw with so many vertices, before any of them is copied."""
+        return  # no limit by default
 
     @abstractmethod
     def get_timestamp(self) -> int:
@@ -112,11 +112,11 @@ class Screen(ABC):
 
     @abstractmethod
     def destroy(self) -> None:
-        """Let go of everything the screen owns."""
+        """Release everything the screen owns."""
 
 
 class Context(ABC):
-    """A command stream. See the module's docstring for the rules."""
+    """A command stream; see the module's docstring for the rules."""
 
     screen: Screen
     variant_log: VariantLog
@@ -162,13 +162,13 @@ class Context(ABC):
     def create_shader_state(
         self, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None = None
     ) -> Handle:
-        """Takes over one reference to `shader`; runs the key-independent lowering."""
+        """Take over one reference to `shader`, and run the lowering that is independent of keys."""
 
     @abstractmethod
     def bind_shader_state(self, stage: Stage, handle: Handle) -> None: ...
     @abstractmethod
     def delete_shader_state(self, handle: Handle) -> None:
-        """Gives back the driver's references to the shader and all of its variants."""
+        """Release the driver's references to the shader and all of its variants."""
 
     # -- parameters ----------------------------------------------------------------------------
 
@@ -190,7 +190,9 @@ class Context(ABC):
 
     @abstractmethod
     def set_sample_locations(self, locations: Sequence[tuple[float, float]]) -> None:
-        """Where the samples of every pixel are, 0..1; none: where the caps say."""
+        """The positions of the samples in every pixel, 0..1; an empty list for those in
+        the caps.
+        """
 
     @abstractmethod
     def set_clip_planes(self, planes: Sequence[tuple[float, float, float, float]]) -> None:
@@ -210,7 +212,7 @@ class Context(ABC):
         offset: int = 0,
         size: int = 0,
     ) -> None:
-        """Block `index` of a stage: either bytes (copied at the call) or a buffer range."""
+        """Bind block `index` of a stage: either bytes (copied by the call) or a buffer range."""
 
     @abstractmethod
     def set_sampler_views(
@@ -224,8 +226,9 @@ class Context(ABC):
     def set_shader_buffers(
         self, stage: Stage, start: int, buffers: Sequence[ShaderBuffer | None]
     ) -> None:
-        """Storage blocks by their index in the NIR; behind them, in slot `max_shader_buffers + n`,
-        the atomic counter buffer of binding n."""
+        """Bind storage blocks by their index in the NIR, and in slot `max_shader_buffers + n` the
+        atomic counter buffer of binding n.
+        """
 
     @abstractmethod
     def set_vertex_buffers(self, buffers: Sequence[VertexBuffer | None]) -> None: ...
@@ -233,7 +236,7 @@ class Context(ABC):
     def set_stream_output_targets(
         self, targets: Sequence[StreamOutputTarget | None], append: bool = False
     ) -> None:
-        """Capture into these; unless `append`, from the beginning of each."""
+        """Capture into these targets; unless `append`, from the beginning of each."""
 
     # -- work ----------------------------------------------------------------------------------
 
@@ -265,7 +268,7 @@ class Context(ABC):
     ) -> None:
         """Clear attachments of the bound framebuffer: every sample of every layer.
 
-        No bound state but the render condition matters; what masks there are, are arguments.
+        No bound state but the render condition applies; masks are arguments.
         """
 
     @abstractmethod
@@ -294,11 +297,11 @@ class Context(ABC):
         src_level: int,
         src_box: Box,
     ) -> None:
-        """A bitwise copy between resources of equally sized blocks."""
+        """Copy bits between resources with equal block sizes."""
 
     @abstractmethod
     def invalidate_resource(self, resource: Resource) -> None:
-        """Nobody wants what a resource holds now; a driver may keep it all the same."""
+        """The application no longer needs a resource's contents, so a driver need not keep them."""
 
     @abstractmethod
     def generate_mipmap(
@@ -352,7 +355,7 @@ class Context(ABC):
     def end_query(self, query: Handle) -> None: ...
     @abstractmethod
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
-        """The result; None when it is not there yet and `wait` is false."""
+        """The result; None if it is not available yet and `wait` is false."""
 
     @abstractmethod
     def destroy_query(self, query: Handle) -> None: ...
@@ -362,7 +365,7 @@ class Context(ABC):
 
     @abstractmethod
     def set_failure_callback(self, callback: Callable[[Exception], None] | None) -> None:
-        """Who hears of errors in deferred work (None: they are raised later)."""
+        """Set the callback for errors of deferred work (None: they are raised later)."""
 
     @abstractmethod
     def flush(self) -> Fence:
@@ -381,4 +384,4 @@ class Context(ABC):
 
     @abstractmethod
     def destroy(self) -> None:
-        """End the context; raises `LeakError` naming shaders that are still alive."""
+        """Destroy the context; raises `LeakError` naming shaders that are still alive."""

@@ -1,18 +1,18 @@
-"""Keys: bound state that becomes shader code, as frozen, hashable, explainable dataclasses.
+"""Variant keys: bound state that becomes shader code, as frozen, hashable, explainable dataclasses.
 
 Hardware has switches for two-sided colour, the alpha test or user clip planes; a driver without
-them makes them part of the shader. Whoever does it (the driver, in its variants, or the state
-tracker, where a `lower_*` cap leaves it to the tracker) derives a *key* from bound state and looks
-its code up by it. `LOWERINGS` is the one table of such switches and the NIR pass behind each.
+them makes them part of the shader. The driver (in its variants) or the state tracker (where a
+`lower_*` cap asks it to) derives a *key* from bound state and looks up the code by it. `LOWERINGS`
+is the one table of such switches, with the NIR pass of each.
 
 A key is a frozen dataclass whose fields are declared with one of these:
 
 * `lowered("alpha_func")`: a switch of the table;
-* `lowered_by(...)`: a driver's own switch, with the pass that does it;
-* `steers(...)`: something only the code generator looks at; the NIR stays as it is.
+* `lowered_by(...)`: a driver's own switch, with its pass;
+* `steers(...)`: something that only the code generator reads; the NIR is unchanged.
 
-The key whose fields are all at their defaults is the *null key*: it asks for nothing. Passes run in
-the order in which a key's class declares its fields.
+The key whose fields are all at their defaults is the *null key*: it needs no lowering. Passes run
+in the order in which a key's class declares its fields.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ __all__ = [
 class Lowering:
     """A switch and the pass that lowers it."""
 
-    default: Any  # the value that asks for nothing
+    default: Any  # the value that needs no lowering
     doc: str
     nir_pass: str
-    option: str = ""  # the pass's option that takes the value; a switch without one is on or off
-    cap: str = ""  # with this cap the state tracker does it
-    hides: tuple[str, ...] = ()  # ... and no longer tells the driver these fields of the state
+    option: str = ""  # the pass's option for the value; without one the switch is on or off
+    cap: str = ""  # with this cap the state tracker lowers it
+    hides: tuple[str, ...] = ()  # ... and hides these fields of the state from the driver
 
 
 def _plain(value: Any) -> Any:
@@ -88,7 +88,7 @@ LOWERINGS: Mapping[str, Lowering] = {
         )
         for axis in "str"
     },
-    # Clip planes become clip distances, which are in force by the same mask: nothing is hidden.
+    # Clip planes become clip distances, which the same mask enables, so nothing is hidden.
     "clip_planes": Lowering(
         0,
         "mask of enabled user clip planes to turn into clip distances",
@@ -103,7 +103,7 @@ LOWERINGS: Mapping[str, Lowering] = {
         cap="lower_clamp_color",
         hides=_CLAMPS,
     ),
-    # The reference value is a parameter of the shader and stays.
+    # The reference value remains a parameter of the shader.
     "alpha_bits": Lowering(
         0,
         "alpha test: compares fixed-point numbers of so many bits, as the colour buffer has",
@@ -136,25 +136,25 @@ def lowered(name: str, doc: str = "") -> Any:
 
 
 def lowered_by(default: Any, doc: str, nir_pass: str, option: str = "") -> Any:
-    """A key field that a pass of one's own lowers."""
+    """A key field lowered by a driver's own pass."""
     entry = Lowering(default, doc, nir_pass, option)
     return field(default=default, metadata={"doc": doc, "lowering": entry})
 
 
 def steers(default: Any, doc: str) -> Any:
-    """A key field for the code generator alone."""
+    """A key field that only the code generator reads."""
     return field(default=default, metadata={"doc": doc, "lowering": None})
 
 
 def needs_nir(key: Any) -> bool:
-    """Does the key ask for anything that is lowered in NIR?"""
+    """Whether any field of the key is lowered in NIR."""
     return any(f.metadata["lowering"] and getattr(key, f.name) != f.default for f in fields(key))
 
 
 def key_passes(key: Any) -> list[PassSpec]:
-    """The NIR passes behind a key's fields, in the order of the fields.
+    """The NIR passes of a key's fields, in the order of the fields.
 
-    Neighbouring fields of one pass are its options: it runs once.
+    Adjacent fields of one pass become its options, so that it runs once.
     """
     passes: list[tuple[str, dict[str, Any]]] = []
     for f in fields(key):

@@ -1,7 +1,8 @@
-"""Finding drivers: reads the entry-point group `gallette.drivers`, so anyone can ship one.
+"""Finds drivers in the entry-point group `gallette.drivers`, which any package can extend.
 
-Run from a source tree that was never installed, the group's own entries are read from the tree's
-`pyproject.toml`, which declares them. `GALLETTE_LOAD=my_driver.py` adds the drivers of a file.
+In a source tree that is not installed, the group's own entries are read from the tree's
+`pyproject.toml`, which declares them. `GALLETTE_LOAD=my_driver.py` adds the
+drivers of a file.
 
 >>> from gallette.pipe.loader import create_screen
 >>> create_screen("noop").name
@@ -73,23 +74,23 @@ def driver_names() -> list[str]:
 
 
 def driver_package(name: str) -> str:
-    """The package of the driver called `name` (its innermost one: `trace:numpipe` is numpipe), or
-    "".
-    """
+    """The package of the driver `name` (of the inner one: `trace:numpipe` is numpipe), or ""."""
     point = _drivers().get(name.rpartition(":")[2])
     return point.value.partition(":")[0] if point is not None else ""
 
 
 def forget_drivers() -> None:
-    """Look for installed drivers afresh at the next call (a package came or went)."""
+    """Search for installed drivers again at the next call, after a package was installed or
+    removed.
+    """
     _drivers.cache_clear()
 
 
 def create_screen(name: str, **options: Any) -> Screen:
-    """Make a screen of the driver called `name`; options are the driver's own.
+    """Create a screen of the driver `name`; options are the driver's own.
 
-    A name such as `trace:numpipe` hands `inner="numpipe"` to the driver `trace`. Options that a
-    file of settings has for this program (see `settings`) are added to those given.
+    A name such as `trace:numpipe` passes `inner="numpipe"` to the driver `trace`. Options from
+    settings files for this program (see `settings`) are added to those given.
     """
     base, _, inner = name.partition(":")
     factory = driver_factory(base)
@@ -107,7 +108,7 @@ def create_screen(name: str, **options: Any) -> Screen:
 
 
 def driver_factory(base: str) -> Callable[..., Any]:
-    """What makes the screens of a driver; its parameters are the driver's options."""
+    """The function that creates screens of a driver; its parameters are the driver's options."""
     loaded = _loaded().get(base)
     if loaded is not None:
         return loaded
@@ -130,7 +131,7 @@ def driver_factory(base: str) -> Callable[..., Any]:
 
 
 def _extras() -> list[str]:
-    """What can be installed along with gallette, by name."""
+    """The names of gallette's optional extras."""
     try:
         return metadata("gallette").get_all("Provides-Extra") or []
     except PackageNotFoundError:

@@ -1,12 +1,12 @@
-"""GALLETTE_CAPS: another driver than there is, to see what the state tracker makes of it.
+"""GALLETTE_CAPS overrides a driver's caps, to see what the state tracker does for another driver.
 
     GALLETTE_CAPS=lower_two_sided_color=1,max_samples=4 gallette run ...
     GALLETTE_CAPS=two_sided_color=0,alpha_test=0 gallette explain ...
 
-A pair names a cap and its value. What a `lower_*` cap leaves to the state tracker may also be named
-by what the driver then does not do itself: `two_sided_color=0` is `lower_two_sided_color=1`. Either
-way the same table of switches (`keys.LOWERINGS`) says which passes run; only who runs them changes.
-Caps are promises: one that says more than the driver does breaks programs.
+A pair names a cap and its value. A `lower_*` cap may also be named by the feature that the driver
+then lacks: `two_sided_color=0` is `lower_two_sided_color=1`. Either way the same table of switches
+(`keys.LOWERINGS`) selects the passes; only whether the driver or the state tracker runs them
+changes. Caps are promises: a program may break with a cap that claims more than the driver does.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from gallette.compiler.errors import InputError
 from gallette.compiler.nir.ir.addresses import AddressModel
-from gallette.compiler.nir.lower.machine import Machine
+from gallette.compiler.nir.lower.target_machine import Machine
 
 from .caps import Caps
 
@@ -46,7 +46,7 @@ def overridden(caps: Caps, text: str) -> Caps:
 
 
 def _parsed(name: str, value: str, like: Any) -> Any:
-    """A value of the kind the cap has; stages and functions are joined by `+`."""
+    """A value of the cap's type; stages and functions are joined by `+`."""
     try:
         if isinstance(like, bool):
             return _SWITCHES[value.lower()]

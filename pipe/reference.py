@@ -2,7 +2,7 @@
 
     python -m gallette.pipe.reference docs/reference
 
-A test regenerates the pages and wants no difference.
+A test regenerates the pages and fails if they differ.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _kind(format: Format) -> str:
-    """What a format is used for, as the heading it is listed under."""
+    """The use of a format, as the heading it is listed under."""
     if format.is_compressed:
         return "Block compressed"
     if format.is_depth_stencil:
@@ -41,7 +41,7 @@ def _kind(format: Format) -> str:
 
 
 def _reads(format: Format) -> str:
-    """Which channel each of R, G, B, A comes from."""
+    """The channel from which each of R, G, B, A is read."""
     if format.is_compressed:
         return "".join(c.name for c in format.channels)
     shown = [
@@ -78,7 +78,7 @@ def formats_page() -> str:
 
 
 def caps_page() -> str:
-    """`caps.md`: what a driver can declare, with the least it must offer."""
+    """`caps.md`: the caps that a driver can declare, with the least it must offer."""
     rows = [(f"`{name}`", value, meaning) for name, value, meaning in describe_caps(Caps())]
     return "\n".join(
         [

@@ -1,8 +1,8 @@
-"""Resources, transfers, and the ledger that knows which of them are alive.
+"""Resources, transfers, and the ledger of live resources.
 
-A resource is created with one reference. Whoever stores it somewhere that outlives the call takes
-another with `ref()` and gives it back with `unref()`; at zero the screen frees the storage. The
-ledger counts what is alive so that a destroyed context can name what it left behind.
+A resource is created with one reference. Code that stores it beyond a call takes another with
+`ref()` and releases it with `unref()`; at zero the screen frees the storage. The ledger lists live
+resources so that a destroyed context can name those it leaked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class LeakError(GalletteError):
 
 @dataclass(frozen=True, slots=True)
 class ResourceDesc:
-    """What to create. Of a buffer only `width` (bytes) counts; `array_size` counts cube faces."""
+    """The description of a resource. Of a buffer only `width` (bytes) counts; `array_size` counts
+    cube faces.
+    """
 
     target: Target
     format: Format
@@ -43,11 +45,11 @@ class ResourceDesc:
     usage: Usage = Usage.DEFAULT
     label: str = ""
     memory: int = 0
-    """Of a buffer: the address of the application's bytes it shall be made of, where caps allow."""
+    """For a buffer: the address of the application's memory to use, where caps allow it."""
 
 
 class ResourceLedger:
-    """The resources of one screen that are alive, in order of creation."""
+    """The live resources of one screen, in order of creation."""
 
     def __init__(self) -> None:
         self._live: dict[int, Resource] = {}
@@ -89,7 +91,7 @@ class Resource:
         return self
 
     def unref(self) -> None:
-        """Give one reference back; at zero the storage goes."""
+        """Release one reference; at zero the storage is freed."""
         assert self.refcount > 0, f"one unref too many: {self!r}"
         self.refcount -= 1
         if self.refcount == 0:
@@ -123,7 +125,7 @@ def level_extent(desc: ResourceDesc, level: int) -> tuple[int, int, int]:
 class Transfer:
     """A mapped region: `data[z, row, byte]` (uint8; rows of blocks), `data[0, 0]` for buffers.
 
-    `data` may be the storage itself or a copy; writes count only once the transfer is unmapped.
+    `data` may be the storage itself or a copy; writes take effect when the transfer is unmapped.
     """
 
     resource: Resource

@@ -7,12 +7,12 @@
     vs_position_always_invariant = true
 
 The file is `GALLETTE_CONFIG`; without that variable, `gallette/gallette.toml` in the user's
-configuration folder and then `gallette.toml` in the working directory. What comes later wins, and
-what a program asks for itself wins over all of them.
+configuration folder and then `gallette.toml` in the working directory. Later files override earlier
+ones, and options that a program passes itself override all files.
 
-The working directory may be anybody's: one stands in it to look at what came out of an archive. So
-its file cannot set options that a driver declares to be `Annotated[..., TRUSTED]`: those that name
-files, from which code may be loaded or which are written, and those that lift limits.
+The working directory may contain files of other people, such as an unpacked archive. So its file
+cannot set options that a driver declares as `Annotated[..., TRUSTED]`: those that name files, from
+which code may be loaded or which are written, and those that lift limits.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Option(NamedTuple):
 
 
 ALIASES = {"vs_position_always_invariant": "position_invariant"}
-"""Names under which other drivers' users know an option."""
+"""Names by which users of other drivers know an option."""
 
 
 def program_name() -> str:
@@ -60,12 +60,12 @@ def program_name() -> str:
 
 
 def settings_files() -> list[Path]:
-    """The files that exist, the most general one first."""
+    """The existing files, the most general one first."""
     return [file for file, _ in _files()]
 
 
 def _files() -> list[tuple[Path, bool]]:
-    """These, and whether each is the user's own choice."""
+    """The files, and whether each is the user's own choice."""
     given = os.environ.get("GALLETTE_CONFIG")
     if given:
         if not Path(given).is_file():
@@ -79,9 +79,9 @@ def _files() -> list[tuple[Path, bool]]:
 
 
 def _own_file() -> list[Path]:
-    """The user's own file, which need not be there; no place for one without a home."""
+    """The user's own file, whether it exists or not; none for users without a home."""
     xdg = os.environ.get("XDG_CONFIG_HOME", "")
-    if xdg.startswith("/"):  # the specification wants relative paths ignored
+    if xdg.startswith("/"):  # the specification tells us to ignore relative paths
         return [Path(xdg) / "gallette" / "gallette.toml"]
     try:
         return [Path.home() / ".config" / "gallette" / "gallette.toml"]
@@ -90,10 +90,10 @@ def _own_file() -> list[Path]:
 
 
 def known_options(factory: Callable[..., Any]) -> dict[str, Option]:
-    """The options a driver's screen takes.
+    """The options of a driver's screen.
 
-    They are the factory's parameters or, if it takes `**options`, those of `ScreenOptions` beside
-    it.
+    They are the factory's parameters or, if it takes `**options`, those of `ScreenOptions` in the
+    same module.
     """
     found = _options_of(factory)
     parameters = inspect.signature(factory).parameters.values()
@@ -106,7 +106,7 @@ def known_options(factory: Callable[..., Any]) -> dict[str, Option]:
 def _options_of(made_by: Callable[..., Any]) -> dict[str, Option]:
     try:
         hints = get_type_hints(made_by, include_extras=True)
-    except NameError:  # annotations of names that only a type checker sees: nothing is known
+    except NameError:  # annotations with names imported for type checkers only
         hints = dict.fromkeys(inspect.signature(made_by).parameters, Annotated[Any, TRUSTED])
     return {
         p.name: Option(p.default, TRUSTED in getattr(hints.get(p.name), "__metadata__", ()))
@@ -127,7 +127,7 @@ def _applications(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def settings_for(driver: str, factory: Callable[..., Any]) -> dict[str, Any]:
-    """Options the files give to `driver` in this program."""
+    """Options that the files set for `driver` in this program."""
     chosen: dict[str, Any] = {}
     program = program_name()
     files = _files()

@@ -1,7 +1,7 @@
-"""Every piece of state the tracker hands to a driver, as frozen, hashable dataclasses.
+"""The state that the state tracker passes to a driver, as frozen, hashable dataclasses.
 
-Being hashable they are their own cache keys: a driver derives whatever it needs from one of these
-once and finds it again, and a variant key is a handful of their fields. Defaults are GL's defaults.
+Being hashable they are their own cache keys: a driver caches what it derives from them, and a
+variant key is a handful of their fields. Defaults are GL's defaults.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class RenderTargetBlend:
 
 @dataclass(frozen=True, slots=True)
 class BlendState:
-    """Blending of all colour buffers: `rt[0]` serves every buffer unless `independent`."""
+    """Blending of all colour buffers: `rt[0]` applies to every buffer unless `independent`."""
 
     rt: tuple[RenderTargetBlend, ...] = (RenderTargetBlend(),)
     independent: bool = False
@@ -102,13 +102,13 @@ class BlendState:
     alpha_to_one: bool = False
 
     def target(self, index: int) -> RenderTargetBlend:
-        """The blend state in force for colour buffer `index`."""
+        """The blend state of colour buffer `index`."""
         return self.rt[index] if self.independent else self.rt[0]
 
 
 @dataclass(frozen=True, slots=True)
 class RasterizerState:
-    """Everything between the vertex shader and the fragment shader that is not a viewport."""
+    """State between the vertex shader and the fragment shader, except viewports."""
 
     flatshade: bool = False  # gl_Color and gl_SecondaryColor take the provoking vertex's value
     flatshade_first: bool = False  # the provoking vertex is the first, not the last
@@ -133,7 +133,7 @@ class RasterizerState:
     sprite_coord_enable: int = 0  # bit i: TEXi is replaced by the point coordinate; see also PNTC
     sprite_coord_upper_left: bool = True
     point_quad_rasterization: bool = False  # point sprites: squares of exact size
-    point_clip_sides: bool = True  # no part is drawn of points whose centre is beside the view
+    point_clip_sides: bool = True  # drop points whose centre is outside of the view
     point_size_per_vertex: bool = False
     point_size: float = 1.0
     multisample: bool = False
@@ -149,13 +149,13 @@ class RasterizerState:
     depth_clip_far: bool = True
     depth_clamp: bool = False
     clip_halfz: bool = False  # clip z runs 0..w rather than -w..w
-    clip_plane_enable: int = 0  # bit i: user clip plane / gl_ClipDistance[i] is in force
+    clip_plane_enable: int = 0  # bit i: user clip plane / gl_ClipDistance[i] is enabled
     rasterizer_discard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StencilState:
-    """Stencil test of one face; the reference value is set apart (`set_stencil_ref`)."""
+    """Stencil test of one face; `set_stencil_ref` sets the reference value."""
 
     enabled: bool = False
     func: CompareFunc = CompareFunc.ALWAYS
@@ -168,7 +168,7 @@ class StencilState:
 
 @dataclass(frozen=True, slots=True)
 class DepthStencilAlphaState:
-    """Depth, stencil (front, back) and alpha tests; `stencil[1]` counts only when enabled."""
+    """Depth, stencil (front, back) and alpha tests; `stencil[1]` applies only when enabled."""
 
     depth_enabled: bool = False
     depth_writemask: bool = True
@@ -218,7 +218,7 @@ class SamplerView:
     swizzle: tuple[Swizzle, Swizzle, Swizzle, Swizzle] = _IDENTITY_SWIZZLE
     buffer_offset: int = 0  # buffer textures only
     buffer_size: int = 0
-    sample_stencil: bool = False  # of a depth-stencil format, the stencil (as uint)
+    sample_stencil: bool = False  # reads stencil (as uint) of a depth-stencil format
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ class Surface:
 
 @dataclass(frozen=True, slots=True)
 class FramebufferState:
-    """Where fragments go; `cbufs` may have holes (None)."""
+    """Render targets; `cbufs` may have holes (None)."""
 
     width: int = 0
     height: int = 0
@@ -260,8 +260,9 @@ class FramebufferState:
 
     @property
     def alpha_test_bits(self) -> int:
-        """The alpha test compares what colour buffer 0 would store: bytes, other fixed-point
-        numbers (with bits to spare), or (0) floats."""
+        """What the alpha test compares: the colour as colour buffer 0 stores it in bytes, in other
+        fixed-point numbers (with extra bits), or (0) as floats.
+        """
         color = self.cbufs[0] if self.cbufs else None
         if color is None or not color.format.is_fixed_point:
             return 0
@@ -337,18 +338,18 @@ class StreamOutputInfo:
 
 @dataclass(slots=True, eq=False)
 class StreamOutputTarget:
-    """A buffer range being captured into; `written` bytes so far is the driver's to update."""
+    """A buffer range to capture into; the driver updates `written`, the bytes captured so far."""
 
     buffer: Resource
     offset: int
     size: int
     written: int = 0
-    stride: int = 0  # bytes a captured vertex takes; the driver's to tell
+    stride: int = 0  # bytes of a captured vertex, set by the driver
 
 
 @dataclass(frozen=True, slots=True)
 class IndirectInfo:
-    """Draw parameters that live in a buffer."""
+    """Draw parameters in a buffer."""
 
     buffer: Resource
     offset: int = 0
@@ -380,7 +381,7 @@ class DrawInfo:
     count_from_stream_output: StreamOutputTarget | None = field(default=None)
 
     def begun_at(self, start: int) -> DrawInfo:
-        """The same call, but for where it starts: a copy made quickly, for thousands of draws."""
+        """The draw with another start: a fast copy, for series of thousands of draws."""
         made = object.__new__(DrawInfo)
         for get, set in _MEMBERS_OF_CALLS:
             set(made, get(self))
@@ -395,14 +396,14 @@ _MEMBERS_OF_CALLS = [(member.__get__, member.__set__) for member in _MEMBERS.val
 
 @dataclass(frozen=True, slots=True)
 class BufferWrite:
-    """Bytes are written to a buffer, between the draws of a series."""
+    """A write to a buffer, between the draws of a series."""
 
     buffer: Resource
 
 
 @dataclass(frozen=True, slots=True)
 class QueryChange:
-    """A query of samples begins or ends, between the draws of a series."""
+    """The begin or end of a query of samples, between the draws of a series."""
 
     query: Any
     begins: bool
@@ -410,8 +411,7 @@ class QueryChange:
 
 @dataclass(frozen=True, slots=True)
 class ClearCall:
-    """Parts of attachments are cleared, all channels and bits of them, between the draws of a
-    series."""
+    """A clear of parts of attachments with all channels and bits, between the draws of a series."""
 
     framebuffer: FramebufferState
     flags: ClearFlags

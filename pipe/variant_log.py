@@ -1,4 +1,4 @@
-"""The variant log: why a context had to build which code. It remembers the latest events only."""
+"""The variant log: why a context had to build which code. It keeps only the latest events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["VariantEvent", "VariantLog"]
 
 @dataclass(frozen=True, slots=True)
 class VariantEvent:
-    """One line of the variant log: a shader met a key it had no variant for."""
+    """One line of the variant log: a shader needed a variant it did not have."""
 
     shader: str  # the shader's name
     stage: str
@@ -23,7 +23,9 @@ class VariantEvent:
 
 
 class VariantLog(Sequence[VariantEvent]):
-    """The last events of a context, oldest first; a program may run for weeks."""
+    """The latest events of a context, oldest first; bounded, because a program may run
+    for weeks.
+    """
 
     __slots__ = ("_events", "total")
 
@@ -31,15 +33,15 @@ class VariantLog(Sequence[VariantEvent]):
 
     def __init__(self) -> None:
         self._events: deque[VariantEvent] = deque(maxlen=self.REMEMBERED)
-        self.total = 0  # all that ever happened
+        self.total = 0  # number of events so far
 
     def append(self, event: VariantEvent) -> None:
-        """Something was built."""
+        """Add an event."""
         self._events.append(event)
         self.total += 1
 
     def since(self, total: int) -> list[VariantEvent]:
-        """What came after the first `total` events, as far as it is remembered."""
+        """The events after the first `total` ones, as far as they are kept."""
         new = min(self.total - total, len(self._events))
         return list(self)[len(self._events) - new :]
 

@@ -45,7 +45,6 @@ from gallette.state_tracker.drawing.fragment_ops import FragmentState
 from gallette.state_tracker.drawing.lowering import lowers_anything
 from gallette.state_tracker.drawing.rasterization import RasterState
 from gallette.state_tracker.entry_points import abi
-from gallette.state_tracker.entry_points.answering import answers
 from gallette.state_tracker.entry_points.current import (
     current_context,
     forget_context,
@@ -58,8 +57,9 @@ from gallette.state_tracker.entry_points.es1 import knowing_es1
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
 from gallette.state_tracker.entry_points.registry import implementation
-from gallette.state_tracker.entry_points.turns import guarded
-from gallette.state_tracker.entry_points.watching import READERS, watcher
+from gallette.state_tracker.entry_points.share_group_lock import guarded
+from gallette.state_tracker.entry_points.supported_functions import answers
+from gallette.state_tracker.entry_points.watchers import READERS, watcher
 from gallette.state_tracker.limits import Limits
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.pixel_data.pixels import PackState
@@ -71,7 +71,7 @@ from gallette.state_tracker.pixel_ops.render_mode import RenderMode
 from gallette.state_tracker.queries import QueryState
 from gallette.state_tracker.shading.assembly_programs import AssemblyState
 from gallette.state_tracker.shading.ati_shaders import AtiState
-from gallette.state_tracker.shading.early import load_compiler
+from gallette.state_tracker.shading.compiler_preload import load_compiler
 from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
 from gallette.state_tracker.shading.programs import ProgramState
@@ -138,7 +138,7 @@ ENTRY_MODULES = (
     "compatibility.half_floats",
     "es1.fixed_point",
     "es1.draw_texture",
-    "es1.small",
+    "es1.small_extensions",
     "direct_access.entries",  # last: made of the others
 )
 for _module in ENTRY_MODULES:

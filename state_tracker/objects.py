@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Generic, Self, TypeVar
 
-from gallette.compiler.collector import collector_paused
-from gallette.state_tracker.entry_points.counts import MOST_NAMES, MOST_OBJECTS, check_count
+from gallette.compiler.gc_pause import gc_paused
+from gallette.state_tracker.entry_points.count_limits import MOST_NAMES, MOST_OBJECTS, check_count
 from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
@@ -83,7 +83,7 @@ class NameTable(Generic[T]):
             self._next += 1
         return names
 
-    @collector_paused
+    @gc_paused
     def create(self, count: int, create: Callable[[int], T]) -> list[int]:
         """`count` new objects; answers their names."""
         check_count(count, MOST_OBJECTS, f"{self.kind} objects")

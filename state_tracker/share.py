@@ -1,11 +1,11 @@
 """What contexts share: a group of one context, or of several that see the same objects.
 
 A group owns the driver's context (the pipe) and the names of everything OpenGL shares: buffers,
-textures, samplers, renderbuffers, shaders, programs and sync objects. Its contexts take turns with
-the pipe, so a shared object needs nothing special: its driver objects are good in every context of
-the group (`entry_points.turns`). Who draws takes the pipe over, finds all its state dirty and binds
-it again; a context that is alone never notices. State objects and shaders bound in the pipe are
-remembered here, where the pipe is.
+textures, samplers, renderbuffers, shaders, programs and sync objects. One context
+at a time uses the pipe (see `entry_points.share_group_lock`), so a driver's objects are valid in
+every context of the group. When another context makes a call, it takes the pipe over, marks all its
+state dirty and binds it again; a context without partners never pays for that. The group records
+which state objects and shaders are bound in the pipe, because the pipe belongs to it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gallette.pipe.interface import Handle, Screen
 from gallette.pipe.state import FramebufferState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.validate import StateCache
-from gallette.state_tracker.entry_points.turns import wait_for_calls
+from gallette.state_tracker.entry_points.share_group_lock import wait_for_calls
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.sync import SyncState
 from gallette.state_tracker.texturing.handles import HandleTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gallette.state_tracker.entry_points.counts import MOST_DRAWS, check_count
+from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,

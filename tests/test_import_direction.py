@@ -26,8 +26,8 @@ COMPILER_PARTS: dict[str, tuple[str, ...]] = {
     "pipe": ("nir", "errors", "debug"),
     # A driver may hand shaders to another machine as SPIR-V.
     "drivers": (
-        *("nir", "spirv", "effort", "errors", "debug"),
-        *("disk_cache", "output_files", "collector"),
+        *("nir", "spirv", "work_limits", "errors", "debug"),
+        *("disk_cache", "output_files", "gc_pause"),
     ),
 }
 

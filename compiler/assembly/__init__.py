@@ -1,4 +1,4 @@
-"""ARB assembly programs (`!!ARBvp1.0`, `!!ARBfp1.0`): parsed here, handed on as GLSL."""
+"""ARB assembly programs (`!!ARBvp1.0`, `!!ARBfp1.0`), translated to GLSL."""
 
 from gallette.compiler.assembly.parser import LIMITS, AssemblyError, Program, parse
 from gallette.compiler.assembly.translator import translate

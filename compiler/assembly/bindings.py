@@ -37,7 +37,7 @@ _STATE = {
 
 
 class Bindings:
-    """Reads bindings from a program's tokens and notes what the program mentions."""
+    """Parses bindings from a program's tokens and records what the program uses."""
 
     def __init__(self, tokens: Tokens, program: Program):
         self.tokens, self.program = tokens, program
@@ -102,7 +102,7 @@ class Bindings:
         return word
 
     def parameters(self) -> list[str]:
-        """One parameter binding, or the several of a range, as canonical names."""
+        """One parameter binding, or the bindings of a range, as canonical names."""
         token = self.tokens.peek
         if token.text in ("program", "state"):
             found = self._program_items() if token.text == "program" else self._state_items()
@@ -170,7 +170,7 @@ class Bindings:
             )
             default = 0 if word in ("texgen", "texenv") else None
             path.append(str(self.tokens.index(limit, default)))
-        # No binding begins with another one, so a dot after a whole one begins a swizzle.
+        # No binding is a prefix of another one, so a dot after a whole one begins a swizzle.
         while not re.fullmatch(_STATE[word], ".".join(path)):
             if not self.tokens.accept("."):
                 raise self.tokens.error(f"there is no state.{'.'.join(path)}")

@@ -1,7 +1,7 @@
 """Assembly programs as data: declarations resolved, one `Instruction` per instruction.
 
 The grammar is that of ARB_vertex_program and ARB_fragment_program. A mistake is an `AssemblyError`
-with the byte at which it begins, which is what GL_PROGRAM_ERROR_POSITION_ARB answers.
+with the byte at which it begins, for GL_PROGRAM_ERROR_POSITION_ARB.
 
     >>> parse("!!ARBfp1.0 TEMP t; MOV t, fragment.color; MOV result.color, t.wzyx; END").temps
     ['t']
@@ -224,7 +224,7 @@ class _Parser:
         return Target(kind, name, mask)
 
     def _variable(self) -> tuple[str, str, int, str]:
-        """Kind, name, index and address of something that can be read."""
+        """Kind, name, index and address register of a readable operand."""
         token = self.tokens.peek
         if token.text in ("vertex", "fragment"):
             return "attrib", self.bindings.attribute(), 0, ""
@@ -308,5 +308,5 @@ class _Parser:
 
 
 def parse(text: str, limits: dict[str, int] | None = None) -> Program:
-    """The program a text means; `AssemblyError` if it means none."""
+    """The program of a text; raises `AssemblyError` if it is malformed."""
     return _Parser(text, LIMITS | (limits or {})).parse()

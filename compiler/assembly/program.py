@@ -8,7 +8,7 @@ __all__ = ["AssemblyError", "Instruction", "Operand", "Program", "Target"]
 
 
 class AssemblyError(Exception):
-    """What is wrong, and at which byte of the program."""
+    """A malformed program: the problem, and its byte position."""
 
     def __init__(self, message: str, position: int, text: str = ""):
         self.position = position

@@ -1,4 +1,4 @@
-"""The tokens of an assembly program, and reading them one by one."""
+"""The tokens of an assembly program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Token:
 
 
 class Tokens:
-    """A program's tokens with a place among them, and the limits that indices obey."""
+    """A cursor over a program's tokens, and the limits of indices."""
 
     def __init__(self, text: str, at: int, limits: dict[str, int]):
         self.text, self.limits = text, limits
@@ -78,7 +78,7 @@ class Tokens:
         return int(self.take().text)
 
     def follows(self, *words: str) -> bool:
-        """Is this a dot with one of the words behind it?"""
+        """Whether the next tokens are a dot and one of the words."""
         return self.peek.text == "." and self.tokens[self.next + 1].text in words
 
     def word(self, *words: str) -> str:

@@ -1,6 +1,6 @@
-"""From a parsed assembly program to GLSL 1.20, whose compiler does the rest.
+"""Translates a parsed assembly program to GLSL 1.20, which the GLSL compiler compiles.
 
-Results are variables of their own, given to the built-in outputs at the end. Program parameters are
+Results are variables that are copied to the built-in outputs at the end. Program parameters are
 uniform arrays (`assembly_env`, `assembly_local`), generic attributes `assembly_attribN`, textures
 `assembly_N_TARGET` (which name their unit); state is GLSL's built-in uniforms.
 """
@@ -73,8 +73,8 @@ class _Translator:
     def __init__(self, program: Program):
         self.program = program
         self.globals: dict[str, None] = {}  # an ordered set
-        self.used: dict[str, int] = {}  # "env" or "local" -> how many of its parameters are needed
-        self.runs: dict[str, tuple[str, int]] = {}  # array -> the table it is a part of, and where
+        self.used: dict[str, int] = {}  # "env" or "local" -> number of parameters used
+        self.runs: dict[str, tuple[str, int]] = {}  # array -> the table it is in, and where
         self.results: set[str] = set()
         self.body: list[str] = []
 
@@ -107,7 +107,9 @@ class _Translator:
         )
 
     def is_run(self, name: str, elements: list[str]) -> bool:
-        """Parameters that follow one another are indexed where they are, not copied first."""
+        """Whether parameters are consecutive in a table, so that they can be indexed there without
+        a copy.
+        """
         kind, _, rest = elements[0].partition(".")
         which, _, first = rest.partition(".")
         if kind != "program" or which not in ("env", "local"):
@@ -272,7 +274,7 @@ def _variable(result: str) -> str:
 
 
 def _state(path: list[str]) -> str:
-    """A state binding as a built-in uniform, in the vector the specification lays it out in."""
+    """A state binding as a built-in uniform, in the specification's vector layout."""
     word, *rest = path
     side = "Front"
     if rest and rest[0] in _FACES:
@@ -323,5 +325,5 @@ def _state(path: list[str]) -> str:
 
 
 def translate(program: Program) -> str:
-    """GLSL 1.20 of a program."""
+    """Translate a program to GLSL 1.20."""
     return _Translator(program).text()

@@ -1,5 +1,4 @@
-"""The face: compile shaders, link programs. Neither raises for bad GLSL; the log says what is
-wrong."""
+"""Compiles shaders and links programs. Neither raises for invalid GLSL; the log has the errors."""
 
 from __future__ import annotations
 
@@ -8,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from gallette.compiler import debug
-from gallette.compiler.collector import collector_paused
-from gallette.compiler.effort import allow_nesting
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.checker import check
-from gallette.compiler.glsl.check.sealed import seal
+from gallette.compiler.glsl.check.freeze import freeze
 from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
@@ -22,6 +20,7 @@ from gallette.compiler.glsl.parse.preprocessor import preprocess
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
 from gallette.compiler.glsl.parse.source import SourceMap
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.work_limits import allow_nesting
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.run.optimize import OptimizeOptions
@@ -40,7 +39,7 @@ class CompileOptions(Settings):
 
 @dataclass(slots=True)
 class CompiledShader:
-    """The result of compiling one shader. NIR is made when a program is linked."""
+    """The result of compiling one shader; NIR is built when a program is linked."""
 
     stage: Stage
     ok: bool
@@ -51,7 +50,7 @@ class CompiledShader:
 
 
 def _make_invariant(tree: hir.Shader) -> None:
-    """`#pragma STDGL invariant(all)`: every output is computed the same way every time."""
+    """`#pragma STDGL invariant(all)`: declare every output invariant."""
     for var in tree.globals:
         if var.quals.storage == "out":
             var.quals.invariant = var.quals.precise = True
@@ -62,14 +61,15 @@ def _make_invariant(tree: hir.Shader) -> None:
 
 _Recent: TypeAlias = "dict[tuple[Stage, str, Dialect], tuple[Limits, CompiledShader]]"
 _recent: _Recent = {}
-"""The shaders compiled last, the latest at the end. Programs that share one are common, and
-applications compile its text for each of them."""
+"""The most recently compiled shaders, the latest last. Programs often share a shader, and
+applications compile its text for each of them.
+"""
 _MOST_RECENT = 16
 _LONGEST_RECENT = 20_000
 _DEFAULT_OPTIONS = CompileOptions()
 
 
-@collector_paused
+@gc_paused
 def compile_shader(
     stage: Stage,
     sources: str | Sequence[str],
@@ -78,7 +78,7 @@ def compile_shader(
 ) -> CompiledShader:
     """Preprocess, parse and check one shader.
 
-    A text that was compiled a moment ago is not compiled again: checked trees are only read.
+    A recently compiled text is not compiled again, because checked trees are immutable.
     """
     options = options or _DEFAULT_OPTIONS
     text = sources if isinstance(sources, str) else "".join(sources)
@@ -89,7 +89,7 @@ def compile_shader(
     if known is None or (limits is not options.limits and limits != options.limits):
         known = _compile(stage, text, options)
         for oldest in list(_recent)[: 1 - _MOST_RECENT]:
-            _recent.pop(oldest, None)  # another thread may have
+            _recent.pop(oldest, None)  # another thread may have removed it
     _recent[key] = options.limits, known
     log, found, language = known.info_log, list(known.diagnostics), known.language
     return CompiledShader(stage, known.ok, log, found, language, known.tree)
@@ -115,7 +115,7 @@ def _compile(
                 _make_invariant(tree)
         for function in tree.functions:
             function.lines = log.sources.text_line
-        seal(tree)
+        freeze(tree)
     except Abort:
         pass
     ok = log.error_count == 0 and tree is not None
@@ -124,7 +124,7 @@ def _compile(
     return CompiledShader(stage, ok, log.text, log.diagnostics, language, tree if ok else None)
 
 
-@collector_paused
+@gc_paused
 def link_program(
     shaders: Sequence[CompiledShader],
     options: LinkOptions | None = None,
@@ -144,7 +144,7 @@ def _link(
     options: LinkOptions | None,
     optimize_options: OptimizeOptions | None,
 ) -> LinkedProgram:
-    # The linker brings the NIR passes along; those who only compile need not wait for them.
+    # The linker imports the NIR passes, which callers that only compile do not need.
     from gallette.compiler.glsl.link.linker import link
 
     parts = [(s.stage, s.tree, s.language) for s in shaders if s.ok and s.tree is not None]

@@ -1,11 +1,13 @@
-"""Compiling and linking with a memory: the same sources give the same program, in any process.
+"""Cached compiling and linking: equal sources give equal programs, in any process.
 
-Three things are kept in the user's cache (`disk_cache.py`): that a shader compiled (its log and
-language, not its tree), and what a program linked to (its tables, and its shaders as NIR text).
-Keys are hashes of the sources, of everything the application and the context said, and of the
-compiler's own code. Failures are not kept: they are rare, and their diagnostics want the tree.
+Two things are kept in the user's cache (`disk_cache.py`): that a shader compiled (with its log and
+language, without its tree), and what a program linked to (its tables, and its shaders as NIR text).
+Keys are hashes of the sources, of everything that the application and the context specify, and of
+the compiler's own code. Failures are not cached: they are rare, and their diagnostics need the
+tree.
 
-A shader found in the cache has no tree; should its program be unknown, it is compiled after all.
+A shader found in the cache has no tree; if its program is not cached, the shader is compiled after
+all.
 """
 
 from __future__ import annotations
@@ -27,21 +29,21 @@ from gallette.compiler.glsl.api import (
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, vertex_elements
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.text.stored import StoredShader
+from gallette.compiler.nir.text.lazy_shader import LazyShader
 
 __all__ = ["CachedShader", "compile_cached", "link_cached"]
 
 
 @dataclass(slots=True)
 class CachedShader(CompiledShader):
-    """A compiled shader that knows its key, and how to be compiled again."""
+    """A compiled shader with its key, which can be compiled again."""
 
     key: str = ""
     text: str = ""
     options: CompileOptions | None = None
 
     def with_tree(self) -> CompiledShader:
-        """The shader as the linker needs it."""
+        """The shader with its tree, as the linker needs it."""
         if self.tree is None and self.ok:
             again = compile_shader(self.stage, self.text, self.options)
             self.tree = again.tree
@@ -49,7 +51,9 @@ class CachedShader(CompiledShader):
 
 
 def _cache() -> DiskCache | None:
-    """None, too, while somebody debugs the compiler: flags may change what it does."""
+    """The cache; None also while the compiler's debug flags are set, since they may change its
+    output.
+    """
     return None if debug.flags() else shared_cache("programs")
 
 
@@ -59,7 +63,7 @@ def _key(*parts: object) -> str:
 
 
 def _stable(options: CompileOptions | LinkOptions) -> list[tuple[str, object]]:
-    """Options as something whose text is the same in every process: sets in order."""
+    """Options in a form whose text is equal in every process, with sorted sets."""
     found: list[tuple[str, object]] = []
     for field in fields(options):
         value = getattr(options, field.name)
@@ -73,12 +77,12 @@ def _stable(options: CompileOptions | LinkOptions) -> list[tuple[str, object]]:
 
 @lru_cache(maxsize=64)
 def _digest(value: frozenset[str] | Limits) -> str:
-    """What a context says of every shader is long, and hashed once."""
+    """A digest of long options that a context passes with every shader, cached."""
     return _key(sorted(value) if isinstance(value, frozenset) else value)
 
 
 def compile_cached(stage: Stage, text: str, options: CompileOptions) -> CompiledShader:
-    """`compile_shader` of one text, from memory if it compiled before."""
+    """Compile one text with `compile_shader`, or take the result from the cache."""
     cache = _cache()
     if cache is None or options.include is not None:
         return compile_shader(stage, text, options)
@@ -99,7 +103,7 @@ def compile_cached(stage: Stage, text: str, options: CompileOptions) -> Compiled
 
 
 def link_cached(shaders: Sequence[CompiledShader], options: LinkOptions) -> LinkedProgram:
-    """`link_program`, from memory if the same shaders were linked the same way before."""
+    """Link with `link_program`, or take the result from the cache."""
     cache = _cache()
     keys = [s.key for s in shaders if isinstance(s, CachedShader) and s.ok]
     if cache is None or len(keys) != len(shaders):
@@ -119,10 +123,10 @@ def _with_trees(shaders: Sequence[CompiledShader]) -> list[CompiledShader]:
 
 
 def _keep(cache: DiskCache, key: str, program: LinkedProgram) -> None:
-    """Keep a program; its shaders know from now on what they are filed under."""
+    """Store a program; its shaders remember the keys under which they are stored."""
     vertex = program.shaders.get(Stage.VERTEX)
     program.elements = vertex_elements(vertex) if vertex is not None else ()
-    stored = {stage: StoredShader.of(shader) for stage, shader in program.shaders.items()}
+    stored = {stage: LazyShader.of(shader) for stage, shader in program.shaders.items()}
     bodies = {stage: shader.pack() for stage, shader in stored.items()}
     tables = replace(program, shaders={})
     program.shaders = dict(stored)
@@ -130,5 +134,5 @@ def _keep(cache: DiskCache, key: str, program: LinkedProgram) -> None:
 
 
 def _revived(tables: LinkedProgram, bodies: dict[Stage, bytes]) -> LinkedProgram:
-    tables.shaders = {stage: StoredShader.unpack(body) for stage, body in bodies.items()}
+    tables.shaders = {stage: LazyShader.unpack(body) for stage, body in bodies.items()}
     return tables

@@ -1,6 +1,6 @@
-"""Errors and warnings of one compile, and the text a user (and `glGetShaderInfoLog`) reads.
+"""Errors and warnings of one compile, and the text of the info log.
 
-A compile reports as many errors as it can find. Code that cannot go on raises `Abort`, which the
+A compile reports as many errors as it can find. Code that cannot continue raises `Abort`, which the
 parser and checker catch at the nearest statement or declaration to continue from there.
 """
 
@@ -18,22 +18,22 @@ __all__ = ["Abort", "Diagnostic", "Log", "did_you_mean"]
 MAX_ERRORS = 20
 MAX_WARNINGS = 200
 MAX_MESSAGE = 1000
-"""longest message: it may repeat a name that has megabytes"""
+"""the longest message, since it may quote a name of megabytes"""
 MAX_SHOWN = 160
-"""longest piece of a source line that a message repeats"""
+"""the longest piece of a source line that a message quotes"""
 
 
 class Abort(Exception):
-    """Control flow: the construct being compiled was refused and its error has been logged."""
+    """Control flow: the current construct was rejected and its error has been logged."""
 
 
 class TooManyErrors(Abort):
-    """Control flow: enough errors have been reported; the rest would be noise."""
+    """Control flow: enough errors have been reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One message; `str()` is the lines the user sees."""
+    """One message; `str()` is its lines in the info log."""
 
     severity: str
     message: str
@@ -46,7 +46,7 @@ class Diagnostic:
             return f"{self.severity}: {self.message}" + (f"\n  {self.hint}" if self.hint else "")
         span, line = self.span, self.source_line
         if len(line) > MAX_SHOWN:
-            # Generated code has lines of megabytes; a window around the place is enough.
+            # Generated code has lines of megabytes; show a window around the place.
             start = max(0, span.column - MAX_SHOWN // 2)
             line = line[start : start + MAX_SHOWN]
             span = Span(span.line, span.column - start, span.end_column - start, span.file)
@@ -61,7 +61,7 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 
 
 class Log:
-    """Collects diagnostics; `end` is the location just after the construct complained about."""
+    """Collects diagnostics; `end` is the location after the offending construct."""
 
     __slots__ = ("_seen", "diagnostics", "error_count", "sources")
 
@@ -83,23 +83,23 @@ class Log:
 
     @property
     def is_full(self) -> bool:
-        """Have so many errors been reported that no more are?"""
+        """Whether the maximum number of errors has been reported."""
         return self.error_count >= MAX_ERRORS
 
     def error(self, message: str, loc: int, end: int = 0, hint: str = "") -> None:
-        """Report and go on."""
+        """Report an error and continue."""
         self._add("error", message, loc, end, hint)
         self.error_count += 1
         if self.is_full:
             raise TooManyErrors
 
     def abort(self, message: str, loc: int, end: int = 0, hint: str = "") -> Abort:
-        """Report, and give back the exception to raise."""
+        """Report an error; returns the exception to raise."""
         self.error(message, loc, end, hint)
         return Abort()
 
     def give_up(self, message: str, loc: int, end: int = 0) -> Abort:
-        """Report what makes it useless to go on, and give back the exception to raise."""
+        """Report an error after which continuing is useless; returns the exception to raise."""
         self.error_count = MAX_ERRORS - 1
         try:
             self.error(message, loc, end)
@@ -114,7 +114,7 @@ class Log:
 
     @property
     def takes_warnings(self) -> bool:
-        """Is there room for another warning? There are so many that more would not be read."""
+        """Whether another warning may be reported, since their number is limited."""
         return len(self.diagnostics) < MAX_WARNINGS
 
     @property

@@ -1,7 +1,7 @@
-"""Which language is being compiled: version, profile, extensions, and "does it have this?".
+"""The language being compiled: version, profile, extensions, and whether it has a feature.
 
-Every fact of GLSL that came or went with a version is written down as a short *availability* string
-and asked with `lang.has("130 es300 EXT_gpu_shader4")`. The words are alternatives:
+Every feature of GLSL that depends on the version has a short *availability* string, which is
+checked with `lang.has("130 es300 EXT_gpu_shader4")`. The words are alternatives:
 
 * `130` desktop 1.30 or later, `es300` ES 3.00 or later, a name: that extension is enabled;
 * `110-130` desktop 1.10 to 1.30, `es100-es100` likewise; `compat` any compatibility language;
@@ -17,7 +17,7 @@ __all__ = ["DESKTOP_VERSIONS", "ES_VERSIONS", "EXTENSIONS", "IMPLIED", "Language
 DESKTOP_VERSIONS = (110, 120, 130, 140, 150, 330, 400, 410, 420, 430, 440, 450, 460)
 ES_VERSIONS = (100, 300, 310, 320)
 
-# Extensions the compiler knows, by the APIs that have them. A driver says which it supports.
+# Extensions the compiler knows, by the APIs that have them; a driver lists those it supports.
 _GL = """
 AMD_conservative_depth AMD_gpu_shader_int64 AMD_shader_stencil_export AMD_shader_trinary_minmax
 AMD_texture_texture4 AMD_vertex_shader_layer AMD_vertex_shader_viewport_index
@@ -98,7 +98,7 @@ IMPLIED: dict[str, tuple[str, ...]] = {
     "ARB_compute_variable_group_size": ("ARB_compute_shader",),
     "EXT_shader_framebuffer_fetch": (),
 }
-"""An extension and those it brings along when enabled."""
+"""Extensions, with those that they imply."""
 
 
 _MOST_LANGUAGES = 256
@@ -107,7 +107,7 @@ _ANSWERS: dict[tuple[int, bool, bool, frozenset[str]], dict[str, bool]] = {}
 
 @dataclass(slots=True, eq=False)
 class Language:
-    """One dialect; mutable only while the preprocessor reads `#version` and `#extension`."""
+    """One dialect; mutable only while the preprocessor processes `#version` and `#extension`."""
 
     version: int = 110
     es: bool = False
@@ -117,18 +117,18 @@ class Language:
     """extensions enabled with `warn`"""
     stage: str = ""
     _answers: dict[str, bool] | None = None
-    """what `has` has answered, for all shaders in this language; None when the language changes"""
+    """cached results of `has`, shared by all shaders in this language; None after a change"""
     _key: tuple[int, bool, bool, frozenset[str]] | None = None
 
     @property
     def name(self) -> str:
-        """How messages call the language: `GLSL 1.30`, `GLSL ES 3.00`."""
+        """The language's name in messages: `GLSL 1.30`, `GLSL ES 3.00`."""
         kind = "GLSL ES" if self.es else "GLSL"
         return f"{kind} {self.version // 100}.{self.version % 100:02d}"
 
     @property
     def key(self) -> tuple[int, bool, bool, frozenset[str]]:
-        """What the set of built-ins and keywords depends on."""
+        """What the sets of built-ins and keywords depend on."""
         key = self._key
         if key is None:
             key = self._key = self.version, self.es, self.compat, frozenset(self.extensions)
@@ -136,7 +136,7 @@ class Language:
 
     @property
     def answers(self) -> dict[str, bool]:
-        """What `has` has answered so far, to any shader in this language."""
+        """The cached results of `has`, for all shaders in this language."""
         answers = self._answers
         if answers is None:
             if len(_ANSWERS) >= _MOST_LANGUAGES:
@@ -145,7 +145,7 @@ class Language:
         return answers
 
     def has(self, availability: str) -> bool:
-        """Does this language have something with that availability?"""
+        """Whether this language has a feature with that availability."""
         answers = self._answers
         if answers is None:
             answers = self.answers
@@ -156,8 +156,9 @@ class Language:
         return known
 
     def has_group(self, group: str) -> bool:
-        """Does it have what stands under a heading of a table of built-ins: availabilities, with
-        the stages they are for, `150 @vertex,fragment | ARB_shadow`?"""
+        """Whether it has the entries under a heading of a table of built-ins: availabilities, with
+        the stages they are for, such as `150 @vertex,fragment | ARB_shadow`.
+        """
         for alternative in group.split("|"):
             words, _, stages = alternative.partition("@")
             if self.has(words.strip()) and (not stages or self.stage in stages.strip().split(",")):
@@ -165,17 +166,17 @@ class Language:
         return False
 
     def __reduce__(self) -> tuple[type[Language], tuple[object, ...]]:
-        # Answers are no part of it.
+        # Cached results do not count.
         kept = (self.version, self.es, self.compat, self.extensions, self.warned, self.stage)
         return Language, kept
 
     def become(self, version: int, es: bool, compat: bool) -> None:
-        """What `#version`, or its absence, says."""
+        """Set the version of `#version`, or the default one."""
         self.version, self.es, self.compat = version, es, compat
         self._answers = self._key = None
 
     def copy(self, stage: str = "") -> Language:
-        """The same language for another shader."""
+        """A copy of the language for another shader."""
         extensions, warned, answers = set(self.extensions), set(self.warned), self.answers
         return Language(
             self.version, self.es, self.compat, extensions, warned, stage, answers, self._key

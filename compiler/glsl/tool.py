@@ -1,7 +1,7 @@
-"""`gallette glslc`: compile GLSL files and report, for people and (with --json) for editors.
+"""`gallette glslc`: compiles GLSL files and reports errors, as text or (with --json) for editors.
 
-Files are compiled one by one; with --link they are linked as one program, with --nir the NIR a
-driver would get is printed. Exit status 0 when everything compiled, 2 otherwise.
+Files are compiled one by one; with --link they are linked as one program, with --nir the NIR for a
+driver is printed. Exit status 0 when everything compiled, 2 otherwise.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _as_json(
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry of the command; answers the exit status."""
+    """Entry of the command; returns the exit status."""
     args = _parser().parse_args(argv)
     options = CompileOptions(api=args.api)
     shaders: list[tuple[str, CompiledShader]] = []
@@ -113,7 +113,7 @@ def main(argv: list[str] | None = None) -> int:
     else:
         for name, shader in shaders:
             print(printable(shader.info_log), end="", file=sys.stderr)
-            if shader.ok:  # beside NIR, which is data, this is talk
+            if shader.ok:  # with --nir, standard output is NIR alone
                 talk = sys.stderr if args.nir else sys.stdout
                 print(f"{name}: {shader.stage.value} shader, {shader.language.name}: ok", file=talk)
         if program is not None:

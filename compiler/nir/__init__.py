@@ -1,3 +1,3 @@
-"""NIR: the SSA shader IR everything above and below meets in."""
+"""NIR: the SSA shader IR between front ends and drivers."""
 
-from gallette.compiler.nir import analysis as analysis  # makes them known to `require`
+from gallette.compiler.nir import analysis as analysis  # registers the analyses for `require`

@@ -1,7 +1,7 @@
-"""From text to a module. The syntax is that of the standard tools.
+"""From text to a module, in the syntax of the standard tools.
 
-An instruction starts on a line of its own and may go on for several. Ids are names or numbers;
-they are numbered in the order in which they appear unless `keep_numbers` is set.
+An instruction starts on its own line and may continue on the next ones. Ids are names or numbers;
+they are numbered in order of appearance unless `keep_numbers` is set.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class _Assembler:
         while pending:
             spec = pending.pop()
             if spec.kind == "IdResult":
-                # Numbered behind the operands in front of it, as the standard tools do.
+                # Numbered after the operands before it, as the standard tools do.
                 assert result is not None
                 result_at = len(words)
                 words.append(self.id(result))
@@ -246,5 +246,5 @@ def _wanted(spec: OperandSpec) -> str:
 
 
 def assemble(text: str, file: str = "<spirv>", *, keep_numbers: bool = False) -> Module:
-    """The module `text` describes; errors say file, line and column."""
+    """The module of an assembly text; errors have file, line and column."""
     return _Assembler(text, file, keep_numbers).run()

@@ -1,7 +1,7 @@
 """The grammar of SPIR-V as data: instructions, operand kinds, extended instructions.
 
-One table (`data/grammar.txt`) from which reader, writer, assembler, disassembler and validator
-are derived. It is read when first needed.
+Reader, writer, assembler, disassembler and validator are derived from one table
+(`data/grammar.txt`), which is read when first used.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MAGIC = 0x07230203
 
 @dataclass(frozen=True, slots=True)
 class OperandSpec:
-    """One operand: its kind, `?` (optional) or `*` (repeated), and what it is called."""
+    """One operand: its kind, `?` (optional) or `*` (repeated), and its name."""
 
     kind: str
     quantifier: str = ""
@@ -48,7 +48,7 @@ class Instr:
     simple: bool
     """Every operand is one word: ids and plain enums only."""
     required: int
-    """Words of operands that must be there."""
+    """The minimum number of operand words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class EnumKind:
     by_name: dict[str, Enumerant] = field(default_factory=dict)
 
     def split(self, value: int) -> list[Enumerant] | None:
-        """The members that make up `value`; None if there is a bit nobody knows."""
+        """The members that make up `value`; None if it has unknown bits."""
         exact = self.by_value.get(value)
         if not self.is_mask:
             return None if exact is None else [exact]

@@ -1,8 +1,7 @@
-"""Linking a program of SPIR-V shaders for OpenGL (ARB_gl_spirv): the tables GL queries.
+"""Links SPIR-V shaders for OpenGL (ARB_gl_spirv), creating the tables that GL queries.
 
-Everything a GLSL linker finds by name is found by number here: uniforms by location, blocks by
-binding, varyings by location. Names are kept where the module has them, but nothing depends on
-them.
+What a GLSL linker finds by name is found by number here: uniforms by location, blocks by binding,
+varyings by location. Names are kept if the module has them, but nothing depends on them.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ __all__ = ["SpirvShader", "link_spirv"]
 
 @dataclass(frozen=True, slots=True)
 class SpirvShader:
-    """A module that was specialised: which entry point, and the constants' values by `SpecId`."""
+    """A specialised module: its entry point, and the constants' values by `SpecId`."""
 
     stage: Stage
     module: Module
@@ -58,7 +57,7 @@ class SpirvShader:
 
 @dataclass(slots=True)
 class _Uniform:
-    """One uniform, buffer or handle of the program, with its variable in each stage."""
+    """A uniform, buffer or handle of the program, with its variable in each stage."""
 
     variables: dict[Stage, Variable] = field(default_factory=dict)
 
@@ -118,7 +117,7 @@ class _Linker:
                 raise SpirvError("there is no tessellation evaluation shader")
 
     def _collect(self, mode: Mode, wanted: Any) -> list[tuple[int, _Uniform]]:
-        """Variables of a mode, grouped across stages by the number `wanted` gives them."""
+        """Variables of a mode, grouped across stages by the number that `wanted` returns."""
         found: dict[int, _Uniform] = {}
         for stage, shader in self.program.shaders.items():
             for var in shader.variables_of(mode):
@@ -225,7 +224,7 @@ class _Linker:
         self.program.default_block_initial = bytes(data)
 
     def _handles(self) -> None:
-        """Samplers and images: units per stage, in order of location or binding."""
+        """Assign units to samplers and images per stage, in order of location or binding."""
         counts: dict[tuple[Stage, bool], int] = {}
 
         def key(var: Variable) -> int | None:
@@ -346,7 +345,7 @@ class _Linker:
 
 
 def _retype(shader: Shader, var: Variable) -> None:
-    """Pointers into a variable whose type was laid out point to parts that are laid out."""
+    """Retype pointers into a variable whose type was laid out."""
     for impl in shader.impls():
         for block in impl.blocks():
             for deref in block.instrs():
@@ -361,7 +360,7 @@ def _retype(shader: Shader, var: Variable) -> None:
 def _arrays(
     counters: list[tuple[str, Type, int, int]],
 ) -> Iterator[tuple[str, Type, int, int]]:
-    """Arrays of arrays of counters are enumerated as their innermost arrays."""
+    """Enumerate arrays of arrays of counters as their innermost arrays."""
     for name, type, binding, offset in counters:
         inner, count = type, 1
         while inner.element is not None and inner.element.is_array:
@@ -399,7 +398,7 @@ def _member(
 
 
 def _write(data: bytearray, offset: int, type: Type, value: Any) -> None:
-    """Put an initial value where the uniform lies."""
+    """Write an initial value at a uniform's offset."""
     if type.element is not None:
         for i, part in enumerate(value):
             _write(data, offset + i * type.stride, type.element, part)

@@ -1,7 +1,7 @@
-"""Numbers and strings as the text form spells them, and back.
+"""Numbers and strings as literals of the text form.
 
-Floats are decimal with enough digits to be exact; what has no decimal spelling (infinities, NaNs,
-denormals) and every 16-bit float is a hexadecimal float such as `0x1.8p+128`.
+Floats are decimal with enough digits to be exact; values without a decimal spelling (infinities,
+NaNs, denormals) and all 16-bit floats are hexadecimal floats such as `0x1.8p+128`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def quote(text: str) -> str:
 
 
 def format_number(bits: int, type: NumberType) -> str:
-    """A literal of `type` from its raw bits."""
+    """The literal of a number from its raw bits."""
     if not type.is_float:
         if type.signed:
             width = max(type.width, 1)
@@ -64,7 +64,7 @@ _DECIMAL = re.compile(r"[-+]?(\d{1,400}\.?\d{0,400}|\.\d{1,400})([eE][-+]?\d{1,5
 
 
 def parse_number(text: str, type: NumberType) -> int | None:
-    """Raw bits of a literal; None if it is no number of that type."""
+    """The raw bits of a literal; None if it is not a number of that type."""
     if not type.is_float:
         return _parse_integer(text, type)
     exponent_bits, fraction_bits = _HALF if type.width not in _FORMATS else _FORMATS[type.width][3:]

@@ -1,7 +1,7 @@
 """A SPIR-V module in memory, and its binary form.
 
-A module is a header and a flat list of instructions; an instruction keeps its operands as words, as
-they lie in the file, because most readers want exactly those. `operands` gives them meaning.
+A module is a header and a flat list of instructions; an instruction keeps its operands as the words
+of the file, because most readers need exactly those. `operands` decodes them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import sys
 from array import array
 from dataclasses import dataclass, field
 
-from gallette.compiler.collector import collector_paused
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.spirv.grammar import MAGIC, Instr, grammar
 
 __all__ = ["Instruction", "Module", "SpirvError", "read_module", "text_of", "words_of"]
@@ -22,7 +22,7 @@ MAX_BOUND = 0x3FFFFF  # the universal limit on ids
 
 
 class SpirvError(GalletteError):
-    """A module that cannot be used: says where and what was expected."""
+    """An invalid module, with the place and what was expected."""
 
     def __init__(self, message: str, offset: int = -1, instruction: str = ""):
         self.offset = offset
@@ -52,12 +52,12 @@ class Instruction:
 
     @property
     def type_id(self) -> int:
-        """Id of the result's type; 0 if there is none."""
+        """The id of the result's type; 0 if there is none."""
         return self.words[0] if self.info.has_type and self.words else 0
 
     @property
     def result_id(self) -> int:
-        """The id this instruction defines; 0 if it defines none."""
+        """The id that this instruction defines; 0 if it defines none."""
         info = self.info
         at = 1 if info.has_type else 0
         return self.words[at] if info.has_result and len(self.words) > at else 0
@@ -94,9 +94,9 @@ class Module:
         return words.tobytes()
 
 
-@collector_paused
+@gc_paused
 def read_module(data: bytes) -> Module:
-    """Read a binary module of either byte order; what is cut off or unknown is an error."""
+    """Read a binary module of either byte order; truncated or unknown data is an error."""
     if len(data) % 4:
         raise SpirvError(f"a module is whole words, not {len(data)} bytes")
     if len(data) < 20:
@@ -139,7 +139,7 @@ def words_of(text: str) -> tuple[int, ...]:
 
 
 def text_of(words: tuple[int, ...], at: int = 0) -> tuple[str, int]:
-    """The string literal at `words[at]`, and the index behind it (-1: it has no end)."""
+    """The string literal at `words[at]`, and the index after it (-1 if it is not terminated)."""
     packed = array("I", words[at:] if at else words)
     if sys.byteorder == "big":
         packed.byteswap()

@@ -1,7 +1,7 @@
-"""Friendly names for ids: what `OpName` says, and spelled-out types and constants.
+"""Readable names for ids: `OpName`s, and names derived from types and constants.
 
-`%float`, `%v4float`, `%_ptr_Input_v4float`, `%int_7`: a reader needs no table beside the text.
-Names are made unique; nothing depends on them.
+`%float`, `%v4float`, `%_ptr_Input_v4float`, `%int_7` need no lookup by the reader. Names are made
+unique; nothing depends on them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Namer:
 
 
 def friendly_names(module: Module) -> dict[int, str]:
-    """A unique name for every id that is defined or mentioned."""
+    """A unique name for every id that is defined or used."""
     namer, context = _Namer(), Context()
     name_op, decorate = opcode("OpName"), opcode("OpDecorate")
     for instr in module.instructions:

@@ -1,7 +1,7 @@
-"""What the words of an instruction mean, by the grammar.
+"""Decodes the words of an instruction by the grammar.
 
-Some operands need to know what came before: a constant is as wide as its type, an extended
-instruction belongs to the set its first operand imported. `Context` remembers that.
+Some operands depend on earlier instructions: a constant is as wide as its type, an extended
+instruction belongs to the set that its first operand imported. `Context` records these.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ IDS = frozenset({"IdRef", "IdResult", "IdResultType", "IdScope", "IdMemorySemant
 
 
 class NumberType(NamedTuple):
-    """A scalar type as a literal sees it."""
+    """The type of a literal."""
 
     is_float: bool
     width: int
@@ -43,14 +43,14 @@ class Operand(NamedTuple):
 
 @dataclass(slots=True)
 class Context:
-    """Facts about ids that decide how operands are read."""
+    """Facts about ids that affect how operands are decoded."""
 
     numbers: dict[int, NumberType] = field(default_factory=dict)
     types: dict[int, int] = field(default_factory=dict)
     sets: dict[int, str] = field(default_factory=dict)
 
     def learn(self, instr: Instruction) -> None:
-        """Take in one instruction that has been read."""
+        """Record an instruction that was decoded."""
         words = instr.words
         if instr.opcode == _TYPE_INT and len(words) > 2:
             self.numbers[words[0]] = NumberType(False, words[1], bool(words[2]))
@@ -62,14 +62,14 @@ class Context:
             self.types[words[1]] = words[0]
 
     def extended(self, set_id: int, number: int) -> Instr | None:
-        """The instruction of an imported set; None for sets and numbers we have no table of."""
+        """The instruction of an imported set; None for unknown sets and numbers."""
         name = self.sets.get(set_id, "")
         group = grammar().extended.get(name)
         return None if group is None else group.by_opcode.get(number)
 
 
 def following(spec_kind: str, value: int, context: Context) -> Sequence[OperandSpec] | None:
-    """Operands that come with an enum's value; None if the value is unknown."""
+    """The operands of an enumerant; None if the value is unknown."""
     members = grammar().enums[spec_kind].split(value)
     if members is None:
         return None
@@ -77,7 +77,7 @@ def following(spec_kind: str, value: int, context: Context) -> Sequence[OperandS
 
 
 def operands_of(instr: Instruction, context: Context) -> list[Operand]:
-    """Every operand of `instr`; raises where they do not fit the grammar."""
+    """Every operand of `instr`; raises if they do not fit the grammar."""
     info = instr.info
     words = instr.words
     out: list[Operand] = []
@@ -169,7 +169,7 @@ def _one(
 
 
 def number_type(op: int, words: Sequence[int], context: Context) -> NumberType:
-    """The type of a literal: of the constant, or of what a switch looks at."""
+    """The type of a literal: that of the constant, or of a switch's selector."""
     type_id = context.types.get(words[0], 0) if op == _SWITCH else words[0]
     return context.numbers.get(type_id, WORD)
 

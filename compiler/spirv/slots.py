@@ -1,8 +1,8 @@
-"""Built-in values: NIR's slots and intrinsics beside SPIR-V's `BuiltIn`s.
+"""Built-in values: NIR's slots and intrinsics, with SPIR-V's `BuiltIn` of each.
 
-Both directions read these tables. What GL has and SPIR-V has not (the fixed function's colours and
-texture coordinates, "all colour buffers") travels as an ordinary location with the slot's name in a
-`UserSemantic` decoration, which everybody else may ignore.
+The reader and the writer use these tables. What only GL has (fixed-function colours and texture
+coordinates, "all colour buffers") is an ordinary location with the slot's name in a `UserSemantic`
+decoration, which other consumers ignore.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEMANTIC = "gallette."
 DEFAULT_BLOCK = "gallette.default_block"
 ATOMIC_COUNTERS = "gallette.atomic_counters"
 
-# Where resources go: the descriptor set says what kind of unit `Binding` counts.
+# Descriptor sets by the kind of unit that `Binding` counts.
 UBO_SET, SSBO_SET, TEXTURE_SET, IMAGE_SET, ATOMIC_SET = range(5)
 
 VARYING_BUILTINS = {
@@ -77,9 +77,9 @@ num_subgroups:NumSubgroups subgroup_id:SubgroupId subgroup_eq_mask:SubgroupEqMas
 subgroup_ge_mask:SubgroupGeMask subgroup_gt_mask:SubgroupGtMask subgroup_le_mask:SubgroupLeMask
 subgroup_lt_mask:SubgroupLtMask
 """
-"""system values of NIR and the `BuiltIn` each is, by the sign of those that are integers"""
+"""NIR's system values with their `BuiltIn`, by the sign of those that are integers"""
 _ARRAYS = {"TessLevelOuter": 4, "TessLevelInner": 2, "SampleMask": 1}
-"""what is an array of scalars in SPIR-V, and its length"""
+"""built-ins that are arrays of scalars in SPIR-V, with their length"""
 
 
 def _system_builtins() -> dict[str, tuple[str, str, int, int]]:
@@ -95,7 +95,7 @@ def _system_builtins() -> dict[str, tuple[str, str, int, int]]:
 
 
 SYSTEM_BUILTINS = _system_builtins()
-"""by intrinsic: `BuiltIn`, kind, components, length of the array that it is in SPIR-V or 0"""
+"""by intrinsic: `BuiltIn`, kind, components, length of the array in SPIR-V or 0"""
 
 
 def slot_text(slot: IntEnum) -> str:
@@ -104,7 +104,7 @@ def slot_text(slot: IntEnum) -> str:
 
 
 def slot_from_text(text: str, stage: Stage, mode: Mode) -> int | None:
-    """The slot such a string names for an input or output of a stage."""
+    """The slot of such a string, for an input or output of a stage."""
     enum: type[IntEnum] = VaryingSlot
     if stage is Stage.VERTEX and mode == Mode.SHADER_IN:
         enum = VertAttrib

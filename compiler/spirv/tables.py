@@ -1,8 +1,8 @@
-"""Arithmetic: which NIR opcode each instruction of SPIR-V is. Read both ways.
+"""Arithmetic: the NIR opcode of each SPIR-V instruction, for reading and writing.
 
-`OPCODES` says how the writer writes an opcode, and so how the reader reads that instruction; an
-instruction that is read and never written stands in `ALSO_READ`, one on booleans in `ON_BOOLS`, one
-with its sources the other way round in `SWAPPED`. Names without `Op` are of GLSL.std.450.
+`OPCODES` has the instruction that is written for an opcode, and read as that opcode; instructions
+that are read but never written are in `ALSO_READ`, those on booleans in `ON_BOOLS`, those with
+reversed sources in `SWAPPED`. Names without `Op` are of GLSL.std.450.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ CONVERSIONS = _pairs("""
 f2i:OpConvertFToS f2u:OpConvertFToU i2f:OpConvertSToF u2f:OpConvertUToF f2f:OpFConvert
 i2i:OpSConvert u2u:OpUConvert
 """)
-# What SPIR-V has no instruction for, as formulas (nir/builder/formulas.py). `all` and `any` are
+# Opcodes without a SPIR-V instruction, as formulas (nir/builder/formulas.py). `all` and `any` are
 # OpAll and OpAny.
 FORMULAS = """
 slt(a, b): bcsel(flt(a, b), 1.0, 0.0)

@@ -1,12 +1,11 @@
-"""A command stream that keeps what is bound: state objects, parameters, buffers, views.
+"""A pipe context that records bound state: state objects, parameters, buffers, views.
 
-`BindingContext` holds a reference to every resource that is bound, and none after `destroy`. A
-driver reads `self.bound` when it draws. Where it matters to it that something changes, it extends a
-hook:
+`BindingContext` holds a reference to every bound resource, and none after `destroy`. A driver reads
+`self.bound` when it draws. A driver that needs to know about changes overrides a hook:
 
-* `settle`: work it put off must be done now; something is about to change or to be looked at;
-* `rebound`: a state object or parameter was bound that is not the one before;
-* `stage_rebound`: what a shader stage can reach has changed (constants, textures, buffers).
+* `settle`: execute deferred work now, because bound state or contents are changing or being read;
+* `rebound`: another state object or parameter was bound;
+* `stage_rebound`: constants, textures or buffers of a shader stage have changed.
 """
 
 from __future__ import annotations
@@ -46,25 +45,17 @@ __all__ = ["BindingContext"]
 
 State = TypeVar("State")
 
-_TOLD = (
-    "viewports",
-    "scissors",
-    "framebuffer",
-    "sample_mask",
-    "sample_locations",
-    "min_samples",
-)
-"""Parameters that a repeated draw does not need looked at again."""
-
 
 def _replaced(old: tuple[State, ...], start: int, states: Sequence[State]) -> tuple[State, ...]:
-    """`old` with `states` from `start` on; what was never set between them is like the first."""
+    """`old` with `states` from `start` on; slots between them that were never set are like the
+    first.
+    """
     padding = old[:1] * (start - len(old))
     return (*old[:start], *padding, *states, *old[start + len(states) :])
 
 
 class BindingContext(Context):
-    """The part of a command stream that remembers."""
+    """The part of a pipe context that records bindings."""
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
@@ -80,58 +71,57 @@ class BindingContext(Context):
         self.bound.stages = {stage: StageBindings() for stage in Stage}
         self._on_failure: Callable[[Exception], None] | None = None
         self._failure: Exception | None = None
-        self._block = ConstantBuffer(b"")  # the one bound as block 0 last
+        self._block = ConstantBuffer(b"")  # the last buffer bound as block 0
 
     def settle(self) -> None:
-        """Do what was put off: something is about to change, or to be looked at.
+        """Execute deferred work, because bound state or contents are about to change or be read.
 
-        Nothing that fails in it comes out here (see `deferred_failure`).
+        Errors of deferred work are recorded (see `deferred_failure`), not raised here.
         """
 
     def changing(self) -> None:
-        """A binding is about to change, and nothing else: a driver that remembers what its work
-        was given need not settle.
+        """A binding is about to change, and nothing else: a driver whose pending draws hold
+        snapshots of their bindings need not execute them.
         """
         self.settle()
 
     def retargeting(self) -> None:
-        """Another framebuffer is about to be bound (by default the same as `settle`)."""
+        """Another framebuffer is about to be bound (by default, `settle`)."""
         self.settle()
 
     def set_failure_callback(self, callback: Callable[[Exception], None] | None) -> None:
         self._on_failure = callback
 
     def deferred_failure(self, error: Exception) -> None:
-        """Work that was put off failed: somebody hears of it now, or whoever asks for work next."""
+        """Deferred work failed: raise the error now, or record it for the next call that asks for
+        work.
+        """
         if self._on_failure is not None:
             self._on_failure(error)
         elif self._failure is None:
             self._failure = error
 
     def raise_failure(self) -> None:
-        """Before work is done or looked at: what failed before, if nobody has heard of it."""
+        """Raise a recorded error of deferred work, before new work is done or results are read."""
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
 
     def rebound(self) -> None:
-        """What was derived from bound state is stale."""
+        """Discard what was derived from bound state."""
 
     def stage_rebound(self, stage: Stage) -> None:
-        """What was derived from a stage's bindings is stale."""
+        """Discard what was derived from a stage's bindings."""
 
     def _set(self, name: str, value: Any) -> None:
-        """A parameter."""
+        """Bind a parameter."""
         if getattr(self.bound, name) != value:
             self.changing()
-            setattr(self.bound, name, value)
-            self.bound.revision += 1
-            if name not in _TOLD:
-                self.bound.epoch += 1
+            self.bound.set(name, value)
             self.rebound()
 
     def _bind(self, name: str, handle: Handle) -> None:
-        """A state object."""
+        """Bind a state object."""
         if getattr(self.bound, name) is not handle:
             self.changing()
             setattr(self.bound, name, handle)
@@ -146,7 +136,7 @@ class BindingContext(Context):
         self._bind("blend", handle or self._defaults[0])
 
     def delete_blend_state(self, handle: Handle) -> None:
-        """Nothing is held outside the object."""
+        """The handle owns the state, so there is nothing to release."""
 
     def create_rasterizer_state(self, state: RasterizerState) -> Handle:
         return Cso(state)
@@ -155,7 +145,7 @@ class BindingContext(Context):
         self._bind("rasterizer", handle or self._defaults[1])
 
     def delete_rasterizer_state(self, handle: Handle) -> None:
-        """Nothing is held outside the object."""
+        """The handle owns the state, so there is nothing to release."""
 
     def create_depth_stencil_alpha_state(self, state: DepthStencilAlphaState) -> Handle:
         return Cso(state)
@@ -164,10 +154,10 @@ class BindingContext(Context):
         old = self.bound.depth_stencil_alpha
         self._bind("depth_stencil_alpha", handle or self._defaults[2])
         if self.bound.depth_stencil_alpha is not old:
-            self.stage_rebound(Stage.FRAGMENT)  # it holds the alpha test's reference
+            self.stage_rebound(Stage.FRAGMENT)  # it holds the alpha test's reference value
 
     def delete_depth_stencil_alpha_state(self, handle: Handle) -> None:
-        """Nothing is held outside the object."""
+        """The handle owns the state, so there is nothing to release."""
 
     def create_sampler_state(self, state: SamplerState) -> Handle:
         return Cso(state)
@@ -183,7 +173,7 @@ class BindingContext(Context):
         self.rebound()
 
     def delete_sampler_state(self, handle: Handle) -> None:
-        """Nothing is held outside the object."""
+        """The handle owns the state, so there is nothing to release."""
 
     def create_vertex_elements_state(self, elements: tuple[VertexElement, ...]) -> Handle:
         return Cso(tuple(elements))
@@ -192,7 +182,7 @@ class BindingContext(Context):
         self._bind("elements", handle or self._defaults[3])
 
     def delete_vertex_elements_state(self, handle: Handle) -> None:
-        """Nothing is held outside the object."""
+        """The handle owns the state, so there is nothing to release."""
 
     def bind_shader_state(self, stage: Stage, handle: Handle) -> None:
         if self.bound.shaders.get(stage) is not handle:
@@ -256,9 +246,7 @@ class BindingContext(Context):
         if tuple(planes) == self.bound.clip_planes:
             return
         self.changing()
-        self.bound.clip_planes = tuple(planes)
-        self.bound.revision += 1
-        self.bound.epoch += 1
+        self.bound.set("clip_planes", tuple(planes))
         for stage in self.bound.stages:
             self.stage_rebound(stage)
 
@@ -281,30 +269,32 @@ class BindingContext(Context):
             new = ConstantBuffer(None, buffer.bytes_at(offset, size), buffer, offset)
         elif data is not None:
             new = self._block
-            if new.raw is not data:  # several stages are given the same bytes
+            if new.raw is not data:  # the state tracker binds the same bytes to several stages
                 new = self._block = ConstantBuffer(bytes(data))
         bindings = self.bound.stages[stage]
         constants = bindings.constants
         if buffer is None and index == 0 and constants:
             last = constants[0]
-            if last is not None and last.buffer is None:  # what happens before every other draw
+            if last is not None and last.buffer is None:  # most draws change constants
                 constants[0] = new
                 self.stage_rebound(stage)
                 return
         bindings.revision += 1
         if buffer is not None and not index:
-            self.bound.epoch += 1  # a repeated draw brings a block 0 of its own
+            self.bound.epoch += 1  # a repeated draw has its own block 0
         old = constants[index] if index < len(constants) else None
         hold(new.buffer if new else None, old.buffer if old else None)
         store(constants, index, [new])
         self.stage_rebound(stage)
 
     def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
-        """A constant block is about to change; drivers whose work has its own need not settle."""
+        """A constant block is about to change; drivers whose pending draws own a copy override
+        this.
+        """
         self.changing()
 
     def _rebind(self, slots: list[Any], start: int, values: Sequence[Any], name: str) -> None:
-        """Store views or ranges; references follow the resource each names."""
+        """Store views or ranges in slots and update the references to their resources."""
         old = slots[start : start + len(values)]
         for value in values:
             if value is not None:

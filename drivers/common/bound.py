@@ -1,10 +1,11 @@
-"""What is bound to a context: a plain record. State objects are wrapped in a `Cso`, a handle that
-lives exactly as long as the state."""
+"""State bound to a context, as a plain record. State objects are wrapped in a `Cso`, a handle that
+lives as long as the state.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -27,17 +28,26 @@ from gallette.pipe.state import (
     ViewportState,
 )
 
-__all__ = ["COUNTING", "Bound", "ConstantBuffer", "Cso", "StageBindings", "hold", "store"]
+__all__ = [
+    "COUNTING",
+    "PARAMETERS",
+    "Bound",
+    "ConstantBuffer",
+    "Cso",
+    "StageBindings",
+    "hold",
+    "store",
+]
 
 State = TypeVar("State")
 Slot = TypeVar("Slot")
 
 COUNTING = 1 << 48
-"""What a query that counts samples adds to the epoch while it runs."""
+"""Added to the epoch while an occlusion query is active, so that draws are recorded for it."""
 
 
 class Cso(Generic[State]):
-    """A constant state object."""
+    """The handle of a constant state object."""
 
     __slots__ = ("state",)
 
@@ -46,7 +56,7 @@ class Cso(Generic[State]):
 
 
 class ConstantBuffer:
-    """One constant block: bytes copied at the call, or a range of a buffer (one reference held)."""
+    """One constant block: bytes copied by the call, or a range of a buffer (with one reference)."""
 
     __slots__ = ("_data", "buffer", "offset", "raw")
 
@@ -57,14 +67,14 @@ class ConstantBuffer:
         buffer: Resource | None = None,
         offset: int = 0,
     ) -> None:
-        self.raw = raw  # None: it is in a buffer
+        self.raw = raw  # None: the block is in a buffer
         self.buffer = buffer
         self.offset = offset
         self._data = data
 
     @property
     def data(self) -> npt.NDArray[np.uint8]:
-        """The bytes as an array, made when somebody looks."""
+        """The bytes as an array, made when first read."""
         if self._data is None:
             self._data = np.frombuffer(self.raw or b"", np.uint8)
         return self._data
@@ -72,7 +82,9 @@ class ConstantBuffer:
 
 @dataclass(slots=True)
 class StageBindings:
-    """What one shader stage can reach; `revision` tells when, apart from block 0, it was other."""
+    """Bindings of one shader stage; `revision` changes with every binding except constant
+    block 0.
+    """
 
     constants: list[ConstantBuffer | None] = field(default_factory=list)
     samplers: list[Cso[SamplerState] | None] = field(default_factory=list)
@@ -82,18 +94,37 @@ class StageBindings:
     revision: int = 0
 
     def view(self, index: int) -> SamplerView | None:
-        """A texture, if there is one."""
+        """The sampler view of a slot, or None."""
         return self.views[index] if index < len(self.views) else None
 
     def sampler(self, index: int) -> SamplerState | None:
-        """The sampler of a texture, if it has one."""
+        """The sampler state of a slot, or None."""
         cso = self.samplers[index] if index < len(self.samplers) else None
         return None if cso is None else cso.state
 
 
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What a row of the table of parameters says: how draws depend on one."""
+
+    large: bool = False
+    """Keys hold a number that stands for its value."""
+    window: bool = False
+    """Draws that differ in it can still be merged."""
+    in_series: bool = False
+    """The state tracker compares it before it draws a series; otherwise `epoch` tells."""
+
+
+def _row(**says: bool) -> dict[str, Parameter]:
+    return {"parameter": Parameter(**says)}
+
+
 @dataclass(slots=True)
 class Bound:
-    """Everything a draw depends on, apart from the draw itself."""
+    """Everything a draw depends on, apart from the draw itself.
+
+    Each parameter is a row; `PARAMETERS` has them all. Keys of draws follow from it.
+    """
 
     blend: Cso[BlendState]
     rasterizer: Cso[RasterizerState]
@@ -101,28 +132,52 @@ class Bound:
     elements: Cso[tuple[VertexElement, ...]]
     shaders: dict[Any, Any] = field(default_factory=dict)
     stages: dict[Any, StageBindings] = field(default_factory=dict)
-    framebuffer: FramebufferState = field(default_factory=FramebufferState)
-    viewports: tuple[ViewportState, ...] = (ViewportState(),)
-    scissors: tuple[ScissorState, ...] = (ScissorState(),)
-    blend_color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
-    stencil_ref: tuple[int, int] = (0, 0)
-    sample_mask: int = 0xFFFFFFFF
-    min_samples: int = 1
-    sample_locations: tuple[tuple[float, float], ...] = ()
-    clip_planes: tuple[tuple[float, float, float, float], ...] = ()
-    polygon_stipple: tuple[int, ...] = (0xFFFFFFFF,) * 32
+    framebuffer: FramebufferState = field(
+        default_factory=FramebufferState, metadata=_row(large=True, in_series=True)
+    )
+    viewports: tuple[ViewportState, ...] = field(
+        default=(ViewportState(),), metadata=_row(window=True, in_series=True)
+    )
+    scissors: tuple[ScissorState, ...] = field(
+        default=(ScissorState(),), metadata=_row(window=True, in_series=True)
+    )
+    blend_color: tuple[float, float, float, float] = field(default=(0.0,) * 4, metadata=_row())
+    stencil_ref: tuple[int, int] = field(default=(0, 0), metadata=_row())
+    sample_mask: int = field(default=0xFFFFFFFF, metadata=_row(in_series=True))
+    min_samples: int = field(default=1, metadata=_row(in_series=True))
+    sample_locations: tuple[tuple[float, float], ...] = field(
+        default=(), metadata=_row(in_series=True)
+    )
+    clip_planes: tuple[tuple[float, float, float, float], ...] = field(
+        default=(), metadata=_row(large=True)
+    )
+    polygon_stipple: tuple[int, ...] = field(default=(0xFFFFFFFF,) * 32, metadata=_row(large=True))
     vertex_buffers: tuple[VertexBuffer | None, ...] = ()
     stream_targets: tuple[StreamOutputTarget | None, ...] = ()
-    counting_samples: int = 0  # occlusion queries that are running
-    revision: int = 0  # grows with every change of what seldom changes: of parameters
-    epoch: int = 0  # the same, and more: of what those who repeat draws do not look at themselves
+    counting_samples: int = 0  # active occlusion queries
+    revision: int = 0  # changes with every parameter and every state object
+    epoch: int = 0  # changes also with bindings that a repeated draw does not check
+
+    def set(self, name: str, value: Any) -> None:
+        """Another value of a parameter."""
+        setattr(self, name, value)
+        self.revision += 1
+        if not PARAMETERS[name].in_series:
+            self.epoch += 1
 
     def count_samples(self, more: int) -> None:
-        """Some queries begin or end that count samples: draws see how many there are, and nothing
-        else. So what was bound before the last one began is what is bound when it has ended.
+        """Change the number of active occlusion queries.
+
+        Draws depend only on whether one is active, so the epoch returns to its former value when
+        the last query ends.
         """
         self.counting_samples += more
         self.epoch += more * COUNTING
+
+
+PARAMETERS: dict[str, Parameter] = {
+    each.name: each.metadata["parameter"] for each in fields(Bound) if each.metadata
+}
 
 
 def store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -> None:
@@ -134,7 +189,7 @@ def store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -
 
 
 def hold(new: Resource | None, old: Resource | None) -> None:
-    """Take a reference to what becomes bound, give back the one to what was."""
+    """Take a reference to the new resource and release the one to the old."""
     if new is not old:
         if new is not None:
             new.ref()

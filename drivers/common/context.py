@@ -1,7 +1,8 @@
-"""A command stream that runs shaders over lanes; small draws wait for others like them.
+"""A pipe context that runs shaders over lanes in NumPy or compiled code, and defers small draws to
+merge them.
 
-Which code shaders become is the driver's business: its screen brings the compiler. The rest of a
-draw's way is in `draw`, `vertex`, `raster` and `output`.
+The driver's screen provides the shader compiler. The stages of a draw are in `draw`, `vertex`,
+`raster` and `output`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from gallette.pipe.state import (
     DrawInfo,
     StreamOutputInfo,
 )
+from gallette.pipe.taps import is_tapped
 
 from .draw.compute import launch
 from .draw.finding import DrawStates
@@ -50,10 +52,10 @@ __all__ = ["HostContext"]
 
 
 class HostContext(MemoryContext):
-    """A command stream that executes on the host."""
+    """A pipe context that executes on the host."""
 
     screen: HostScreen
-    regroup = True  # draws of several states may change places to be executed together
+    regroup = True  # pending draws with different states may be executed in per-pixel order
 
     def __init__(self, screen: HostScreen) -> None:
         super().__init__(screen)
@@ -63,7 +65,7 @@ class HostContext(MemoryContext):
         self._forgets = debug.is_set("driver:forget")
 
     def watch(self, witness: Witness | None) -> None:
-        """Show the fragments of draws to somebody from now on (one draw at a time)."""
+        """Report the fragments of all following draws to `witness`, which disables merging."""
         self.settle()
         self._states.witness = witness
         self.bound.epoch += 1
@@ -89,7 +91,7 @@ class HostContext(MemoryContext):
         self._joiner.forget(stage)
 
     def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
-        """Draws that wait have their own block 0, but no other."""
+        """Pending draws have a copy of block 0, but not of other blocks."""
         if index or buffer is not None or stage not in MERGED_STAGES:
             self.changing()
 
@@ -132,8 +134,9 @@ class HostContext(MemoryContext):
             self._queue.submit(info)
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
-        """Pending draws hold references to the resources they name, so one with a single reference
-        is free to be written; for others see `draw.copy_on_write`."""
+        """Pending draws hold references to the resources they name, so a resource with a single
+        reference can be written without flushing; for others see `draw.copy_on_write`.
+        """
         assert isinstance(resource, HostResource)
         if resource.refcount > 1 and not self._queue.may_map(resource, flags):
             self.settle()
@@ -148,7 +151,9 @@ class HostContext(MemoryContext):
 
     @property
     def _maps_plainly(self) -> bool:
-        """Whoever touches resources here asks what draws that wait need of them."""
+        """Whether transfers of this class check what pending draws read before they map a
+        resource.
+        """
         return type(self).transfer_map is HostContext.transfer_map
 
     def generate_mipmap(
@@ -184,7 +189,9 @@ class HostContext(MemoryContext):
     def buffer_subdata(
         self, resource: Resource, offset: int, data: bytes | memoryview | npt.NDArray[np.uint8]
     ) -> None:
-        """The same as mapping it, quicker: small buffers are written between small draws."""
+        """Write a small buffer faster than by mapping it, since applications do so between small
+        draws.
+        """
         end = offset + len(data)
         if not self._maps_plainly or not 0 <= offset < end <= resource.desc.width:
             super().buffer_subdata(resource, offset, data)
@@ -219,14 +226,16 @@ class HostContext(MemoryContext):
         return self._queue.taps
 
     def prepared_draw(self, info: DrawInfo) -> PreparedDraw | None:
-        if self._forgets or type(self).draw_vbo is not HostContext.draw_vbo:
-            return None  # the driver wants to see each
+        if type(self).draw_vbo is not HostContext.draw_vbo or self._forgets:
+            return None  # the driver overrides draw_vbo, so it must be called for each draw
         return self._queue.prepared(info)
 
     def draw_series(self, series: Series) -> int:
+        if is_tapped(self, "draw_vbo"):
+            return 0
         done = 0
         while done < len(series):
-            if self._failure is not None or self._condition is not None or self._observed:
+            if self._failure is not None or self._condition is not None:
                 break
             more, full = self._queue.extend(series, done)
             done += more
@@ -235,11 +244,6 @@ class HostContext(MemoryContext):
             elif not more:
                 break
         return done
-
-    @property
-    def _observed(self) -> bool:
-        """An observer wants to see each draw."""
-        return "draw_vbo" in self.__dict__
 
     def destroy(self) -> None:
         self.settle()

@@ -1,8 +1,9 @@
-"""Where shaders meet the fixed functions: the lanes they run over and the units they call.
+"""The interface between shaders and fixed function: lanes, and the units that shaders call.
 
-Lanes are vertices or fragments; a *value* is a float32, int32, uint32 or bool array: one component
+Lanes are vertices or fragments. A *value* is a float32, int32, uint32 or bool array: one component
 for all lanes of a chunk, or a scalar (shape `()`) when it is the same for every lane. Values are
-"raw": a flat integer varying travels as the same 32 bits in a float32 array and is viewed back.
+"raw": an integer varying is passed as the same 32 bits in a float32 array and viewed as integers by
+its reader.
 """
 
 from __future__ import annotations
@@ -61,13 +62,13 @@ SYSTEM_VALUES = (
     "last_depth",
     "last_stencil",
 )
-"""What `Lanes.system` may be asked for: a driver's shaders read `load_` and one of these."""
+"""Names that `Lanes.system` accepts: shaders read them with intrinsics `load_` plus a name."""
 
 HELD_DEPTH = -1
-"""In the place of a colour buffer's number: what the depth and stencil buffer holds."""
+"""In place of a colour buffer's index: the values in the depth and stencil buffer."""
 
 BARYCENTRICS = ("pixel", "centroid", "sample", "at_offset", "at_sample")
-"""Where a fragment's inputs may be wanted."""
+"""The positions at which a shader may interpolate a fragment's inputs."""
 
 Value = npt.NDArray[Any]
 
@@ -145,7 +146,7 @@ class ImageUnit(Protocol):
 
 @dataclass(slots=True)
 class ShaderResources:
-    """What one stage can reach during one draw."""
+    """The resources bound to one stage for one draw."""
 
     constants: list[npt.NDArray[np.uint8] | None] = field(default_factory=list)  # bytes by block
     textures: list[TextureUnit | None] = field(default_factory=list)  # by texture index
@@ -153,11 +154,11 @@ class ShaderResources:
     buffers: list[npt.NDArray[np.uint8] | None] = field(default_factory=list)  # SSBO bytes
     clip_planes: Sequence[tuple[float, float, float, float]] = ()
     alpha_ref: float = 0.0
-    work: Work = field(default_factory=Work)  # what the draw may still do
+    work: Work = field(default_factory=Work)  # the work this draw may still do
 
 
 class VertexLanes(Protocol):
-    """The inputs of the vertex shader for one chunk of lanes ."""
+    """The inputs of the vertex shader for one chunk of lanes."""
 
     count: int
 
@@ -200,7 +201,7 @@ class ControlLanes(Protocol):
     def corner_at(
         self, slot: int, component: int, index: Value, lanes: npt.NDArray[Any] | None
     ) -> Value:
-        """The same for a vertex number that differs between the (selected) lanes."""
+        """A varying of a vertex whose number differs between the (selected) lanes."""
         ...
 
     def system(self, name: str) -> Value:
@@ -220,7 +221,9 @@ class EvaluationLanes(Protocol):
     def corner_at(
         self, slot: int, component: int, index: Value, lanes: npt.NDArray[Any] | None
     ) -> Value:
-        """The same for a vertex number that differs between the (selected) lanes."""
+        """A per-vertex value of the patch, of a vertex whose number differs between the (selected)
+        lanes.
+        """
         ...
 
     def patch(self, slot: int, component: int) -> Value:
@@ -270,8 +273,9 @@ class FragmentLanes(Protocol):
         ...
 
     def identities(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64] | None]:
-        """What `primitive_id` says of every lane, or of runs of lanes of these lengths (of no
-        length: one for all lanes)."""
+        """The `primitive_id` of every lane, or of runs of lanes with these lengths (without
+        lengths: one for all lanes).
+        """
         ...
 
 
@@ -283,7 +287,7 @@ class ComputeLanes(Protocol):
     shared: npt.NDArray[np.uint8]  # the workgroups' memory, one after the other
     shared_base: npt.NDArray[np.int32]  # by lane: where its workgroup's memory starts
     shared_size: int  # bytes of one workgroup's
-    shared_view: Any  # what a driver keeps of the above, None at first
+    shared_view: Any  # a driver's cached view of the above, None at first
 
     def system(self, name: str, component: int = 0) -> Value:
         """`global_invocation_id`, `local_invocation_index`, `num_workgroups`, ..."""

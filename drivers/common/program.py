@@ -1,17 +1,17 @@
-"""What the draw room may rely on: compiled programs, their facts, and how to run them.
+"""The interface of compiled shader programs: their facts, and how the draw code runs them.
 
-A `Program` is one shader variant as generated NumPy code. The way of one draw:
+A `Program` is the generated code of one shader variant. A draw uses it in three steps:
 
-1. `facts = program.facts` says, before anything runs, which inputs will be asked for, which
-   outputs will come, and whether 2x2 quads are needed (`facts.needs_quads(resources)`).
-2. `bound = program.bind(resources)` fixes the constants and textures of the draw (microseconds).
-3. `bound.vertex(lanes)` or `bound.fragment(lanes)` runs one chunk of at most
-   `facts.chunk_lanes` lanes (more is legal, only slower). Chunks are independent: they may run in
-   any order and in several threads at once.
+1. `facts = program.facts` says, before anything runs, which inputs the program reads, which outputs
+   it writes, and whether it needs 2x2 quads (`facts.needs_quads(resources)`).
+2. `bound = program.bind(resources)` binds the constants and textures of the draw (microseconds).
+3. `bound.vertex(lanes)` or `bound.fragment(lanes)` runs one chunk of at most `facts.chunk_lanes`
+   lanes (more is allowed, but slower). Chunks are independent: they may run in any order and in
+   several threads at once.
 
-Values that come back are *read-only*: they may alias the inputs, a constant or each other, and
-have shape `(lanes.count,)`, or `()` when every lane has the same value. Raw 32-bit integers travel
-as `int32`/`uint32` arrays; a consumer that wants other bits uses `.view`.
+Returned values are *read-only*: they may alias the inputs, a constant or each other, and have shape
+`(lanes.count,)`, or `()` when every lane has the same value. Raw 32-bit integers are `int32` or
+`uint32` arrays; a reader that needs other bits uses `.view`.
 """
 
 from __future__ import annotations
@@ -59,9 +59,10 @@ __all__ = [
 ]
 
 LONGEST_BLOCK = 1 << 16
-"""Bytes from a constant block's beginning that code may read without looking how long the block is:
-binding puts zeros behind a shorter one. That is GL_MAX_UNIFORM_BLOCK_SIZE; SPIR-V may name places
-far beyond, which are read with a check."""
+"""Bytes at the beginning of a constant block that code may read without a bounds check, because
+binding pads shorter blocks with zeros. It is GL_MAX_UNIFORM_BLOCK_SIZE; SPIR-V may access offsets
+far beyond, which are read with a check.
+"""
 
 Outputs = dict[int, list[Value | None]]
 """By slot (VaryingSlot or FragResult): four components, None where the shader writes nothing."""
@@ -91,32 +92,32 @@ class InputUse:
 
 
 HELD_TESTED = frozenset({"last_depth", "last_stencil"})
-"""System values that are what the tests' buffer holds."""
+"""System values read from the depth and stencil buffer."""
 HELD = frozenset({"output"}) | HELD_TESTED
-"""System values that are what the framebuffer holds: they change with each fragment of a pixel."""
+"""System values read from the framebuffer, which change with each fragment of a pixel."""
 PER_SAMPLE = frozenset({"sample_id", "sample_pos"}) | HELD
-"""System values that a fragment shader has for each sample: it is run for each, then."""
+"""System values that differ between samples, so that a fragment shader runs once per sample."""
 
 
 MOST_LOCALS = 1 << 26
-"""Numbers in the local arrays of all lanes of a chunk: 256 MiB."""
+"""The limit of numbers in the local arrays of all lanes of a chunk: 256 MiB."""
 
 _LEAST_LANES = 64
 
 
 def lanes_with_room(lanes: int, numbers: int) -> int:
-    """The lanes of a chunk, at most so many, each of which has that many numbers in arrays."""
+    """The lanes of a chunk, at most `lanes`, if each has `numbers` numbers in local arrays."""
     return max(_LEAST_LANES, min(lanes, MOST_LOCALS // max(1, numbers) & ~3))
 
 
 def textures_from(first: int) -> range:
-    """What a dynamic index may name: any unit, or (FIRST_HANDLE stands for all) any handle."""
+    """The units a dynamic index may select: all of them, or (from FIRST_HANDLE on) any handle."""
     return range(FIRST_HANDLE + 1 if first >= FIRST_HANDLE else FIRST_HANDLE)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramFacts:
-    """What can be known about a program without running it."""
+    """What is known about a program without running it."""
 
     stage: str  # "vertex", "tess_ctrl", "tess_eval", "geometry" or "fragment"
     inputs: frozenset[InputUse]
@@ -133,16 +134,16 @@ class ProgramFacts:
     early_fragment_tests: bool  # `layout(early_fragment_tests) in`
     uses_sample_shading: bool  # reads gl_SampleID or `sample` inputs: one run per sample
     chunk_lanes: int  # the chunk size that fits the cache
-    in_order: bool = False  # fragments of a pixel are shaded one after the other: they can tell
-    post_depth_coverage: bool = False  # gl_SampleMaskIn is what early tests left
+    in_order: bool = False  # fragments of a pixel are shaded in order
+    post_depth_coverage: bool = False  # gl_SampleMaskIn is the coverage after early tests
 
     @property
     def is_empty(self) -> bool:
-        """Running it would change nothing: no outputs, no discard, no side effects."""
+        """Whether running it has no effect: no outputs, no discard, no side effects."""
         return not (self.outputs or self.uses_discard or self.has_side_effects)
 
     def needs_quads(self, resources: ShaderResources) -> bool:
-        """Must fragments come as whole 2x2 quads (helpers included) with these textures bound?"""
+        """Whether fragments must come as whole 2x2 quads (with helpers) for these textures."""
         units = resources.textures
         if self.uses_derivatives:
             return True
@@ -207,7 +208,7 @@ class Program(Protocol):
     code: str  # the generated Python source, for `explain`
 
     def bind(self, resources: ShaderResources) -> BoundProgram:
-        """Fix the resources of a draw. They must not change while the result is in use."""
+        """Bind the resources of a draw, which must not change while the result is in use."""
         ...
 
 
@@ -217,4 +218,4 @@ def as_lanes(value: Value, count: int) -> npt.NDArray[Any]:
 
 
 DriverShader: TypeAlias = "ShaderObject[VariantKey, Program]"
-"""A shader of a driver whose code answers to the protocols above."""
+"""A shader of a driver whose code implements the protocols above."""

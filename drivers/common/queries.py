@@ -1,8 +1,8 @@
-"""Queries: differences between the context's running counters, and conditional rendering.
+"""Queries, as differences between the context's counters, and conditional rendering.
 
-A query is two moments: snapshots of `Counters`, or what tells as much. Where draws are executed
-together later, in another order perhaps, a `Tally` tells what each of them counted, from which
-`Mark`s between them know what a snapshot would have held.
+A query records two moments: snapshots of `Counters`, or something equivalent. When draws are merged
+or reordered, a `Tally` records what each of them counted, and a `Mark` between two draws derives
+from it what a snapshot there would have held.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STREAMS = 4
 
 @dataclass(slots=True)
 class StreamCounters:
-    """Primitives of one vertex stream: all, those captured, those there was no room for."""
+    """Primitives of one vertex stream: all, those captured, and those that did not fit."""
 
     generated: int = 0
     emitted: int = 0
@@ -47,21 +47,21 @@ class StreamCounters:
 
 
 class Apart(Protocol):
-    """Somebody who counts for himself."""
+    """A component that counts samples itself until it is asked, such as compiled code."""
 
     @property
     def samples_passed(self) -> int:
-        """How many samples have passed that he has not told of."""
+        """The samples that have passed since its last report."""
         ...
 
     def tell(self, counters: Counters) -> None:
-        """Add what was counted, and begin anew."""
+        """Add its counts to the counters and reset them."""
         ...
 
 
 @dataclass(slots=True)
 class Counters:
-    """What has happened in a context so far."""
+    """What has been counted in a context so far."""
 
     streams: tuple[StreamCounters, ...] = field(
         default_factory=lambda: tuple(StreamCounters() for _ in range(STREAMS))
@@ -79,11 +79,11 @@ class Counters:
     fs_invocations: int = 0
     cs_invocations: int = 0
     nanoseconds: int = 0
-    tally: Tally | None = field(default=None, init=False, compare=False)  # while somebody asks
+    tally: Tally | None = field(default=None, init=False, compare=False)  # while a query needs it
     apart: list[Apart] = field(default_factory=list, init=False, compare=False)
 
     def moment(self, only_samples: bool) -> Moment:
-        """What has been counted by now; perhaps only the samples that passed."""
+        """The current counts, perhaps only of the samples that passed."""
         if not only_samples:
             return self.snapshot()
         passed = self.samples_passed
@@ -92,12 +92,12 @@ class Counters:
         return Samples(passed)
 
     def gather(self) -> None:
-        """Have those who count for themselves tell what they have counted."""
+        """Collect the counts of components that count themselves."""
         for other in self.apart:
             other.tell(self)
 
     def snapshot(self) -> Counters:
-        """A copy, stamped with the time."""
+        """A copy with the current time."""
         self.gather()
         streams = [StreamCounters(s.generated, s.emitted, s.unwritten) for s in self.streams]
         copy = Counters(tuple(streams), *_NUMBERS(self))
@@ -105,7 +105,7 @@ class Counters:
         return copy
 
     def restore(self, before: Counters) -> None:
-        """Count as if nothing had happened since a snapshot."""
+        """Reset the counts to a snapshot."""
         self.gather()
         for name in _NAMES:
             setattr(self, name, getattr(before, name))
@@ -115,11 +115,11 @@ Ints = npt.NDArray[np.int64]
 
 
 class Moment(Protocol):
-    """What most queries ask of a moment; those of statistics ask for whole snapshots."""
+    """What most queries read of a moment; pipeline statistics need whole snapshots."""
 
     @property
     def samples_passed(self) -> int:
-        """How many samples had passed."""
+        """The samples that had passed."""
         ...
 
     @property
@@ -129,13 +129,13 @@ class Moment(Protocol):
 
     @property
     def nanoseconds(self) -> int:
-        """When it was."""
+        """The time of the moment."""
         ...
 
 
 @dataclass(slots=True, eq=False)
 class Samples:
-    """A moment where nobody asks for anything else."""
+    """A moment of which only the samples are read."""
 
     samples_passed: int
     streams: tuple[StreamCounters, ...] = ()
@@ -143,14 +143,14 @@ class Samples:
 
 
 class Mark:
-    """A moment behind so many of the draws that wait: known when they have been executed."""
+    """A moment after a number of pending draws, known when these have been executed."""
 
     __slots__ = ("draws", "moments", "samples_passed")
 
     def __init__(self, draws: int) -> None:
         self.draws = draws
         self.samples_passed = 0
-        self.moments: Moments | None = None  # when they have been
+        self.moments: Moments | None = None  # set when the draws have been executed
 
     @property
     def streams(self) -> tuple[StreamCounters, ...]:
@@ -159,24 +159,25 @@ class Mark:
 
     @property
     def nanoseconds(self) -> int:
-        """When it would have been: each draw took as long as the others."""
+        """The estimated time of the moment, with equal times for all draws."""
         return 0 if self.moments is None else self.moments.nanoseconds(self.draws)
 
 
 class Tally:
-    """What each of some draws counted: samples that passed, primitives of the first stream."""
+    """What each of several draws counted: samples that passed, primitives of the first stream."""
 
     __slots__ = ("_whose", "first", "primitives", "samples")
 
     def __init__(self, draws: int) -> None:
         self.samples = np.zeros(draws, np.int64)
         self.primitives = np.zeros(draws, np.int64)
-        self.first = 0  # the number of the draw that others call 0
+        self.first = 0  # the number of the draw that reporters call 0
         self._whose: Ints | int | None = None
 
     def whose(self, numbers: Sequence[int] | npt.NDArray[Any] | int | None) -> None:
-        """What comes now identifies its draws by their places here (None: by their numbers), or all
-        of it is of one draw."""
+        """Set how the following counts identify draws: by index into `numbers`, by draw number
+        (None), or all as one draw.
+        """
         if numbers is None or isinstance(numbers, int):
             self._whose = numbers
         else:
@@ -196,16 +197,16 @@ class Tally:
             counts += np.bincount(draws, weights, len(counts)).astype(np.int64)
 
     def pass_samples(self, draws: npt.NDArray[Any], weights: Ints | None = None) -> None:
-        """Samples passed (so many at once), of these draws."""
+        """Count samples that passed, per draw (with weights: several at once)."""
         self._add(self.samples, draws, weights)
 
     def generate(self, draws: npt.NDArray[Any]) -> None:
-        """Primitives were made, of these draws."""
+        """Count generated primitives, per draw."""
         self._add(self.primitives, draws)
 
 
 class Moments:
-    """What marks between draws tell when those have been executed."""
+    """The counts at the marks between draws, once those have been executed."""
 
     __slots__ = ("_after", "_before", "_counters", "_draws", "_marks", "_primitives", "_tally")
 
@@ -215,7 +216,7 @@ class Moments:
         self._tally: Tally | None = Tally(draws)
         counters.tally = self._tally
         self._after = 0  # nanoseconds
-        self._primitives: dict[int, int] = {}  # by how many draws come before
+        self._primitives: dict[int, int] = {}  # by the number of preceding draws
 
     def end(self) -> None:
         """The draws have been executed, or some of them."""
@@ -231,24 +232,24 @@ class Moments:
         samples = np.cumsum(tally.samples) + self._before.samples_passed
         for mark, passed in zip(marks, samples[last].tolist(), strict=True):
             mark.moments, mark.samples_passed = self, passed
-        # What no query asked for was not counted one by one, and what is counted is never less.
+        # Counts that no query needs were not recorded per draw; a total never decreases.
         counters.samples_passed = int(samples[-1])
 
     def streams(self, draws: int) -> tuple[StreamCounters, ...]:
-        """The primitives of each stream, behind so many draws."""
+        """The primitives of each stream after `draws` draws."""
         first, *others = self._before.streams
         generated = first.generated + self._primitives[draws]
         return (StreamCounters(generated, first.emitted, first.unwritten), *others)
 
     def nanoseconds(self, draws: int) -> int:
-        """When so many draws would have been made, if each took as long as the others."""
+        """The estimated time after `draws` draws, with equal times for all."""
         before = self._before.nanoseconds
         return before + (self._after - before) * draws // self._draws
 
 
 _NAMES = [f.name for f in fields(Counters) if f.init]
 _NUMBERS = operator.attrgetter(*[n for n in _NAMES if n not in ("streams", "nanoseconds")])
-"""All that are counted, in the order in which they are declared; the time is the last of them."""
+"""All counters in the order of their declaration; the time is the last one."""
 
 _STATISTICS = {
     "ia_vertices": "ia_vertices",
@@ -280,7 +281,7 @@ class Query:
         self.counts_samples = self.type in _OCCLUSION
 
     def change(self, begins: bool, moment: Moment) -> None:
-        """It begins or ends at that moment."""
+        """Begin or end the query at that moment."""
         self.active = begins
         if begins:
             self.begin, self.end = moment, None
@@ -288,7 +289,7 @@ class Query:
             self.end = moment
 
     def result(self) -> int | dict[str, int]:
-        """The finished query's answer; 0 if it never ran."""
+        """The result of a finished query; 0 if it was never begun."""
         end = self.end
         if end is None:
             return dict.fromkeys(_STATISTICS, 0) if self.type in _STATS else 0

@@ -1,4 +1,4 @@
-"""A device that runs shaders over lanes: what drivers built on the shared parts can do."""
+"""A screen that runs shaders over lanes: the caps of drivers built on the shared code."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ __all__ = ["HostScreen"]
 
 
 class HostScreen(MemoryScreen):
-    """What the screens have in common; a driver brings the compiler of its shaders."""
+    """What screens have in common; a driver brings its shader compiler."""
 
     counts_draws = False
-    """Of draws executed together the driver can tell what each of them counted."""
+    """Whether the driver counts per draw when draws are executed together."""
     user_memory = False
-    """Nothing reads behind the end of a buffer, where an application's memory may end."""
+    """Whether vertex fetch stays inside a buffer, so that the application's memory can be used
+    directly.
+    """
 
     def __init__(
         self,

@@ -1,6 +1,7 @@
-"""Threads that share a draw: neither compiled code nor NumPy on long arrays holds Python's lock.
+"""Threads that execute one draw, since compiled code and NumPy on long arrays release Python's
+lock.
 
-What they do is put together in order, so that nobody can tell how many there were.
+Results are combined in order, so that they do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ Result = TypeVar("Result")
 
 @functools.cache
 def thread_count(unless_told: int = 0) -> int:
-    """How many threads share a draw: GALLETTE_THREADS; without it so many (0: processors)."""
+    """How many threads execute a draw: GALLETTE_THREADS, else `unless_told` (0: one per
+    processor).
+    """
     given = os.environ.get("GALLETTE_THREADS", "")
     if given.isdigit() and int(given):
         return int(given)
@@ -32,8 +35,9 @@ def thread_count(unless_told: int = 0) -> int:
 
 
 class _Pool(ThreadPoolExecutor):
-    """A pool that may have fewer threads than it wants: without memory for the stack of another
-    one, jobs wait for those there are. Whoever submits takes back what nobody has begun."""
+    """A pool that works with fewer threads if the system cannot allocate a stack for another: jobs
+    queue for the existing threads, and the submitter takes back jobs that have not started.
+    """
 
     def _adjust_thread_count(self) -> None:
         with contextlib.suppress(RuntimeError):
@@ -48,9 +52,9 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 def run_all(jobs: Sequence[Callable[[], None]], stop: Callable[[BaseException], None]) -> None:
     """Run jobs at once, the first in this thread.
 
-    The jobs share what there is to do, so one that has not begun when the first is done would find
-    nothing left: it is called off instead of waited for. The others are always waited for, because
-    they use the caller's memory; where this thread is interrupted, `stop` tells them to end soon.
+    The jobs draw from shared work, so a job that has not started when the first one is done would
+    find none: it is cancelled. Running jobs are always awaited, because they use the caller's
+    memory; if this thread is interrupted, `stop` makes them end soon.
     """
     pool = _pool(thread_count())
     others = [pool.submit(job) for job in jobs[1:]]
@@ -62,7 +66,7 @@ def run_all(jobs: Sequence[Callable[[], None]], stop: Callable[[BaseException], 
 
 
 def _wait_for(job: Future[None], stop: Callable[[BaseException], None]) -> None:
-    """Wait for the end of a job that has begun, whatever interrupts this thread."""
+    """Wait for the end of a running job, whatever interrupts this thread."""
     interrupted: BaseException | None = None
     while not job.cancel() and not job.done():
         try:
@@ -79,9 +83,9 @@ def _wait_for(job: Future[None], stop: Callable[[BaseException], None]) -> None:
 def in_order(
     work: Callable[[Item], Result], items: Iterable[Item], threads: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Every item with its result, in order; the work is done by several threads, this one too.
+    """Map `work` over items on several threads, including this one; yields results in order.
 
-    The others are at most twice their number of items ahead, which bounds what is kept.
+    The other threads run at most twice their number of items ahead, which bounds memory.
     """
     if threads < 2:
         for item in items:
@@ -97,7 +101,7 @@ def in_order(
             if not ahead:
                 return
             item, future = ahead.popleft()
-            # Nobody has begun with it yet: it is quicker done than waited for.
+            # The job has not started: running it here is faster than waiting.
             result = work(item) if future.cancel() else future.result()
             yield item, result
     finally:

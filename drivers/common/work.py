@@ -1,15 +1,15 @@
-"""The work a draw or a dispatch may do: nothing runs for ever, whatever counts a call names.
+"""Limits of the work of a draw or dispatch, so that every call ends, whatever counts it names.
 
-There are two bounds, and past either of them a `ShaderBudgetError` ends the draw; the context that
-made it is lost.
+There are two limits, and exceeding either raises a `ShaderBudgetError`; the context that made the
+call is lost.
 
-* A count of work, in units of about a nanosecond each: vertices and invocations, primitives, shaded
-  fragments, rounds of loops. It is deterministic, and what is known beforehand is counted
-  beforehand, so that a launch of 2^48 invocations fails at once.
-* A clock, because how long a unit takes depends on the shader and the machine. `spend` looks at it,
-  and whatever scales with a draw calls `spend` at least every few milliseconds: between parts of a
-  draw, between chunks of lanes, in every round of a loop in NumPy. Machine code calls `grant` when
-  it has used up the units it was last granted.
+* A count of work, in units of about a nanosecond: vertices and invocations, primitives, shaded
+  fragments, loop iterations. It is deterministic, and known work is counted in advance, so that a
+  launch of 2^48 invocations fails at once.
+* A clock, because how long a unit takes depends on the shader and the machine. `spend` reads it,
+  and all code that scales with a draw calls `spend` at least every few milliseconds: between parts
+  of a draw, between chunks of lanes, in every iteration of a loop in NumPy. Machine code calls
+  `grant` when it has used up the units it was granted.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ __all__ = [
 LANE = 64  # an invocation of a vertex, tessellation, geometry or compute shader
 PRIMITIVE = 256
 FRAGMENT = 8
-_ROUND = 4096  # what a round of a loop costs besides its lanes
+_ROUND = 4096  # the cost of a loop iteration besides its lanes
 
 GRANT = 1 << 24
 """Units that machine code may spend before it asks again: some 5 to 50 milliseconds."""
 
 _MERGED = 6
-"""Times what one draw may do that all draws merged into one may do. Each of them is legal if it
-keeps within its own limit, but an endless loop in hundreds of them has to end within a minute.
+"""How many times the limit of one draw a merged draw may spend.
+
+Each of its draws is legal within its own limit, but an endless loop in hundreds of them has to end
+within a minute.
 """
 
 DEFAULT_BUDGET = 1 << 36
@@ -49,30 +51,30 @@ DEFAULT_TIME_LIMIT = 10.0
 
 
 class ShaderBudgetError(ResetError):
-    """A draw or dispatch went past its budget; the context that made it is to be reset."""
+    """A draw or dispatch exceeded its limits; its context is lost."""
 
 
 class Work:
-    """What the draw that runs may still do."""
+    """What the current draw may still do."""
 
     __slots__ = ("_deadline", "_seconds", "callback", "left", "limit", "time_limit")
     _excluded: ClassVar[float] = 0.0
-    """Seconds of this process that count for no draw."""
+    """Seconds of this process that are not charged to draws."""
 
     def __init__(self, limit: int = DEFAULT_BUDGET, time_limit: float = DEFAULT_TIME_LIMIT) -> None:
         self.limit, self.time_limit = limit, time_limit
-        self.callback: Any = None  # through which machine code calls `grant`, once there is some
+        self.callback: Any = None  # the callback of machine code for `grant`, once it exists
         self.begin()
 
     def begin(self, merged: bool = False) -> None:
-        """A new draw or dispatch begins, or several draws that are merged into one."""
+        """Begin a new draw or dispatch, or several merged draws."""
         share = _MERGED if merged else 1
         self.left = self.limit * share
         self._seconds = self.time_limit * share
-        self._deadline = 0.0  # the clock starts when it is first looked at
+        self._deadline = 0.0  # the clock starts when it is first read
 
     def spend(self, units: int) -> None:
-        """Some work is done, or about to be."""
+        """Charge work that is done, or about to be."""
         self.left -= units
         if self.left < 0:
             raise ShaderBudgetError(
@@ -91,14 +93,14 @@ class Work:
 
     @staticmethod
     def exclude(seconds: float) -> None:
-        """So long a draw waited for its code, which is no work of the draw's."""
+        """Do not charge the time that a draw waited for compilation."""
         Work._excluded += seconds
 
     def round(self, lanes: int) -> None:
-        """Another round of a loop of a shader, for so many lanes."""
+        """Charge another iteration of a shader's loop, for so many lanes."""
         self.spend(_ROUND + lanes)
 
     def grant(self) -> int:
-        """Pay for the units that machine code has spent, and grant it more."""
+        """Charge the units that machine code has spent, and grant it more."""
         self.spend(GRANT)
         return GRANT

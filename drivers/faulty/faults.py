@@ -1,7 +1,7 @@
-"""The mistakes: each changes one piece of what a draw, clear or blit is given.
+"""The mistakes: each changes one piece of the state or arguments of a draw, clear or blit.
 
-A fault names the piece (`on`) and a function that gives back the wrong one, or None where the
-mistake makes no difference: a wrong blend factor needs blending.
+A fault names the piece (`on`) and a function that returns a wrong one, or None where the mistake
+would make no difference: a wrong blend factor needs blending.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def culls_wrong_side(state: RasterizerState) -> Any:
 
 @_fault("rasterizer")
 def culls_unasked(state: RasterizerState) -> Any:
-    """Back faces are culled although nobody asked."""
+    """Back faces are culled although culling is disabled."""
     return _changed(state, cull_face=CullFace.BACK)
 
 

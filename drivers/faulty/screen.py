@@ -1,4 +1,4 @@
-"""The wrapper: forwards everything, and spoils one piece around the draws it is meant for."""
+"""The wrapper: forwards every call, and changes one piece of state around the selected draws."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from gallette.compiler.errors import InputError
-from gallette.pipe.derive import Call, completed
+from gallette.pipe.derived_methods import Call, complete_class
 from gallette.pipe.interface import Context, Screen
 from gallette.pipe.loader import create_screen as create_inner
 
@@ -15,7 +15,7 @@ from .faults import FAULTS, Fault
 
 __all__ = ["FaultyContext", "FaultyScreen", "create_screen"]
 
-# Which call sets a piece of state, and (for state objects) what it is made with.
+# The call that sets a piece of state, and (for state objects) the call that creates it.
 _OBJECTS = {
     "blend": "blend_state",
     "rasterizer": "rasterizer_state",
@@ -37,14 +37,14 @@ def _forward(call: Call) -> Callable[..., Any]:
 
 
 class FaultyContextBase(Context):
-    """A context that makes one mistake. `spoiled` lists the draws it was made in, from 1."""
+    """A context that makes one mistake. `spoiled` lists the draws with the mistake, from 1."""
 
     def __init__(self, screen: Screen, inner: Context, fault: Fault, only: int) -> None:
         self.screen, self.inner, self.fault, self.only = screen, inner, fault, only
         self.number = 0
         self.spoiled: list[int] = []
         self._made: dict[tuple[str, int], Any] = {}
-        self._alive: list[Any] = []  # identities must not come back
+        self._alive: list[Any] = []  # kept alive, so that their identities are not reused
         self._bound: dict[str, tuple[Any, ...]] = {}
 
     @property
@@ -52,7 +52,7 @@ class FaultyContextBase(Context):
         return self.inner.variant_log
 
     def __getattr__(self, name: str) -> Any:
-        """What a driver offers beyond the interface is its own business."""
+        """Forward what a driver offers beyond the interface."""
         return getattr(self.inner, name)
 
     def _seen(self, name: str, args: tuple[Any, ...], result: Any) -> None:
@@ -94,7 +94,9 @@ class FaultyContextBase(Context):
 
     @contextmanager
     def _mistake(self) -> Iterator[bool]:
-        """Around a call that draws: is it one to be spoiled? State is, and is mended after it."""
+        """Around a call that draws: apply the mistake to the state if the draw is selected, and
+        undo it after.
+        """
         self.number += 1
         now = self.only in (0, self.number)
         mend: list[Callable[[], Any]] = []
@@ -161,7 +163,7 @@ class FaultyContextBase(Context):
 
 
 class FaultyScreenBase(Screen):
-    """A device whose contexts make a mistake."""
+    """A screen whose contexts make a mistake."""
 
     def __init__(self, inner: Screen, fault: Fault, only: int) -> None:
         self.inner, self.fault, self.only = inner, fault, only
@@ -176,15 +178,17 @@ class FaultyScreenBase(Screen):
         return f"{self.inner.name} with a deliberate mistake ({self.fault.name})"
 
     def _seen(self, name: str, args: tuple[Any, ...], result: Any) -> None:
-        """Nothing to remember of a screen."""
+        """Nothing to record for a screen."""
 
     def __getattr__(self, name: str) -> Any:
-        """What a driver offers beyond the interface is its own business."""
+        """Forward what a driver offers beyond the interface."""
         return getattr(self.inner, name)
 
 
-FaultyContext = completed("FaultyContext", FaultyContextBase, Context, _forward, everything=True)
-FaultyScreen = completed("FaultyScreen", FaultyScreenBase, Screen, _forward)
+FaultyContext = complete_class(
+    "FaultyContext", FaultyContextBase, Context, _forward, everything=True
+)
+FaultyScreen = complete_class("FaultyScreen", FaultyScreenBase, Screen, _forward)
 
 
 def create_screen(inner: str = "half_pixel", **options: Any) -> Screen:

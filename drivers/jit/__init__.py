@@ -1,8 +1,8 @@
-"""jit: a driver that makes machine code of shaders, with LLVM.
+"""jit: a driver that compiles shaders to machine code with LLVM.
 
-Its rooms: `llvm` (IR as text, machine code, the disk cache), `shader` (NIR to LLVM IR), `program`
-(compiled shaders as the shared draw room calls them), `screen`. Everything about drawing that is
-not code comes from `drivers.common`.
+Its packages: `llvm` (IR as text, code generation, the cache of object files), `shader` (NIR to LLVM
+IR), `program` (compiled shaders as programs of the shared draw code), `screen`. Everything about
+drawing that is not code comes from `drivers.common`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How machine code calls Python: for texture operations, images, vertices by a moving number, and
-to ask whether it may go on.
+"""Calls from machine code to Python: for texture operations, images, vertices with a dynamic index,
+and for more work units.
 
-A call site describes itself (`chunk.TextureSite` and friends). Arguments lie in the call area, a
-row of lanes each, the first row saying which lanes ask; results go to the rows from the first on.
+A call site describes itself (`chunk.TextureSite` and others). Arguments are in the call area, a row
+of lanes each, after a row with the mask of active lanes; results go to the rows from the first on.
 
-No exception can pass through machine code, so a `Callback` keeps it and answers with a negative
-number; the code then leaves at once, and its caller raises what was kept.
+No exception can pass through machine code, so a `Callback` stores it and returns a negative number;
+the code then returns at once, and its caller raises the stored exception.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 
 
 class Callback:
-    """A function that machine code calls with a number; where it raises, the answer is negative.
+    """A function that machine code calls with a number; it returns a negative number if it raises.
 
-    The exception is added to `failures`. Once there is one, every answer is negative, so callbacks
-    of threads that share a draw also share the list. Each thread needs callbacks of its own.
+    The exception is added to `failures`. Once there is one, every call returns a negative number;
+    callbacks of threads that execute one draw share the list. Each thread needs its own callbacks.
     """
 
     __slots__ = ("_function", "address", "failures")
@@ -62,11 +62,11 @@ class Callback:
 def _answers(
     function: Callable[[int], int], failures: list[BaseException]
 ) -> Generator[int, int, None]:
-    """Answer one number after the other.
+    """Answer calls one after the other.
 
-    This is a generator because Python handles signals first of all when it enters a function: the
+    This is a generator because Python handles signals when it enters a function: the
     KeyboardInterrupt of Ctrl-C would be raised where no `try` of that function can catch it. A
-    generator that goes on does so inside its `try`.
+    generator resumes inside its `try`.
     """
     result = 0
     while True:
@@ -91,7 +91,7 @@ def clock(work: Work, failures: list[BaseException]) -> Callback:
 
 
 def clock_of(work: Work) -> Callback:
-    """The callback that all draws of a context use unless threads share them."""
+    """The callback that all draws of a context use, except those executed by several threads."""
     if work.callback is None:
         work.callback = clock(work, [])
     found: Callback = work.callback
@@ -99,7 +99,7 @@ def clock_of(work: Work) -> Callback:
 
 
 def raise_failure(failures: list[BaseException]) -> None:
-    """Raise the first exception that was kept, if there is one, and forget the others."""
+    """Raise the first stored exception, if there is one, and drop the others."""
     if failures:
         error = failures[0]
         failures.clear()
@@ -116,7 +116,8 @@ def answering(
 ) -> Callback:
     """The callback for the call sites of a function.
 
-    It is called with the number of a site and, above 32 bits, that of the group's first lane.
+    Its argument is the number of a site and, in the upper 32 bits, the number of the group's first
+    lane.
     """
 
     def call(number: int) -> int:
@@ -130,7 +131,7 @@ def answering(
 
 
 class CallArea:
-    """Memory for arguments and results of calls by one thread."""
+    """Memory for the arguments and results of one thread's calls."""
 
     def __init__(self, w: int) -> None:
         self.memory = np.zeros(_ROWS * w, np.uint64)
@@ -141,7 +142,7 @@ class CallArea:
         return int(self.memory.ctypes.data)
 
     def row(self, index: int, dtype: Any = np.uint32) -> Array:
-        """Row `index`, its lanes packed from the row's beginning."""
+        """Row `index`, with its lanes packed from the row's beginning."""
         start = index * self.w
         view: Array = self.memory[start : start + self.w].view(dtype)
         return view[: self.w]
@@ -150,7 +151,7 @@ class CallArea:
 def answer(
     site: Any, area: CallArea, lanes: Any, resources: ShaderResources, base: int, count: int
 ) -> None:
-    """Do what a call site asks for."""
+    """Execute a call site."""
     mask = area.row(0) != 0
     if isinstance(site, TextureSite):
         results = _texture(site, area, resources, mask)

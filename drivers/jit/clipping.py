@@ -1,7 +1,7 @@
-"""Clipping triangles by machine code: `cut_triangles` in place of the shared `clip_polygons`.
+"""Clipping of triangles in machine code: `cut_triangles` instead of the shared `clip_polygons`.
 
-Both make the same vertices and pieces, bit for bit; the shared one is there for outlines (whose
-edges it follows), for primitives with viewports of their own, and for other drivers.
+Both create the same vertices and pieces, bit for bit. The shared code remains for outlines (it
+keeps track of edges), for primitives with their own viewports, and for other drivers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Pieces = tuple[Array, Array, Array]
 
 
 def begin_clipping(cache: Any) -> None:
-    """Have the functions made that scenes in space need; nobody waits for them here."""
+    """Start compiling the clipping functions in the background."""
     clip_functions(cache)
 
 
@@ -40,7 +40,9 @@ def clip_functions(cache: Any) -> tuple[Function, Function]:
 
 @functools.lru_cache(maxsize=64)
 def clip_planes(numbers: tuple[int, ...], halfz: bool) -> Array:
-    """A `Plane` for each: distances are w - x, w + x, w - y, w + y, z + w (or z), w - z, d."""
+    """A `Plane` for each number: distances are w - x, w + x, w - y, w + y, z + w (or z),
+    w - z, d.
+    """
     table = np.zeros((len(numbers), Plane.SIZE), np.int32)
     for row, plane in enumerate(numbers):
         own = plane >= 6
@@ -97,7 +99,7 @@ def cut_triangles(
 
 
 def _lerped(context: ClipContext) -> bool:
-    """Clip distances of new vertices follow t, and nothing has 64 bits."""
+    """Whether clip distances of new vertices are interpolated by t, and no varying has 64 bits."""
     slots = {slot for slot, _ in context.planes.distances.values()}
     if slots & (context.linear | context.flat):
         return False
@@ -111,7 +113,7 @@ def _lerped(context: ClipContext) -> bool:
 def _extend(
     context: ClipContext, vertices: VertexSet, block: Array, places: Array, function: Any
 ) -> None:
-    """Give the new vertices their window places and varyings."""
+    """Compute the window positions and varyings of new vertices."""
     count, new = vertices.count, int(block[ClipWords.NEW_COUNT])
     window = np.empty((4, new), np.float32)
     window[:, :count] = vertices.window

@@ -1,4 +1,4 @@
-"""jit's command stream: the shared one, but for blits and mipmaps that there is code for."""
+"""jit's pipe context: the shared one, with compiled blits and mipmaps."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import BlitInfo
 
-from .moving import halve, move
+from .blits import halve, move
 
 __all__ = ["JitContext"]
 
 
 class JitContext(HostContext):
-    """A command stream whose programs are machine code."""
+    """A pipe context whose programs are machine code."""
 
     def __init__(self, screen: HostScreen, cache: DiskCache | None) -> None:
         super().__init__(screen)

@@ -58,8 +58,8 @@ from .runs import Runs
 from .shader.clip_code import FLAT, LINEAR, SMOOTH
 from .shader.direct_code import LARGE, LISTS, STOPPED, THREADS, direct_text
 from .shader.layout import ClipWords, DrawWords, PlaceWords, TileWords, Words
-from .shader.placing import placing_text
 from .shader.setup import TILE
+from .shader.viewport_transform import placing_text
 
 __all__ = ["Direct", "begin_placing", "direct"]
 

@@ -1,7 +1,7 @@
-"""Compiled shaders as the shared draw room wants them (`drivers.common.program`).
+"""Compiled shaders as programs of the shared draw code (`drivers.common.program`).
 
-`compile_program` makes the chunk function of a lowered shader; `JitProgram.bind` writes the block
-of words it is called with, and a call hands over arrays.
+`compile_program` compiles the chunk function of a lowered shader; `JitProgram.bind` writes the
+block of words it is called with, and each call passes arrays.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ TextureKeys = tuple[UnitKey, ...]
 UnitKeys = tuple[TextureKeys, tuple[ImageUnitKey | None, ...]]
 _ZEROS = np.zeros(256, np.uint8)
 _CHUNK = 1 << 14
-_LANES = {Stage.VERTEX: 1 << 18, Stage.COMPUTE: 1 << 16}  # which take longer to hand over
+_LANES = {Stage.VERTEX: 1 << 18, Stage.COMPUTE: 1 << 16}  # their arrays take longer to pass
 _DTYPES = {"i8": np.uint8, "i16": np.uint16, "i32": np.uint32, "i64": np.uint64}
 
 
@@ -81,12 +81,14 @@ def compile_program(
     flat_colors: bool = False,
     cache: DiskCache | None = None,
 ) -> JitProgram:
-    """Machine code for an optimised shader (which is only read), made when it is first needed."""
+    """Machine code for an optimised shader (which is not changed), compiled when it is first
+    needed.
+    """
     return JitProgram(shader, emit_chunk(shader, flat_colors), cache)
 
 
 class JitProgram:
-    """The `Program` of the shared draw room."""
+    """Implements `Program` of the shared draw code."""
 
     def __init__(self, shader: Shader, chunk: ChunkCode, cache: DiskCache | None) -> None:
         self.chunk = chunk
@@ -103,9 +105,9 @@ class JitProgram:
     def chunk_function(
         self, units: UnitKeys, workgroup: tuple[int, ...] = ()
     ) -> tuple[ChunkCode, Function]:
-        """The chunk function for the textures and images that are bound, compiled when needed.
+        """The chunk function for the bound textures and images, compiled when needed.
 
-        A workgroup has the size that the launch says: the shader may leave that open.
+        The launch gives the size of a workgroup, which the shader may leave open.
         """
         together = self._together
         if workgroup and workgroup != self.shader.info.workgroup_size:
@@ -126,7 +128,7 @@ class JitProgram:
         return found
 
     def begin(self) -> None:
-        """Have the code made that draws will most likely run; nobody waits for it here."""
+        """Start compiling the code that draws will most likely need, in the background."""
         wants = self.facts.textures or self.chunk.facts["images"]
         if self.facts.stage != "fragment" and not wants:
             self._chunks[((), ()), self._together] = self.chunk, self._compiled(self.chunk)
@@ -136,7 +138,7 @@ class JitProgram:
         return code.function("main", ctypes.c_void_p)
 
     def bind(self, resources: ShaderResources) -> BoundJit:
-        """Fix the resources of a draw."""
+        """Bind the resources of a draw."""
         return BoundJit(self, resources)
 
 
@@ -178,7 +180,7 @@ def _facts(shader: Shader, chunk: ChunkCode) -> ProgramFacts:
 
 
 def static_block(resources: ShaderResources, least: dict[int, int], keep: list[Any]) -> Array:
-    """The words that stay the same while these resources are bound."""
+    """The words that do not change while these resources are bound."""
     block = np.zeros(Words.SIZE, np.uint64)
     zeros = _ZEROS.ctypes.data
     block[Words.BUDGET] = min(GRANT, resources.work.limit)
@@ -219,7 +221,7 @@ def contiguous(value: Array, count: int, dtype: Any) -> Array:
 
 
 class BoundJit:
-    """The `BoundProgram`: a program joined with the resources of one draw."""
+    """Implements `BoundProgram`: a program with the resources of one draw."""
 
     def __init__(self, program: JitProgram, resources: ShaderResources) -> None:
         self.program = program
@@ -228,14 +230,14 @@ class BoundJit:
 
     @functools.cached_property
     def _block(self) -> Array:
-        """What the blocks of chunks begin as."""
+        """The words that the blocks of chunks begin with."""
         program = self.program
         return static_block(self.resources, program.chunk.least, self._keep)
 
     def fill(
         self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
     ) -> bool:
-        """Fill triangles by a tile function; False if there is none for what is bound."""
+        """Fill triangles with a tile function; false if there is none for the bound state."""
         return fill(self, engine, context, vertices, batch)
 
     def outline(
@@ -246,11 +248,11 @@ class BoundJit:
         batch: Batch,
         front: Array | None,
     ) -> bool:
-        """Draw points or lines by a tile function; False if there is none for what is bound."""
+        """Draw points or lines with a tile function; false if there is none for the bound state."""
         return outline(self, engine, context, vertices, batch, front)
 
     def plan(self, draw: DrawState, mode: Primitive) -> Direct | None:
-        """What makes small draws in a state quickly; None if there is no such way."""
+        """The fast path of small draws in a state; None if there is none."""
         from .direct import direct
 
         return direct(draw, mode)
@@ -263,14 +265,14 @@ class BoundJit:
         provoking: Array,
         codes: Array,
     ) -> tuple[Array, Array, Array] | None:
-        """Clip triangles that are to be filled; None if the shared parts have to do it."""
+        """Clip triangles for filling; None if the shared code has to do it."""
         if not state.fill_front is state.fill_back is PolygonMode.FILL:
             return None
         return cut_triangles(context, corners, provoking, codes, self.program.cache)
 
     @functools.cached_property
     def texture_keys(self) -> TextureKeys:
-        """What sampling code has to know about each texture, as far as there is code for it."""
+        """The keys of textures that sampling code can be compiled for."""
         used = self.program.facts.textures
         keys: list[UnitKey] = []
         textures = self.resources.textures
@@ -284,7 +286,7 @@ class BoundJit:
 
     @functools.cached_property
     def image_keys(self) -> tuple[ImageUnitKey | None, ...]:
-        """The same of images."""
+        """The keys of images that code can be compiled for."""
         named = self.program.chunk.facts["images"]
         units = self.resources.images
         return tuple(
@@ -297,7 +299,7 @@ class BoundJit:
         )
 
     def _bound_images(self) -> list[tuple[int, ImageUnit]]:
-        """The units there is code for, with their numbers."""
+        """The image units with compiled code, with their numbers."""
         units = self.resources.images
         return [
             (number, unit)
@@ -306,18 +308,18 @@ class BoundJit:
         ]
 
     def describe_images(self, block: Array, keep: list[Any]) -> None:
-        """Say where the texels of images are."""
+        """Write the addresses of images' texels into the block."""
         for number, unit in self._bound_images():
             describe(block, Words.IMAGES + number, unit.image, unit.image, keep)
 
     def touch_images(self) -> None:
-        """Images have been written."""
+        """Count the writes to images."""
         for _, unit in self._bound_images():
             if unit.view.writable:
                 unit.resource.touch()
 
     def block_for(self, least: dict[int, int], keep: list[Any]) -> Array:
-        """A block of words for a function that reads that much of each constant block."""
+        """A block of words for a function that reads `least` bytes of each constant block."""
         block = static_block(self.resources, least, keep)
         block[Words.ALPHA_REF] = int(np.float32(self.resources.alpha_ref).view(np.uint32))
         return block
@@ -333,7 +335,7 @@ class BoundJit:
         return self._tables(self._run(lanes, lanes.count), 1)[0]
 
     def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
-        """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches)."""
+        """Run one chunk of control invocations: (per-vertex outputs, per-patch outputs)."""
         outputs, patches = self._tables(self._run(lanes, lanes.count), 2)
         size = self.program.chunk.step
         whole: Outputs = {
@@ -447,7 +449,7 @@ class BoundJit:
 
 
 def _column(lanes: Any, key: Input, keep: list[Any]) -> Array:
-    """The `Column` of a component of an attribute: where the vertex buffer is, if that will do."""
+    """The `Column` of an attribute's component: in the vertex buffer itself, if possible."""
     find = getattr(lanes, "column", None)
     column = None if find is None else find(key.slot, key.component)
     if column is not None:
@@ -459,13 +461,13 @@ def _column(lanes: Any, key: Input, keep: list[Any]) -> Array:
     if value.dtype.itemsize != 4:
         value = value.astype(np.uint32)
     stride, limit = (4, value.size) if value.ndim else (0, (1 << 31) - 1)
-    value = np.ascontiguousarray(value)  # which makes an array of one element of a number
+    value = np.ascontiguousarray(value)  # which turns a number into an array of one element
     keep.append(value)
     return np.array((value.ctypes.data, stride, limit, 0), np.uint64)
 
 
 def _ask(lanes: Any, resources: ShaderResources, key: Input) -> Array:
-    """The values of an input, as the lanes make them."""
+    """The values of an input, from the lanes."""
     kind, slot = key.kind, key.slot
     if kind == "attribute":
         value = lanes.attribute64(slot, key.component)
@@ -496,5 +498,7 @@ def _ask(lanes: Any, resources: ShaderResources, key: Input) -> Array:
 
 
 def lanes_take_components(lanes: Any) -> bool:
-    """Fragments, domain points and workgroups have system values of several components."""
+    """Whether lanes have system values with several components: fragments, domain points,
+    workgroups.
+    """
     return hasattr(lanes, "smooth") or hasattr(lanes, "patch") or hasattr(lanes, "shared")

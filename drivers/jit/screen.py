@@ -1,4 +1,4 @@
-"""The device jit: its options, and the compiler of its shaders."""
+"""The screen of jit: its options, and the compiler of its shaders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.program import Program
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
-from gallette.drivers.common.variants.kept import KeptCode
+from gallette.drivers.common.variants.disk_cache import VariantDiskCache
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.work import DEFAULT_BUDGET, DEFAULT_TIME_LIMIT
 from gallette.pipe.interface import Context
@@ -21,7 +21,7 @@ from .blocks import begin_setup
 from .clipping import begin_clipping
 from .context import JitContext
 from .direct import begin_placing
-from .explaining import explained
+from .explain import explained
 from .llvm.engine import load_engine, machine
 from .program import JitProgram, compile_program
 
@@ -33,7 +33,7 @@ _MOST_BYTES = 64 << 20  # of object files
 
 @dataclass(frozen=True, slots=True)
 class ScreenOptions:
-    """What can be chosen when a jit screen is made; GALLETTE_DEBUG changes the defaults."""
+    """The options of a jit screen; GALLETTE_DEBUG changes the defaults."""
 
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
@@ -48,7 +48,7 @@ class ScreenOptions:
     cache: Annotated[str | bool, TRUSTED] = True
 
     def compiler(self) -> JitCompiler:
-        """What turns shaders into code under these options."""
+        """The shader compiler for these options."""
         lowering = LoweringOptions.chosen(
             self.inexact_used_once,
             self.position_invariant,
@@ -60,14 +60,14 @@ class ScreenOptions:
 
 
 def _object_files(where: str | bool) -> DiskCache | None:
-    """Compiled code kept between processes: in a folder, in the usual one, or not at all."""
+    """The cache of compiled code: in a given folder, in the usual one, or None."""
     if isinstance(where, str) and where:
         return DiskCache(Path(where), _MOST_BYTES)
     return shared_cache("jit", _MOST_BYTES) if where else None
 
 
 class JitCompiler(VariantCompiler[VariantKey, Program]):
-    """NIR to machine code."""
+    """Compiles NIR to machine code."""
 
     name = "jit"
     home = "drivers/jit"
@@ -91,7 +91,7 @@ class JitCompiler(VariantCompiler[VariantKey, Program]):
 
 
 class JitScreen(HostScreen):
-    """A jit device."""
+    """A jit screen."""
 
     name = "jit"
     loads_early = True
@@ -101,7 +101,7 @@ class JitScreen(HostScreen):
         compiler = self.options.compiler()
         super().__init__(compiler, self.options.budget, self.options.time_limit)
         self._cache = compiler.cache
-        KeptCode.of(compiler)  # all sources have been looked at before the first shader comes
+        VariantDiskCache.of(compiler)  # hash all source files before the first shader is compiled
         load_engine()
         begin_setup(compiler.cache)
         begin_clipping(compiler.cache)

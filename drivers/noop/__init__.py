@@ -1,8 +1,8 @@
-"""noop: accepts everything and draws nothing; resources, copies and transfers work.
+"""noop: accepts every call and draws nothing; resources, copies and transfers work.
 
-What is left of a frame's time on this driver is what the state tracker costs. It also checks the
-callers' side of the contract: a handle must be bound and deleted as what it was created as, never
-after its deletion, and a context may not end with shaders alive.
+A frame's time on this driver is the cost of the state tracker. It also checks the caller's side of
+the contract: a handle must be bound and deleted as what it was created as, never after its
+deletion, and a context may not be destroyed with live shaders.
 """
 
 from __future__ import annotations

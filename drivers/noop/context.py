@@ -1,8 +1,8 @@
-"""The noop command stream. Only what has an effect is written out; the rest is derived.
+"""The noop context. Only methods with an effect are written out; the others are derived.
 
-What creates, binds or ends a state object is made from the interface's own list of methods: handles
-remember their kind and are checked. Every other method that nobody wrote here accepts its arguments
-and returns None.
+Methods that create, bind or delete a state object are derived from the interface's list of methods:
+handles remember their kind and are checked. Every other method that is not written out accepts its
+arguments and returns None.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.compiler.errors import GalletteError
 from gallette.drivers.common.memory.copy import copy_region
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
-from gallette.pipe.derive import Call, completed
+from gallette.pipe.derived_methods import Call, complete_class
 from gallette.pipe.enums import MapFlags, QueryType
 from gallette.pipe.interface import Context, Fence, Handle
 from gallette.pipe.resource import LeakError, Resource, Transfer
@@ -33,7 +33,9 @@ class ContractError(GalletteError):
 
 @dataclass(eq=False, slots=True)
 class NoopHandle:
-    """A state object: its kind (`blend_state`), what it was made from, and whether it lives."""
+    """A state object: its kind (`blend_state`), the state it was created from, and whether it is
+    alive.
+    """
 
     kind: str
     state: Any
@@ -47,7 +49,7 @@ class _Signalled(Fence):
 
 
 class NoopBase(Context):
-    """A context that accepts every call of the interface: the part that does something."""
+    """The methods of the noop context that have an effect."""
 
     def __init__(self, screen: NoopScreen) -> None:
         self.screen = screen
@@ -58,14 +60,14 @@ class NoopBase(Context):
     # -- handles ---------------------------------------------------------------------------------
 
     def created(self, kind: str, state: Any) -> NoopHandle:
-        """A new handle."""
+        """Create a handle."""
         handle = NoopHandle(kind, state)
         if kind == "shader_state":
             self._shaders.append(handle)
         return handle
 
     def check(self, kind: str, handle: Any) -> NoopHandle:
-        """The handle, if it is a living one of that kind."""
+        """Check that a handle is alive and of that kind."""
         if not isinstance(handle, NoopHandle) or handle.kind != kind:
             shown = handle.kind if isinstance(handle, NoopHandle) else repr(handle)
             raise ContractError(f"{shown} used as a {kind}")
@@ -74,7 +76,7 @@ class NoopBase(Context):
         return handle
 
     def bind(self, kind: str, slot: Any, handle: Handle) -> None:
-        """Put a handle (or None) into a binding point."""
+        """Bind a handle (or None)."""
         new = None if handle is None else self.check(kind, handle)
         old = self._bound.get((kind, slot))
         if old is not None:
@@ -84,7 +86,7 @@ class NoopBase(Context):
         self._bound[kind, slot] = new
 
     def ended(self, kind: str, handle: Handle) -> None:
-        """A handle's life is over."""
+        """Delete a handle."""
         found = self.check(kind, handle)
         if found.bound:
             raise ContractError(f"{kind} deleted while bound")
@@ -131,7 +133,7 @@ class NoopBase(Context):
 
 
 def _derived(call: Call) -> Callable[..., Any]:
-    """The method the noop driver gives an interface method nobody wrote."""
+    """Derives the noop version of an interface method that is not written out."""
     kind = call.kind
     if call.verb == "create":
         place, name = next((i, p) for i, p in enumerate(call.parameters) if p != "stage")
@@ -154,4 +156,4 @@ def _derived(call: Call) -> Callable[..., Any]:
     return bind_several
 
 
-NoopContext = completed("NoopContext", NoopBase, Context, _derived)
+NoopContext = complete_class("NoopContext", NoopBase, Context, _derived)

@@ -1,4 +1,4 @@
-"""The noop device: claims every stage and more than OpenGL 3.3, keeps resources in host memory."""
+"""The noop screen: claims every stage and more than OpenGL 3.3, keeps resources in host memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CAPS = Caps(
 
 
 class NoopScreen(MemoryScreen):
-    """A device that can do anything, because it does nothing."""
+    """A screen that claims every capability, because it draws nothing."""
 
     name = "noop"
 
@@ -49,5 +49,5 @@ class NoopScreen(MemoryScreen):
 
 
 def create_screen(**options: Any) -> NoopScreen:
-    """A noop screen; `caps` may be given, to see what a state tracker makes of them."""
+    """Create a noop screen; with `caps`, to see what a state tracker does with them."""
     return NoopScreen(**options)

@@ -1,8 +1,7 @@
 """numpipe: a software driver that treats NumPy as a very wide SIMD machine.
 
-Its rooms: `screen` and `context` (the pipe interface), `resource` and `texture` (memory and
-sampling), `shader` (NIR to generated Python, variants), `draw` (vertices to primitives), `raster`
-(primitives to fragments) and `output` (fragments to memory).
+Its own parts are `screen` (the pipe interface and options), `shader` (NIR to generated Python) and
+`variants`; memory, sampling, draws, rasterization and output come from `drivers.common`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The device numpipe: its options."""
+"""The screen of numpipe: its options."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["NumpipeScreen", "ScreenOptions", "create_screen"]
 
 @dataclass(frozen=True, slots=True)
 class ScreenOptions:
-    """What can be chosen when a numpipe screen is made; GALLETTE_DEBUG changes the defaults.
+    """The options of a numpipe screen; GALLETTE_DEBUG changes the defaults.
 
     `inexact_used_once` and `position_invariant` are remedies for multi-pass rendering: which
-    inexact rewrites may look at use counts, and whether every position is computed invariantly.
+    inexact rewrites may depend on use counts, and whether every position is computed invariantly.
     """
 
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
@@ -33,11 +33,11 @@ class ScreenOptions:
     # seconds one draw may take
     time_limit: Annotated[float, TRUSTED] = DEFAULT_TIME_LIMIT
     record_passes: bool = False
-    inline_uniforms: int = 0  # variants a shader gets for values of uniforms that decide branches
-    ownership: str = "counted"  # or "driver_owns", "always_clone": who may change NIR
+    inline_uniforms: int = 0  # variants per shader for values of uniforms that decide branches
+    ownership: str = "counted"  # or "driver_owns", "always_clone": who may modify NIR
 
     def compiler(self) -> ShaderCompiler:
-        """What turns shaders into code under these options."""
+        """The shader compiler for these options."""
         lowering = LoweringOptions.chosen(
             self.inexact_used_once,
             self.position_invariant,
@@ -50,7 +50,7 @@ class ScreenOptions:
 
 
 class NumpipeScreen(HostScreen):
-    """A numpipe device."""
+    """A numpipe screen."""
 
     name = "numpipe"
     counts_draws = True

@@ -1,9 +1,8 @@
-"""simd: a driver for an execution-unit machine like the i965 family's, machine included.
+"""simd: a driver for an execution-unit machine like the i965 family's, with a simulator.
 
-Its rooms: `isa` (instructions, their encoding and assembly), `backend` (NIR to instructions: live
-ranges, allocation, scheduling), `machine` (a simulator that runs many threads at once), `compile`,
-`program` (compiled shaders as the shared draw room calls them), `screen`. Everything about drawing
-that is not code comes from `drivers.common`.
+Its packages: `isa` (instructions, their encoding and assembly), `backend` (NIR to instructions:
+live ranges, allocation, scheduling), `machine` (a simulator that runs many threads at once),
+`compile`, `screen`. Everything about drawing that is not code comes from `drivers.common`.
 """
 
 from __future__ import annotations

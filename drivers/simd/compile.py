@@ -24,20 +24,20 @@ __all__ = ["BackendOptions", "Compiled", "compile_shader", "finish"]
 
 @dataclass(frozen=True, slots=True)
 class BackendOptions:
-    """What can be chosen of the back end."""
+    """Options of the back end."""
 
     live_ranges: LiveRanges = "mask_aware"
     width: int = 0  # 8 or 16 channels per thread; 0: 16 for fragments and compute if it fits
     registers: int = ROOM  # fewer make it spill
     schedule: bool = True
-    record: bool = False  # keep the code as it was before registers were filled in
+    record: bool = False  # keep the code as it was before registers were assigned
 
 
 Compiled: TypeAlias = compiled.Compiled[Executable, Selector, Code, Allocation]
 
 
 def compile_shader(shader: Shader, options: BackendOptions, flat_colors: bool = False) -> Compiled:
-    """SIMD16 where that needs no spills, else SIMD8."""
+    """Compile to SIMD16 if that needs no spills, else to SIMD8."""
     widths = [options.width] if options.width else [8]
     if not options.width and shader.stage.value in ("fragment", "compute"):
         widths = [16, 8]
@@ -81,7 +81,7 @@ def finish(
 
 
 def used_registers(code: Code) -> int:
-    """One past the highest register that is touched."""
+    """One past the highest register that is used."""
     most = code.constant_registers.stop
     for instr in code.instrs:
         if instr.dst.file == "g":

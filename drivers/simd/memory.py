@@ -1,7 +1,7 @@
-"""Where simd's things lie: every resource, kernel and scratch area is an object of `gem`.
+"""simd's memory: every resource, program and scratch area is an object of `gem`.
 
-The bytes stay where the shared parts keep them; the object says which frames they are, and page
-tables which addresses. A draw lists what it uses. The batch that goes with the list holds every
+The bytes stay in the shared storage; the object says which frames they are, and page tables at
+which addresses. A draw lists the objects it uses. The batch submitted with the list contains every
 object's address, by relocations whose presumed values are right unless something has moved.
 """
 
@@ -39,7 +39,7 @@ _SYSTEM_FIRST = MemoryRegions((Region.SYSTEM,))
 _BATCH = 16 << 10
 _WRITTEN_OFTEN = frozenset({Usage.DYNAMIC, Usage.STREAM, Usage.STAGING})
 _SMALL = Region.LOCAL.page
-"""Smaller buffers stay in system memory: local memory would round them up to this."""
+"""Buffers smaller than this stay in system memory, since local memory would round them up to it."""
 
 
 class DeviceMemory:
@@ -70,11 +70,11 @@ class DeviceMemory:
         resource._destroy = destroy
 
     def handle(self, resource: Resource | None) -> int | None:
-        """The object a resource is; None for none, or for another screen's."""
+        """The object of a resource; None for None, or for another screen's resource."""
         return self._handles.get(id(resource)) if resource is not None else None
 
     def kernel(self, program: MachineProgram[Any]) -> int:
-        """The object a program's instructions are."""
+        """The object with a program's instructions."""
         found = self._kernels.get(program)
         if found is None:
             words = program.compiled.executable.words
@@ -88,7 +88,9 @@ class DeviceMemory:
 
     @contextmanager
     def as_the_device_reads(self, resources: Iterable[Resource | None]) -> Iterator[None]:
-        """For a while resources hold what the page tables lead to, which may be other pages."""
+        """Temporarily replace the contents of resources by what the page tables map, which may be
+        other pages.
+        """
         manager = self.manager
         wrong: list[tuple[HostResource, Any, Any]] = []
         for resource in {id(r): r for r in resources}.values():
@@ -112,7 +114,7 @@ class DeviceMemory:
                 resource.touch()
 
     def batch(self) -> BufferObject:
-        """An object for the words of a context's executions."""
+        """An object for the words of a context's batches."""
         return self.manager.create(_BATCH, (_SYSTEM_FIRST,), name="batch")
 
 
@@ -123,7 +125,7 @@ def _close(manager: weakref.ref[Manager], handle: int) -> None:
 
 
 class SimdContext(HostContext):
-    """A command stream whose draws list their objects."""
+    """A pipe context whose draws list their objects."""
 
     def __init__(self, screen: HostScreen, memory: DeviceMemory) -> None:
         super().__init__(screen)
@@ -153,7 +155,7 @@ class SimdContext(HostContext):
             self._memory.manager.close(self._batch.handle)
 
     def _execute(self, extra: Resource | None) -> None:
-        """Tell the manager what is used, if that is not what the last draw used."""
+        """Execute with the list of used objects, if it differs from that of the last draw."""
         memory = self._memory
         handles = {memory.handle(r): None for r in self._resources(extra)}
         for shader in self.bound.shaders.values():
@@ -174,7 +176,7 @@ class SimdContext(HostContext):
         self._presumed = {word.target: word.presumed for word in words}
 
     def explain(self, handle: Handle) -> dict[str, Any]:
-        """A shader is told with the address space it runs in, once something has run."""
+        """A shader's explanation, with the address space once something has run."""
         explained = super().explain(handle)
         manager = self._memory.manager
         if manager.executions:
@@ -183,7 +185,7 @@ class SimdContext(HostContext):
         return explained
 
     def _sources(self, extra: Resource | None) -> Iterator[Resource | None]:
-        """What a draw only reads."""
+        """The resources that a draw only reads."""
         bound = self.bound
         yield extra
         for vertices in bound.vertex_buffers:

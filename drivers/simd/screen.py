@@ -1,4 +1,4 @@
-"""The device simd: its options, and the compiler of its shaders."""
+"""The screen of simd: its options, and the compiler of its shaders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .backend.code import ROOM
 from .backend.liveness import LiveRanges
 from .backend.register_map import register_map
 from .compile import BackendOptions, Compiled, compile_shader
-from .explaining import listing
+from .explain import listing
 from .memory import DeviceMemory, SimdContext
 
 __all__ = ["ScreenOptions", "SimdCompiler", "SimdScreen", "create_screen"]
@@ -32,10 +32,10 @@ __all__ = ["ScreenOptions", "SimdCompiler", "SimdScreen", "create_screen"]
 
 @dataclass(frozen=True, slots=True)
 class ScreenOptions:
-    """What can be chosen when a simd screen is made; GALLETTE_DEBUG changes the defaults.
+    """The options of a simd screen; GALLETTE_DEBUG changes the defaults.
 
-    `live_ranges` is about channels that wait: `naive` ignores them (wrong pictures), the other two
-    are remedies (see `backend/liveness.py`).
+    `live_ranges` concerns channels that wait: `naive` ignores them (with wrong pictures), the other
+    two are remedies (see `backend/liveness.py`).
     """
 
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
@@ -55,7 +55,7 @@ class ScreenOptions:
     mixed_pages: bool = False  # break the rule that a directory has pages of one size
 
     def compiler(self) -> SimdCompiler:
-        """What turns shaders into code under these options."""
+        """The shader compiler for these options."""
         lowering = LoweringOptions.chosen(
             self.inexact_used_once,
             self.position_invariant,
@@ -76,7 +76,7 @@ class ScreenOptions:
 
 
 class SimdCompiler(MachineCompiler[VariantKey, Compiled]):
-    """NIR to instructions of the execution unit."""
+    """Compiles NIR to instructions of the execution unit."""
 
     name = "simd"
 
@@ -99,7 +99,7 @@ class SimdCompiler(MachineCompiler[VariantKey, Compiled]):
         return listing(made)
 
     def pictures(self, shader: Shader, key: VariantKey) -> list[tuple[str, Any]]:
-        """The registers over time."""
+        """An image of the registers over time."""
         made = self._compiled(shader, key, replace(self.backend, record=True)).allocation
         if made.virtual is None:
             return []
@@ -113,7 +113,7 @@ class SimdCompiler(MachineCompiler[VariantKey, Compiled]):
 
 
 class SimdScreen(HostScreen):
-    """A simd device."""
+    """A simd screen."""
 
     name = "simd"
 
@@ -135,7 +135,7 @@ class SimdScreen(HostScreen):
 
     @property
     def counters(self) -> Counters:
-        """What the machine has done: threads, instructions, cycles."""
+        """What the machine has executed: threads, instructions, cycles."""
         return self.simd_compiler.counters
 
     def describe(self) -> str:

@@ -1,9 +1,9 @@
-"""Bins: how a framebuffer is cut into tiles, and which primitives each tile must look at.
+"""Binning: how a framebuffer is divided into tiles, and which primitives each tile draws.
 
-Pass 1 runs the binning variant of the vertex shader and asks of every primitive only where it can
-be: a range of bins, from the window positions of its corners. What crosses a clip plane is in all
-of them; what faces the wrong way in none. The ranges are exact enough to leave no pixel out, and a
-tile rasterizes whatever they name.
+Pass 1 runs the binning variant of the vertex shader and computes a range of bins for every
+primitive from the window positions of its vertices. A primitive that crosses a clip plane is in all
+bins, one that faces the culled way in none. The ranges are conservative, and a tile rasterizes
+every primitive in its range.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Grid", "Ranges", "ranges_of"]
 
 _STEP = 32
 _MARGIN = 2.0
-"""Pixels a primitive may reach beyond its corners: snapping, diamonds, whole pixels."""
+"""Pixels a primitive may extend beyond its corners: by snapping, diamonds, whole pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Grid:
 
     @classmethod
     def of(cls, width: int, height: int, pixel_bytes: int, memory: int) -> Grid:
-        """The fewest tiles that fit into so many bytes of memory."""
+        """The fewest tiles that fit into `memory` bytes."""
         w, h = -(-width // _STEP) * _STEP, -(-height // _STEP) * _STEP
         while w * h * pixel_bytes > memory and (w > _STEP or h > _STEP):
             if w >= h:
@@ -65,7 +65,7 @@ class Grid:
 
 @dataclass(slots=True)
 class Ranges:
-    """Of each primitive, the first and last bin along both axes; none if last < first."""
+    """Per primitive, the first and last bin along both axes; none if last < first."""
 
     first_column: npt.NDArray[np.int16]
     last_column: npt.NDArray[np.int16]
@@ -73,21 +73,21 @@ class Ranges:
     last_row: npt.NDArray[np.int16]
 
     def visible(self, column: int, row: int) -> npt.NDArray[np.intp]:
-        """The primitives a tile must look at, in drawing order: its visibility stream."""
+        """The primitives a tile draws, in drawing order: its visibility stream."""
         inside = (self.first_column <= column) & (self.last_column >= column)
         inside &= (self.first_row <= row) & (self.last_row >= row)
         return np.flatnonzero(inside)
 
     @property
     def entries(self) -> int:
-        """How many primitives are in how many bins, all together."""
+        """The total number of primitives in all bins."""
         columns = np.maximum(self.last_column - self.first_column + 1, 0).astype(np.int64)
         rows = np.maximum(self.last_row - self.first_row + 1, 0)
         return int((columns * rows).sum())
 
 
 def ranges_of(context: RasterContext, vertices: VertexSet, batch: Batch, grid: Grid) -> Ranges:
-    """Sort primitives into bins."""
+    """Compute the bin ranges of primitives."""
     corners = batch.corners
     count, size = corners.shape
     window = vertices.window[:2]
@@ -103,7 +103,7 @@ def ranges_of(context: RasterContext, vertices: VertexSet, batch: Batch, grid: G
         every = np.bitwise_and.reduce(codes[corners], axis=1)
         everywhere |= some != 0
         nowhere |= every != 0
-    if context.state.line_stipple_enable:  # a pattern goes on from line to line
+    if context.state.line_stipple_enable:  # the pattern continues from line to line
         everywhere[:] = True
         nowhere[:] = False
     elif size == 3:
@@ -121,7 +121,7 @@ def ranges_of(context: RasterContext, vertices: VertexSet, batch: Batch, grid: G
 
 
 def _reach(context: RasterContext, vertices: VertexSet, batch: Batch) -> float:
-    """How far primitives reach beyond their corners."""
+    """How far primitives extend beyond their corners."""
     state, size = context.state, batch.corners.shape[1]
     reach = 0.0
     outlined = (state.fill_front, state.fill_back)
@@ -136,7 +136,7 @@ def _reach(context: RasterContext, vertices: VertexSet, batch: Batch) -> float:
 def _turned_away(
     context: RasterContext, vertices: VertexSet, batch: Batch
 ) -> npt.NDArray[np.bool_]:
-    """Filled triangles that are culled by facing, or without area."""
+    """Filled triangles that are culled by facing, or have no area."""
     state = context.state
     gone = np.zeros(len(batch.corners), np.bool_)
     filled = state.fill_front is state.fill_back is PolygonMode.FILL

@@ -23,9 +23,9 @@ __all__ = ["BackendOptions", "Compiled", "compile_shader"]
 
 @dataclass(frozen=True, slots=True)
 class BackendOptions:
-    """What can be chosen of the back end, and of the machine it is for."""
+    """Options of the back end and of its machine."""
 
-    barriers: Barriers = "writes"  # who waits for textures: readers only, or writers too
+    barriers: Barriers = "writes"  # readers wait for textures, or writers too
     texture_writes: TextureWrites = "late"
     registers: int = ROOM  # fewer make it spill
     schedule: bool = True
@@ -53,7 +53,7 @@ def compile_shader(
     flat_colors: bool = False,
     half_colors: bool = False,
 ) -> Compiled:
-    """Every step, in order."""
+    """Compile a shader, step by step."""
     selector = Selector(shader, flat_colors, half_colors)
     code = selector.run()
     dead_code(code)
@@ -74,7 +74,7 @@ def compile_shader(
 
 
 def _used_registers(instrs: list[Instruction]) -> int:
-    """One past the highest register that is touched."""
+    """One past the highest register that is used."""
     most = 0
     for instr in instrs:
         for touched in (instr.written(), *(instr.read(k) for k in range(len(instr.srcs)))):

@@ -1,10 +1,10 @@
-"""A command stream that gathers draws into render passes.
+"""A pipe context that collects draws into render passes.
 
-Draws are recorded as long as they go to one framebuffer and nobody looks at what they drew; then
-the pass is executed (`render_pass`). A clear of whole attachments begins a pass and costs no memory
-traffic at all, and a blit that resolves what the pass draws to is done in its tiles. What bins
-cannot do goes to memory directly, as real tilers do it too: more stages than two, transform
-feedback, side effects, layers, several viewports.
+Draws are recorded as long as they go to one framebuffer and their results are not read; then the
+pass is executed (`render_pass`). A clear of whole attachments begins a pass and costs no memory
+traffic, and a blit that resolves an attachment of the pass is executed in its tiles. As in real
+tilers, draws that cannot be binned go to memory directly: those with more than two stages,
+transform feedback, side effects, layers, or several viewports.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 __all__ = ["TilerContext"]
 
 _REPORTS = 64
-"""Passes whose reports are kept."""
+"""The number of passes whose reports are kept."""
 
 
 class TilerContext(HostContext):
-    """A command stream of the tiler; it records draws (`drivers.common.draw.state.Recorder`)."""
+    """A pipe context of the tiler; it records draws (`drivers.common.draw.state.Recorder`)."""
 
     regroup = False
 
@@ -66,11 +66,11 @@ class TilerContext(HostContext):
         self._execute()
 
     def retargeting(self) -> None:
-        """The pass knows its framebuffer: it goes on until something else is drawn to."""
+        """Do not end the pass, which knows its framebuffer, before something else is drawn to."""
         super().settle()
 
     def _execute(self) -> None:
-        """Execute the pass there is."""
+        """Execute the recorded pass."""
         found, self._pass = self._pass, None
         if found is None:
             return
@@ -98,7 +98,7 @@ class TilerContext(HostContext):
         return self._pass
 
     def record(self, draw: DrawState, info: DrawInfo, merged: bool) -> bool:
-        """Take a draw into the pass; false if it must go to memory directly."""
+        """Record a draw in the pass; false if it must go to memory directly."""
         bound = draw.bound
         assert bound is not None
         if not self._can_be_binned(draw, bound.framebuffer):
@@ -141,7 +141,7 @@ class TilerContext(HostContext):
 
     def draw_vbo(self, info: DrawInfo) -> None:
         if not self._queue.joins(info):
-            super().settle()  # what waits is recorded; the pass goes on
+            super().settle()  # pending draws are recorded, and the pass goes on
         super().draw_vbo(info)
 
     def clear(
@@ -174,7 +174,7 @@ class TilerContext(HostContext):
             super().clear(flags, color, depth, stencil, scissor, color_mask, stencil_mask)
 
     def blit(self, info: BlitInfo) -> None:
-        """Samples of what the pass draws to are resolved in its tiles."""
+        """Resolve samples of the pass's attachments in its tiles."""
         super().settle()
         found = self._pass
         if found is None or self.skipped or not (self._resolve_in_tile and found.resolve(info)):
@@ -186,7 +186,7 @@ class TilerContext(HostContext):
             self._pass.forget(resource)
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
-        """What the pass does not name may change before it is executed."""
+        """Map resources that the pass does not use without executing it."""
         super().settle()
         if self._pass is not None and self._pass.names(resource):
             self._execute()
@@ -195,7 +195,7 @@ class TilerContext(HostContext):
         return transfer_map(resource, level, flags, box)
 
     def explain(self, handle: Handle) -> dict[str, Any]:
-        """A fragment shader is told with the bins of the last pass."""
+        """A fragment shader's explanation, with the bins of the last pass."""
         explained = super().explain(handle)
         if self.reports and handle.stage is Stage.FRAGMENT:
             shown = bins_picture(self.reports[-1])
@@ -210,7 +210,7 @@ class TilerContext(HostContext):
 
 
 def _covers(scissor: ScissorState | None, framebuffer: FramebufferState) -> bool:
-    """Nothing lies outside the scissor."""
+    """Whether the scissor covers the framebuffer."""
     return scissor is None or (
         scissor.minx <= 0
         and scissor.miny <= 0

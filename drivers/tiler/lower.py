@@ -1,8 +1,8 @@
-"""What the machine has no instruction for, in terms of what it has.
+"""Lowers operations for which the machine has no instruction.
 
-Quotients and square roots start from the special functions' reciprocals and are corrected by what
-is left over, which a fused multiply-add computes exactly: they are the correctly rounded ones but
-for denormals. Integers are divided by a reciprocal in fixed point and two corrections.
+Quotients and square roots start from the reciprocals of the special function unit and are corrected
+by the residue, which a fused multiply-add computes exactly: they are correctly rounded except for
+denormals. Integers are divided by a fixed-point reciprocal and two corrections.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, nir_pass, run_passes
 
@@ -44,7 +44,7 @@ ALGEBRAIC = AlgebraicOptions(
     lower_find_lsb=True,
     lower_pack_half=True,
 )
-"""Operations that algebraic rules take apart."""
+"""Operations that algebraic rules lower."""
 
 
 def lowered_for_tiler(
@@ -54,9 +54,9 @@ def lowered_for_tiler(
     *,
     only_reciprocal: bool = False,
 ) -> None:
-    """Optimise a shader, and leave nothing in it that the machine lacks.
+    """Optimise a shader, and lower everything that the machine lacks.
 
-    `only_reciprocal`: of special functions there are eight bits of 1/x, and no others.
+    `only_reciprocal`: the special function unit has eight bits of 1/x, and no other function.
     """
     options = replace(options, algebraic=ALGEBRAIC)
     optimize(shader, options, log)
@@ -132,7 +132,7 @@ def _square_root(b: Builder, x: Def) -> Def:
 
 
 def _root_guess(b: Builder, x: Def) -> Def:
-    """Eight bits of 1 / sqrt(x): halving the exponent, and one Newton step."""
+    """Eight bits of 1 / sqrt(x): halve the exponent, then one Newton step."""
     first = b.isub(b.imm_int(0x5F3759DF), b.ushr(x, b.imm_int(1)))
     square = b.fmul(b.fmul(first, first), b.fmul(x, b.imm_float(-0.5)))
     better = b.fmul(first, b.fadd(square, b.imm_float(1.5)))
@@ -146,7 +146,7 @@ def _normal(b: Builder, x: Def) -> Def:
 
 
 def _scaled(b: Builder, x: Def) -> tuple[Def, Def, Def]:
-    """A normal number, what was added to its exponent, and whether there is an exponent at all."""
+    """A normal number, what was added to its exponent, and whether x has an exponent at all."""
     small = b.flt(b.fabs(x), b.imm_int(0x00800000))
     value = b.bcsel(small, b.fmul(x, b.imm_float(16777216.0)), x)
     shift = b.bcsel(small, b.imm_int(24), b.imm_int(0))
@@ -169,7 +169,7 @@ def _exponent(b: Builder, x: Def) -> Def:
 
 
 def _high_unsigned(b: Builder, x: Def, y: Def) -> Def:
-    """Upper half of a product, of four products of 16 bits."""
+    """The upper half of a product, from four products of 16 bits."""
     low, sixteen = b.imm_int(0xFFFF), b.imm_int(16)
     xl, xh = b.iand(x, low), b.ushr(x, sixteen)
     yl, yh = b.iand(y, low), b.ushr(y, sixteen)
@@ -188,7 +188,7 @@ def _high_signed(b: Builder, x: Def, y: Def) -> Def:
 
 
 def _divided(b: Builder, n: Def, d: Def) -> tuple[Def, Def]:
-    """Unsigned quotient and remainder; both 0 if the divisor is."""
+    """Unsigned quotient and remainder; both 0 if the divisor is 0."""
     one, zero = b.imm_int(1), b.imm_int(0)
     scaled = b.fmul(b.frcp(b.u2f32(d)), b.imm_float(4294966784.0))
     inverse = b.f2u32(scaled)
@@ -210,13 +210,13 @@ def _signed_quotient(b: Builder, n: Def, d: Def) -> Def:
 
 
 def _remainder(b: Builder, n: Def, d: Def) -> Def:
-    """With the sign of n."""
+    """The remainder with the sign of n."""
     _, rest = _divided(b, b.iabs(n), b.iabs(d))
     return b.bcsel(b.ilt(n, b.imm_int(0)), b.ineg(rest), rest)
 
 
 def _modulo(b: Builder, n: Def, d: Def) -> Def:
-    """With the sign of d."""
+    """The remainder with the sign of d."""
     zero = b.imm_int(0)
     rest = _remainder(b, n, d)
     other = b.iand(b.ine(rest, zero), b.ilt(b.ixor(rest, d), zero))

@@ -1,4 +1,4 @@
-"""Bins and tiles of a render pass as a picture: overdraw, primitives, bytes moved."""
+"""The bins and tiles of a render pass as an image: overdraw, primitives, bytes moved."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def bins_picture(report: PassReport) -> Array:
 
 
 def described(report: PassReport) -> str:
-    """The figures of a pass in a line."""
+    """The figures of a pass in one line."""
     grid = report.grid
     pixels = grid.width * grid.height
     shaded = sum(tile.shaded for tile in report.tiles)

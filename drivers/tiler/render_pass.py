@@ -1,9 +1,9 @@
-"""A render pass: draws to one framebuffer, recorded, then executed bins first, tiles after.
+"""A render pass: draws to one framebuffer, recorded, then binned, then executed tile by tile.
 
-Pass 1 takes every draw through the binning variant of its vertex shader, and each primitive into
-its bins. Pass 2 goes from tile to tile: fill tile memory, draw what is visible there with the full
-shaders, resolve samples, write back what is wanted. Vertices that several tiles need are shaded in
-each.
+Pass 1 runs every draw's vertex shader in its binning variant, and puts each primitive into its
+bins. Pass 2 goes from tile to tile: fill tile memory, draw the tile's primitives with the full
+shaders, resolve samples, write back attachments that are still needed. Vertices that several tiles
+need are shaded for each.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gallette.drivers.common.draw.pipeline import batch_of
 from gallette.drivers.common.draw.state import DrawState, fragment_engine
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.output.engine import FragmentEngine, FragmentRun
-from gallette.drivers.common.output.hidden import DepthBlocks
+from gallette.drivers.common.output.hierarchical_depth import DepthBlocks
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.queries import Counters
@@ -36,7 +36,7 @@ from gallette.pipe.resource import Resource
 from gallette.pipe.state import BlitInfo, DrawInfo, FramebufferState
 
 from .bins import Grid, Ranges, ranges_of
-from .coarse import CoarseSink
+from .hierarchical_depth import CoarseSink
 from .resolve import Resolve, resolve_of
 from .tiles import Clear, TileMemory, in_tile
 
@@ -53,11 +53,11 @@ class TileReport:
     primitives: int = 0
     vertices: int = 0
     shaded: int = 0  # fragments
-    hidden: int = 0  # fragments that coarse depth kept from being
+    hidden: int = 0  # fragments dropped by hierarchical depth
     loaded: int = 0  # bytes
     stored: int = 0
-    resolved: int = 0  # bytes that samples became on their way to memory
-    spared: int = 0  # bytes nobody wants: they stayed on the chip
+    resolved: int = 0  # bytes resolved from samples and stored
+    spared: int = 0  # bytes not stored, since they were invalidated
 
     @property
     def overdraw(self) -> float:
@@ -122,15 +122,15 @@ class SelectedVertices:
 
 
 class RenderPass:
-    """Draws to one framebuffer that are to be executed together."""
+    """Draws to one framebuffer that will be executed together."""
 
     def __init__(self, framebuffer: FramebufferState, grid: Grid, scratch: Scratch) -> None:
         self.framebuffer = framebuffer
         self.memory = TileMemory(framebuffer, grid)
         self.clears: list[Clear] = []
         self.draws: list[_Draw] = []
-        self.resolves: list[Resolve] = []  # after the draws; then the pass takes no more of them
-        self._undefined: set[int] = set()  # attachments whose contents nobody wants
+        self.resolves: list[Resolve] = []  # after the draws; the pass takes no draws after them
+        self._undefined: set[int] = set()  # attachments whose contents are invalidated
         self.report = PassReport(grid)
         self._scratch = scratch
         self._held: dict[int, Resource] = {}
@@ -144,7 +144,7 @@ class RenderPass:
             self._held[id(resource)] = resource.ref()
 
     def names(self, resource: Resource) -> bool:
-        """Does the pass read or write it?"""
+        """Whether the pass reads or writes a resource."""
         return id(resource) in self._held
 
     # -- recording ---------------------------------------------------------------------------------
@@ -158,9 +158,9 @@ class RenderPass:
         binning: BoundProgram,
         resources: Iterator[Resource],
     ) -> None:
-        """Keep a draw, and what it names, until the pass is executed."""
+        """Record a draw, with references to its resources, until the pass is executed."""
         assert not self.resolves
-        self._undefined.clear()  # what is drawn now counts
+        self._undefined.clear()  # drawn contents are defined again
         for resource in resources:
             self._hold(resource)
         if info.index_buffer is not None:
@@ -179,7 +179,7 @@ class RenderPass:
         self.draws.append(_Draw(state, info, merged, binning, found[1]))
 
     def resolve(self, info: BlitInfo) -> bool:
-        """Take a blit to be done in the tiles; false if they cannot."""
+        """Record a blit to be executed in the tiles; false if it cannot be."""
         found = None
         if not self.names(info.dst):
             found = resolve_of(info, self.framebuffer, self.memory.tile)
@@ -190,13 +190,13 @@ class RenderPass:
         return True
 
     def forget(self, resource: Resource) -> None:
-        """Nobody wants what an attachment holds so far: it need not be stored."""
+        """Invalidate an attachment's contents, so that they need not be stored."""
         self._undefined.add(id(resource))
 
     # -- execution ---------------------------------------------------------------------------------
 
     def execute(self) -> None:
-        """Both passes."""
+        """Execute both passes."""
         report, grid = self.report, self.report.grid
         report.draws = len(self.draws)
         report.cleared = bool(self.clears)
@@ -208,7 +208,7 @@ class RenderPass:
                     self._tile(column, row)
 
     def release(self) -> None:
-        """Let go of everything."""
+        """Release all references."""
         self.memory.destroy()
         for resource in self._held.values():
             resource.unref()
@@ -216,7 +216,7 @@ class RenderPass:
         self.draws.clear()
 
     def _bin(self, draw: _Draw) -> None:
-        """Pass 1 of a draw."""
+        """Execute pass 1 of a draw."""
         state, info = draw.state, draw.info
         state.work.begin()
         lanes = info.count * info.instance_count
@@ -241,7 +241,7 @@ class RenderPass:
             draw.parts.append((part, ranges))
 
     def _tile(self, column: int, row: int) -> None:
-        """Pass 2 of a tile."""
+        """Execute pass 2 of a tile."""
         rect = self.report.grid.rect(column, row)
         tile = TileReport(rect)
         self.report.tiles.append(tile)
@@ -259,7 +259,7 @@ class RenderPass:
         tile.stored, tile.spared = self.memory.store(rect, self._undefined)
 
     def _blocks(self, rect: Rect) -> DepthBlocks | None:
-        """The depth of tile memory, summed up, if draws have any."""
+        """The hierarchical depth of tile memory, if draws have depth."""
         for draw in self.draws:
             depth = draw.engine.state.depth
             if depth is not None:
@@ -274,7 +274,7 @@ class RenderPass:
         tile: TileReport,
         blocks: DepthBlocks | None,
     ) -> None:
-        """The visible primitives of a draw in a tile."""
+        """Draw a tile's primitives of a recorded draw."""
         state, fixed, rect = draw.state, draw.state.fixed, tile.rect
         target = fixed.raster.target
         inside = Rect(
@@ -296,7 +296,7 @@ class RenderPass:
         rasterize(raster, sink, some.vertices, batch)
 
     def _shaded(self, draw: _Draw, part: Primitives, which: Ints) -> Primitives:
-        """Primitives with all that their vertices need, shaded anew."""
+        """Primitives with all varyings of their vertices, shaded again."""
         state, source = draw.state, part.source
         assert source is not None
         corners, provoking = part.corners[which], part.provoking[which]

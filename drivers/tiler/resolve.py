@@ -1,8 +1,9 @@
-"""Samples resolved while the tile is on the chip: a blit that never reads memory.
+"""Samples resolved while the tile is on the chip, without reading memory.
 
-A blit from a multisampled attachment to one without samples waits with the pass that draws to the
-attachment. Each tile then does its part of it before it is stored: the samples do not come back
-from memory, and if nobody wants them afterwards (`invalidate_resource`) they never go there.
+A blit from a multisampled attachment to a resource without samples is recorded in the pass that
+draws to the attachment. Each tile executes its part of it before it is stored: samples are not read
+back from memory, and if they are invalidated afterwards (`invalidate_resource`) they are never
+written to it.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ __all__ = ["Resolve", "resolve_of"]
 
 @dataclass(frozen=True, slots=True)
 class Resolve:
-    """A blit, and the attachment on the chip that it reads in place of the one in memory."""
+    """A blit, and the on-chip attachment that it reads instead of the one in memory."""
 
     info: BlitInfo
     chip: Surface
 
     def run(self, tile: Rect) -> int:
-        """Do the tile's part; bytes that went to memory."""
+        """Execute the tile's part; returns the bytes written to memory."""
         info = self.info
         src, dst = info.src_box, info.dst_box
         x0, y0 = max(src.x, tile.x0), max(src.y, tile.y0)
@@ -52,7 +53,9 @@ class Resolve:
 def resolve_of(
     info: BlitInfo, framebuffer: FramebufferState, tile: FramebufferState
 ) -> Resolve | None:
-    """The blit as tiles can do it, if they can: samples of an attachment, unscaled, not flipped."""
+    """A blit in the form that tiles can execute, or None: samples of an attachment, unscaled, not
+    flipped.
+    """
     src, dst = info.src_box, info.dst_box
     inside = (
         src.x >= 0

@@ -1,4 +1,4 @@
-"""The device tiler: its options, and the compiler of its shaders."""
+"""The screen of tiler: its options, and the compiler of its shaders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .backend.register_map import register_map
 from .backend.schedule import Barriers
 from .compile import BackendOptions, Compiled, compile_shader
 from .context import TilerContext
-from .explaining import listing
+from .explain import listing
 from .keys import FragmentKey, VariantKey, VertexKey
 from .lower import lowered_for_tiler
 from .machine.executable import TextureWrites
@@ -41,7 +41,7 @@ REGISTER_CAPTION = (
 
 @dataclass(frozen=True, slots=True)
 class ScreenOptions:
-    """What can be chosen when a tiler screen is made; GALLETTE_DEBUG changes some defaults."""
+    """The options of a tiler screen; GALLETTE_DEBUG changes some defaults."""
 
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
@@ -52,18 +52,18 @@ class ScreenOptions:
     time_limit: Annotated[float, TRUSTED] = DEFAULT_TIME_LIMIT
     record_passes: bool = False
     ownership: str = "counted"
-    texture_writes: str = ""  # "late" (the default), or "in_order": answers land at once
-    barriers: str = ""  # who waits for them: "writes" too (the default), or only "reads"
-    special_functions: bool = True  # false: eight bits of a reciprocal, and nothing else
+    texture_writes: str = ""  # "late" (the default), or "in_order": answers arrive at once
+    barriers: str = ""  # which instructions wait: "writes" too (the default), or only "reads"
+    special_functions: bool = True  # false: eight bits of a reciprocal, and no other function
     half_colors: str = ""  # colours in 16 bits: "never", "always", or "auto" (the default)
     registers: int = ROOM  # of a channel; fewer make shaders spill
     schedule: bool = True  # reorder instructions to hide latencies
-    tile_memory: int = 256  # KiB on the chip: they decide how large tiles are
+    tile_memory: int = 256  # KiB on the chip, which determine the size of tiles
     bypass: bool = False  # no bins: draw to memory directly
-    resolve_in_tile: bool = True  # samples become pixels before tiles are stored, not afterwards
+    resolve_in_tile: bool = True  # resolve samples before tiles are stored, not afterwards
 
     def compiler(self) -> TilerCompiler:
-        """What turns shaders into code under these options."""
+        """The shader compiler for these options."""
         lowering = LoweringOptions.chosen(
             self.inexact_used_once,
             self.position_invariant,
@@ -83,7 +83,7 @@ class ScreenOptions:
         return TilerCompiler(lowering, backend, half_colors, not self.special_functions)
 
     def _chosen(self, name: str, known: tuple[str, ...]) -> Any:
-        """What was given, or else GALLETTE_DEBUG says; the first one known is the default."""
+        """The given option, or the one in GALLETTE_DEBUG; the first known value is the default."""
         value = getattr(self, name) or debug.flag_value(f"driver:{name}", known[0])
         if value not in known:
             raise DriverError(f"{name} is {' or '.join(known)}, not {value!r}")
@@ -91,7 +91,7 @@ class ScreenOptions:
 
 
 def _is_half(framebuffer: FramebufferState) -> bool:
-    """No colour buffer has more than 16 bits a channel, or whole numbers."""
+    """Whether every colour buffer has at most 16 bits per channel, and no integers."""
     surfaces = [surface for surface in framebuffer.cbufs if surface is not None]
     return bool(surfaces) and all(
         not surface.format.is_pure_integer
@@ -101,7 +101,7 @@ def _is_half(framebuffer: FramebufferState) -> bool:
 
 
 class TilerCompiler(MachineCompiler[VariantKey, Compiled]):
-    """NIR to instructions of the tiler."""
+    """Compiles NIR to instructions of the tiler."""
 
     name = "tiler"
 
@@ -151,7 +151,7 @@ class TilerCompiler(MachineCompiler[VariantKey, Compiled]):
         return FragmentKey(**shared, half_colors=self.target_kind(framebuffer))
 
     def pictures(self, shader: Shader, key: VariantKey) -> list[tuple[str, Any]]:
-        """The registers over time, with what the pipe does meanwhile."""
+        """An image of the registers over time, with what the pipe does meanwhile."""
         made = self.compiled(shader, key)
         table, strip = register_map(made.executable.code, made.stalls)
         return [(REGISTER_CAPTION, map_picture(table, strip=strip))]
@@ -162,7 +162,7 @@ class TilerCompiler(MachineCompiler[VariantKey, Compiled]):
 
 
 class TilerScreen(HostScreen):
-    """A tiler device."""
+    """A tiler screen."""
 
     name = "tiler"
 
@@ -179,7 +179,7 @@ class TilerScreen(HostScreen):
 
     @property
     def counters(self) -> Counters:
-        """What the machine has done: waves, instructions, cycles."""
+        """What the machine has executed: waves, instructions, cycles."""
         return self.tiler_compiler.counters
 
     def describe(self) -> str:

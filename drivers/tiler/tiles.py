@@ -20,12 +20,12 @@ from .bins import Grid
 __all__ = ["Clear", "TileMemory", "can_be_tiled", "pixel_bytes"]
 
 _LEDGER = ResourceLedger()
-"""Tiles are no resources anybody else sees."""
+"""A ledger for tiles, which are not visible as resources."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """A clear of whole attachments that has not been done yet."""
+    """A clear of whole attachments that has not been executed yet."""
 
     flags: ClearFlags
     values: ClearValues
@@ -37,7 +37,7 @@ def surfaces_of(framebuffer: FramebufferState) -> list[Surface]:
 
 
 def can_be_tiled(framebuffer: FramebufferState) -> bool:
-    """There is something to draw to, and one layer of it."""
+    """Whether there are attachments, with a single layer."""
     surfaces = surfaces_of(framebuffer)
     return (
         bool(surfaces)
@@ -50,7 +50,7 @@ def can_be_tiled(framebuffer: FramebufferState) -> bool:
 
 
 def pixel_bytes(framebuffer: FramebufferState) -> int:
-    """What a pixel takes in all attachments."""
+    """The bytes of a pixel in all attachments."""
     return sum(
         s.format.block_bytes * max(1, s.resource.desc.samples) for s in surfaces_of(framebuffer)
     )
@@ -58,7 +58,7 @@ def pixel_bytes(framebuffer: FramebufferState) -> int:
 
 @dataclass(slots=True)
 class TileMemory:
-    """The memory of one tile, used for each in turn."""
+    """The memory of one tile, reused for all tiles."""
 
     framebuffer: FramebufferState  # in memory
     grid: Grid
@@ -89,7 +89,7 @@ class TileMemory:
         return Surface(create_resource(desc, _LEDGER), surface.format)
 
     def pairs(self) -> list[tuple[int, Surface, Surface]]:
-        """Attachments in memory and on the chip, each with the clear flags that mean all of it."""
+        """Attachments in memory and on the chip, each with the clear flags of its aspects."""
         found = []
         for index, (memory, chip) in enumerate(
             zip(self.framebuffer.cbufs, self.tile.cbufs, strict=True)
@@ -105,7 +105,7 @@ class TileMemory:
         return found
 
     def load(self, rect: Rect, clears: list[Clear]) -> int:
-        """What the tile begins with; bytes that came from memory."""
+        """Fill the tile; returns the bytes read from memory."""
         cleared = 0
         for each in clears:
             cleared |= int(each.flags)
@@ -118,9 +118,9 @@ class TileMemory:
         return moved
 
     def store(self, rect: Rect, undefined: Collection[int] = ()) -> tuple[int, int]:
-        """Write the tile back; bytes that went to memory, and bytes that nobody wants.
+        """Write the tile back; returns the bytes written to memory, and the bytes not written.
 
-        `undefined` are (by identity) the resources whose contents do not matter any more.
+        `undefined` are (by identity) the resources whose contents have been invalidated.
         """
         moved = spared = 0
         for _, memory, chip in self.pairs():
@@ -152,10 +152,10 @@ def _copy(chip: Surface, memory: Surface, rect: Rect, back: bool) -> int:
 
 
 def whole(values: ClearValues) -> bool:
-    """Every channel and every bit is cleared."""
+    """Whether every channel and every bit is cleared."""
     return all(values.color_mask) and values.stencil_mask & 0xFF == 0xFF
 
 
 def in_tile(framebuffer: FramebufferState, tile: FramebufferState) -> FramebufferState:
-    """The tile as the framebuffer of a draw: what else the framebuffer says stays."""
+    """The tile as the framebuffer of a draw, with the framebuffer's other properties."""
     return replace(framebuffer, cbufs=tile.cbufs, zsbuf=tile.zsbuf)

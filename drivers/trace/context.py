@@ -1,10 +1,10 @@
-"""The traced command stream: every method of the interface, derived from the interface."""
+"""The traced context: every method of the interface, derived from the interface."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gallette.pipe.derive import completed
+from gallette.pipe.derived_methods import complete_class
 from gallette.pipe.interface import Context
 from gallette.pipe.series import Series
 from gallette.pipe.state import DrawInfo
@@ -20,7 +20,7 @@ __all__ = ["TraceContext"]
 
 
 class TraceContextBase(Context):
-    """A context that records every call and makes it on the context inside it."""
+    """A context that records every call and forwards it to the inner context."""
 
     def __init__(self, screen: TraceScreenBase, inner: Context, writer: TraceWriter) -> None:
         self.screen = screen
@@ -41,8 +41,8 @@ class TraceContextBase(Context):
         return 0
 
     def __getattr__(self, name: str) -> Any:
-        """What a driver offers beyond the interface is its own business."""
+        """Forward what a driver offers beyond the interface."""
         return getattr(self.inner, name)
 
 
-TraceContext = completed("TraceContext", TraceContextBase, Context, recording, everything=True)
+TraceContext = complete_class("TraceContext", TraceContextBase, Context, recording, everything=True)

@@ -1,4 +1,4 @@
-"""The one way in which a call is recorded and forwarded, made from a method's signature."""
+"""Records and forwards a call, for any method of the interface, by its signature."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gallette.pipe.derive import Call
+from gallette.pipe.derived_methods import Call
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Transfer
 

@@ -1,4 +1,4 @@
-"""The traced device: forwards to the device it wraps and records."""
+"""The traced screen: forwards to the screen it wraps and records every call."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from gallette.pipe.derive import calls, completed
+from gallette.pipe.derived_methods import calls, complete_class
 from gallette.pipe.interface import Context, Screen
 from gallette.pipe.loader import create_screen as create_inner
 from gallette.pipe.resource import Resource, ResourceDesc
@@ -24,14 +24,14 @@ DEFAULT_PATH = "gallette-trace.jsonl"
 
 
 class TraceScreenBase(Screen):
-    """A device that records what is asked of the one inside it."""
+    """A screen that records every call and forwards it to the inner screen."""
 
     def __init__(self, inner: Screen, writer: TraceWriter) -> None:
         self.inner = inner
         self.writer = writer
         self.label = writer.name_new("screen", self)
         self.name = f"trace:{inner.name}"
-        # What an application writes into memory of its own cannot be recorded.
+        # Writes by the application to its own memory cannot be recorded.
         self.caps = replace(inner.caps, user_memory=False)
         self.resources = inner.resources
 
@@ -47,7 +47,7 @@ class TraceScreenBase(Screen):
         return resource
 
     def _record_death(self, resource: Resource) -> None:
-        """Let the end of a resource's life show in the trace, although nobody calls for it."""
+        """Record the end of a resource's life, which no call shows."""
         end = resource._destroy
 
         def destroy(dying: Resource) -> None:
@@ -65,13 +65,13 @@ class TraceScreenBase(Screen):
         self.writer.close()
 
     def __getattr__(self, name: str) -> Any:
-        """What a driver offers beyond the interface is its own business."""
+        """Forward what a driver offers beyond the interface."""
         return getattr(self.inner, name)
 
 
 _record_creation = recording(calls(Screen)["resource_create"])
 
-TraceScreen = completed("TraceScreen", TraceScreenBase, Screen, recording)
+TraceScreen = complete_class("TraceScreen", TraceScreenBase, Screen, recording)
 
 
 def create_screen(

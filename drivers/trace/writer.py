@@ -22,7 +22,7 @@ from gallette.pipe.resource import Resource, Transfer
 
 __all__ = ["TraceWriter"]
 
-_INLINE = 16  # bulk data up to this many bytes is written out in hexadecimal as well
+_INLINE = 16  # bulk data up to this many bytes is also written in hexadecimal
 
 
 def _flag_names(flags: Flag) -> str:
@@ -45,8 +45,9 @@ class TraceWriter:
         self._early: list[str] = []
 
     def _write_line(self, record: dict[str, Any]) -> None:
-        """Write to the file, which appears with the first context: asking a driver what it can do
-        leaves nothing behind."""
+        """Write to the file, which is created with the first context, so that only querying a
+        driver's caps leaves no file behind.
+        """
         line = json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n"
         if self._file is None:
             self._early.append(line)
@@ -71,7 +72,7 @@ class TraceWriter:
         """A fresh name for an object that has just been created."""
         number = self._numbers[kind] = self._numbers.get(kind, 0) + 1
         name = self._names[id(thing)] = f"{kind}#{number}"
-        with contextlib.suppress(TypeError):  # what cannot be watched is forgotten explicitly
+        with contextlib.suppress(TypeError):  # it may not allow weak references
             weakref.finalize(thing, self._names.pop, id(thing), None).atexit = False
         return name
 
@@ -80,7 +81,7 @@ class TraceWriter:
         return self._names.get(id(thing)) or self.name_new(kind, thing)
 
     def forget(self, thing: Any) -> None:
-        """The object is gone; its identity may come back as another one's."""
+        """Forget an object that was destroyed, since its identity may be reused."""
         self._names.pop(id(thing), None)
 
     # -- records -------------------------------------------------------------------------------
@@ -91,7 +92,7 @@ class TraceWriter:
         self.count += 1
 
     def plain(self, value: Any) -> Any:
-        """A value as JSON can hold it."""
+        """A value as JSON can represent it."""
         if value is None or isinstance(value, bool | str):
             return value
         if isinstance(value, Flag):
@@ -121,12 +122,12 @@ class TraceWriter:
         if isinstance(value, Sequence | set | frozenset):
             return [self.plain(item) for item in value]
         name = self.name_of(type(value).__name__.lower(), value)
-        if hasattr(value, "stage"):  # a shader, met for the first time
+        if hasattr(value, "stage"):  # a shader seen for the first time
             return {"id": name, "name": value.name, "stage": self.plain(value.stage)}
         return name
 
     def _state(self, value: Any) -> dict[str, Any]:
-        """A dataclass by its type and the fields that are not at their defaults."""
+        """A dataclass as its type and the fields that differ from their defaults."""
         shown: dict[str, Any] = {"type": type(value).__name__}
         for f in fields(value):
             current = getattr(value, f.name)

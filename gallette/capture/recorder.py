@@ -37,7 +37,7 @@ from gallette.capture.story import draws
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import LISTENERS
-from gallette.state_tracker.entry_points.watching import WATCHERS
+from gallette.state_tracker.entry_points.watchers import WATCHERS
 from gallette.state_tracker.vertices.buffers import bound
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from gallette.capture.story import draws
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Function
-from gallette.state_tracker.entry_points.watching import WATCHERS
+from gallette.state_tracker.entry_points.watchers import WATCHERS
 
 __all__ = ["check_target", "record_target", "run_target"]
 

@@ -19,9 +19,9 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compute.images import Image
 from gallette.pipe.enums import Bind, MapFlags, Target
 from gallette.pipe.formats import FORMATS
-from gallette.pipe.handing import handed_over
 from gallette.pipe.loader import create_screen
 from gallette.pipe.resource import Resource, ResourceDesc
+from gallette.pipe.shader_handover import shader_for_driver
 from gallette.pipe.state import (
     Box,
     ComputeInfo,
@@ -64,7 +64,7 @@ class Device:
 
     def create(self, shader: Shader) -> Any:
         """The driver's shader, for the caller's reference."""
-        return self.pipe.create_shader_state(STAGE, handed_over(shader, self.screen.caps))
+        return self.pipe.create_shader_state(STAGE, shader_for_driver(shader, self.screen.caps))
 
     def delete(self, handle: Any) -> None:
         self.pipe.delete_shader_state(handle)

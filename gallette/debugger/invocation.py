@@ -27,6 +27,7 @@ from gallette.drivers.common.vertex.stream import resolved, vertex_stream
 from gallette.history.recorder import watch_pixel
 from gallette.history.records import Fragment, History
 from gallette.pipe.state import ComputeInfo, DrawInfo
+from gallette.pipe.taps import PipeCall, tap
 
 __all__ = [
     "compiled_afresh",
@@ -180,17 +181,15 @@ def _watch_calls(gl: Any, name: str, before: Any, errors: list[GalletteError]) -
     """Call `before(gl, info)` ahead of a pipe call. What it raises is kept in `errors`: inside
     a GL call it would only become a GL error.
     """
-    pipe = gl.pipe
-    original = getattr(pipe, name)
 
-    def call(info: Any) -> Any:
+    def look(call: PipeCall) -> None:
         try:
-            before(gl, info)
+            before(gl, call.arguments["info"])
         except GalletteError as error:
             errors.append(error)
-        return original(info)
+        call.run()
 
-    setattr(pipe, name, call)
+    tap(gl.pipe, [name], look)
 
 
 def _states(gl: Any) -> Any:

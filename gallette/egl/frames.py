@@ -33,7 +33,7 @@ _READING = [False]  # whether it is this module that reads a framebuffer
 
 def begin() -> None:
     """If this process's frames are wanted, look for those of framebuffers, too."""
-    from gallette.state_tracker.entry_points.watching import READERS
+    from gallette.state_tracker.entry_points.watchers import READERS
 
     if os.environ.get("GALLETTE_FRAMES") and not READERS:
         pictures = _Pictures()
@@ -88,7 +88,7 @@ def _colors(
 ) -> npt.NDArray[Any] | None:
     """RGBA values (bytes) of a framebuffer, row 0 at the bottom; None if it has no such values."""
     from gallette.state_tracker.entry_points.enums import GL
-    from gallette.state_tracker.entry_points.watching import unwatched
+    from gallette.state_tracker.entry_points.watchers import unwatched
     from gallette.state_tracker.pixel_data.pixels import PackState
 
     width, height = size

@@ -20,7 +20,7 @@ from gallette.egl.display import DEVICE, attributes, default_platform, display_o
 from gallette.egl.errors import EglError, check, last_error
 from gallette.egl.registry import c_function, is_c_function
 from gallette.egl.surfaces import Surface, surface_attributes
-from gallette.state_tracker.entry_points.texts import kept_text
+from gallette.state_tracker.entry_points.c_strings import c_string
 
 __all__ = ["CLIENT_EXTENSIONS", "PLATFORM_EXTENSIONS", "proc_address"]
 
@@ -103,7 +103,7 @@ def eglQueryString(display: int, name: int) -> int:
             EGL.VERSION: "1.5 gallette",
         }
         check(name in texts, Error.BAD_DISPLAY, "that string belongs to a display")
-        return kept_text(texts[name])
+        return c_string(texts[name])
     display_of(display)
     texts = {
         EGL.VENDOR: "gallette",
@@ -112,13 +112,13 @@ def eglQueryString(display: int, name: int) -> int:
         EGL.CLIENT_APIS: "OpenGL OpenGL_ES",
     }
     check(name in texts, Error.BAD_PARAMETER, f"0x{name:04X} is not the name of a string")
-    return kept_text(texts[name])
+    return c_string(texts[name])
 
 
 @c_function("p:p")
 def eglGetDisplayDriverName(display: int) -> int:
     display_of(display)
-    return kept_text("gallette")
+    return c_string("gallette")
 
 
 @c_function("ipp:u")
@@ -144,7 +144,7 @@ def eglQueryDeviceStringEXT(device: int, name: int) -> int:
         EGL.RENDERER_EXT: "gallette software device",
     }
     check(name in texts, Error.BAD_PARAMETER, "a device has no such string")
-    return kept_text(texts[name])
+    return c_string(texts[name])
 
 
 @c_function("pip:u")

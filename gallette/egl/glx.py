@@ -20,7 +20,7 @@ from gallette.egl.errors import EglError
 from gallette.egl.functions import _store, proc_address
 from gallette.egl.registry import c_function
 from gallette.egl.surfaces import Surface
-from gallette.state_tracker.entry_points.texts import kept_text
+from gallette.state_tracker.entry_points.c_strings import c_string
 from gallette.state_tracker.entry_points.thread_ends import at_thread_end
 
 __all__: list[str] = []
@@ -179,11 +179,11 @@ def glXQueryVersion(display: int, major: int, minor: int) -> int:
 
 @c_function("pi:p")
 def glXQueryExtensionsString(display: int, screen: int) -> int:
-    return kept_text(_EXTENSIONS)
+    return c_string(_EXTENSIONS)
 
 
 def _string(name: int) -> int:
-    return kept_text({1: "gallette", 2: "1.4", 3: _EXTENSIONS}.get(name, ""))
+    return c_string({1: "gallette", 2: "1.4", 3: _EXTENSIONS}.get(name, ""))
 
 
 @c_function("pi:p")

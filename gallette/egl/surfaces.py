@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError, check
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.watching import frame_done
+from gallette.state_tracker.entry_points.watchers import frame_done
 from gallette.state_tracker.targets.window import Drawable
 
 if TYPE_CHECKING:

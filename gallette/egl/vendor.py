@@ -15,7 +15,7 @@ from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError, set_error
 from gallette.egl.functions import PLATFORM_EXTENSIONS, proc_address
 from gallette.egl.registry import c_address, c_function, c_pointer, prototype
-from gallette.state_tracker.entry_points.texts import kept_text
+from gallette.state_tracker.entry_points.c_strings import c_string
 
 __all__: list[str] = []
 
@@ -104,7 +104,7 @@ def _get_supports_api(api: int) -> int:
 
 
 def _get_vendor_string(name: int) -> int:
-    return kept_text(PLATFORM_EXTENSIONS) if name == 0 else 0
+    return c_string(PLATFORM_EXTENSIONS) if name == 0 else 0
 
 
 def _name(pointer: int) -> str:

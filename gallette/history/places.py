@@ -7,34 +7,19 @@ later. All of them are `Surface`s here, by what they are to the call.
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Iterator
 from typing import Any
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.pipe.enums import ClearFlags, Target
 from gallette.pipe.formats import Format
-from gallette.pipe.interface import Context
 from gallette.pipe.resource import Resource, level_extent
 from gallette.pipe.state import Box, ScissorState, Surface
 
-__all__ = ["DRAWS", "Places", "arguments", "in_words", "is_attachment"]
+__all__ = ["DRAWS", "Places", "in_words", "is_attachment"]
 
 DRAWS = ("draw_vbo", "clear")  # what they write is attached
 _MOST_LAYERS = 8  # of a destination that are looked at
-
-
-@functools.cache
-def _signature(name: str) -> inspect.Signature:
-    return inspect.signature(getattr(Context, name))
-
-
-def arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-    """What a method of the pipe is given, by the names of its parameters."""
-    bound = _signature(name).bind(None, *args, **kwargs)
-    bound.apply_defaults()
-    return dict(bound.arguments)
 
 
 def is_attachment(name: str) -> bool:

@@ -1,7 +1,7 @@
 """Following a run: every call of the pipe that can touch the pixel, and what it held around it.
 
-A scene, shader_test or capture runs in this process on the driver; the pipe's drawing methods are
-wrapped. Draws are also shown to a `PixelWitness`, fragment by fragment. `places` knows what a call
+A scene, shader_test or capture runs in this process on the driver, with a tap on the pipe's drawing
+methods. Draws are also shown to a `PixelWitness`, fragment by fragment. `places` knows what a call
 may write.
 """
 
@@ -14,12 +14,13 @@ import numpy as np
 
 from gallette.capture.targets import run_target
 from gallette.compiler.errors import GalletteError
-from gallette.history.places import Places, arguments, in_words, is_attachment
+from gallette.history.places import Places, in_words, is_attachment
 from gallette.history.records import Fragment, History, PixelEvent, Stored, numbers
 from gallette.history.witness import PixelWitness
 from gallette.pipe import codecs
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.state import Box, Surface
+from gallette.pipe.taps import DRAWING, PipeCall, tap
 
 __all__ = ["Examine", "pixel_history", "watch_pixel"]
 
@@ -28,18 +29,6 @@ Examine = Callable[[Fragment, Any, Any, Any, int], None]
 lanes and which of them it is.
 """
 
-WATCHED = (
-    "clear",
-    "clear_render_target",
-    "clear_depth_stencil",
-    "draw_vbo",
-    "blit",
-    "resource_copy_region",
-    "generate_mipmap",
-    "transfer_unmap",
-    "launch_grid",
-)
-_DRAW = frozenset(WATCHED) - {"transfer_unmap", "generate_mipmap"}  # what drawing calls do
 # Calls of which it is not known beforehand whether they write the pixel: told if it changed.
 _PERHAPS = ("launch_grid", "generate_mipmap")
 
@@ -83,7 +72,7 @@ def watch_pixel(
 
 
 class _Recorder:
-    """Wraps the pipe of one context."""
+    """Taps the pipe of one context."""
 
     def __init__(self, history: History, sample: int, examine: Examine | None) -> None:
         self.history = history
@@ -97,7 +86,6 @@ class _Recorder:
         self._witness = PixelWitness(history.x, history.y, lambda: self._read(self._surfaces))
         self._examine = examine
         self._witness.examine = self._shaded
-        self._inside = False
 
     def watch(self, gl: Any) -> None:
         """From now on."""
@@ -109,53 +97,37 @@ class _Recorder:
             )
         self._pipe = pipe
         watch(self._witness)
-        for name in WATCHED:
-            self._wrap(name, self._recorded)
-        self._wrap("transfer_map", self._mapping)
+        tap(pipe, (*DRAWING, "generate_mipmap", "transfer_unmap"), self._recorded)
+        tap(pipe, ["transfer_map"], self._mapping)
 
-    def _wrap(self, name: str, instead: Callable[..., Any]) -> None:
-        original = getattr(self._pipe, name)
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if self._inside:
-                return original(*args, **kwargs)
-            self._inside = True
-            try:
-                return instead(name, original, args, kwargs)
-            finally:
-                self._inside = False
-
-        setattr(self._pipe, name, call)
-
-    def _mapping(self, name: str, original: Any, args: Any, kwargs: Any) -> Any:
+    def _mapping(self, call: PipeCall) -> None:
         """Memory that is mapped may change at once: what it held is looked at before."""
-        given = arguments(name, args, kwargs)
-        if not given["flags"] & MapFlags.WRITE:
-            return original(*args, **kwargs)
-        transfer = original(*args, **kwargs)
-        surfaces = self._places.of(self._pipe, "transfer_unmap", {"transfer": transfer})
-        if surfaces:
-            self._mapped[id(transfer)] = surfaces, self._read(surfaces)
-        return transfer
+        call.run()
+        if call.arguments["flags"] & MapFlags.WRITE:
+            transfer = call.result
+            surfaces = self._places.of(self._pipe, "transfer_unmap", {"transfer": transfer})
+            if surfaces:
+                self._mapped[id(transfer)] = surfaces, self._read(surfaces)
 
-    def _recorded(self, name: str, original: Any, args: Any, kwargs: Any) -> Any:
-        given = arguments(name, args, kwargs)
+    def _recorded(self, call: PipeCall) -> None:
+        name, given = call.name, call.arguments
         if name == "transfer_unmap":
             surfaces, before = self._mapped.pop(id(given["transfer"]), ({}, {}))
         else:
             surfaces = self._places.of(self._pipe, name, given)
             before = self._read(surfaces)
         if not surfaces:
-            return original(*args, **kwargs)
+            call.run()
+            return
         self._surfaces = surfaces
         self._witness.begin()
         text = in_words(self._places, name, given)
         labels = {k: self._places.label(s) for k, s in surfaces.items()}
-        result = original(*args, **kwargs)
+        call.run()
         if name == "draw_vbo":
             self._pipe.settle()
         number, draw = self._gl.call_number, self._gl.draw_number
-        if name not in _DRAW:
+        if name not in DRAWING:
             draw = 0
         event = PixelEvent(number, name, text, labels, before, self._read(surfaces), draw=draw)
         event.fragments, event.missing = self._witness.fragments, self._witness.missing
@@ -164,7 +136,6 @@ class _Recorder:
             event.images = self._stored_images(event, surfaces)
         if event.changed or (name not in _PERHAPS and event.after):
             self.history.events.append(event)
-        return result
 
     def _stored_images(self, event: PixelEvent, surfaces: dict[str, Surface]) -> tuple[str, ...]:
         """Resources whose texel a shader changed; the other images are left out of the event."""
@@ -195,19 +166,15 @@ class _Recorder:
 
     def _read(self, surfaces: dict[str, Surface]) -> dict[str, Stored]:
         """What the pixel holds now in some surfaces."""
-        outer, self._inside = self._inside, True
-        try:
-            held: dict[str, Stored] = {}
-            for name, surface in surfaces.items():
-                if name == "depth":
-                    held |= self._depth(surface)
-                else:
-                    data = self._texel(surface)
-                    rgba = codecs.unpack(surface.format, data)[0, 0]
-                    held[name] = Stored(data.tobytes(), numbers(rgba))
-            return held
-        finally:
-            self._inside = outer
+        held: dict[str, Stored] = {}
+        for name, surface in surfaces.items():
+            if name == "depth":
+                held |= self._depth(surface)
+            else:
+                data = self._texel(surface)
+                rgba = codecs.unpack(surface.format, data)[0, 0]
+                held[name] = Stored(data.tobytes(), numbers(rgba))
+        return held
 
     def _depth(self, surface: Surface) -> dict[str, Stored]:
         data = self._texel(surface)

@@ -21,6 +21,7 @@ from gallette.inspector.mesh import DrawWitness, mesh_of
 from gallette.inspector.state import bound_state, textures_of, uniforms_of
 from gallette.inspector.surfaces import attachments_of
 from gallette.pipe.keys import describe_key
+from gallette.pipe.taps import PipeCall, tap
 
 __all__ = ["SWITCHES", "captured", "observe", "replay_edited"]
 
@@ -63,13 +64,11 @@ class _Observer:
         watch = getattr(gl.pipe, "watch", None)
         if watch is not None:
             watch(self.witness)
-        original = gl.pipe.draw_vbo
+        tap(gl.pipe, ["draw_vbo"], self._draws)
 
-        def draw_vbo(info: Any) -> None:
-            self.infos.append(info)
-            original(info)
-
-        gl.pipe.draw_vbo = draw_vbo
+    def _draws(self, call: PipeCall) -> None:
+        self.infos.append(call.arguments["info"])
+        call.run()
 
     def before(self, call: Call, gl: Any) -> None:
         if not call.draws:

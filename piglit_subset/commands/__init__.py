@@ -1,4 +1,4 @@
-"""What a `[test]` section can say, one module per topic, gathered in one table.
+"""The commands of `[test]` sections, one module per topic, in one table.
 
 Importing the topics fills `COMMANDS`; the order does not matter.
 """

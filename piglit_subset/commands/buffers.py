@@ -1,4 +1,4 @@
-"""Shader storage buffers, atomic counters and transform feedback buffers, and looking into them."""
+"""Shader storage buffers, atomic counters and transform feedback buffers, and probes of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gallette.state_tracker.entry_points.enums import GL
 
 
 def _make(session: Session, target: int, index: int, data: npt.NDArray[Any]) -> None:
-    """A buffer bound at target[index]; made again if it was there."""
+    """Create a buffer bound at target[index], replacing an earlier one."""
     gl, key = session.gl, (str(target), index)
     if key not in session.buffers:
         session.buffers[key] = gl.gen_buffers(1)[0]
@@ -27,7 +27,7 @@ def _make(session: Session, target: int, index: int, data: npt.NDArray[Any]) -> 
 
 
 def _bind(session: Session, target: int, index: int) -> None:
-    """Bind a buffer that the test has made."""
+    """Bind a buffer that the test has created."""
     if (str(target), index) not in session.buffers:
         missing = f"no buffer was made at index {index}"
         if target == GL.ATOMIC_COUNTER_BUFFER:

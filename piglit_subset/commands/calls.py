@@ -1,7 +1,7 @@
 """Any function of OpenGL by its own name: `call` and `check` (not in piglit).
 
-Most of OpenGL has no word of its own in a `[test]` section, and needs none: the table of functions
-says what every parameter is, so a line can be read by it.
+Most of OpenGL has no command of its own in a `[test]` section, and needs none: the table of
+functions describes every parameter, so a line can be parsed by it.
 
     call glCreateBuffers 1 -> buffer
     call glNamedBufferData $buffer 8 float(1 2) GL_STATIC_DRAW
@@ -9,9 +9,9 @@ says what every parameter is, so a line can be read by it.
     call glEnable GL_CULL_FACE_MODE
     check glGetError = GL_INVALID_ENUM
 
-Outputs (what a function returns or writes behind its last pointers) are left out and come back as
-the call's values: `->` keeps them under names, `check` compares them. `=` allows what single
-precision rounds, `~` a hundredth, as pictures have it.
+Outputs (return values, and what a function writes through its last pointers) are not arguments but
+results of the call: `->` stores them under names, `check` compares them. `=` allows an error of
+single precision, `~` an error of a hundredth, as for pixels.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Reader:
         return self.tokens[self.at - 1][0]
 
     def fail(self, message: str) -> Exception:
-        """An error at the token taken last."""
+        """An error at the token read last."""
         text, start = self.tokens[self.at - 1]
         return self.line.error(message, start, start + len(text))
 
@@ -93,9 +93,9 @@ def _variable(session: Session, reader: _Reader, name: str) -> Any:
 
 
 def _number(session: Session, reader: _Reader, text: str, kind: str) -> Any:
-    """A number, an enum, several joined by `|`, or what was kept under a name.
+    """A number, an enum, several joined by `|`, or a stored value.
 
-    `kind` is a GL type: it tells whether `0x3f800000` is an integer or the bits of a float.
+    `kind` is a GL type, which decides whether `0x3f800000` is an integer or the bits of a float.
     """
     if text[0] == "$":
         return _variable(session, reader, text[1:])
@@ -112,7 +112,7 @@ def _number(session: Session, reader: _Reader, text: str, kind: str) -> Any:
 
 
 def _list(session: Session, reader: _Reader, kind: str) -> Any:
-    """What stands in parentheses, the first of which has been taken: numbers, or texts."""
+    """The contents of parentheses, the first of which has been read: numbers, or texts."""
     values: list[Any] = []
     dtype: np.dtype[Any] = dtype_of(kind)
     while (token := reader.take("')'")) != ")":
@@ -180,7 +180,7 @@ def _function(reader: _Reader) -> Function:
 
 
 def _call(session: Session, reader: _Reader, stops: Sequence[str]) -> list[Any]:
-    """Read a call up to one of `stops`, make it, and give its values as a flat list."""
+    """Parse a call up to one of `stops`, execute it, and return its values as a flat list."""
     function = _function(reader)
     arguments: list[Any] = []
     for param in function.params:
@@ -273,7 +273,7 @@ def _compare(session: Session, reader: _Reader, seen: list[Any], memory: bool = 
 
 
 def _as_type(seen: list[Any], array: Any, memory: bool) -> list[Any]:
-    """Bytes a function wrote, or those at an address, as the type they are compared as."""
+    """Bytes that a function wrote, or those at an address, as the type to compare."""
     if memory:
         raw = ctypes.string_at(seen[0], array.nbytes)
     elif len(seen) and isinstance(seen[0], bytes):

@@ -45,7 +45,7 @@ def _draw_rectangle(
     attributes = (POSITION, TEXCOORD)[: 2 if texture else 1]
     for number, attribute in enumerate(attributes):
         if session.is_compat:
-            # The fixed-function arrays feed gl_Vertex, and alias attribute 0 for everyone else.
+            # The fixed-function arrays feed gl_Vertex, and alias attribute 0 for other shaders.
             if attribute == TEXCOORD:
                 gl.client_active_texture(GL.TEXTURE0)
             pointer = gl.vertex_pointer if attribute == POSITION else gl.tex_coord_pointer

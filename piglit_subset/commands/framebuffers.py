@@ -1,4 +1,4 @@
-"""Rendering elsewhere than the window: `fb ...` and `blit ...`."""
+"""Rendering to other targets than the window: `fb ...` and `blit ...`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gallette.state_tracker.entry_points.enums import GL
 
 
 def _bind(session: Session, name: int) -> int:
-    """Bind where the command's head says, draw, read or both; the target to attach to."""
+    """Bind as the command's head says, draw, read or both; returns the target to attach to."""
     head = session.head
     draw, read = session.draw_framebuffer, session.read_framebuffer
     session.bind_framebuffers(draw if "read" in head else name, read if "draw" in head else name)
@@ -38,13 +38,13 @@ def _texture_size(session: Session, target: int, level: int) -> tuple[int, int]:
     side = GL.TEXTURE_CUBE_MAP_POSITIVE_X if target == GL.TEXTURE_CUBE_MAP else target
     width = int(gl.get_tex_level_parameteriv(side, level, GL.TEXTURE_WIDTH)[0])
     height = int(gl.get_tex_level_parameteriv(side, level, GL.TEXTURE_HEIGHT)[0])
-    if target == GL.TEXTURE_1D_ARRAY:  # its height are layers
+    if target == GL.TEXTURE_1D_ARRAY:  # its height is the number of layers
         height = 1
     return width, max(height, 1)
 
 
 def _resize(session: Session, target: int, unit: int, level: int = 0) -> None:
-    """Draw and probe in the size of what was attached."""
+    """Set the size for drawing and probing to that of the attachment."""
     session.gl.active_texture(GL.TEXTURE0 + unit)
     gl = session.gl
     version = (gl.get_integerv(GL.MAJOR_VERSION)[0], gl.get_integerv(GL.MINOR_VERSION)[0])

@@ -1,4 +1,6 @@
-"""Textures and images by handle (ARB_bindless_texture): made resident, then told to shaders."""
+"""Textures and images by handle (ARB_bindless_texture): made resident, then assigned to
+uniforms.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ from gallette.state_tracker.entry_points.enums import GL
 
 
 def _texture(session: Session, words: Words) -> tuple[int, int]:
-    """A unit's number, and the texture this test made on it.
+    """A unit's number, and the texture that this test made on it.
 
-    What follows the digits does not count: `1D 0` is unit 1, as other runners read it.
+    Characters after the digits are ignored: `1D 0` is unit 1, as in other runners.
     """
     digits = re.match(r"\d+", words.peek())
     if digits is None:
@@ -31,7 +33,7 @@ def _texture(session: Session, words: Words) -> tuple[int, int]:
 @command("resident texture")
 def resident_texture(session: Session, words: Words) -> None:
     """resident texture UNIT: shaders may use the texture of a unit by its handle"""
-    unit, name = _texture(session, words)  # and whatever comes then: piglit ignores it as well
+    unit, name = _texture(session, words)  # like piglit, ignore the rest of the line
     handle = int(session.gl.get_texture_handle_arb(name))
     session.gl.make_texture_handle_resident_arb(handle)
     session.handles[unit] = handle

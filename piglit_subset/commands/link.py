@@ -1,4 +1,4 @@
-"""Questions about the program: did it link, and what do its interfaces look like."""
+"""Checks of the program: whether it links, and what its interfaces contain."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _property(session: Session, interface: int, index: int, prop: int) -> int:
 
 
 def _bound_block(session: Session, interface: int) -> int:
-    """Where SPIR-V has no names, `block binding` says which block is meant."""
+    """The block that `block binding` selects, where SPIR-V has no names."""
     if interface not in (GL.UNIFORM_BLOCK, GL.SHADER_STORAGE_BLOCK) or session.block.binding < 0:
         return _NONE
     out = np.zeros(1, np.int32)
@@ -127,9 +127,9 @@ def verify_error(session: Session, expected: int) -> None:
 
 @command("program binary")
 def program_binary(session: Session, words: Words) -> None:
-    """program binary save restore: keep the program as bytes, make it anew of them, or both
+    """program binary save restore: save the program as bytes, recreate it from them, or both
 
-    A restored program has its uniforms' first values again.
+    A restored program has the initial values of its uniforms.
     """
     steps = []
     while not words.done:

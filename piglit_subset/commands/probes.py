@@ -1,4 +1,4 @@
-"""Looking at pixels: `probe ...` and `relative probe ...`."""
+"""Checks of pixels: `probe ...` and `relative probe ...`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Box = tuple[int, int, int, int]
 
 
 def _probe(session: Session, words: Words, box: Box, kind: str = "float") -> None:
-    """Hold a box against the colour that follows: four channels, or three and whatever follows."""
+    """Compare a box with the colour that follows: four channels, or three and any fourth."""
     if "rgba" in words.texts:
         expected = words.numbers(4, "a colour channel")
         words.end()
@@ -52,7 +52,7 @@ def probe_pixel(session: Session, words: Words) -> None:
 def probe_relative(session: Session, words: Words) -> None:
     """relative probe rgba (X, Y) (R, G, B, A): one pixel, coordinates as fractions of the window"""
     x, y = words.numbers(2, "a coordinate")
-    # A coordinate of 1.0 means the last pixel, not the one behind it.
+    # A coordinate of 1.0 means the last pixel, not the one after it.
     column = min(int(x * session.width), session.width - 1)
     row = min(int(y * session.height), session.height - 1)
     _probe(session, words, (column, row, 1, 1))

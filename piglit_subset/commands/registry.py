@@ -1,12 +1,12 @@
-"""The command table: `@command("draw rect ortho")` registers what runs on a line's first words.
+"""The command table: `@command("draw rect ortho")` registers the handler of lines that begin so.
 
-A handler gets the session and a cursor behind its own words. Most need no cursor: `reads` says what
-the words are, and the function gets their values. Those that only hand the values to one function
-of OpenGL are rows, which `calls` registers.
+A handler gets the session and a cursor after its own words. Most need no cursor: `reads` describes
+the words, and the function gets their values. Commands that only pass the values to one OpenGL
+function are rows, which `calls` registers.
 
-Lookup takes the longest registered head, so `probe rect rgba` wins over `probe`. A head that is not
-registered, or a registered one with bad arguments, is *malformed*, which fails the test before
-anything is drawn; heads that `unsupported` names are known and cannot be done here, which skips it.
+Lookup takes the longest registered head, so `probe rect rgba` takes precedence over `probe`. A head
+that is not registered, or bad arguments, make the test *malformed*, so that it fails before
+anything is drawn; heads named by `unsupported` are known but not implemented, and skip the test.
 The first line of a handler's docstring is its usage line, printed by `gallette piglit commands`.
 """
 
@@ -28,11 +28,12 @@ __all__ = ["COMMANDS", "Handler", "Row", "calls", "command", "lookup", "unsuppor
 Handler = Callable[[Session, Words], None]
 Function = TypeVar("Function", bound=Callable[..., None])
 COMMANDS: dict[tuple[str, ...], Handler] = {}
-_LONGEST: dict[str, int] = {}  # first word -> how many words the longest head that starts so has
+_LONGEST: dict[str, int] = {}  # first word -> words in the longest head
 
 Row = tuple[str, str, str, str]
-"""The command's words (and others that mean the same, after a comma), the rest of its usage line,
-a method of OpenGL's, and what it reads."""
+"""The command's words (and synonyms, after a comma), the rest of its usage line, an OpenGL method,
+and what it reads.
+"""
 
 _READ: dict[str, Callable[[Words, int, str], list[Any]]] = {
     "enum": lambda words, count, what: [enum(words.line, words.word(what)) for _ in range(count)],
@@ -49,9 +50,9 @@ _ARGUMENT = re.compile(r"(?:(\d|\*) )?(\w+)(\??) (.+)")
 def command(*heads: str, reads: str | None = None) -> Callable[[Function], Function]:
     """Register a function under one or several heads.
 
-    `reads` has a part for each argument, separated by commas: a kind of `_READ`, and what an error
-    says was expected. Before the kind stands how often it is read (`*`: to the end of the line),
-    after it a `?` where the words may be missing.
+    `reads` has a part for each argument, separated by commas: a kind of `_READ`, and the noun for
+    error messages. A count before the kind says how often it is read (`*`: to the end of the line),
+    a `?` after it that the words are optional.
     """
 
     def register(function: Function) -> Function:
@@ -82,7 +83,7 @@ def _reading(function: Callable[..., None], reads: str) -> Handler:
 
 
 def calls(rows: Iterable[Row]) -> None:
-    """Register commands that call one function of OpenGL with what they read."""
+    """Register commands that call one OpenGL function with what they read."""
     for heads, usage, method, reads in rows:
         first, *others = heads.split(", ")
         call = functools.partial(_call, method)
@@ -101,7 +102,7 @@ def _add(head: str, handler: Handler) -> None:
 
 
 def unsupported(reason: str, *heads: str) -> None:
-    """Register heads this runner knows and cannot do, with the reason to print."""
+    """Register heads that this runner knows but does not implement, with the reason to print."""
 
     def refuse(session: Session, words: Words) -> None:
         line = words.line
@@ -124,7 +125,7 @@ def lookup(line: Line) -> tuple[Handler, Words]:
 
 
 def _unknown(words: Words) -> InputError:
-    """Point at the first word that fits no command, and name what was probably meant."""
+    """An error at the first word that fits no command, with a suggestion."""
     heads = {head[:n] for head in COMMANDS for n in range(1, len(head) + 1)}
     fitting = 0
     while fitting < len(words.texts) and tuple(words.texts[: fitting + 1]) in heads:

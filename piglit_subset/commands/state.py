@@ -1,5 +1,5 @@
-"""State: clearing, enables, depth, blending, clip planes, matrices, points, patches; and of old
-GL the current colour, display lists and parameters of assembly programs.
+"""State: clearing, enables, depth, blending, clip planes, matrices, points, patches; and of old GL
+the current colour, display lists and parameters of assembly programs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Making the suite's well-known textures and setting their parameters."""
+"""Creates the suite's well-known textures and sets their parameters."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def texture_rgbw_3d(session: Session, unit: int) -> None:
 def texture_rgbw_2d_array(
     session: Session, unit: int, width: int, height: int, layers: int
 ) -> None:
-    """texture rgbw 2DArray UNIT (W, H, LAYERS): layers red, green, blue, white in turn"""
+    """texture rgbw 2DArray UNIT (W, H, LAYERS): layers cycle through red, green, blue, white"""
     _new(session, unit, GL.TEXTURE_2D_ARRAY)
     texels = np.broadcast_to(_layers(layers)[:, None, None], (layers, height, width, 4))
     _upload(session, GL.TEXTURE_2D_ARRAY, texels.copy())
@@ -140,7 +140,7 @@ def texture_rgbw_2d_array(
 
 @command("texture rgbw 1DArray", reads=f"{_UNIT}, 2 size a size")
 def texture_rgbw_1d_array(session: Session, unit: int, width: int, layers: int) -> None:
-    """texture rgbw 1DArray UNIT (W, LAYERS): layers red, green, blue, white in turn"""
+    """texture rgbw 1DArray UNIT (W, LAYERS): layers cycle through red, green, blue, white"""
     _new(session, unit, GL.TEXTURE_1D_ARRAY)
     texels = np.broadcast_to(_layers(layers)[:, None], (layers, width, 4))
     _upload(session, GL.TEXTURE_1D_ARRAY, texels.copy())
@@ -197,7 +197,7 @@ def texture_integer(
 
 @command("texture junk 2DArray", reads=f"{_UNIT}, 3 size a size")
 def texture_junk(session: Session, unit: int, *size: int) -> None:
-    """texture junk 2DArray UNIT (W, H, LAYERS): content nobody may rely on"""
+    """texture junk 2DArray UNIT (W, H, LAYERS): undefined content"""
     _new(session, unit, GL.TEXTURE_2D_ARRAY)
     texels = (np.arange(math.prod(size) * 4) * 7919 % 256).astype(np.uint8)
     layout = (*size, 0, GL.RGBA, GL.UNSIGNED_BYTE)

@@ -1,4 +1,4 @@
-"""Setting uniforms of every type, in the default block and in uniform blocks."""
+"""Sets uniforms of every type, in the default block and in uniform blocks."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ def uniform(session: Session, words: Words) -> None:
         elif target is not None:
             count = len(values) // (kind.components * kind.columns)
             extra = (0,) if kind.columns > 1 else ()
-            address = values.__array_interface__["data"][0]  # the quickest way in
+            address = values.__array_interface__["data"][0]  # the fastest way to get an address
             getattr(session.gl, kind.setter)(target, count, *extra, address)
 
 
 @dataclass(frozen=True, slots=True)
 class BlockMember:
-    """Where a block's member lives."""
+    """The place of a block's member."""
 
     buffer: int
     offset: int
@@ -112,7 +112,7 @@ def _program(session: Session) -> int:
 
 
 def find_uniform(session: Session, name: str) -> int | BlockMember | None:
-    """A uniform's location, or where a block's member lies; None if there is no such."""
+    """A uniform's location, or the place of a block's member; None if there is none."""
     key = f"{name}@{session.block.array_index}@{session.block.binding}@{session.block.offset}"
     if key not in session.uniform_cache:
         session.uniform_cache[key] = _look_up(session, name)
@@ -142,7 +142,7 @@ def _block_member(session: Session, program: int, name: str) -> BlockMember | No
     index, element = None, 0
     base, _, digits = name[:-1].rpartition("[")
     if name.endswith("]") and digits.isdigit():
-        # An element's index may be that of the whole array: ask for [0] and step by the stride.
+        # An element's index may be that of the whole array: query [0] and add the stride.
         index, element = _uniform_index(gl, program, f"{base}[0]"), int(digits)
     if index is None:
         index, element = _uniform_index(gl, program, name), 0
@@ -174,7 +174,7 @@ def _uniform_index(gl: Any, program: int, name: str) -> int | None:
 
 
 def _explicit_member(session: Session) -> BlockMember:
-    """`block binding`, `block offset` and friends describe a member that has no name."""
+    """A member without a name, described by `block binding`, `block offset` and so on."""
     block = session.block
     buffer = session.buffers.get(("ubo binding", block.binding))
     if buffer is None:
@@ -193,7 +193,7 @@ def _explicit_member(session: Session) -> BlockMember:
 
 
 def block_buffer(session: Session, program: int, index: int) -> int:
-    """The buffer behind a uniform block, made on first use."""
+    """The buffer of a uniform block, created on first use."""
     prepare_blocks(session, program)
     return session.buffers.get(("ubo", index), 0)
 
@@ -225,7 +225,7 @@ def prepare_blocks(session: Session, program: int) -> None:
 def write_member(
     session: Session, member: BlockMember, kind: UniformType, values: npt.NDArray[Any]
 ) -> None:
-    """Values, element after element, into a block's buffer."""
+    """Write values, element by element, to a block's buffer."""
     gl = session.gl
     gl.bind_buffer(GL.UNIFORM_BUFFER, member.buffer)
     per_element = kind.components * kind.columns
@@ -279,5 +279,5 @@ def subroutine_uniform(session: Session, stage: int, name: str, function: str) -
     empty = np.full(count, unset, np.uint32)
     chosen = session.uniform_cache.setdefault(f"subroutines {stage}", empty)
     chosen[location] = index
-    if not (chosen == unset).any():  # GL takes all of a stage's choices at once
+    if not (chosen == unset).any():  # GL takes a stage's choices only all at once
         gl.uniform_subroutinesuiv(stage, count, chosen)

@@ -1,4 +1,4 @@
-"""Families of tests, written by small programs.
+"""Generated families of tests.
 
 A family is a module with `tests()`, which yields texts: a test's place in the bundled suite on the
 first line, its purpose on the second, then the shader_test. The module has the rows and the oracle;

@@ -2,13 +2,14 @@
 
 Two levels, both derived from `gallette.pipe.formats`:
 
-* **texels**: `texels(format, data)` looks at bytes as one raw item per pixel: an unsigned word when
+* **texels**: `texels(format, data)` views bytes as one raw item per pixel: an unsigned word when
   the pixel has 1, 2, 4 or 8 bytes, else a short row of words. Indexing and gathering raw texels is
-  cheap; `unpack_planes` turns whatever was gathered into four component arrays, `pack_planes` back.
+  cheap; `unpack_planes` converts gathered texels to four component arrays, `pack_planes` back.
 * **bytes**: `unpack(format, data)` and `pack(format, rgba)` for whole images, `[..., 4]`.
 
 Colours are float32, or int32 / uint32 for pure integer formats (`format.rgba_dtype`). Depth and
-stencil are separate, because they share words: each `pack_` keeps the bits of the other.
+stencil have their own functions, because they share words: each `pack_` keeps the bits of the
+other.
 """
 
 from __future__ import annotations

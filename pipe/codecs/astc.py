@@ -1,10 +1,10 @@
-"""ASTC decoding (the LDR profile): blocks of one configuration at a time.
+"""ASTC decoding (the LDR profile), for blocks of one configuration at a time.
 
-A block of 128 bits says itself what it consists of: a grid of weights, smaller than the block and
-stretched over it, one or two planes of them; one to four partitions of the texels, each with a pair
-of end points in one of ten ways; both coded as numbers of a range that need not be a power of two
-(*integer sequences*: five trits share eight bits, three quints seven). Weights are written from
-the top bit down, colours from below. What no decoder may read, and high dynamic range, is magenta.
+A block of 128 bits describes itself: a grid of weights, which is smaller than the block and
+interpolated over it, with one or two planes; one to four partitions of the texels, each with a pair
+of end points in one of ten encodings. Both are numbers of a range that need not be a power of two
+(*integer sequences*: five trits share eight bits, three quints seven). Weights are stored from the
+top bit down, colours from below. Invalid blocks and high dynamic range decode to magenta.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
 _MAGENTA = np.array([255, 0, 255, 255])
-# Levels of a range, its plain bits, and whether a trit (3) or quint (5) stands above them.
+# The levels of a range, its plain bits, and whether a trit (3) or quint (5) is above them.
 _RANGES = (
     *((2, 1, 0), (3, 0, 3), (4, 2, 0), (5, 0, 5), (6, 1, 3), (8, 3, 0), (10, 1, 5), (12, 2, 3)),
     *((16, 4, 0), (20, 2, 5), (24, 3, 3), (32, 5, 0), (40, 3, 5), (48, 4, 3), (64, 6, 0)),
@@ -43,7 +43,7 @@ def _sequence_bits(count: int, levels: int) -> int:
 
 @cache
 def _digits(digit: int) -> Array:
-    """What the shared bits mean: `[code, place]`."""
+    """Decode the shared bits to digits: `[code, place]`."""
     if digit == 3:
         return np.array([_trits(code) for code in range(256)])
     return np.array([_quints(code) for code in range(128)])
@@ -76,12 +76,12 @@ def _quints(code: int) -> tuple[int, ...]:
     return c & 7, c >> 3, q2
 
 
-# How many of the shared bits follow each number's plain ones.
+# The number of shared bits after each number's plain ones.
 _SHARED = {3: (2, 2, 1, 2, 1), 5: (3, 2, 2)}
 
 
 def _sequence(bits: Array, start: int, count: int, levels: int) -> Array:
-    """Numbers `[n, count]` of an integer sequence; what lies beyond its end is zero."""
+    """Numbers `[n, count]` of an integer sequence; bits past its end are zero."""
     plain, digit = _RANGE_OF[levels]
     total = _sequence_bits(count, levels)
     spare = np.zeros((len(bits), 64), np.int64)
@@ -123,7 +123,7 @@ _WEIGHT_SCALES = {
 
 
 def _spread(value: int, bits: int, to: int) -> int:
-    """A number's bits repeated from the top."""
+    """A number's bits repeated from the top, up to `to` bits."""
     out, have = 0, 0
     while have < to:
         out, have = out << bits | value, have + bits
@@ -132,7 +132,7 @@ def _spread(value: int, bits: int, to: int) -> int:
 
 @cache
 def _unquantized(levels: int, weights: bool) -> Array:
-    """The colour (0..255) or weight (0..64) each number of a range stands for."""
+    """The colour (0..255) or weight (0..64) of each number of a range."""
     plain, digit = _RANGE_OF[levels]
     size = 6 if weights else 8
     table = []
@@ -158,7 +158,7 @@ def _unquantized(levels: int, weights: bool) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class _Grid:
-    """What the eleven bits of a block mode say."""
+    """The fields in the eleven bits of a block mode."""
 
     width: int
     height: int
@@ -176,7 +176,7 @@ class _Grid:
 
 @cache
 def _grid(mode: int, footprint: tuple[int, int]) -> _Grid | None:
-    """The weights of a block mode; None if it is reserved or cannot be."""
+    """The weight grid of a block mode; None if it is reserved or invalid."""
     a, b = mode >> 5 & 3, mode >> 7 & 3
     range_, high, dual = mode >> 4 & 1, mode >> 9 & 1, mode >> 10 & 1
     if mode & 3:
@@ -237,7 +237,7 @@ def _decoder(footprint: tuple[int, int], srgb: bool) -> Decoder:
 
 
 def _void_extents(bits: Array, which: Array, out: Array) -> None:
-    """Blocks of one colour."""
+    """Decode blocks of one colour."""
     some = bits[which]
     corners = [_fields(some, 12 + 13 * i, 13) for i in range(4)]
     everywhere = np.all([c == 8191 for c in corners], axis=0)
@@ -251,7 +251,9 @@ def _configured(
     bits: Array, which: Array, grid: _Grid, parts: int, footprint: tuple[int, int], srgb: bool,
     out: Array,
 ) -> None:  # fmt: skip
-    """Blocks of one mode, number of partitions and (as far as the first bits say) end points."""
+    """Decode blocks with equal mode, number of partitions and (as far as the first bits say) end
+    points.
+    """
     if parts == 4 and grid.planes == 2:
         return
     top = 128 - grid.bits
@@ -345,13 +347,13 @@ def _chosen(plain: Any, first: Array, second: Array) -> Array:
 
 
 def _contracted(color: list[Array]) -> list[Array]:
-    """Red and green drawn towards blue."""
+    """Red and green contracted towards blue."""
     red, green, blue, alpha = color
     return [(red + blue) >> 1, (green + blue) >> 1, blue, alpha]
 
 
 def _offset(base: Array, offset: Array) -> tuple[Array, Array]:
-    """A base of eight bits and a signed offset of six, which are stored askew."""
+    """A base of eight bits and a signed offset of six, from their interleaved encoding."""
     whole, small = base >> 1 | offset & 0x80, offset >> 1 & 0x3F
     return whole, np.where(small & 0x20, small - 0x40, small)
 
@@ -396,7 +398,7 @@ def _stretched(width: int, height: int, footprint: tuple[int, int]) -> tuple[Arr
 
 
 def _partition(index: Array, parts: int, footprint: tuple[int, int]) -> Array:
-    """The partition of every texel, by the hash the format defines."""
+    """The partition of every texel, by the hash function of the format."""
     y, x = (c.reshape(-1) for c in np.mgrid[: footprint[1], : footprint[0]])
     if footprint[0] * footprint[1] < 31:
         x, y = x << 1, y << 1
@@ -413,7 +415,7 @@ def _partition(index: Array, parts: int, footprint: tuple[int, int]) -> Array:
         a, b = scaled[2 * i][:, None], scaled[2 * i + 1][:, None]
         total = (a * x + b * y + (h >> (14 - 4 * i))[:, None]) & 63
         sums.append(total if i < parts else np.zeros_like(total))
-    return np.asarray(np.argmax(np.stack(sums), axis=0))  # the first of equals
+    return np.asarray(np.argmax(np.stack(sums), axis=0))  # the first of equal ones
 
 
 def _hashed(seed: Array) -> Array:

@@ -1,7 +1,7 @@
-"""Block compression: the registry of decoders, and the way from blocks to an image.
+"""Block compression: the registry of decoders, and the assembly of blocks to an image.
 
 A decoder maps blocks `[n, block bytes]` to texels `[n, block height, block width, 4]`, either uint8
-codes (which still go through the sRGB curve or become normalised) or float32 values.
+codes (which are then normalised or decoded from sRGB) or float32 values.
 """
 
 from __future__ import annotations

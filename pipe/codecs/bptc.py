@@ -1,9 +1,9 @@
-"""BPTC decoding: BC7 for colours of eight bits, BC6H for half floats; a mode at a time.
+"""BPTC decoding: BC7 for 8-bit colours, BC6H for half floats, one mode at a time.
 
 A block is a 128-bit little-endian word. The lowest set bit of its first byte (BC7) or its lowest
-two or five bits (BC6H) say which mode it is in: how many subsets the texels are parted into, how
-many bits the end points have, how many bits an index into the ramp between them has. The first
-index of each subset (at its *anchor*) has its top bit left out, which is always zero.
+two or five bits (BC6H) select a mode: the number of subsets the texels are partitioned into, the
+bits of end points, and the bits of an index into the ramp between them. The first index of each
+subset (at its *anchor*) omits its top bit, which is always zero.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _ANCHORS_THIRD = """
 
 @cache
 def _partitions(subsets: int) -> tuple[Array, Array]:
-    """Of every partition: the subset of each texel `[64, 16]`, and the anchors `[64, subsets]`."""
+    """For every partition: the subset of each texel `[64, 16]`, and the anchors `[64, subsets]`."""
     texel = np.arange(16)
     zeros = np.zeros((64, 1), np.int64)
     if subsets == 1:
@@ -77,20 +77,20 @@ def _partitions(subsets: int) -> tuple[Array, Array]:
 
 
 class _Bits:
-    """Blocks as rows of bits that are read from the lowest on."""
+    """Blocks as rows of bits, read from the lowest up."""
 
     def __init__(self, blocks: Bytes, start: int = 0) -> None:
         self.bits = np.unpackbits(blocks, axis=1, bitorder="little").astype(np.int64)
         self.at = start
 
     def take(self, count: int) -> Array:
-        """The next field, of so many bits."""
+        """The next field of `count` bits."""
         field = self.bits[:, self.at : self.at + count] << np.arange(count)
         self.at += count
         return np.asarray(field.sum(axis=1))
 
     def indices(self, bits: int, anchors: Array) -> Array:
-        """Sixteen indices `[n, 16]`, of which those at `anchors[n, k]` are a bit shorter."""
+        """Sixteen indices `[n, 16]`, of which those at `anchors[n, k]` are one bit shorter."""
         count, texel = len(self.bits), np.arange(16)
         short = (texel == anchors[:, :, None]).any(axis=1)
         width = bits - short
@@ -109,7 +109,7 @@ class _Bits:
 
 @dataclass(frozen=True, slots=True)
 class _Mode:
-    """A mode of BC7: numbers of subsets and of bits for each thing."""
+    """A mode of BC7: the numbers of subsets and the bits of each field."""
 
     subsets: int
     partition: int
@@ -137,7 +137,7 @@ _MODES = (
 
 @block_codec("bc7")
 def bc7(blocks: Bytes) -> Array:
-    """RGBA bytes `[n, 4, 4, 4]`; a block of no mode is transparent black."""
+    """RGBA bytes `[n, 4, 4, 4]`; a block without a valid mode is transparent black."""
     out = np.zeros((len(blocks), 16, 4), np.uint8)
     for number, mode in enumerate(_MODES):
         which = np.flatnonzero((blocks[:, 0] & ((2 << number) - 1)) == 1 << number)
@@ -177,7 +177,7 @@ def _bc7_mode(mode: _Mode, bits: _Bits) -> Array:
     low, high = points[rows, 2 * subset], points[rows, 2 * subset + 1]
     weight = np.stack((first, first, first, second), axis=-1)
     texels = (low * (64 - weight) + high * weight + 32) >> 6
-    for channel in range(3):  # a rotation puts one channel's precision into alpha
+    for channel in range(3):  # a rotation exchanges alpha with one channel
         turned = rotation == channel + 1
         if turned.any():
             order = np.arange(4)
@@ -226,7 +226,7 @@ def bc6h_unsigned(blocks: Bytes) -> Array:
 
 @block_codec("bc6h_signed")
 def bc6h_signed(blocks: Bytes) -> Array:
-    """The same of signed ones."""
+    """RGBA floats `[n, 4, 4, 4]` of signed half floats."""
     return _bc6h(blocks, True)
 
 
@@ -295,7 +295,7 @@ def _unquantized(value: Array, bits: int, signed: bool) -> Array:
 
 
 def _as_halves(value: Array, signed: bool) -> Array:
-    """Interpolated numbers as half floats: scaled so that the largest is the largest finite one."""
+    """Interpolated numbers as half floats, scaled so that the largest is the largest finite one."""
     if not signed:
         return np.asarray(((value * 31) >> 6).astype(np.uint16).view(np.float16))
     size = (np.abs(value) * 31) >> 5

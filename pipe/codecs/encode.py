@@ -1,11 +1,12 @@
-"""Block compression the other way: images become blocks of the formats applications ask for.
+"""Block compression: images are encoded in the compressed formats that applications request.
 
-A driver keeps an image that came as pixels as it came, at a quality no block has; who asks for its
-compressed bytes gets these. Mipmaps of images that came compressed are made of them, too.
+A driver stores an image that was uploaded as pixels uncompressed, with better quality than blocks;
+it is encoded here when the application reads its compressed bytes. So are mipmaps of compressed
+images.
 
-Every encoder does the plain thing well: end points at the ends of the block's colours along their
-main direction, then for every texel the nearest of the colours the decoder makes between them. A
-block of one colour keeps it as well as its end points can. ETC2 and ASTC are not written.
+Every encoder uses the simplest good method: end points at the extremes of the block's colours along
+their main direction, then for every texel the nearest of the decoder's colours between them. A
+block of one colour is as exact as its end points. ETC2 and ASTC have no encoder.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ Encoder = Callable[[Array], Bytes]
 
 
 def can_encode(format: Format) -> bool:
-    """Is there an encoder for a compressed format?"""
+    """Whether a compressed format has an encoder."""
     return format.codec in _ENCODERS
 
 
 def encode_blocks(format: Format, image: Array) -> Bytes:
     """Rows of blocks `[..., rows, row bytes]` of codes `[..., height, width, 4]` (`block_codes`).
 
-    What blocks at the edges have too much repeats the last row and column.
+    Blocks that extend past the image repeat its last row and column.
     """
     height, width = image.shape[-3:-1]
     rows, columns = format.rows(height), -(-width // format.block_width)
@@ -49,7 +50,7 @@ def encode_blocks(format: Format, image: Array) -> Bytes:
 
 
 def block_codes(format: Format, colors: Array) -> Array:
-    """Colours as the whole numbers the format counts with (floats stay floats)."""
+    """Colours as the integers that the format encodes (floats stay floats)."""
     kind = format.channels[0].type
     values = np.nan_to_num(colors.astype(np.float32))
     if kind == "FLOAT":
@@ -63,7 +64,7 @@ def block_codes(format: Format, colors: Array) -> Array:
 
 
 def _ends(colors: Array) -> tuple[Array, Array]:
-    """The ends of each block's colours `[n, 16, c]` along the direction they differ most in."""
+    """The extremes of each block's colours `[n, 16, c]` along the direction of largest variance."""
     colors = colors.astype(np.float64)
     mean = colors.mean(axis=1, keepdims=True)
     away = colors - mean
@@ -122,7 +123,7 @@ def _color_block(codes: Array, punch_through: bool = False) -> Bytes:
     four = np.stack((a, b, (2 * a + b) / 3, (a + 2 * b) / 3), axis=1)
     half = np.stack((a, b, (a + b) / 2, a), axis=1)
     index = _nearest(colors, np.where(three[:, None, None], half, four))
-    same = np.asarray(first == second)  # which is in three-colour mode
+    same = np.asarray(first == second)  # this selects three-colour mode
     index = np.where(same[:, None], 0, index)
     index = np.where(clear, 3, index)
     return _packed([(first, 16), (second, 16), (index, 2)], 8)
@@ -144,7 +145,7 @@ def _bc2(codes: Array) -> Bytes:
 
 
 def _opaque_block(codes: Array) -> Bytes:
-    """A colour block beside an alpha block: always of four colours."""
+    """A colour block beside an alpha block, always with four colours."""
     return _color_block(codes)
 
 
@@ -154,7 +155,9 @@ _WEIGHTS = np.array([0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64
 
 
 def _indexed(colors: Array, palette: Array) -> tuple[Array, Array]:
-    """Indices whose first has no top bit, and the blocks whose end points change places."""
+    """Indices whose first has a zero top bit, and the blocks whose end points are swapped
+    for that.
+    """
     index = _nearest(colors, palette)
     swap = index[:, 0] >= 8
     return np.where(swap[:, None], 15 - index, index), swap

@@ -1,9 +1,9 @@
 """ETC2 and EAC decoding, all blocks at once.
 
-A colour block is a big-endian 64-bit word. It holds two base colours with a table of modifiers each
-(ETC1's way), or, where a differential colour would overflow, one of three modes that use the
-impossible codes: T and H (two colours and a distance) and planar (a gradient). An EAC block holds a
-base value, a multiplier, a table number and sixteen 3-bit selectors. Texels go down columns first.
+A colour block is a big-endian 64-bit word. It has two base colours with a table of modifiers each
+(as in ETC1), or, where a differential colour would overflow, one of three modes that use the
+invalid codes: T and H (two colours and a distance) and planar (a gradient). An EAC block has a base
+value, a multiplier, a table number and sixteen 3-bit selectors. Texels are in column-major order.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _X, _Y = _TEXEL >> 2, _TEXEL & 3  # texels in the order of their selectors
 
 
 class _Word:
-    """Blocks as 64-bit words whose bits are asked for as the specification numbers them."""
+    """Blocks as 64-bit words whose bits are numbered as in the specification."""
 
     def __init__(self, block: Bytes) -> None:
         self.value = np.ascontiguousarray(block).view(">u8")[:, 0].astype(np.uint64)
@@ -89,7 +89,7 @@ def _selectors(word: _Word) -> Array:
 
 
 def _halves(word: _Word, first: Array, second: Array, selector: Array, opaque: Array) -> Array:
-    """ETC1's way: each half of the block has its colour and its table of modifiers."""
+    """ETC1's mode: each half of the block has its colour and its table of modifiers."""
     flipped = word.bit(32)[:, None] == 1
     in_second = np.where(flipped, _Y >= 2, _X >= 2)
     table = np.where(in_second, word.bits(36, 34)[:, None], word.bits(39, 37)[:, None])

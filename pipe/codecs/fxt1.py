@@ -1,14 +1,14 @@
 """FXT1 (3DFX_texture_compression_FXT1) decoding: 8x4 texels in 128 bits, all blocks at once.
 
-A block is two halves of 4x4, texels of the left one first. Its highest bits name one of four ways
-to make colours of 15 bits (blue lowest) and short selectors into texels:
+A block is two halves of 4x4, with the texels of the left one first. Its highest bits select one of
+four modes, which interpret colours of 15 bits (blue lowest) and short selectors:
 
-* *hi*: two colours and five between them, or nothing, by selectors of three bits;
+* *hi*: two colours and five between them, or transparent, by selectors of three bits;
 * *chroma*: four colours;
-* *mixed*: each half has two colours and two between them (or one, and nothing); the second colour's
-  green has a sixth bit, and the first one's is that bit or its opposite;
-* *alpha*: three colours with alpha, or nothing; or each half between a colour of its own and one
-  both share.
+* *mixed*: each half has two colours and two between them (or one, and transparent); the second
+  colour's green has a sixth bit, and the first one's is that bit or its complement;
+* *alpha*: three colours with alpha, or transparent; or each half between a colour of its own and
+  one that both share.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLOR_AT = (64, 79, 94, 109)
 
 
 def full_range(codes: Array, bits: int) -> Array:
-    """Codes of so many bits as those of eight."""
+    """Codes of `bits` bits expanded to eight bits."""
     top = (1 << bits) - 1
     return (codes * 510 + top) // (2 * top)
 
@@ -62,7 +62,7 @@ def _clear(palette: Array, which: int) -> Array:
 
 
 def _hi(bits: Array) -> Array:
-    """Palettes [n, 2, 8, 4], of each half (here the same)."""
+    """Palettes [n, 2, 8, 4] of each half (here equal)."""
     between = _with_alpha(_steps(_color(bits, 96), _color(bits, 111), 6))
     palette = np.zeros((len(bits), 8, 4), np.int64)
     palette[:, :7] = between
@@ -125,7 +125,7 @@ def decode_fxt1(block: Bytes) -> Bytes:
 
 @block_codec("fxt1_opaque")
 def decode_fxt1_opaque(block: Bytes) -> Bytes:
-    """The same of a format without alpha."""
+    """Texels [n, 4, 8, 4] of a format without alpha."""
     texels = decode_fxt1(block)
     texels[..., 3] = 255
     return texels

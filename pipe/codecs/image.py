@@ -22,9 +22,10 @@ Bytes = npt.NDArray[np.uint8]
 
 
 def texels(format: Format, data: Bytes) -> Array:
-    """Bytes `[..., row bytes]` as raw texels `[..., n]` (or `[..., n, words]`), a view if it can.
+    """Bytes `[..., row bytes]` as raw texels `[..., n]` (or `[..., n, words]`), as a view if
+    possible.
 
-    Of a compressed format the items are whole blocks.
+    In a compressed format the items are whole blocks.
     """
     word, count = texel_layout(format)
     if data.strides[-1] != 1:
@@ -71,8 +72,10 @@ def pack(format: Format, rgba: Array) -> Bytes:
 def clear_texel(
     format: Format, color: Sequence[float | int] = (), depth: float = 0.0, stencil: int = 0
 ) -> Array:
-    """One raw texel of a clear value: a colour, or depth and stencil. Not to be written to."""
-    # Numbers may be equal and have other bits: 0.0 and -0.0, 1 and 1.0.
+    """One raw texel of a clear value: a colour, or depth and stencil. The array is shared; do not
+    write to it.
+    """
+    # Equal numbers may have different bits, such as 0.0 and -0.0, or 1 and 1.0.
     return _clear_texel(format, tuple(map(repr, color)), tuple(color), repr(depth), depth, stencil)
 
 
@@ -88,7 +91,7 @@ def _clear_texel(
     word, _ = texel_layout(format)
     if not format.is_depth_stencil:
         if any(c.type == "UNORM" and c.bits % 8 for c in format.channels):
-            # Half a step is rounded up, as llvmpipe does it in clears (but not in draws).
+            # Half a step is rounded up, as in llvmpipe's clears (but not in its draws).
             above = np.nextafter(np.asarray(color, np.float32), np.float32(np.inf))
             color = tuple(above.tolist())
         found = pack_texel(format, color)

@@ -1,8 +1,8 @@
 """Colour codecs of uncompressed formats, one component array ("plane") at a time.
 
-A decoder is built once per format from its channels and cached: it picks each channel out of the
-raw texels (a strided view for array formats, a shift and a mask for packed ones) and converts it by
-its type. Normalised values round to nearest even on the way in; NaN becomes 0.
+A decoder is built once per format from its channels and cached: it extracts each channel from the
+raw texels (as a strided view for array formats, by a shift and a mask for packed ones) and converts
+it by its type. Encoding rounds normalised values to nearest even; NaN becomes 0.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 
 from ..formats import Channel, Format
 from .smallfloat import SPECIAL_CODECS
@@ -31,7 +31,7 @@ _SOURCE = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0}
 
 @cache
 def texel_layout(format: Format) -> tuple[np.dtype[Any], int]:
-    """The raw texel's word type and how many words: 1 means texels are scalars."""
+    """The word type of raw texels and the number of words; with 1, texels are scalars."""
     size = format.block_bytes
     if size in _WORDS:
         return np.dtype(_WORDS[size]), 1
@@ -89,7 +89,7 @@ def _decode(channel: Channel, srgb: bool, integer: bool, bits: Array) -> Array:
             exact: Array = np.maximum(_signed(bits, width) * (1.0 / top), -1.0)
             return exact.astype(np.float32)
         short = np.divide(_signed(bits, width), np.float32(top), dtype=np.float32)
-        return limits.maximum(short, -1.0)
+        return minmax.maximum(short, -1.0)
     if kind == "FIXED":
         return (_signed(bits, width) * (1.0 / 65536.0)).astype(np.float32)
     if kind in ("UINT", "USCALED"):
@@ -98,12 +98,12 @@ def _decode(channel: Channel, srgb: bool, integer: bool, bits: Array) -> Array:
 
 
 _MANY_HALVES = 1 << 9
-"""From so many on looking half floats up takes NumPy half of what converting them takes."""
+"""From this many half floats, a table lookup is twice as fast as NumPy's conversion."""
 
 
 @cache
 def _halves() -> Array:
-    """What every half float is."""
+    """The float value of every half float."""
     with np.errstate(invalid="ignore"):
         return np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
 
@@ -143,10 +143,10 @@ def _unpacker(format: Format, wanted: frozenset[int]) -> Callable[[Array], list[
 def unpack_planes(
     format: Format, texels: Array, wanted: frozenset[int] = EVERY_PLANE
 ) -> list[Array]:
-    """Red, green, blue and alpha of raw texels; components the format lacks are 0-d constants, and
-    so may be those that are not wanted.
+    """Red, green, blue and alpha of raw texels; components that the format lacks are 0-d constants,
+    and so may be those that are not wanted.
 
-    Depth reads as red, in float; stencil as red too, but use `unpack_stencil` for its integers.
+    Depth is returned as red, in float; so is stencil, but use `unpack_stencil` for its integers.
     """
     return _unpacker(format, wanted)(texels)
 
@@ -185,14 +185,14 @@ def _encode(channel: Channel, srgb: bool, value: Array) -> Array:
 
 
 def _between(value: Array, low: float, high: float) -> Array:
-    """Limit a value; NaN becomes 0."""
+    """Clamp a value; NaN becomes 0."""
     if low < 0.0:
         value = np.where(np.isnan(value), value.dtype.type(0), value)
-    return limits.between(value, low, high)
+    return minmax.between(value, low, high)
 
 
 def _encode_integer(width: int, signed: bool, value: Array) -> Array:
-    """Clamp an integer to a channel's range and keep its bits."""
+    """Clamp an integer to a channel's range and return its bits."""
     low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
     wide = np.clip(np.asarray(value).astype(np.int64), low, high)
     return wide.view(np.uint64) & np.uint64((1 << width) - 1)
@@ -239,7 +239,7 @@ def pack_planes(format: Format, planes: Sequence[Array]) -> Array:
 
 
 def pack_texel(format: Format, color: Sequence[float]) -> Array:
-    """One raw texel of a colour, which may be numbers that the format rounds."""
+    """One raw texel of a colour, whose numbers are rounded to the format."""
     order = _even(format)
     if order is None:
         planes = [np.asarray([c]).astype(format.rgba_dtype) for c in color]
@@ -259,7 +259,7 @@ _FOUR = struct.Struct("<4f")
 
 
 def _bytes(color: Sequence[float], order: Sequence[int]) -> bytes:
-    """The same of bytes, for which a few numbers of Python's own are quicker than arrays."""
+    """One raw texel of byte channels, for which Python's own numbers are faster than arrays."""
     narrow = _FOUR.unpack(_FOUR.pack(*[min(max(0.0, c), 1.0) for c in color]))
     steps = _FOUR.unpack(_FOUR.pack(*[c * 255.0 for c in narrow]))
     return bytes([round(steps[source]) for source in order])
@@ -267,7 +267,7 @@ def _bytes(color: Sequence[float], order: Sequence[int]) -> bytes:
 
 @cache
 def _even(format: Format) -> list[int] | None:
-    """Which of red, green, blue and alpha each channel is, if all are of one kind and size."""
+    """The component (red, green, blue or alpha) of each channel, if all have one type and size."""
     kinds = {(channel.type, channel.bits) for channel in format.channels}
     if format.codec != "plain" or not format.is_array or format.is_srgb or len(kinds) != 1:
         return None

@@ -1,8 +1,8 @@
 """S3TC (BC1-3) and RGTC (BC4, BC5) decoding, all blocks at once.
 
-Colour blocks hold two RGB565 end points and sixteen 2-bit selectors; alpha and RGTC blocks two
-8-bit end points and sixteen 3-bit selectors. Values between the end points use weights of 256ths,
-rounded down, which is how llvmpipe interpolates: at most one code from the exact quotient.
+Colour blocks have two RGB565 end points and sixteen 2-bit selectors; alpha and RGTC blocks two
+8-bit end points and sixteen 3-bit selectors. Values between the end points use weights in 256ths,
+rounded down, as in llvmpipe: at most one code from the exact quotient.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _colors(block: Bytes, punch_through: bool, always_four: bool) -> Bytes:
 
 
 def _between(e0: Array, e1: Array, steps: int) -> Array:
-    """The values that divide e0..e1 in equal steps, both ends left out."""
+    """The values that divide e0..e1 in equal steps, without the ends."""
     weight = np.arange(1, steps) * 255 // steps
     mixed: Array = e0 + (((e1 - e0) * weight) >> 8)
     return mixed

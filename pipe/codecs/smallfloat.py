@@ -1,7 +1,7 @@
 """Formats with fewer float bits than half precision: R11G11B10 and the shared exponent.
 
-An 11- or 10-bit float is the top of a half without its sign, so decoding is a shift. Encoding
-truncates, which the specification allows and Mesa does; negative values become 0.
+An 11- or 10-bit float is the upper part of a half without its sign, so decoding is a shift.
+Encoding truncates, as the specification allows and Mesa does; negative values become 0.
 """
 
 from __future__ import annotations

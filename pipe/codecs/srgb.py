@@ -1,8 +1,8 @@
 """The sRGB curve: exact tables from 8 bits to linear light and back.
 
 Encoding is exact (the nearest code of the true curve) without evaluating a power per pixel: the
-linear value's float bits, shortened, index a table of first guesses; each guess is at most one too
-small, which one comparison against the code's threshold settles.
+linear value's upper float bits index a table of first guesses; each guess is at most one too small,
+which a comparison with the code's threshold decides.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 
 __all__ = [
     "LOWEST",
@@ -32,7 +32,7 @@ _LEAST = np.float32(LOWEST)
 
 
 def _decode(code: Array) -> Array:
-    """The curve of the specification, on values 0..1."""
+    """The specification's curve, on values 0..1."""
     low = code / 12.92
     high = ((code + 0.055) / 1.055) ** 2.4
     return np.where(code <= 0.04045, low, high)
@@ -64,7 +64,7 @@ def linear_to_srgb8(linear: Array) -> npt.NDArray[np.uint8]:
     """The nearest 8-bit code of linear light; clamped, NaN becomes 0."""
     guesses, thresholds = encode_tables()
     value = np.asarray(linear, np.float32)
-    value = limits.between(value, _LEAST, np.float32(1.0))
+    value = minmax.between(value, _LEAST, np.float32(1.0))
     index = (value.view(np.uint32) >> np.uint32(SHIFT)) - (
         _LEAST.view(np.uint32) >> np.uint32(SHIFT)
     )

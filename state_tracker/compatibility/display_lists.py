@@ -23,7 +23,7 @@ from gallette.state_tracker.compatibility.list_functions import (
     is_vertex_data,
     pointer_bytes,
 )
-from gallette.state_tracker.entry_points.counts import MOST_NAMES, check_count
+from gallette.state_tracker.entry_points.count_limits import MOST_NAMES, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     GLError,

@@ -17,7 +17,7 @@ import numpy as np
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.compatibility.client_arrays import restarts_at
 from gallette.state_tracker.drawing.draw import INDEX_TYPES, index_range, restart_index
-from gallette.state_tracker.entry_points.counts import MOST_DRAWS, check_count
+from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import read_array, read_pointers
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray

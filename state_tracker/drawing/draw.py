@@ -16,7 +16,7 @@ from gallette.pipe.state import DrawInfo, StreamOutputTarget
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.blending import check_advanced_blending
 from gallette.state_tracker.drawing.validate import validate
-from gallette.state_tracker.entry_points.counts import MOST_DRAWS, check_count
+from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     GLError,

@@ -13,7 +13,7 @@ from gallette.state_tracker.drawing.draw import (
     draw_captured,
     draw_indexed,
 )
-from gallette.state_tracker.entry_points.counts import MOST_DRAWS, check_count
+from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, check_count
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,

@@ -19,7 +19,7 @@ from gallette.pipe.enums import CompareFunc, Wrap
 from gallette.pipe.keys import LOWERINGS, key_passes, lowered, lowered_by
 from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
 from gallette.state_tracker.entry_points.gl_types import sampler_target
-from gallette.state_tracker.shading.rendezvous import Moves
+from gallette.state_tracker.shading.pipeline_varyings import Moves
 from gallette.state_tracker.texturing.sampling import WRAPS
 
 if TYPE_CHECKING:

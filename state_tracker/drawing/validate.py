@@ -37,7 +37,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_framebuffer, invalid_operation
 from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.shading.builtin_uniforms import fill
-from gallette.state_tracker.shading.rendezvous import moves_into
+from gallette.state_tracker.shading.pipeline_varyings import input_moves
 from gallette.state_tracker.shading.sampler_units import sampler_conflict
 from gallette.state_tracker.texturing.sampling import SamplerParams
 from gallette.state_tracker.texturing.textures import TextureObject
@@ -183,7 +183,7 @@ def _program(ctx: Context) -> None:
             key = key_of(ctx, stage, executable)
         if ctx.passes_edge_flags and stage is Stage.VERTEX:
             key = dataclasses.replace(key, edge_flags=True)
-        if apart and executable is not None and (moves := moves_into(stages, stage)):
+        if apart and executable is not None and (moves := input_moves(stages, stage)):
             key = dataclasses.replace(key, input_moves=moves)
         handle = executable.handle(stage, key) if executable is not None else None
         if ctx.bound_shaders.get(stage) is not handle:

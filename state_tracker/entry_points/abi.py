@@ -21,12 +21,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError, MisuseError, ResetError, tell
+from gallette.state_tracker.entry_points.c_strings import c_string
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.dispatch import default_of
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
-from gallette.state_tracker.entry_points.texts import kept_text
 from gallette.state_tracker.stream import ring
 from gallette.state_tracker.stream.calls import keeps_state
 
@@ -95,7 +95,7 @@ def _method(context: Context, function: Function) -> Callable[..., Any]:
 
     def text(*args: Any) -> int:
         result = method(*args)
-        return kept_text(result) if isinstance(result, str) else result or 0
+        return c_string(result) if isinstance(result, str) else result or 0
 
     return text
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
-from gallette.state_tracker.entry_points.counts import MOST_NAMES, check_count
+from gallette.state_tracker.entry_points.count_limits import MOST_NAMES, check_count
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 
 __all__ = [

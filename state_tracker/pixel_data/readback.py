@@ -24,7 +24,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.entry_points.watching import READERS, colors_read
+from gallette.state_tracker.entry_points.watchers import READERS, colors_read
 from gallette.state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.pipe.enums import Bind, Primitive
-from gallette.pipe.handing import handed_over
+from gallette.pipe.shader_handover import shader_for_driver
 from gallette.pipe.state import DrawInfo, StreamOutput, StreamOutputInfo, StreamOutputTarget
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.rasterization import rasterizer_state
@@ -240,7 +240,9 @@ class RenderMode:
                     outputs.append(StreamOutput(int(slot), 0, 4, 0, offset))
                     offset += 16
             info = StreamOutputInfo(tuple(outputs), (offset,))
-            shader = handed_over(executable.linked.shaders[Stage.VERTEX].ref(), self._ctx.caps)
+            shader = shader_for_driver(
+                executable.linked.shaders[Stage.VERTEX].ref(), self._ctx.caps
+            )
             found = self._ctx.pipe.create_shader_state(Stage.VERTEX, shader, info)
             self._handles[executable] = found
             executable.on_destroy.append(self._forget)

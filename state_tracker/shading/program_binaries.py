@@ -25,8 +25,8 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, writ
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.limits import GALLETTE_VERSION
-from gallette.state_tracker.shading.origins import Origin, number, text
 from gallette.state_tracker.shading.programs import STAGES, ProgramObject, ShaderObject
+from gallette.state_tracker.shading.shader_sources import ShaderSource, number, text
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -65,7 +65,7 @@ def binary_of(ctx: Context, program: ProgramObject) -> bytes:
 class _Binary:
     """A binary that was read."""
 
-    shaders: list[Origin]
+    shaders: list[ShaderSource]
     attributes: dict[str, int]
     outputs: dict[str, tuple[int, int]]
     varyings: list[str]
@@ -83,7 +83,7 @@ class _Binary:
             if not unpacked.eof or described["made by"] != kind:
                 return None
             found = cls(
-                [Origin.read(each) for each in described["shaders"]],
+                [ShaderSource.read(each) for each in described["shaders"]],
                 {text(k): number(v) for k, v in described["attributes"].items()},
                 {text(k): (number(v), number(i)) for k, (v, i) in described["outputs"].items()},
                 [text(name) for name in described["varyings"]],

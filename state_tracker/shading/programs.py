@@ -16,8 +16,8 @@ from gallette.compiler.glsl import (
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import INT, Base
-from gallette.pipe.handing import handed_over
 from gallette.pipe.interface import Handle
+from gallette.pipe.shader_handover import shader_for_driver
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.lowering import NULL_KEY, LoweringKey, lower
 from gallette.state_tracker.entry_points.enums import GL
@@ -30,8 +30,8 @@ from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.feedback import stream_output
 from gallette.state_tracker.shading.named_strings import include_lookup
-from gallette.state_tracker.shading.origins import Includes, Origin, noting
 from gallette.state_tracker.shading.pipeline_rules import problem_of
+from gallette.state_tracker.shading.shader_sources import Includes, ShaderSource, noting
 from gallette.state_tracker.shading.spirv import SpirvState, link_binaries
 from gallette.state_tracker.shading.uniform_storage import NO_UNIT, UniformStorage
 
@@ -76,7 +76,7 @@ class ShaderObject(GLObject):
         self.has_source = False
         self.compiled: CompiledShader | None = None
         self.spirv = SpirvState()
-        self.origin = Origin(type)  # of what was compiled or specialised
+        self.origin = ShaderSource(type)  # of what was compiled or specialised
         self.delete_pending = False
 
     @property
@@ -98,9 +98,9 @@ class ShaderObject(GLObject):
         look = include_lookup(ctx, include_folders) if "include" in self.source else None
         included: Includes = {}
         self._compile(ctx, noting(look, included) if look is not None else None)
-        self.origin = Origin(self.type, self.source, tuple(included.items()))
+        self.origin = ShaderSource(self.type, self.source, tuple(included.items()))
 
-    def restore(self, ctx: Context, origin: Origin) -> None:
+    def restore(self, ctx: Context, origin: ShaderSource) -> None:
         """Compile or specialise what another shader object was made from."""
         if origin.code:
             self.drop()
@@ -232,7 +232,9 @@ class Executable:
         """The driver's shader of a stage (lowered for `key`), created when first drawn with."""
         found = self.handles.get((stage, key))
         if found is None:
-            shader = handed_over(lower(self.linked.shaders[stage].ref(), key), self.group.caps)
+            shader = shader_for_driver(
+                lower(self.linked.shaders[stage].ref(), key), self.group.caps
+            )
             info = stream_output(self.linked, stage)
             found = self.group.pipe.create_shader_state(stage, shader, info)
             self.handles[(stage, key)] = found
@@ -278,7 +280,7 @@ class ProgramObject(GLObject):
         self.validate_ok = False
         self.info_log = ""
         self.delete_pending = False
-        self.linked_from: list[Origin] = []
+        self.linked_from: list[ShaderSource] = []
         self.linked_with = LinkOptions()  # what was asked for when the executable was made
 
     # What is asked for before linking: by the application, or by a binary.

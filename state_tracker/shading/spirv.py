@@ -17,7 +17,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.shading.origins import Origin
+from gallette.state_tracker.shading.shader_sources import ShaderSource
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, LinkOptions
@@ -110,7 +110,9 @@ def specialize_shader(
     values = read_array(p_constant_value, "uint", count).tolist() if count else []
     constants = tuple(zip(indices, values, strict=True))
     state.specialize(found.stage, p_entry_point, constants)
-    found.origin = Origin(found.type, code=state.code, entry=p_entry_point, constants=constants)
+    found.origin = ShaderSource(
+        found.type, code=state.code, entry=p_entry_point, constants=constants
+    )
 
 
 def _check(module: Module, stage: Stage, name: str, indices: list[int]) -> None:

@@ -12,7 +12,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.texturing.format_classes import image_class, view_class
-from gallette.state_tracker.texturing.format_facts import Facts, facts
+from gallette.state_tracker.texturing.format_properties import Facts, facts
 from gallette.state_tracker.texturing.sparse_pages import page_size
 from gallette.state_tracker.texturing.texture_targets import DESKTOP_TARGETS
 

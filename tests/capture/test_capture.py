@@ -21,7 +21,7 @@ from gallette.piglit_subset.suite import find_tests
 from gallette.scenes import SCENES
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
-from gallette.state_tracker.entry_points.watching import WATCHERS, frame_done
+from gallette.state_tracker.entry_points.watchers import WATCHERS, frame_done
 
 VERTEX = """#version 330
 in vec2 position;

@@ -15,7 +15,7 @@ from gallette.capture import Replayer, open_capture, recorder, recording, replay
 from gallette.capture.container import is_capture
 from gallette.cli import main
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.watching import WATCHERS, frame_done, unwatched
+from gallette.state_tracker.entry_points.watchers import WATCHERS, frame_done, unwatched
 from tests.capture.captured import captured, other_names
 
 

@@ -18,7 +18,7 @@ from gallette.capture.snapshot import (
 )
 from gallette.capture.story import Target, open_capture
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.watching import frame_done
+from gallette.state_tracker.entry_points.watchers import frame_done
 
 WIDTH, HEIGHT = 5, 3
 # Formats, what they are called in a capture, what is cleared to, what is read.

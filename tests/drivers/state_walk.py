@@ -211,7 +211,7 @@ class Scene:
         gl.enable(GL.SCISSOR_TEST)
         gl.scissor(0, 0, 14, 14)
         yield None
-        gl.scissor(1, 0, 14, 14)
+        gl.scissor(5, 0, 14, 14)
         yield None
         gl.viewport(0, 0, 12, 12)
         yield None
@@ -221,7 +221,7 @@ class Scene:
         yield None
         gl.enable(GL.CLIP_PLANE0)
         yield None
-        gl.clip_plane(GL.CLIP_PLANE0, (1.0, 0.0, 0.0, 0.1))
+        gl.clip_plane(GL.CLIP_PLANE0, (1.0, 0.0, 0.0, -0.2))
         yield None
         gl.enable(GL.POINT_SPRITE)
         gl.tex_envi(GL.POINT_SPRITE, GL.COORD_REPLACE, 1)
@@ -304,6 +304,17 @@ class Scene:
         yield None
         gl.min_sample_shading(0.5)
         yield None
+        gl.disable(GL.SAMPLE_SHADING)
+        gl.framebuffer_parameteri(
+            GL.FRAMEBUFFER, GL.FRAMEBUFFER_PROGRAMMABLE_SAMPLE_LOCATIONS_ARB, 1
+        )
+        for where in (0.9, 0.1):
+            locations = np.full(8, where, np.float32)
+            gl.framebuffer_sample_locationsfv_arb(GL.FRAMEBUFFER, 0, 4, locations)
+            yield None
+        gl.framebuffer_parameteri(
+            GL.FRAMEBUFFER, GL.FRAMEBUFFER_PROGRAMMABLE_SAMPLE_LOCATIONS_ARB, 0
+        )
 
     def stages(self) -> Steps:
         gl = self.gl

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gallette.drivers.common.binding import BindingContext
-from gallette.drivers.common.bound import StageBindings
+from gallette.drivers.common.bound import PARAMETERS, StageBindings
 from gallette.drivers.common.context import HostContext
 from gallette.drivers.common.draw import known_snapshots
 from gallette.drivers.common.draw.finding import DrawStates
@@ -58,6 +58,24 @@ def _without(owner: Any, name: str, field: int) -> Plant:
             return (*key[:field], None, *key[field + 1 :])
 
         patch.setattr(owner, name, method)
+
+    return plant
+
+
+def _in_no_key(parameter: str) -> Plant:
+    """Keys do not tell values of a parameter apart."""
+
+    def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
+        rows = known_snapshots._PARAMETERS
+        patch.setattr(known_snapshots, "_PARAMETERS", [row for row in rows if row[0] != parameter])
+        if PARAMETERS[parameter].window:
+            number = KnownSnapshots._number
+
+            def same(self: KnownSnapshots, value: Any) -> int:
+                is_it = value is getattr(self._states.bound, parameter)
+                return -1 if is_it else number(self, value)
+
+            patch.setattr(KnownSnapshots, "_number", same)
 
     return plant
 
@@ -148,12 +166,15 @@ def _without_kind(kind: str) -> Plant:
 
 _PARAMETERS = {
     "framebuffer": "targets",
-    "planes": "shapes",
-    "stipple": "shapes",
+    "viewports": "shapes",
+    "scissors": "shapes",
     "blend_color": "fixed",
     "stencil_ref": "fixed",
     "sample_mask": "targets",
     "min_samples": "targets",
+    "sample_locations": "targets",
+    "clip_planes": "shapes",
+    "polygon_stipple": "shapes",
 }
 _STATES = ("fixed", "shapes", "fixed", "vertices", "stages", "stages", "fixed", "fixed",
            "textures_and_blocks")  # fmt: skip
@@ -187,10 +208,7 @@ PLANTED: dict[str, tuple[str, Plant]] = {
         f"a key without field {n}": (part, _without(KnownSnapshots, "_state_key", n))
         for n, part in enumerate(_STATES)
     },
-    **{
-        f"parameters without {name}": (part, _without(KnownSnapshots, "_key_of_parameters", n))
-        for n, (name, part) in enumerate(_PARAMETERS.items())
-    },
+    **{f"{name} is in no key": (part, _in_no_key(name)) for name, part in _PARAMETERS.items()},
     **{
         f"a block without its {name}": (_BLOCKS, _without(known_snapshots, "_key_of_block", n))
         for n, name in enumerate(("buffer", "offset", "size"))
@@ -221,6 +239,10 @@ def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
     made = Scene(request.param)
     yield made
     made.gl.release()
+
+
+def test_a_fault_is_planted_for_every_parameter() -> None:
+    assert [*_PARAMETERS] == [*PARAMETERS]
 
 
 @pytest.mark.parametrize("part", PARTS)

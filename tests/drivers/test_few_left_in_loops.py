@@ -1,9 +1,9 @@
 """Loops that most threads leave early: those still inside run by themselves, and lose nothing.
 
 Rounds are counted so that whole rows, or whole stretches of vertices, leave together: the machines
-then go on with a copy of the threads that are left (`common/machine/looping.py`), and everything a
-thread can ask for has to know which lanes those are. Numpipe is the oracle; the first numbers of
-each test are worked out here.
+then go on with a copy of the threads that are left (`common/machine/loop_back_edge.py`), and
+everything a thread can ask for has to know which lanes those are. Numpipe is the oracle; the first
+numbers of each test are worked out here.
 """
 
 from __future__ import annotations

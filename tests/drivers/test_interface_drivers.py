@@ -12,7 +12,7 @@ import pytest
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.drivers.noop.context import ContractError
-from gallette.pipe.derive import calls
+from gallette.pipe.derived_methods import calls
 from gallette.pipe.enums import Bind, ClearFlags, MapFlags, Primitive, QueryType, Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.interface import Context, Screen

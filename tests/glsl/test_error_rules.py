@@ -29,7 +29,7 @@ from gallette.compiler.glsl import (
     link_program,
 )
 from gallette.compiler.glsl.builtins.limits import Limits
-from gallette.compiler.glsl.check import state
+from gallette.compiler.glsl.check import context
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.parse.pp_expression import _Evaluator
@@ -284,10 +284,10 @@ def test_the_native_gl_has_the_same_rules(profile: str) -> None:
 
 _ROOT = Path(gallette.compiler.glsl.__file__).resolve().parent
 _METHODS = ("error", "abort")
-_KINDS: tuple[type[Any], ...] = (Log, LinkLog, state.Checker, _Evaluator)
+_KINDS: tuple[type[Any], ...] = (Log, LinkLog, context.Checker, _Evaluator)
 """What has such methods."""
 
-_LIMITS = "limits are asked for in tests/glsl/test_effort.py"
+_LIMITS = "limits are asked for in tests/glsl/test_work_limits.py"
 NOT_REACHED = {
     ("link/linker.py", "self.log.error(stop.log)"): "passes on what tests/nir/test_scaling.py asks",
     ("link/linker.py", "self.log.error(str(stop))"): "recursion through subroutines, of which the "
@@ -370,7 +370,7 @@ def test_every_error_is_reached_by_a_rule(monkeypatch: pytest.MonkeyPatch) -> No
                 watch(kind, name)
     # What was compiled before is not answered from memory.
     monkeypatch.setattr(api, "_recent", {})
-    monkeypatch.setattr(state, "_memories", {})
+    monkeypatch.setattr(context, "_memories", {})
     for noticed in _run_all_tables():
         if noticed:
             reached |= calls

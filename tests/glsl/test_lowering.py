@@ -8,7 +8,7 @@ import pytest
 from gallette.compiler.glsl import LinkOptions, link_program
 from gallette.compiler.nir.ir import Alu, Shader, Stage
 from gallette.compiler.nir.ir.instrs import LoadConst, Tex
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from tests.glsl.shaders import compiled, link, run
 
 HEADER = """#version 430

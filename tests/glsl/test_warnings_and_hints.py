@@ -14,7 +14,7 @@ import pytest
 
 import gallette.compiler.glsl
 from gallette.compiler.glsl import CompileOptions, api, compile_shader
-from gallette.compiler.glsl.check import state
+from gallette.compiler.glsl.check import context
 from gallette.compiler.glsl.diagnostics import Diagnostic, Log
 from gallette.compiler.nir.ir import Stage
 
@@ -122,9 +122,9 @@ def test_every_warning_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(kind, name, method)
 
     watch(Log, "warning")
-    watch(state.Checker, "warn")
+    watch(context.Checker, "warn")
     monkeypatch.setattr(api, "_recent", {})
-    monkeypatch.setattr(state, "_memories", {})
+    monkeypatch.setattr(context, "_memories", {})
     for _, suspicious, _ in PAIRS:
         told(suspicious.replace("<<", "").replace(">>", ""))
     calls = {

@@ -16,7 +16,7 @@ from gallette.capture.targets import record_target
 from gallette.inspector import Frame
 from gallette.inspector.frames import Draw
 from gallette.inspector.observe import SWITCHES, source_calls
-from gallette.state_tracker.shading.origins import Origin
+from gallette.state_tracker.shading.shader_sources import Origin
 
 module: Any = import_module("gallette.inspector.observe")  # the package has a function so named
 

@@ -23,8 +23,8 @@ from gallette.compiler.nir.interp.environment import Environment
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.program import ShaderBudgetError
 from gallette.drivers.common.work import Work
-from gallette.drivers.jit.explaining import explained
-from gallette.drivers.jit.llvm import background, engine, making
+from gallette.drivers.jit.explain import explained
+from gallette.drivers.jit.llvm import codegen, compile_thread, engine
 from gallette.drivers.jit.program import compile_program
 from gallette.drivers.jit.screen import ScreenOptions
 from gallette.lessons.from_nir_to_machine_code import (
@@ -46,7 +46,7 @@ def test_code_is_compiled_once_for_all_processes(
     first = engine.compile_module(TEXT, ("answer",), cache)
     assert first.functions["answer"] and not first.cached
     monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
-    monkeypatch.setattr(making.Tools, "image", lambda *_: pytest.fail("compiled again"))
+    monkeypatch.setattr(codegen.Tools, "image", lambda *_: pytest.fail("compiled again"))
     again = engine.compile_module(TEXT, ("answer",), cache)
     assert again.cached and again.functions["answer"]
 
@@ -76,7 +76,7 @@ def test_code_that_is_used_is_made_well(tmp_path: Path, monkeypatch: pytest.Monk
     before, place = root(2.0), code.functions["roots"]
     assert code.quick
     code.used(60.0)
-    background.settle()
+    compile_thread.settle()
     assert not code.quick and code.functions["roots"] != place
     assert root(2.0) == before and root(4.0) == 4.0
     monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
@@ -146,16 +146,16 @@ import ctypes, sys, threading, time
 libc = ctypes.CDLL(None)
 # Handlers run from the last to the first: after LLVM's destructors the process goes on for a while.
 libc["__cxa_atexit"](ctypes.cast(libc.usleep, ctypes.c_void_p), 1_000_000, None)
-from gallette.drivers.jit.llvm import background, engine, making
+from gallette.drivers.jit.llvm import compile_thread, engine, codegen
 lines = "\\n".join(
     f" %s{i} = fadd float %s{i - 1}, 1.5\\n store volatile float %s{i}, ptr %at"
     for i in range(1, 20000)
 )
 text = f"define void @f(ptr %at) {{\\n %s0 = load float, ptr %at\\n{lines}\\n ret void\\n}}\\n"
-background.begin(background.SOON, engine._others_tools).result()
-emitting, emitted = threading.Event(), making._emitted
-making._emitted = lambda *arguments: (emitting.set(), emitted(*arguments))[1]
-background.begin(background.SOON, lambda: engine._others_tools().image(text, False))
+compile_thread.begin(compile_thread.SOON, engine._others_tools).result()
+emitting, emitted = threading.Event(), codegen._emitted
+codegen._emitted = lambda *arguments: (emitting.set(), emitted(*arguments))[1]
+compile_thread.begin(compile_thread.SOON, lambda: engine._others_tools().image(text, False))
 emitting.wait()
 time.sleep(float(sys.argv[1]))
 libc.exit(0)
@@ -202,7 +202,7 @@ def test_code_that_nobody_holds_is_forgotten_at_last(monkeypatch: pytest.MonkeyP
         text = TEXT.replace("42", str(number))
         made.append(weakref.ref(engine.compile_module(text, ("answer",), None)))
     del held
-    background.settle()
+    compile_thread.settle()
     gc.collect()
     assert [ref() is None for ref in made] == [True, True, True, False, False, False]
     place = np.array([4.0], np.float32)
@@ -220,7 +220,7 @@ def test_what_is_wanted_before_its_turn_is_made_at_once(monkeypatch: pytest.Monk
         busy.set()
         assert go_on.wait(60)
 
-    blocking = background.begin(background.SOON, block)
+    blocking = compile_thread.begin(compile_thread.SOON, block)
     try:
         assert busy.wait(60)
         code = engine.compile_module(TEXT.replace("42", "43"), ("answer",), None)
@@ -242,8 +242,8 @@ class Watched:
     def __init__(self) -> None:
         self.done: list[str] = []
         self.busy, self.go_on = threading.Event(), threading.Event()
-        self.background = background._Background()
-        self.blocking = self.put(background.SOON, "block", self._block)
+        self.background = compile_thread._Background()
+        self.blocking = self.put(compile_thread.SOON, "block", self._block)
         assert self.busy.wait(20)
 
     def _block(self) -> None:
@@ -268,27 +268,27 @@ def test_the_background_does_what_is_waited_for_first_and_goes_on() -> None:
     jobs = {
         name: watched.put(rank, name)
         for name, rank in (
-            ("better", background.LATER),
-            ("wanted", background.SOON),
-            ("called off", background.SOON),
-            ("best", background.LATER),
-            ("wanted too", background.SOON),
+            ("better", compile_thread.LATER),
+            ("wanted", compile_thread.SOON),
+            ("called off", compile_thread.SOON),
+            ("best", compile_thread.LATER),
+            ("wanted too", compile_thread.SOON),
         )
     }
-    wrong = watched.put(background.SOON, "wrong", lambda: pytest.fail("it fails"))
+    wrong = watched.put(compile_thread.SOON, "wrong", lambda: pytest.fail("it fails"))
     assert jobs["called off"].cancel()
     watched.go_on.set()
     for name in ("best", "wanted", "better", "wanted too"):
         assert jobs[name].result(20) == name
     assert watched.done == ["block", "wanted", "wanted too", "better", "best"]
     assert isinstance(wrong.exception(20), pytest.fail.Exception)
-    assert watched.put(background.LATER, "afterwards").result(20) == "afterwards"
+    assert watched.put(compile_thread.LATER, "afterwards").result(20) == "afterwards"
     watched.background.close()
 
 
 def test_a_background_that_ends_finishes_its_job_and_drops_the_rest() -> None:
     watched = Watched()
-    dropped = [watched.put(rank, "dropped") for rank in (background.SOON, background.LATER)]
+    dropped = [watched.put(rank, "dropped") for rank in (compile_thread.SOON, compile_thread.LATER)]
     closing = threading.Thread(target=watched.background.close)
     closing.start()
     while not watched.background.closed:
@@ -340,7 +340,7 @@ print(*sorted(set(sys.modules) - before))
 
 FORKED = """
 import os
-from gallette.drivers.jit.llvm import background, engine
+from gallette.drivers.jit.llvm import compile_thread, engine
 lines = "\\n".join(f"%v{i + 1} = fmul float %v{i}, %v{i}" for i in range(2000))
 long = f"define float @LONG(float %v0) {{\\n{lines}\\n ret float %v2000\\n}}\\n"
 codes = [engine.compile_module(long.replace("LONG", f"f{k}"), (f"f{k}",), None) for k in range(3)]

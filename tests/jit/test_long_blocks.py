@@ -10,7 +10,7 @@ import pytest
 
 from gallette.drivers.common.work import ShaderBudgetError, Work
 from gallette.drivers.jit.llvm import engine, text
-from gallette.drivers.jit.llvm.making import optimised
+from gallette.drivers.jit.llvm.codegen import optimised
 
 
 def _sum(terms: int) -> str:

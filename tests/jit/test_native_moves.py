@@ -10,7 +10,7 @@ import pytest
 from gallette.drivers.common.memory.blit import blit
 from gallette.drivers.common.memory.mipmap import generate_mipmap
 from gallette.drivers.common.memory.resource import HostResource, create_resource
-from gallette.drivers.jit.moving import _is_plain, halve, move
+from gallette.drivers.jit.blits import _is_plain, halve, move
 from gallette.pipe.enums import Filter, Target
 from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.resource import ResourceDesc, ResourceLedger

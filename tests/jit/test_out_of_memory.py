@@ -13,7 +13,7 @@ pytest.importorskip("llvmlite")
 
 from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.common import threads
-from gallette.drivers.jit.llvm import background, making
+from gallette.drivers.jit.llvm import codegen, compile_thread
 
 CHILD = """
 import resource, sys
@@ -76,9 +76,9 @@ def test_a_limit_of_memory_is_an_error_of_the_call(what: str) -> None:
 
 
 def test_code_is_not_made_without_room_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(making, "_LEAST_MEMORY", 1 << 60)
+    monkeypatch.setattr(codegen, "_LEAST_MEMORY", 1 << 60)
     with pytest.raises(OutOfMemoryError, match="MiB to compile a shader"):
-        making.own_tools().image("", True)
+        codegen.own_tools().image("", True)
 
 
 def _no_thread(*_: object) -> None:
@@ -88,11 +88,11 @@ def _no_thread(*_: object) -> None:
 def test_work_is_done_without_threads_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("threading.Thread.start", _no_thread)
     monkeypatch.setattr(threads, "_pool", lambda count: threads._Pool(count))
-    monkeypatch.setattr(background, "_background", [])
+    monkeypatch.setattr(compile_thread, "_background", [])
     done: list[int] = []
     threads.run_all([lambda: done.append(1), lambda: done.append(2)], lambda error: None)
     assert done == [1]  # the jobs share what there is to do
     assert list(threads.in_order(lambda n: n * n, [1, 2, 3], 2)) == [(1, 1), (2, 4), (3, 9)]
-    job: Future[None] = background.begin(background.SOON, lambda: None)
+    job: Future[None] = compile_thread.begin(compile_thread.SOON, lambda: None)
     assert job.cancel()
-    background.settle()
+    compile_thread.settle()

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("llvmlite")
 
-from gallette.drivers.jit.explaining import stages_of
+from gallette.drivers.jit.explain import stages_of
 from gallette.drivers.jit.llvm.engine import explain
 from gallette.inspector.explorer import FRAGMENT, VERTEX
 from gallette.inspector.programs import way_of

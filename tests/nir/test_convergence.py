@@ -26,7 +26,7 @@ from gallette.compiler.nir.algebraic.rules import all_rules
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.rewrite import passes, rewriter
 from gallette.compiler.nir.rewrite.matching import RuleSet

@@ -15,6 +15,7 @@ from gallette.compiler.nir.ir import clone_shader, mutable, ownership
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 from gallette.compiler.nir.ir.cf import If, Loop, next_block
+from gallette.compiler.nir.ir.cf_editing import split_block
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
@@ -27,7 +28,6 @@ from gallette.compiler.nir.ir.slots import (
     VaryingSlot,
     VertAttrib,
 )
-from gallette.compiler.nir.ir.surgery import split_block
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader

@@ -12,7 +12,7 @@ from gallette.compiler.nir.analysis.decisions import deciding_uniforms
 from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import If, Loop, Shader, Stage
 from gallette.compiler.nir.ir.cf import walk
-from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.queries import const_int, intrinsics_of
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.run.pass_runner import run_passes

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from gallette.compiler.nir.ir import Metadata
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.text.parser import parse
 
 HEAD = """shader fragment

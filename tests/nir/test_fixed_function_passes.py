@@ -12,7 +12,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.interpreter import Environment, Result, interpret
 from gallette.compiler.nir.ir.instrs import Tex
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.ir.types import Dim

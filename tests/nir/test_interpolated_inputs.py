@@ -8,7 +8,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Mode, Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.instrs import Intrinsic
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.io.lower_io import barycentric, is_flat

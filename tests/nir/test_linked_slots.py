@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.text.parser import parse

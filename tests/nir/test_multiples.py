@@ -9,7 +9,7 @@ import pytest
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Stage
-from gallette.compiler.nir.ir.questions import is_multiple
+from gallette.compiler.nir.ir.queries import is_multiple
 
 WORD = (1 << 32) - 1
 OPERATORS: dict[str, Callable[[int, int], int]] = {

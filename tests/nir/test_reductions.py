@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.ir.opcodes import OPCODES, numpy_dtype
-from gallette.compiler.nir.ir.reductions import identity
+from gallette.compiler.nir.ir.reduction_identities import identity
 
 OPERATIONS = ["iadd", "imul", "imin", "imax", "umin", "umax", "iand", "ior", "ixor"]
 FLOATS = ["fadd", "fmul", "fmin", "fmax"]

@@ -16,7 +16,7 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.compiler.nir.lower.machine import FIRST, LOWERED, Machine
+from gallette.compiler.nir.lower.target_machine import FIRST, LOWERED, Machine
 from gallette.compiler.nir.run.pass_runner import run_pass
 from gallette.precision import FUNCTIONS, MACHINES, Function, measure
 from gallette.state_tracker import create_context

@@ -13,7 +13,7 @@ from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Shader
 from gallette.compiler.nir.ir.instrs import Intrinsic, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.queries import const_int, intrinsics_of
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.text.parser import parse

@@ -77,7 +77,7 @@ def adopt(theirs: Shader, ours: Shader) -> None:
 
 def retype(shader: Shader, var: Variable) -> None:
     """Derefs point to what the variable's new type says."""
-    from gallette.compiler.nir.ir.questions import derefs_of
+    from gallette.compiler.nir.ir.queries import derefs_of
 
     for deref in derefs_of(shader):
         if deref.root_var is not var:
@@ -92,7 +92,7 @@ def retype(shader: Shader, var: Variable) -> None:
 
 
 def move(shader: Shader, var: Variable) -> None:
-    from gallette.compiler.nir.ir.questions import derefs_of
+    from gallette.compiler.nir.ir.queries import derefs_of
 
     for deref in derefs_of(shader):
         if deref.root_var is var:

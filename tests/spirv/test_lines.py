@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gallette.commands.spirv import _compile
 from gallette.compiler.nir.ir.instrs import Alu
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.emit import nir_to_spirv

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.binding import BindingContext
-from gallette.pipe.derive import calls
+from gallette.pipe.derived_methods import calls
 from gallette.pipe.interface import Context as PipeContext
 from gallette.pipe.state import VertexBuffer
 from gallette.state_tracker.dirty import Dirty

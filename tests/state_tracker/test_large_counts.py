@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gallette.state_tracker import GL, create_context
-from gallette.state_tracker.entry_points.counts import MOST_DRAWS, MOST_NAMES, MOST_OBJECTS
+from gallette.state_tracker.entry_points.count_limits import MOST_DRAWS, MOST_NAMES, MOST_OBJECTS
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.memory import read_strings
 

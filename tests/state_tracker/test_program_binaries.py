@@ -16,7 +16,7 @@ import pytest
 from gallette.piglit_subset.spirv import PASSTHROUGH
 from gallette.state_tracker import GL, create_context
 from gallette.state_tracker.shading import program_binaries
-from gallette.state_tracker.shading.origins import Origin
+from gallette.state_tracker.shading.shader_sources import ShaderSource
 
 from .helpers import compiled, errors
 from .test_gl_spirv import FRAGMENT, drawn, float_bits, load
@@ -291,10 +291,12 @@ def test_binaries_of_another_kind_of_context(gl: Any) -> None:
 
 def test_a_description_of_an_origin() -> None:
     for origin in (
-        Origin(GL.VERTEX_SHADER, "void main() {}", (("a\nb", "c"), ("d\ne", None))),
-        Origin(GL.FRAGMENT_SHADER, code=bytes(range(256)), entry="x", constants=((3, 1), (4, 2))),
+        ShaderSource(GL.VERTEX_SHADER, "void main() {}", (("a\nb", "c"), ("d\ne", None))),
+        ShaderSource(
+            GL.FRAGMENT_SHADER, code=bytes(range(256)), entry="x", constants=((3, 1), (4, 2))
+        ),
     ):
-        assert Origin.read(json.loads(json.dumps(origin.described()))) == origin
+        assert ShaderSource.read(json.loads(json.dumps(origin.described()))) == origin
 
 
 def test_a_module_without_the_entry_point_or_constant_fails_to_link(gl: Any) -> None:

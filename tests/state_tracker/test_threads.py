@@ -22,7 +22,7 @@ from gl_diff_fuzz import AT_ONCE, check  # type: ignore[import-not-found]
 from gallette.egl import registry
 from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
-from gallette.state_tracker.entry_points import abi, texts, thread_ends, turns
+from gallette.state_tracker.entry_points import abi, c_strings, share_group_lock, thread_ends
 from gallette.state_tracker.entry_points.current import current_context, set_current, threads_of
 from tests.state_tracker import helpers
 
@@ -86,15 +86,15 @@ def test_egl_functions_have_one_address(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_texts_stay_where_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "_KEPT", {})
+    monkeypatch.setattr(c_strings, "_KEPT", {})
 
     class Meeting:
         create_string_buffer = staticmethod(ctypes.create_string_buffer)
         addressof = staticmethod(ctypes.addressof)
 
     at_once(monkeypatch, Meeting, "create_string_buffer")
-    monkeypatch.setattr(texts, "ctypes", Meeting)
-    one, other = both(lambda: texts.kept_text("a text"))
+    monkeypatch.setattr(c_strings, "ctypes", Meeting)
+    one, other = both(lambda: c_strings.c_string("a text"))
     assert one == other
     assert ctypes.string_at(one) == b"a text"
 
@@ -168,7 +168,7 @@ def in_a_call(context: Any, work: Callable[[], object]) -> None:
 def test_who_joins_waits_for_the_call_of_another_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """It knows of no turns: until now its context was alone."""
     waits, happened = threading.Event(), list[str]()
-    monkeypatch.setattr(turns.time, "sleep", lambda seconds: waits.set())
+    monkeypatch.setattr(share_group_lock.time, "sleep", lambda seconds: waits.set())
     first = Context("noop", debug=True)
 
     def called() -> None:
@@ -191,7 +191,7 @@ def test_who_joins_waits_for_the_call_of_another_thread(monkeypatch: pytest.Monk
 def test_who_joins_waits_for_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither for threads that are in no call, nor for those that know of turns."""
     waits: list[float] = []
-    monkeypatch.setattr(turns.time, "sleep", waits.append)
+    monkeypatch.setattr(share_group_lock.time, "sleep", waits.append)
     first = Context("noop", debug=True)
     first.make_current()
     second = in_a_thread(lambda: Context("noop", share=first))

@@ -24,7 +24,7 @@ from gallette.compiler.glsl import (
 )
 from gallette.compiler.glsl import cached as module
 from gallette.compiler.nir.ir import Stage, clone_shader, ownership
-from gallette.compiler.nir.text import stored
+from gallette.compiler.nir.text import lazy_shader
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.drivers.common.variants.compiler import VariantCompiler
 from gallette.drivers.numpipe.variants.compiler import ShaderCompiler
@@ -286,7 +286,7 @@ def test_what_a_driver_made_is_not_made_again(
     fresh = run_file(test[1], "numpipe")
     monkeypatch.setattr(VariantCompiler, "first_round", None)
     monkeypatch.setattr(ShaderCompiler, "generate", None)
-    monkeypatch.setattr(stored, "deserialize", None)
+    monkeypatch.setattr(lazy_shader, "deserialize", None)
     again = run_file(test[1], "numpipe")
     assert (again.result, again.reason) == (fresh.result, fresh.reason) == ("pass", "")
 
@@ -295,15 +295,15 @@ def test_a_stored_shader_is_a_shader(cache: DiskCache) -> None:
     text = {stage: print_shader(shader) for stage, shader in program().shaders.items()}
     again = program().shaders
     shader = again[Stage.VERTEX]
-    assert isinstance(shader, stored.StoredShader) and shader.digest
+    assert isinstance(shader, lazy_shader.LazyShader) and shader.digest
     twin = clone_shader(shader)
-    assert stored.digest_of(twin) == shader.digest
-    assert print_shader(stored.reading(shader)) == text[Stage.VERTEX]
+    assert lazy_shader.digest_of(twin) == shader.digest
+    assert print_shader(lazy_shader.reading(shader)) == text[Stage.VERTEX]
     assert print_shader(twin) == text[Stage.VERTEX]
-    assert not stored.digest_of(twin)  # it has been looked at: it may change now
+    assert not lazy_shader.digest_of(twin)  # it has been looked at: it may change now
     twin.entry.body.clear()
-    assert print_shader(stored.reading(shader)) == text[Stage.VERTEX]
-    assert print_shader(stored.StoredShader.unpack(shader.pack())) == text[Stage.VERTEX]
+    assert print_shader(lazy_shader.reading(shader)) == text[Stage.VERTEX]
+    assert print_shader(lazy_shader.LazyShader.unpack(shader.pack())) == text[Stage.VERTEX]
 
 
 def test_reading_a_stored_shader_makes_no_shader(cache: DiskCache) -> None:

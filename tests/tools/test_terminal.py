@@ -30,7 +30,7 @@ from gallette.piglit_subset.results import Entry, Run
 from gallette.piglit_subset.summary import summarise
 from gallette.reports.terminal import print_folders, print_summary, print_totals, print_versions
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.watching import frame_done
+from gallette.state_tracker.entry_points.watchers import frame_done
 from gallette.terminal import console, guarded
 
 

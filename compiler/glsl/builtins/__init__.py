@@ -1,1 +1,1 @@
-"""What GLSL provides without being declared: functions, variables, constants, limits."""
+"""What GLSL declares itself: functions, variables, constants, limits."""

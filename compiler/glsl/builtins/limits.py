@@ -1,7 +1,7 @@
-"""Implementation limits: what `gl_Max...` constants say and the linker enforces.
+"""Implementation limits: the values of `gl_Max...` constants, which the linker enforces.
 
-The defaults are generous, since the compiler alone refuses nothing a driver might take; a state
-tracker fills in what its driver's caps say.
+The defaults are generous, so that the compiler alone rejects nothing a driver might accept; a state
+tracker fills in the limits of its driver's caps.
 """
 
 from __future__ import annotations

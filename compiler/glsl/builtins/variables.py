@@ -1,7 +1,8 @@
-"""The built-in variables, read from `variables.txt` and made on first mention.
+"""The built-in variables, read from `variables.txt` and created on first use.
 
-`lookup(name, lang, limits)` answers a fresh description; `names(lang)` feeds "did you mean".
-Interface blocks (`gl_in`, `gl_out`, `gl_PerVertex`) and the built-in structures are here too.
+`lookup(name, lang, limits)` returns a new description; `names(lang)` is for suggestions in
+messages. Interface blocks (`gl_in`, `gl_out`, `gl_PerVertex`) and the built-in structures are here
+too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["STRUCTS", "BuiltinVariable", "constant", "lookup", "names", "per_ver
 
 @dataclass(frozen=True, slots=True)
 class BuiltinVariable:
-    """What the language says about one built-in variable."""
+    """The declaration of one built-in variable."""
 
     name: str
     storage: str
@@ -173,7 +174,9 @@ def per_vertex_fields(lang: Language) -> list[tuple[Field, str]]:
 
 
 def _has_point_size(lang: Language) -> bool:
-    """Between the stages of OpenGL ES the size of points passes by extension only."""
+    """Whether the point size can be passed between stages, for which OpenGL ES needs an
+    extension.
+    """
     kind = {"geometry": "geometry", "tess_ctrl": "tessellation", "tess_eval": "tessellation"}
     between = kind.get(lang.stage)
     if between is None or not lang.es:

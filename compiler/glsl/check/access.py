@@ -1,11 +1,11 @@
-"""Parts of values: members, swizzles, subscripts, `.length()`, and the bounds of all of them."""
+"""Access to parts of values: members, swizzles, subscripts, `.length()`, with bounds checks."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.state import Checker, checks, constant_value
+from gallette.compiler.glsl.check.context import Checker, checks, constant_value
 from gallette.compiler.glsl.diagnostics import did_you_mean
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
@@ -22,7 +22,7 @@ def length_call(c: Checker, node: s.Call, callee: s.Member) -> hir.Expr:
         raise c.abort(f"there is no method '{callee.name}'", callee, "the only one is length()")
     if node.args:
         raise c.abort("length() takes no arguments", node)
-    c.quiet += 1  # asking for a length reads nothing
+    c.quiet += 1  # `.length()` does not read its operand
     value = c.expr(base)
     c.quiet -= 1
     type_ = value.type
@@ -42,7 +42,7 @@ def length_call(c: Checker, node: s.Call, callee: s.Member) -> hir.Expr:
 
 
 def is_runtime_array(c: Checker, expr: hir.Expr) -> bool:
-    """Is it the unsized array at the end of a storage block?"""
+    """Whether an expression is the unsized array at the end of a storage block."""
     root, member = expr, -1
     if isinstance(expr, hir.VarRef):
         member = expr.var.member
@@ -56,7 +56,9 @@ def is_runtime_array(c: Checker, expr: hir.Expr) -> bool:
 
 
 def is_per_vertex_input(c: Checker, expr: hir.Expr) -> bool:
-    """Arrays of geometry inputs and tessellation outputs get their size from a layout."""
+    """Whether an expression is an array of geometry inputs or tessellation outputs, sized by a
+    layout.
+    """
     return (
         isinstance(expr, hir.VarRef)
         and expr.var.kind == "global"
@@ -96,7 +98,7 @@ def member_expr(c: Checker, node: s.Member) -> hir.Expr:
 
 @lru_cache(maxsize=1024)
 def _swizzle(name: str) -> tuple[str, tuple[int, ...]]:
-    """The set of letters a swizzle is written in (empty: it is none), and its components."""
+    """The set of letters of a swizzle (empty if it is none), and its components."""
     for letters in _SWIZZLES:
         if all(x in letters for x in name):
             return letters, tuple(letters.index(x) for x in name)
@@ -201,7 +203,9 @@ def check_constant_index(c: Checker, base: hir.Expr, i: int, node: s.Index) -> N
 
 
 def note_element(var: hir.Variable, index: hir.Value | None) -> None:
-    """A uniform array is as long as its highest element in use, if all are named by constants."""
+    """Record the highest element used of a uniform array, which is its size if all indices are
+    constant.
+    """
     if index is None:
         var.whole = True
     else:
@@ -209,7 +213,7 @@ def note_element(var: hir.Variable, index: hir.Value | None) -> None:
 
 
 def note_member_index(c: Checker, ref: hir.FieldRef, i: int) -> None:
-    """An implicitly sized member of a named block remembers its largest index."""
+    """Record the highest index of an implicitly sized member of a named block."""
     root = ref.base
     while isinstance(root, hir.IndexRef):
         root = root.base

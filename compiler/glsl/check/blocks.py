@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.interface_rules import (
     check_auxiliary,
     check_varying,
@@ -18,7 +19,6 @@ from gallette.compiler.glsl.check.layout_values import (
 )
 from gallette.compiler.glsl.check.per_vertex import redeclare_per_vertex
 from gallette.compiler.glsl.check.qualifiers import copy_quals, read_qualifiers
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
 from gallette.compiler.glsl.check.variables import declare_variable
 from gallette.compiler.glsl.parse import syntax as s
@@ -91,7 +91,7 @@ def block_members(
             raise c.abort("structures cannot be defined inside blocks", member.type)
         own = read_qualifiers(c, member.quals, "member-", storage)
         if own.storage == "shared" and storage == "buffer":
-            own.storage = ""  # accepted by every compiler and without meaning
+            own.storage = ""  # accepted by every compiler, without effect
         if own.storage and own.storage != storage:
             c.error(f"a member of this block cannot be '{own.storage}'", member.quals)
         if own.interpolation and storage in ("uniform", "buffer"):
@@ -158,7 +158,7 @@ def check_member(
 def check_member_locations(
     c: Checker, node: s.BlockDecl, quals: hir.Quals, members: list[hir.Quals]
 ) -> None:
-    """Either every member has a location or none, unless the block has one."""
+    """Check that all members have a location or none, unless the block has one."""
     if quals.storage not in ("in", "out"):
         return
     if "location" in quals.layout and not c.lang.has("410 ARB_separate_shader_objects es310"):
@@ -255,7 +255,9 @@ def check_alignment(c: Checker, quals: hir.Quals, node: s.Node) -> None:
 
 
 def check_offsets(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:
-    """Members given an offset lie behind the one before, as their type is aligned."""
+    """Check that members with an offset follow the previous member, with the alignment of their
+    type.
+    """
     rule = STD430 if "std430" in block.quals.flags else STD140
     everywhere = block.quals.layout.get("align", 1)
     end = 0

@@ -1,11 +1,11 @@
-"""What some built-in functions ask of their arguments beyond the types."""
+"""Requirements of some built-in functions on their arguments, besides their types."""
 
 from __future__ import annotations
 
 from gallette.compiler.glsl.builtins.functions import Overload
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, constant_value
 from gallette.compiler.glsl.check.lvalues import memory_of
-from gallette.compiler.glsl.check.state import Checker, constant_value
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import IVEC2, Base
 
@@ -15,7 +15,7 @@ _COMPUTED_OFFSETS = "400 es320 ARB_gpu_shader5 EXT_gpu_shader5 OES_gpu_shader5"
 
 
 def check_texture_offset(c: Checker, o: Overload, args: list[hir.Expr], node: s.Call) -> None:
-    """Texel offsets are constant and within limits (newer gathers may compute theirs)."""
+    """Check that texel offsets are constant and within limits (newer gathers allow others)."""
     gather = "Gather" in o.name
     if o.name == "textureGatherOffset" and not c.lang.has(_COMPUTED_OFFSETS):
         for (_, type_), arg, written in zip(o.params, args, node.args, strict=True):
@@ -48,7 +48,7 @@ def check_special(c: Checker, o: Overload, args: list[hir.Expr], node: s.Call) -
     if not args or name.startswith("atomicCounter"):
         return
     if name in ("EmitStreamVertex", "EndStreamPrimitive"):
-        # Which streams exist is a question for the linker.
+        # The linker checks which streams exist.
         stream = c.integer_constant(args[0], "the stream")
         c.shader.layout.setdefault("streams", set()).add(stream)
         return

@@ -1,4 +1,4 @@
-"""Who calls whom: the search for recursion, within a shader and within a linked stage."""
+"""The call graph: finds recursion within a shader and within a linked stage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["find_recursion"]
 
 
 def find_recursion(functions: list[hir.Function]) -> tuple[hir.Function, int, int] | None:
-    """A call that leads back to its own function, if there is one."""
+    """A call that is part of a cycle, if there is one."""
     if not [f for f in functions if f.calls]:
         return None
     done: set[hir.Function] = set()

@@ -10,9 +10,15 @@ from gallette.compiler.glsl.check import fold, hir
 from gallette.compiler.glsl.check.access import length_call
 from gallette.compiler.glsl.check.builtin_rules import check_special, check_texture_offset
 from gallette.compiler.glsl.check.constructors import constructor
+from gallette.compiler.glsl.check.context import (
+    Checker,
+    Chosen,
+    FunctionSet,
+    checks,
+    constant_value,
+)
 from gallette.compiler.glsl.check.lvalues import check_lvalue, warn_uninitialized
 from gallette.compiler.glsl.check.overloads import _Params, choose_overload, matches, no_match
-from gallette.compiler.glsl.check.state import Checker, Chosen, FunctionSet, checks, constant_value
 from gallette.compiler.glsl.check.types import resolve_type
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
@@ -37,7 +43,7 @@ def call_expr(c: Checker, node: s.Call) -> hir.Expr:
     symbol = c.find_function(name)
     if isinstance(symbol, Type):
         return constructor(c, symbol, node)
-    # Arguments may turn out to be `out` parameters, which are not read.
+    # Arguments of `out` parameters are not read; which ones they are is not known yet.
     c.quiet += 1
     args = [c.expr(a) for a in node.args]
     c.quiet -= 1
@@ -70,7 +76,7 @@ def call_expr(c: Checker, node: s.Call) -> hir.Expr:
 
 
 def called_builtin(c: Checker, name: str, args: list[hir.Expr]) -> Chosen:
-    """The built-in function that arguments of such types choose."""
+    """The overload of a built-in function for arguments of these types."""
     memory = c.memory
     key = (name, *[a.type for a in args])
     try:
@@ -86,7 +92,7 @@ def called_builtin(c: Checker, name: str, args: list[hir.Expr]) -> Chosen:
 
 
 def call_element(c: Checker, node: s.Call, callee: s.Index) -> hir.Expr:
-    """`subroutines[i](...)`, with an index for each dimension of the array."""
+    """Check `subroutines[i](...)`, with an index for each dimension of the array."""
     at: s.Expr = callee
     indices: list[hir.Expr] = []
     while isinstance(at, s.Index):
@@ -105,7 +111,7 @@ def call_element(c: Checker, node: s.Call, callee: s.Index) -> hir.Expr:
 def pass_arguments(
     c: Checker, params: _Params, args: list[hir.Expr], node: s.Call, name: str
 ) -> list[hir.Expr]:
-    """Convert `in` arguments, insist on l-values for the others."""
+    """Convert `in` arguments, and require l-values for the others."""
     out: list[hir.Expr] = []
     for (direction, type_), arg, written in zip(params, args, node.args, strict=True):
         if direction == "in" and arg.type is type_ and arg.__class__ is not hir.VarRef:
@@ -136,7 +142,7 @@ def call_user(c: Checker, f: hir.Function, args: list[hir.Expr], node: s.Call) -
 
 
 def check_memory_argument(c: Checker, param: hir.Variable, arg: hir.Expr) -> None:
-    """A memory qualifier of the argument may not be lost on the way."""
+    """Check that the parameter has the memory qualifiers of the argument."""
     if not param.type.without_array.is_image:
         return
     at = arg

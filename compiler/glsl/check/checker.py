@@ -1,4 +1,4 @@
-"""`check`: from a syntax tree to a checked one; and the rules that need the whole shader."""
+"""`check`: from a syntax tree to a checked tree, with the rules that need the whole shader."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import access, calls, expressions, hir, lvalues, statements
 from gallette.compiler.glsl.check.blocks import block_declaration
 from gallette.compiler.glsl.check.call_graph import find_recursion
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.functions import function_decl
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.check.types import precision_statement
 from gallette.compiler.glsl.check.variables import declare
 from gallette.compiler.glsl.check.write_only import check_write_only
@@ -18,7 +18,7 @@ from gallette.compiler.glsl.parse import syntax as s
 __all__ = ["RULES", "check"]
 
 RULES = (access, calls, expressions, lvalues, statements)
-"""modules that register the rules of their nodes when imported"""
+"""modules that register the rules of their nodes on import"""
 
 
 def check_unit(c: Checker, unit: s.Unit) -> None:
@@ -46,7 +46,7 @@ def top_level(c: Checker, node: s.Stmt) -> None:
     elif isinstance(node, s.BlockDecl):
         block_declaration(c, node)
     else:
-        assert isinstance(node, s.Precision)  # there is nothing else outside of functions
+        assert isinstance(node, s.Precision)  # nothing else is allowed outside of functions
         precision_statement(c, node)
 
 
@@ -60,7 +60,7 @@ def finish_unit(c: Checker) -> None:
 
 
 def check_exclusive_outputs(c: Checker) -> None:
-    """Built-in outputs of which only one may be written."""
+    """Check built-in outputs of which only one may be written."""
     written = {n for n, v in c.shader.builtins.items() if v.written}
     if c.stage == "fragment":
         user = [v for v in c.shader.globals if v.quals.storage == "out" and v.written]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, constant_value
 from gallette.compiler.glsl.check.conversions import construction, shape_with
-from gallette.compiler.glsl.check.state import Checker, constant_value
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
@@ -17,13 +17,13 @@ _LITERALS = {Base.FLOAT: "float", Base.INT: "int", Base.UINT: "uint", Base.BOOL:
 
 
 def constructor(c: Checker, type_: Type, node: s.Call) -> hir.Expr:
-    if type_.is_vector and len(node.args) == type_.rows:  # of literals, as most are
+    if type_.is_vector and len(node.args) == type_.rows:  # the usual case: of literals
         kind = _LITERALS.get(type_.base)
         literals = [a.value for a in node.args if a.__class__ is s.Literal and a.kind == kind]
         if len(literals) == type_.rows:
             return hir.Const(type_, node.loc, node.end, tuple(literals))
     args = [c.expr(a) for a in node.args]
-    if type_.is_vector:  # of constants of its own kind
+    if type_.is_vector:  # of constants with its own base type
         base = type_.base
         parts: list[Any] = []
         for arg in args:
@@ -81,7 +81,7 @@ def build_numeric(c: Checker, type_: Type, args: list[hir.Expr], node: s.Call) -
         given += arg.type.components
     if given < wanted:
         raise c.abort(f"'{type_}' needs {wanted} components, {given} given", node)
-    if given > wanted and len(args) > 1:  # vec3(v4) is the idiom; vec3(v2, v2) a likely slip
+    if given > wanted and len(args) > 1:  # vec3(v4) is common; vec3(v2, v2) is likely a mistake
         c.warn(f"'{type_}' takes {wanted} of the {given} components", node.args[-1])
     return make_constructed(c, type_, [c.convert(a, shape_with(a.type, base)) for a in args], node)
 
@@ -103,7 +103,7 @@ def relocate(c: Checker, expr: hir.Expr, node: s.Expr) -> hir.Expr:
 
 
 def make_constructed(c: Checker, type_: Type, args: list[hir.Expr], node: s.Expr) -> hir.Expr:
-    """A constructor expression, folded when everything is constant."""
+    """A constructor expression, folded if all arguments are constant."""
     known = []
     for arg in args:
         value = constant_value(arg)

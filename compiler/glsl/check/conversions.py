@@ -40,11 +40,11 @@ _WIDENING = {
 }
 
 _Conversion = tuple[Type, Type]
-"""What a value is, and what it becomes."""
+"""The type of a value, and the type it is converted to."""
 
 
 def shape_with(shape: Type, base: Base) -> Type:
-    """The type of `shape`'s rows and columns with another base."""
+    """The type with the rows and columns of `shape` and another base."""
     if shape.base is base:
         return shape
     if shape.is_matrix:
@@ -53,7 +53,7 @@ def shape_with(shape: Type, base: Base) -> Type:
 
 
 def can_convert(source: Type, target: Type, lang: Language) -> bool:
-    """May a `source` stand where a `target` is wanted?"""
+    """Whether `source` converts implicitly to `target`."""
     if source is target:
         return True
     if source.rows != target.rows or source.columns != target.columns:
@@ -63,7 +63,7 @@ def can_convert(source: Type, target: Type, lang: Language) -> bool:
 
 
 def is_better_conversion(a: _Conversion, b: _Conversion) -> bool:
-    """Does an overload that needs `a` win over one that needs `b`? Of many pairs neither does."""
+    """Whether conversion `a` is better than `b`, in overload resolution; often neither is."""
     (from_a, to_a), (from_b, to_b) = a, b
     if from_a is to_a or from_b is to_b:
         return from_b is not to_b
@@ -108,7 +108,9 @@ def _shape(op: str, a: Type, b: Type, base: Base) -> Type | None:
 
 
 def operator_type(op: str, a: Type, b: Type, lang: Language) -> tuple[Type, Base, Base] | str:
-    """(result, base the left operand converts to, base of the right), or why there is none."""
+    """(result, base the left operand converts to, base of the right), or the reason why there is
+    none.
+    """
     if not a.is_numeric or not b.is_numeric:
         return "the operands must be scalars, vectors or matrices"
     if op in ("<<", ">>"):
@@ -145,9 +147,9 @@ def operator_type(op: str, a: Type, b: Type, lang: Language) -> tuple[Type, Base
 
 
 def construction(type_: Type, given: Sequence[Type]) -> list[tuple[int, int] | float]:
-    """Where the components of a constructed vector or matrix come from, column by column.
+    """The sources of the components of a constructed vector or matrix, column by column.
 
-    (argument, component of it), or a number for what a matrix takes from the identity.
+    Each is (argument, component of it), or a number that a matrix takes from the identity.
     """
     first = given[0]
     rows = type_.rows

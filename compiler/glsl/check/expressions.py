@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import fold, hir
+from gallette.compiler.glsl.check.context import Checker, FunctionSet, checks, constant_value
 from gallette.compiler.glsl.check.conversions import (
     can_convert,
     common_base,
@@ -10,7 +11,6 @@ from gallette.compiler.glsl.check.conversions import (
     shape_with,
 )
 from gallette.compiler.glsl.check.lvalues import _BITWISE, step_expr, warn_uninitialized
-from gallette.compiler.glsl.check.state import Checker, FunctionSet, checks, constant_value
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
@@ -101,7 +101,7 @@ def binary_expr(c: Checker, node: s.Binary) -> hir.Expr:
     if not isinstance(node.left, s.Binary):
         left = c.expr(node.left)
         return operator_expr(c, node, left, c.expr(node.right))
-    # Long chains lean to the left; walking that spine in a loop keeps them off the stack.
+    # Long chains are left-leaning; a loop along them avoids deep recursion.
     spine = [node]
     while isinstance(spine[-1].left, s.Binary):
         spine.append(spine[-1].left)

@@ -1,9 +1,9 @@
-"""Constant expressions: what the machine would compute, computed at compile time.
+"""Constant expressions, evaluated at compile time with the bits of run time.
 
-Nothing here knows what an operator or a built-in function means. A constant expression is lowered
-with the functions that lower any other (`lower.operators`, `lower.math`), into a few instructions
-on constants, and these are evaluated by the opcode table. So a folded expression has the bits that
-the same expression would have had at run time.
+Nothing here defines an operator or a built-in function. A constant expression is lowered with the
+functions that lower any other (`lower.operators`, `lower.math`) to a few instructions on constants,
+and these are evaluated by the opcode table. So a folded expression has the bits that it would have
+at run time.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from gallette.compiler.nir.ir.types import Type
 __all__ = ["binary", "builtin", "convert", "equal", "unary"]
 
 _UNFOLDABLE = ("noise",)
-"""prefixes of functions that are no constant expressions, whatever their arguments"""
+"""prefixes of functions that never form a constant expression"""
 _DERIVATIVES = ("dFd", "fwidth")
-"""prefixes of functions that are zero, as constant expressions (GLSL 4.60, section 4.3.3)"""
+"""prefixes of functions whose value is zero in a constant expression (GLSL 4.60, section 4.3.3)"""
 
 Bits = tuple[int, ...]
 _Source: TypeAlias = "tuple[int, tuple[int, ...] | None]"
-"""(value, swizzle); no swizzle for all of the value as it is"""
+"""(value, swizzle); without a swizzle, the whole value"""
 _Step: TypeAlias = "tuple[Opcode, tuple[_Source, ...], tuple[int, ...], int]"
-"""(opcode, sources, their bit sizes, its own)"""
+"""(opcode, sources, their bit sizes, bit size of the result)"""
 Build = Callable[[Builder, list[lowered.Value]], lowered.Value]
 
 
 def _value(type_: Type, bits: Bits) -> hir.Value:
-    """Components from their raw bits."""
+    """Components from raw bits."""
     if type_.is_float:
         return tuple([bits_to_float(x, type_.bit_size) for x in bits])
     if type_.is_boolean:
@@ -52,7 +52,7 @@ def _value(type_: Type, bits: Bits) -> hir.Value:
 
 
 def _defs(value: lowered.Value) -> list[Def]:
-    """The vectors a value consists of."""
+    """The vectors of a value."""
     if isinstance(value, list):
         return [d for part in value for d in _defs(part)]
     assert isinstance(value, Def)
@@ -60,7 +60,7 @@ def _defs(value: lowered.Value) -> list[Def]:
 
 
 def _vectors(type_: Type, value: hir.Value) -> list[Bits]:
-    """Raw bits of the vectors a value consists of, in the order of `_defs`."""
+    """The raw bits of a value's vectors, in the order of `_defs`."""
     if type_.element is not None:
         return [v for part in value for v in _vectors(type_.element, part)]
     if type_.is_struct:
@@ -70,7 +70,7 @@ def _vectors(type_: Type, value: hir.Value) -> list[Bits]:
 
 
 def _columns(type_: Type, bits: Bits) -> list[Bits]:
-    """The vectors a scalar, vector or matrix consists of."""
+    """The vectors of a scalar, vector or matrix."""
     if type_.is_matrix:
         return [bits[i : i + type_.rows] for i in range(0, len(bits), type_.rows)]
     return [bits]
@@ -78,9 +78,9 @@ def _columns(type_: Type, bits: Bits) -> list[Bits]:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What an expression does to operands of some types, whatever their values.
+    """The steps that compute an expression for operands of some types, whatever their values.
 
-    Values are numbered: the operands' vectors, then constants, then what each step computes.
+    Values are numbered: the operands' vectors, then constants, then the results of steps.
     """
 
     constants: tuple[Bits, ...]
@@ -101,7 +101,7 @@ class _Plan:
 
 
 def _operand(b: Builder, type_: Type) -> lowered.Value:
-    """A value of which nothing is known but its type."""
+    """A value of which only the type is known."""
     if type_.is_matrix:
         return [b.undef(type_.rows, type_.bit_size) for _ in range(type_.columns)]
     if type_.element is not None:
@@ -117,7 +117,7 @@ def _swizzle(src: Src) -> tuple[int, ...] | None:
 
 
 def _plan(build: Build, types: Sequence[Type]) -> _Plan:
-    """What `build` makes of values of some types, in a function of its own."""
+    """The steps of `build` for operands of some types, from a scratch function."""
     shader = Shader(Stage.COMPUTE, "constant")
     impl = shader.add_entry()
     b = Builder(impl)
@@ -143,8 +143,8 @@ def _plan(build: Build, types: Sequence[Type]) -> _Plan:
 
 # -- the foldable expressions ----------------------------------------------------------------------
 #
-# Operators are remembered by the bits of their operands (-0.0 is not 0.0): `-1.0` and `float(2)`
-# are written again and again.
+# Results of operators are cached by the bits of their operands (-0.0 is not 0.0), because `-1.0`
+# and `float(2)` occur often.
 
 
 def unary(op: str, type_: Type, value: hir.Value) -> hir.Value:
@@ -153,7 +153,7 @@ def unary(op: str, type_: Type, value: hir.Value) -> hir.Value:
 
 
 def convert(source: Type, target: Type, value: hir.Value) -> hir.Value:
-    """Component-wise conversion between types of one shape."""
+    """Convert components between types of one shape."""
     if source.base is target.base:
         return value
     return _value(target, _convert(source, target, vector_bits(source, value)))
@@ -170,7 +170,7 @@ def equal(type_: Type, a: hir.Value, b: hir.Value) -> bool:
 
 
 def builtin(call: hir.BuiltinCall, values: list[hir.Value]) -> hir.Value | None:
-    """The value of a call with constant arguments, or None when it is no constant expression."""
+    """The value of a call with constant arguments, or None if it is not a constant expression."""
     if call.name.startswith(_DERIVATIVES):
         return _value(call.type, (0,) * call.type.components)
     types = tuple([a.type for a in call.args])

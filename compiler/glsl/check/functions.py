@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.builtins.functions import overloads
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, FunctionSet
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
-from gallette.compiler.glsl.check.state import Checker, FunctionSet
 from gallette.compiler.glsl.check.types import array_of, check_precision, resolve_type
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
@@ -40,14 +40,16 @@ def function_decl(c: Checker, node: s.FunctionDecl) -> None:
 
 
 def is_plain_main(node: s.FunctionDecl) -> bool:
-    """`void main()`"""
+    """Whether a declaration is `void main()`."""
     ref, quals = node.type, node.quals
     plain = ref.name == "void" and ref.struct is None and not ref.dims
     return plain and not (node.params or quals.words or quals.layout)
 
 
 def check_body_anyway(c: Checker, node: s.FunctionDecl) -> None:
-    """After a bad signature: calls of the function are not errors again."""
+    """Check the body after an invalid signature, so that calls of the function are no further
+    errors.
+    """
     c.poison(node.name)
 
 
@@ -145,7 +147,7 @@ def parameter(c: Checker, p: s.Param) -> hir.Variable:
 def enter_function(
     c: Checker, new: hir.Function, node: s.FunctionDecl, name_node: s.Node
 ) -> hir.Function:
-    """Join with an earlier prototype, or become a new overload."""
+    """Combine with an earlier prototype, or add a new overload."""
     scope = c.global_scope if c.at_global_scope else c.scopes[-1]
     symbol = scope.get(new.name)
     if c.lang.es:
@@ -205,8 +207,8 @@ def function_body(c: Checker, function: hir.Function, node: s.FunctionDecl) -> N
     for var, p in zip(function.params, node.params, strict=True):
         if var.name:
             c.declare(var.name, var, p)
-    # The outermost block of a body shares the parameters' scope, except in desktop GLSL,
-    # where hiding a parameter by a local is accepted by every compiler but is an error too.
+    # The outermost block of a body shares the parameters' scope, except in desktop GLSL, where
+    # every compiler accepts a local that hides a parameter, although it is an error there, too.
     function.body = []
     function.body = c.statements(node.body.body)
     if function.result is not t.VOID and not c.returned:

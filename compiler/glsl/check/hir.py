@@ -1,6 +1,6 @@
 """The checked tree: every expression has a type, every name is resolved, every conversion explicit.
 
-The checker makes it from the syntax tree; the linker joins the trees of several shaders and only
+The checker builds it from the syntax tree; the linker joins the trees of several shaders and only
 then lowers them to NIR, because array sizes and function bodies may come from another shader.
 
 Constant values are tuples: one number per component for scalars, vectors and matrices (column by
@@ -21,9 +21,10 @@ Class = TypeVar("Class", bound=type)
 
 @dataclass_transform(frozen_default=True, eq_default=False)
 def node(cls: Class) -> Class:
-    """An expression or statement: complete when it is made, and never changed.
+    """An expression or statement, which is complete when created and immutable.
 
-    The type checker holds everybody to it; at run time frozen dataclasses are slow to make.
+    The type checker enforces that; at run time plain dataclasses are faster to create than frozen
+    ones.
     """
     return dataclass(slots=True, eq=False)(cls)  # type: ignore[return-value]
 
@@ -45,14 +46,14 @@ class Quals:
     layout: dict[str, int] = field(default_factory=dict)
     """location, component, index, binding, offset, align, xfb_*, stream; -1 when without value"""
     flags: set[str] = field(default_factory=set)
-    """valueless layout identifiers: std140, row_major, origin_upper_left, formats, ..."""
+    """layout identifiers without a value: std140, row_major, origin_upper_left, formats, ..."""
     legacy: str = ""
-    """attribute or varying when written so"""
+    """attribute or varying, if declared so"""
 
 
 @dataclass(slots=True, eq=False)
 class Variable:
-    """A variable of any kind; identity is the variable."""
+    """A variable of any kind, identified by object identity."""
 
     name: str
     type: Type
@@ -64,19 +65,19 @@ class Variable:
     const_value: Value | None = None
     init: Expr | None = None
     builtin: str = ""
-    """slot of a built-in variable, "" for the shader's own"""
+    """slot of a built-in variable, "" for others"""
     block: Block | None = None
     member: int = -1
     """for a member of a block without instance name"""
     used: bool = False
     written: bool = False
     changed: bool = False
-    """written by more than its initializer?"""
+    """whether it is written other than by its initializer"""
     read_only: bool = False
     max_index: int = -1
-    """highest constant index into an implicitly sized array, or a uniform one"""
+    """highest constant index of an implicitly sized array, or of a uniform array"""
     whole: bool = False
-    """a uniform array of which more than single constant elements is mentioned"""
+    """whether a uniform array is used other than by constant elements"""
     dynamic_index: bool = False
     explicit_size: bool = False
     declared_implicitly: bool = False
@@ -91,11 +92,11 @@ class Block:
     quals: Quals
     type: Type
     instance: Variable | None
-    """the instance, or a hidden variable when there is no instance name"""
+    """the instance, or a hidden variable if there is no instance name"""
     instance_name: str
     member_quals: list[Quals]
     members: list[Variable] = field(default_factory=list)
-    """one per member when there is no instance name"""
+    """one per member if there is no instance name"""
     loc: int = 0
     end: int = 0
     builtin: bool = False
@@ -113,13 +114,13 @@ class Function:
     body: list[Stmt] | None = None
     calls: list[tuple[Function, int, int]] = field(default_factory=list)
     globals: set[Variable] = field(default_factory=set)
-    """variables with static storage the body mentions"""
+    """variables with static storage that the body uses"""
     subroutine_types: list[str] = field(default_factory=list)
     subroutine_index: int = -1
     is_subroutine_type: bool = False
     precise_result: bool = False
     uses: set[str] = field(default_factory=set)
-    """noteworthy built-in functions called: discard, EmitVertex, dFdx, ..."""
+    """calls of built-in functions that matter elsewhere: discard, EmitVertex, dFdx, ..."""
     lines: Callable[[int], int] | None = None
     """a location -> the line of the text it was compiled from, counted from 1"""
 
@@ -175,7 +176,7 @@ class Swizzle(Expr):
 
 @node
 class Unary(Expr):
-    """`op` is - ! ~ (unary plus vanishes)."""
+    """`op` is - ! ~ (unary plus is dropped)."""
 
     op: str
     operand: Expr
@@ -183,7 +184,7 @@ class Unary(Expr):
 
 @node
 class Step(Expr):
-    """++ and --; `post` gives the old value."""
+    """++ and --; with `post` the value is the old one."""
 
     op: str
     post: bool
@@ -266,7 +267,7 @@ class SubroutineCall(Expr):
 
 @node
 class Length(Expr):
-    """`.length()` of an array whose size is known at run time or at link time only."""
+    """`.length()` of an array whose size is known only at run time or link time."""
 
     base: Expr
 
@@ -368,14 +369,14 @@ class Return(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Shader:
-    """One checked shader: what a `CompiledShader` holds and the linker joins."""
+    """One checked shader: part of a `CompiledShader`, and the linker's input."""
 
     stage: str
     globals: list[Variable] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     builtins: dict[str, Variable] = field(default_factory=dict)
-    """built-in variables the shader mentions or redeclares, by name"""
+    """built-in variables that the shader uses or redeclares, by name"""
     layout: dict[str, Any] = field(default_factory=dict)
     """shader-wide layout: local_size_*, primitives, early_fragment_tests, ..."""
     subroutine_types: dict[str, Function] = field(default_factory=dict)

@@ -1,9 +1,9 @@
-"""Which types and qualifiers shader inputs and outputs may have."""
+"""The types and qualifiers that shader inputs and outputs may have."""
 
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.state import Checker
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
@@ -139,7 +139,7 @@ def check_varying(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, name:
 
 
 def per_vertex_array(c: Checker, quals: hir.Quals) -> bool:
-    """Does the outermost array dimension of such a variable count vertices?"""
+    """Whether the outermost array dimension of such a variable counts vertices."""
     if quals.patch:
         return False
     return (c.stage, quals.storage) in (
@@ -151,7 +151,7 @@ def per_vertex_array(c: Checker, quals: hir.Quals) -> bool:
 
 
 def size_per_vertex(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
-    """Geometry inputs and tessellation arrays get the length of the primitive or patch."""
+    """Size geometry inputs and tessellation arrays by the primitive or patch."""
     if not var.type.is_array or not per_vertex_array(c, var.quals):
         return
     if var.quals.legacy == "varying" and c.stage != "geometry":

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import Base, Type
 
@@ -92,7 +92,9 @@ def check_atomic_counter(c: Checker, var: hir.Variable, d: s.Declarator) -> None
 
 
 def default_counter_offset(c: Checker, quals: hir.Quals, node: s.Node) -> None:
-    """`layout(binding = 2, offset = 8) uniform atomic_uint;`: where the next counter begins."""
+    """Set the offset of the next counter: `layout(binding = 2, offset = 8) uniform
+    atomic_uint;`.
+    """
     if "binding" not in quals.layout:
         c.error("a default offset needs a binding", node)
         return
@@ -100,7 +102,7 @@ def default_counter_offset(c: Checker, quals: hir.Quals, node: s.Node) -> None:
 
 
 def inherit_defaults(c: Checker, quals: hir.Quals) -> None:
-    """`layout(xfb_buffer = 2) out;` and `layout(stream = 1) out;` speak for what comes after."""
+    """Apply defaults such as `layout(xfb_buffer = 2) out;` and `layout(stream = 1) out;`."""
     if quals.storage != "out":
         return
     for key in ("xfb_buffer", "stream"):
@@ -115,7 +117,7 @@ def check_stream(c: Checker, quals: hir.Quals, node: s.Node) -> None:
 
 
 def check_layout_use(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
-    """Values of location, component, binding and their kin."""
+    """Check the values of location, component, binding and similar qualifiers."""
     inherit_defaults(c, var.quals)
     check_stream(c, var.quals, d)
     layout, type_, storage = var.quals.layout, var.type, var.quals.storage
@@ -152,7 +154,7 @@ def check_layout_use(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
 
 
 def feedback_buffer(c: Checker, layout: dict[str, int], node: s.Node) -> int:
-    """The buffer of transform feedback that a variable or a block goes to."""
+    """The transform feedback buffer of a variable or block."""
     buffer = layout.get("xfb_buffer", 0)
     if buffer >= c.limits.max_transform_feedback_buffers:
         c.error(f"xfb_buffer {buffer} exceeds the limit", node)
@@ -162,7 +164,9 @@ def feedback_buffer(c: Checker, layout: dict[str, int], node: s.Node) -> int:
 def check_captured(
     c: Checker, layout: dict[str, int], type_: Type, buffer: int, node: s.Node
 ) -> None:
-    """Where transform feedback writes a variable, a block or a member of one."""
+    """Check the place in a buffer where transform feedback writes a variable, a block or
+    a member.
+    """
     if "xfb_offset" in layout:
         parts = [type_, *(f.type for f in type_.fields)]
         if any(part.is_unsized_array for part in parts):

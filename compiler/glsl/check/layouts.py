@@ -1,7 +1,7 @@
-"""The layout qualifiers: one row each, saying what it needs and where it may stand.
+"""The layout qualifiers: one row each, with its requirements and the places where it is allowed.
 
-A *place* is the storage (`in`, `out`, `uniform`, `buffer`, `shared`) with a prefix when it is not
-a plain variable: `block-` an interface block, `member-` a member of one, `default-` a declaration
+A *place* is the storage (`in`, `out`, `uniform`, `buffer`, `shared`) with a prefix if it is not a
+plain variable: `block-` an interface block, `member-` a member of one, `default-` a declaration
 without variable such as `layout(...) in;`.
 """
 
@@ -58,7 +58,7 @@ BLEND_MODES = (
     *("hardlight", "softlight", "difference", "exclusion"),
     *("hsl_hue", "hsl_saturation", "hsl_color", "hsl_luminosity"),
 )
-"""what stands behind `blend_support_`, numbered as in `ShaderInfo.blend_equations_advanced`"""
+"""suffixes of `blend_support_`, numbered as in `ShaderInfo.blend_equations_advanced`"""
 
 _ROWS: tuple[tuple[str, bool, str, str, str], ...] = (
     (
@@ -228,5 +228,5 @@ def _build() -> dict[str, list[Layout]]:
 
 
 LAYOUTS = _build()
-"""name -> its rows (a name may mean different things in different places)"""
+"""name -> its rows (a name may have different meanings in different places)"""
 IMAGE_FORMATS = frozenset(_FORMATS.split())

@@ -1,13 +1,13 @@
-"""Writing: what may be assigned to, and assignment, ++ and --."""
+"""Writes: l-values, assignment, ++ and --."""
 
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, checks
 from gallette.compiler.glsl.check.conversions import (
     operator_type,
     shape_with,
 )
-from gallette.compiler.glsl.check.state import Checker, checks
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import Type
 
@@ -17,7 +17,7 @@ _BITWISE = frozenset(("&", "|", "^", "<<", ">>", "%", "~"))
 
 
 def memory_of(c: Checker, expr: hir.Expr) -> frozenset[str]:
-    """Memory qualifiers that hold for an access path."""
+    """The memory qualifiers along an access path."""
     found: frozenset[str] = frozenset()
     while True:
         if isinstance(expr, hir.FieldRef):
@@ -37,7 +37,7 @@ def memory_of(c: Checker, expr: hir.Expr) -> frozenset[str]:
 
 
 def warn_uninitialized(c: Checker, var: hir.Variable, node: s.Expr) -> None:
-    """A local that nothing has written to yet is read; said once per variable."""
+    """Warn once per variable if a local is read before anything has written it."""
     if var.quals.storage == "const" or var.const_value is not None:
         return
     c.warn(f"'{var.name}' is read before it is written", node)
@@ -115,7 +115,7 @@ def check_lvalue(c: Checker, expr: hir.Expr, node: s.Expr, how: str) -> None:
 
 
 def check_own_vertex(c: Checker, expr: hir.IndexRef, node: s.Expr, how: str) -> None:
-    """An invocation of a tessellation control shader writes the outputs of its own vertex."""
+    """Check that a tessellation control shader writes only the outputs of its own vertex."""
     base, index = expr.base, expr.index
     if isinstance(base, hir.VarRef) and base.var.kind == "global":
         if base.var.quals.storage == "out" and not base.var.quals.patch:

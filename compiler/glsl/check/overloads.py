@@ -1,4 +1,4 @@
-"""Which function a call means: overload resolution, and what to say when there is none."""
+"""Overload resolution, and the message if no function or several functions match."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from gallette.compiler.glsl.builtins.functions import Overload
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.conversions import can_convert, is_better_conversion
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import Type
@@ -18,7 +18,7 @@ _Params = Sequence[tuple[str, Type]]
 
 
 def matches(c: Checker, params: _Params, args: list[hir.Expr]) -> bool | None:
-    """True exact, False with conversions, None not at all."""
+    """True if exact, False with conversions, None if it does not match."""
     if len(params) != len(args):
         return None
     exact = True
@@ -42,7 +42,7 @@ def matches(c: Checker, params: _Params, args: list[hir.Expr]) -> bool | None:
 
 
 def is_better(c: Checker, a: _Params, b: _Params, args: list[hir.Expr]) -> bool:
-    """Is `a` a better match than `b`: better somewhere, worse nowhere?"""
+    """Whether `a` is a better match than `b`: better for some argument, worse for none."""
     better = False
     for (direction, pa), (_, pb), arg in zip(a, b, args, strict=True):
         out = direction == "out"
@@ -57,7 +57,7 @@ def is_better(c: Checker, a: _Params, b: _Params, args: list[hir.Expr]) -> bool:
 def choose_overload(
     c: Checker, candidates: list[tuple[_Params, object]], args: list[hir.Expr]
 ) -> object | str | None:
-    """The chosen candidate, None if none fits, or a message when several do."""
+    """The chosen candidate, None if none matches, or a message if several do."""
     loose: list[tuple[_Params, object]] = []
     for params, candidate in candidates:
         match = matches(c, params, args)

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layout_values import (
     check_captured,
     feedback_buffer,
     inherit_defaults,
 )
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.check.types import array_of, resolve_type
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
@@ -22,7 +22,7 @@ __all__ = ["redeclare_per_vertex"]
 
 
 def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> None:
-    """A shader may redeclare the built-in block to use fewer of its members."""
+    """Redeclare the built-in block with fewer members."""
     storage = quals.storage
     known = {f.name: f for f, _ in variables.per_vertex_fields(c.lang)}
     c.need(
@@ -91,7 +91,9 @@ def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> Non
 def capture_member(
     c: Checker, var: hir.Variable, own: hir.Quals, buffer: int, offset: int, node: s.Node
 ) -> int:
-    """Give a member what was said of it and of its block; the offset of the next one, or -1."""
+    """Apply the qualifiers of a member and of its block; returns the offset of the next member, or
+    -1.
+    """
     layout = var.quals.layout
     layout.update(own.layout)
     check_captured(c, own.layout, var.type, buffer, node)

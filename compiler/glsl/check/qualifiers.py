@@ -1,10 +1,10 @@
-"""Qualifiers as written, checked against each other and put into one record."""
+"""Qualifiers as written, checked against each other and combined into one record."""
 
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS, LAYOUTS
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.diagnostics import did_you_mean
 from gallette.compiler.glsl.parse import syntax as s
 
@@ -41,8 +41,8 @@ _RANK = {
 def read_qualifiers(
     c: Checker, node: s.Qualifiers, place_prefix: str = "", storage: str = ""
 ) -> hir.Quals:
-    """Check the words; `storage` is what a block passes on to its members."""
-    if not node.layout and len(node.words) < 2:  # as most are
+    """Check the qualifier words; `storage` is inherited from a block."""
+    if not node.layout and len(node.words) < 2:  # the usual case
         if not node.words:
             return hir.Quals()
         if node.words[0][0] in _PLAIN:
@@ -191,7 +191,7 @@ def read_layout_value(c: Checker, ident: s.LayoutId, name: str) -> int:
 
 
 def check_exclusive(c: Checker, quals: hir.Quals, name: str, ident: s.LayoutId) -> None:
-    """The last of several contradicting identifiers wins, as the specification says."""
+    """The last of several contradicting identifiers takes effect, as the specification says."""
     groups = (
         {"std140", "std430", "shared", "packed"},
         {"row_major", "column_major"},

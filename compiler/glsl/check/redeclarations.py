@@ -1,10 +1,10 @@
-"""Built-in variables declared again, and statements that only add a qualifier."""
+"""Redeclarations of built-in variables, and statements that only add a qualifier."""
 
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.stage_layout import default_layout
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.check.types import sizes_match
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
@@ -67,7 +67,7 @@ _COLORS = frozenset(
 def redeclare_variable(
     c: Checker, old: hir.Variable, new: hir.Variable, d: s.Declarator
 ) -> list[hir.Stmt]:
-    """A second declaration of a global: only to give an array its size."""
+    """A second declaration of a global, allowed only to size an array."""
     a, b = old.type, new.type
     if (
         a.is_array

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.layout_values import check_stream, merge_xfb_stride
 from gallette.compiler.glsl.check.layouts import PRIMITIVES
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
-from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 
@@ -14,7 +14,7 @@ __all__ = ["default_layout"]
 
 
 def default_layout(c: Checker, node: s.Declaration) -> None:
-    """`layout(...) in;` and its kin."""
+    """Check `layout(...) in;` and similar declarations."""
     quals = read_qualifiers(c, node.quals, "default-")
     storage = quals.storage
     if storage not in ("in", "out", "uniform", "buffer"):
@@ -96,13 +96,13 @@ def declare_stage_layout(c: Checker, quals: hir.Quals, node: s.Node) -> None:
 
 
 def arrays_of(c: Checker) -> list[hir.Variable]:
-    """Whatever may have an element for each vertex."""
+    """Variables that may have an element for each vertex."""
     instances = [b.instance for b in c.shader.blocks if b.instance is not None and not b.builtin]
     return [*c.shader.globals, *instances, *c.shader.builtins.values()]
 
 
 def set_vertices_in(c: Checker, count: int, node: s.Node) -> None:
-    """The input primitive is known: size what waited for it."""
+    """Record the number of input vertices, and size the arrays that depend on it."""
     layout = c.shader.layout
     layout["vertices_in"] = count
     for var in arrays_of(c):

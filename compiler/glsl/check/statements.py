@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, checks_statement, constant_value
 from gallette.compiler.glsl.check.conversions import can_convert
 from gallette.compiler.glsl.check.functions import function_decl
 from gallette.compiler.glsl.check.qualifiers import read_qualifiers
-from gallette.compiler.glsl.check.state import Checker, checks_statement, constant_value
 from gallette.compiler.glsl.check.types import precision_statement, resolve_type, sizes_match
 from gallette.compiler.glsl.check.variables import declare, declare_variable
 from gallette.compiler.glsl.diagnostics import Abort, TooManyErrors
@@ -54,7 +54,7 @@ def local_prototype(c: Checker, node: s.FunctionDecl) -> list[hir.Stmt]:
 
 
 def loop_body(c: Checker, node: s.Stmt) -> list[hir.Stmt]:
-    """The body of a loop whose head may declare variables: it has the scope of these."""
+    """The body of a loop whose head may declare variables, in whose scope it is."""
     c.control_depth += 1
     body = c.statements(node.body if isinstance(node, s.Compound) else [node])
     c.control_depth -= 1
@@ -62,7 +62,7 @@ def loop_body(c: Checker, node: s.Stmt) -> list[hir.Stmt]:
 
 
 def scoped_body(c: Checker, node: s.Stmt) -> list[hir.Stmt]:
-    """A branch or loop body: one scope, whether or not it is written with braces."""
+    """A branch or loop body, which is one scope, with or without braces."""
     c.push_scope()
     c.control_depth += 1
     body = c.statements(node.body if isinstance(node, s.Compound) else [node])
@@ -98,7 +98,7 @@ def if_statement(c: Checker, node: s.If) -> list[hir.Stmt]:
 
 
 def if_branch(c: Checker, node: s.Stmt, dead: bool) -> list[hir.Stmt]:
-    """A branch of an if; calls in one that can never run need no definition."""
+    """A branch of an if; functions called only in dead branches need no definition."""
     if not dead or c.function is None:
         return scoped_body(c, node)
     calls = len(c.function.calls)

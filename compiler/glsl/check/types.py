@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gallette.compiler.effort import too_large
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.constructors import make_constructed
-from gallette.compiler.glsl.check.state import Checker
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Field, Type
+from gallette.compiler.work_limits import too_large
 
 __all__ = [
     "array_of",
@@ -39,7 +39,7 @@ def resolve_type(c: Checker, ref: s.TypeRef) -> Type:
 
 
 def array_of(c: Checker, type_: Type, dims: list[s.Expr | None], node: s.Node) -> Type:
-    """Wrap a type into the written dimensions, the first one outermost."""
+    """The array type with the written dimensions, the first one outermost."""
     if not dims:
         return type_
     if (len(dims) > 1 or type_.is_array) and not c.lang.has(_AOA):
@@ -59,7 +59,7 @@ def array_of(c: Checker, type_: Type, dims: list[s.Expr | None], node: s.Node) -
 
 
 def check_size(c: Checker, type_: Type, node: s.Node) -> None:
-    """Refuse types of which a single copy or comparison would take too long."""
+    """Reject types of which a single copy or comparison would take too long."""
     excess = too_large(type_)
     if excess:
         raise c.abort(excess, node)
@@ -152,7 +152,9 @@ def default_precision(c: Checker, type_: Type) -> str | None:
 
 
 def check_precision(c: Checker, type_: Type, quals: s.Qualifiers | hir.Quals, node: s.Node) -> None:
-    """In GLSL ES every float, int and sampler needs a precision, its own or the default."""
+    """Check that in GLSL ES every float, int and sampler has a precision, its own or the
+    default.
+    """
     if isinstance(quals, hir.Quals):
         explicit = quals.precision
     else:
@@ -181,7 +183,7 @@ def check_precision(c: Checker, type_: Type, quals: s.Qualifiers | hir.Quals, no
 
 
 def read_initializer(c: Checker, node: s.Expr, type_: Type, what: str) -> hir.Expr:
-    """The value for a variable of `type_`, which may be an unsized array."""
+    """The initial value of a variable of `type_`, which may be an unsized array."""
     if isinstance(node, s.InitList):
         return init_from_list(c, node, type_)
     value = c.expr(node)
@@ -193,7 +195,7 @@ def read_initializer(c: Checker, node: s.Expr, type_: Type, what: str) -> hir.Ex
 
 
 def sizes_match(c: Checker, wanted: Type, given: Type) -> bool:
-    """Equal up to dimensions the declaration left open?"""
+    """Whether types are equal except for dimensions that the declaration leaves open."""
     if wanted is given:
         return True
     if wanted.element is None or given.element is None:

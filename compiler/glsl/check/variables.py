@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker, constant_value
 from gallette.compiler.glsl.check.interface_rules import (
     check_interface,
     per_vertex_array,
@@ -21,7 +22,6 @@ from gallette.compiler.glsl.check.redeclarations import (
     redeclare_variable,
     requalify,
 )
-from gallette.compiler.glsl.check.state import Checker, constant_value
 from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.check.types import (
     array_of,
@@ -38,7 +38,7 @@ __all__ = ["declare", "declare_variable"]
 
 
 def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
-    """A declaration statement; answers the code that initializes locals."""
+    """Check a declaration statement; returns the code that initializes locals."""
     if node.type is None:
         requalify(c, node)
         return []
@@ -77,9 +77,9 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
 
 
 def plain_global(c: Checker, node: s.Declaration) -> tuple[str, Type] | None:
-    """The qualifier and type of `uniform vec4 x;`: all there may be to say depends on them alone.
+    """The qualifier and type of `uniform vec4 x;`, since all checks of it depend on these alone.
 
-    None for whatever says more, and in ES. `inout` becomes an output that is read: not plain.
+    None for other declarations, and in ES. `inout` is an output that is read, so it is not plain.
     """
     words, ref, d = node.quals.words, node.type, node.declarators[0]
     if len(words) > 1 or node.quals.layout or ref is None or ref.dims or ref.struct is not None:
@@ -96,7 +96,7 @@ def plain_global(c: Checker, node: s.Declaration) -> tuple[str, Type] | None:
 
 
 def declare_known(c: Checker, node: s.Declaration, type_: Type) -> None:
-    """Declare a plain global like one about which there was nothing to say."""
+    """Declare a plain global like an earlier one that passed all checks."""
     d, quals = node.declarators[0], read_qualifiers(c, node.quals)
     var = hir.Variable(d.name, type_, quals, d.loc, d.end, "global")
     var.read_only = quals.storage in ("in", "uniform")
@@ -171,7 +171,7 @@ def no_array_init(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
 
 
 def declare_variable(c: Checker, var: hir.Variable, d: s.Node) -> hir.Variable:
-    """The variable, which may have been declared before: a local array, that gets its size now."""
+    """The variable, which may have been declared before: a local array that gets its size now."""
     old = c.scopes[-1].get(var.name)
     if (
         isinstance(old, hir.Variable)
@@ -240,7 +240,7 @@ _OF_BUILT_INS = {
     "gl_FragCoord": frozenset(("origin_upper_left", "pixel_center_integer")),
     "gl_FragDepth": frozenset(("depth_any", "depth_greater", "depth_less", "depth_unchanged")),
 }
-"""layout qualifiers that are for the redeclaration of a built-in variable alone"""
+"""layout qualifiers that are only for redeclarations of built-in variables"""
 
 
 def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None:

@@ -1,7 +1,7 @@
-"""What is declared `writeonly` is not read: looked for when a whole shader is known.
+"""Checks that `writeonly` variables are not read, once the whole shader is known.
 
-Only a reading that names such a buffer variable counts. Written members, `out` arguments and
-`.length()` are no readings of what they name, but the indices on the way to it are.
+Only reads that name such a buffer variable count. Written members, `out` arguments and `.length()`
+do not read their operand, but do read the indices in it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import Checker
 from gallette.compiler.glsl.check.lvalues import memory_of
-from gallette.compiler.glsl.check.state import Checker
 
 __all__ = ["check_write_only"]
 
@@ -54,7 +54,7 @@ def _expressions(body: Sequence[hir.Stmt]) -> Iterator[hir.Expr]:
 
 
 def _reads(e: hir.Expr) -> Iterator[hir.Expr]:
-    """Paths to variables whose values an expression reads."""
+    """Access paths of variables whose values an expression reads."""
     stack = [(e, True)]
     while stack:
         x, value = stack.pop()
@@ -65,7 +65,7 @@ def _reads(e: hir.Expr) -> Iterator[hir.Expr]:
             case hir.FieldRef() | hir.IndexRef() | hir.Swizzle():
                 if value and _is_path(x):
                     yield x
-                    value = False  # said once for the whole path
+                    value = False  # reported once for the whole path
                 stack.append((x.base, value))
                 if isinstance(x, hir.IndexRef):
                     stack.append((x.index, True))

@@ -71,7 +71,7 @@ class BlockLinker:
                 log.error(f"the {stage.value} stage uses {count} {storage} blocks of {limit}")
 
     def merge_sizes(self, a: hir.Block, b: hir.Block) -> None:
-        """Implicitly sized members take the larger size of both stages."""
+        """Size implicitly sized members by the larger size of both stages."""
         for x, y in zip(a.members, b.members, strict=False):
             x.max_index = y.max_index = max(x.max_index, y.max_index)
         for p, q in zip(a.member_quals, b.member_quals, strict=False):

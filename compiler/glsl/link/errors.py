@@ -1,4 +1,4 @@
-"""Link errors: collected like compile errors, but between shaders rather than in one."""
+"""The log of link errors, like that of compile errors but without places in a source."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ __all__ = ["LinkLog", "LinkStop"]
 
 
 class LinkStop(Exception):
-    """Control flow: linking cannot go on; the error is in the log."""
+    """Control flow: linking cannot continue; the error is in the log."""
 
 
 class LinkLog:
-    """Collects messages; several errors are reported by one link."""
+    """Collects messages; one link may report several errors."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

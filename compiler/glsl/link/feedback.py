@@ -1,4 +1,4 @@
-"""Transform feedback: what the application or the layout asks to capture."""
+"""Transform feedback: what the application or layouts capture."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.ports import Port
 from gallette.compiler.glsl.link.program import LinkOptions, StreamOutput, StreamVarying
+from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.nir.ir.layout import align
@@ -27,19 +27,19 @@ class _Target:
     slot: int
     component: int
     layout: str
-    """how elements follow each other: a slot apart, "compact" in slots, or "packed" over slots"""
+    """placement of elements: one slot each, "compact" in slots, or "packed" across slots"""
     stream: int
 
 
 def _targets(
     label: str, type_: Type, slot: int, component: int, layout: str, stream: int
 ) -> dict[str, _Target]:
-    """Every name under which part of an output can be captured."""
+    """Every name by which a part of an output can be captured."""
     found: dict[str, _Target] = {}
     stack = [(label, type_, slot, component)]
 
     def behind(at: int, c: int, kind: Type, count: int = 1) -> tuple[int, int]:
-        """The place `count` values of a type further on."""
+        """The place after `count` values of a type."""
         if layout == "packed":
             at, c = at + (c + count * kind.words) // 4, (c + count * kind.words) % 4
         elif layout == "compact":
@@ -111,15 +111,17 @@ def _runs(target: _Target, buffer: int, offset: int) -> tuple[list[StreamVarying
 
 
 def _all_targets(
-    unit: StageUnit, outputs: list[Port], variables: StageVariables
+    unit: StageUnit, outputs: list[InterfaceVariable], variables: StageVariables
 ) -> dict[str, _Target]:
     found: dict[str, _Target] = {}
-    for port in outputs:
-        if port.location >= 0:
-            slot = VaryingSlot.VAR0 + port.location
-            stream = port.quals.layout.get("stream", 0)
-            layout = "packed" if port.packed >= 0 else "slots"
-            found.update(_targets(port.label, port.type, slot, port.component, layout, stream))
+    for variable in outputs:
+        if variable.location >= 0:
+            slot = VaryingSlot.VAR0 + variable.location
+            stream = variable.quals.layout.get("stream", 0)
+            layout = "packed" if variable.packed >= 0 else "slots"
+            found.update(
+                _targets(variable.label, variable.type, slot, variable.component, layout, stream)
+            )
     for name, var in unit.builtins.items():
         nir = variables.variables.get(var)
         if nir is not None and var.quals.storage == "out":
@@ -130,7 +132,7 @@ def _all_targets(
 
 def link_feedback(
     unit: StageUnit,
-    outputs: list[Port],
+    outputs: list[InterfaceVariable],
     variables: StageVariables,
     options: LinkOptions,
     log: LinkLog,
@@ -207,12 +209,12 @@ def link_feedback(
 
 
 def _gap(name: str, skipped: int, buffer: int) -> StreamVarying:
-    """What is listed and captures nothing."""
+    """An entry that is listed but captures nothing."""
     return StreamVarying(name, VOID, skipped, -1, 0, 0, buffer, 0)
 
 
 def _check_streams(named: list[StreamVarying], log: LinkLog) -> None:
-    """A buffer captures one vertex stream."""
+    """Check that a buffer captures a single vertex stream."""
     streams: dict[int, StreamVarying] = {}
     for varying in named:
         if varying.is_gap:
@@ -227,7 +229,7 @@ def _check_streams(named: list[StreamVarying], log: LinkLog) -> None:
 
 def _explicit(
     unit: StageUnit,
-    outputs: list[Port],
+    outputs: list[InterfaceVariable],
     targets: dict[str, _Target],
     limits: Limits,
     log: LinkLog,
@@ -235,27 +237,27 @@ def _explicit(
     """Capture as declared by xfb_offset in the shader."""
     default_buffer = unit.layout.get("default_xfb_buffer", 0)
     wanted: list[tuple[str, int, int]] = []
-    for port in outputs:
-        layout = port.quals.layout
-        block_layout = port.block.quals.layout if port.block is not None else {}
+    for variable in outputs:
+        layout = variable.quals.layout
+        block_layout = variable.block.quals.layout if variable.block is not None else {}
         buffer = layout.get("xfb_buffer", block_layout.get("xfb_buffer", 0))
         if "xfb_offset" in layout:
-            wanted.append((port.label, buffer, layout["xfb_offset"]))
-    for port_block in {id(p.block): p.block for p in outputs if p.block is not None}.values():
-        if "xfb_offset" not in port_block.quals.layout:
+            wanted.append((variable.label, buffer, layout["xfb_offset"]))
+    for variable_block in {id(p.block): p.block for p in outputs if p.block is not None}.values():
+        if "xfb_offset" not in variable_block.quals.layout:
             continue
-        buffer = port_block.quals.layout.get("xfb_buffer", 0)
-        offset = port_block.quals.layout["xfb_offset"]
-        for port in outputs:
-            if port.block is not port_block:
+        buffer = variable_block.quals.layout.get("xfb_buffer", 0)
+        offset = variable_block.quals.layout["xfb_offset"]
+        for variable in outputs:
+            if variable.block is not variable_block:
                 continue
-            if "xfb_offset" in port.quals.layout:
-                offset = port.quals.layout["xfb_offset"]
+            if "xfb_offset" in variable.quals.layout:
+                offset = variable.quals.layout["xfb_offset"]
             else:
-                wide = any(leaf.bit_size == 64 for leaf in port.type.leaves())
+                wide = any(leaf.bit_size == 64 for leaf in variable.type.leaves())
                 offset = align(offset, 8 if wide else 4)
-                wanted.append((port.label, buffer, offset))
-            offset += sum(_size(x) for x in _expand(port.label, targets))
+                wanted.append((variable.label, buffer, offset))
+            offset += sum(_size(x) for x in _expand(variable.label, targets))
     for name, var in unit.builtins.items():
         if "xfb_offset" in var.quals.layout and var.quals.storage == "out":
             buffer = var.quals.layout.get("xfb_buffer", default_buffer)
@@ -311,7 +313,7 @@ def _explicit(
 
 
 def _expand(name: str, targets: dict[str, _Target]) -> list[_Target]:
-    """A variable as its captured leaves: itself, or the members of a structure."""
+    """The captured leaves of a variable: itself, or the members of a structure."""
     if name in targets:
         return [targets[name]]
     inner = [

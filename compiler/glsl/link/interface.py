@@ -1,13 +1,13 @@
-"""Between the stages: matching outputs with inputs, and giving both their slots."""
+"""Links neighbouring stages: matches outputs with inputs, and assigns their slots."""
 
 from __future__ import annotations
 
 from gallette.compiler.glsl.builtins.limits import Limits
-from gallette.compiler.glsl.link.builtin_edges import check_builtin_varyings
+from gallette.compiler.glsl.link.builtin_varyings import check_builtin_varyings
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.matching import match_ports
-from gallette.compiler.glsl.link.ports import Edge, ports
+from gallette.compiler.glsl.link.matching import match_variables
 from gallette.compiler.glsl.link.slots import assign_slots, check_overlaps
+from gallette.compiler.glsl.link.stage_interface import StageInterface, interface_variables
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.nir.ir import Stage
@@ -23,28 +23,28 @@ def link_stages(
     log: LinkLog,
     separable: bool,
     captured: frozenset[str] = frozenset(),
-) -> Edge:
-    """Match two neighbouring stages and make the variables of what passes between them.
+) -> StageInterface:
+    """Match two neighbouring stages and create the NIR variables of their interface.
 
-    One of them may be missing: the other one's open end is laid out all the same. `captured` names
-    outputs that transform feedback keeps alive.
+    If one of them is missing, the other one's unmatched interface is laid out all the same.
+    `captured` names outputs that transform feedback keeps alive.
     """
-    edge = Edge(
+    interface = StageInterface(
         producer,
         consumer,
-        ports(producer, "out", captured) if producer is not None else [],
-        ports(consumer, "in") if consumer is not None else [],
+        interface_variables(producer, "out", captured) if producer is not None else [],
+        interface_variables(consumer, "in") if consumer is not None else [],
         variables,
         limits,
         log,
         separable,
     )
     if producer is not None and consumer is not None:
-        match_ports(edge)
-        check_builtin_varyings(edge)
-    if edge.outputs or edge.inputs:
-        check_overlaps(edge, edge.outputs)
-        check_overlaps(edge, edge.inputs)
+        match_variables(interface)
+        check_builtin_varyings(interface)
+    if interface.outputs or interface.inputs:
+        check_overlaps(interface, interface.outputs)
+        check_overlaps(interface, interface.inputs)
         log.stop_on_error()
-        assign_slots(edge)
-    return edge
+        assign_slots(interface)
+    return interface

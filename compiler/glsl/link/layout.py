@@ -1,4 +1,4 @@
-"""Where uniforms lie: the default block's storage and the members of declared blocks."""
+"""The layout of uniforms: storage of the default block, and members of declared blocks."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class Leaf:
     array_stride: int
     offset: int
     fields: tuple[int, ...]
-    """struct members passed on the way"""
+    """indices of struct members on the path"""
     flat: int
-    """number of this leaf among those with the same `fields` (the flattened array indices)"""
+    """number of this leaf among those with equal `fields` (the flattened array indices)"""
     top_size: int = 1
     top_stride: int = 0
 
 
 def leaves(name: str, type_: Type, offset: int = 0) -> Iterator[Leaf]:
-    """Enumerate a variable of explicitly laid out type as GL does."""
+    """Enumerate the leaves of a variable with explicit layout, as GL does."""
     if type_.is_numeric:
         yield Leaf(name, type_, 0, 0, offset, (), 0)
         return
@@ -71,8 +71,9 @@ def leaves(name: str, type_: Type, offset: int = 0) -> Iterator[Leaf]:
 
 
 def buffer_leaves(type_: Type) -> Iterator[Leaf]:
-    """The same for a storage block: of a member that is an array of structures or arrays its first
-    element only, which tells of the others."""
+    """Enumerate the leaves of a storage block; of a member that is an array of structures or arrays
+    only the first element, which represents the others.
+    """
     for field in type_.fields:
         element, offset = field.type.element, max(field.offset, 0)
         if element is None or not (element.is_array or element.is_struct):
@@ -84,7 +85,7 @@ def buffer_leaves(type_: Type) -> Iterator[Leaf]:
 
 
 def sized_block(block: hir.Block) -> Type:
-    """The block's type with implicitly sized members given their size."""
+    """The block's type with its implicitly sized members sized."""
     fields: list[Field] = []
     last = len(block.type.fields) - 1
     for i, f in enumerate(block.type.fields):
@@ -112,7 +113,9 @@ def block_layout(block: hir.Block) -> tuple[Type, int]:
 
 @lru_cache(maxsize=256)
 def _laid_out(plain: Type, places: tuple[tuple[int, int], ...]) -> tuple[Type, int]:
-    """`block_layout` of a type; `places` are offset (-1: behind the last) and least alignment."""
+    """The layout of a type; `places` are offset (-1: after the previous member) and minimal
+    alignment.
+    """
     rule = STD430 if plain.packing == "std430" else STD140
     offset = 0
     fields: list[Field] = []
@@ -123,5 +126,5 @@ def _laid_out(plain: Type, places: tuple[tuple[int, int], ...]) -> tuple[Type, i
         fields.append(replace(f, type=explicit_type(f.type, rule, row_major), offset=start))
         offset = start + size
     laid_out = t.interface(plain.name, fields, plain.packing, plain.row_major)
-    # Every implementation rounds the size up to a vec4, also where the rule would not ask for it.
+    # Every implementation rounds the size up to a vec4, even where the rule does not.
     return laid_out, align(max(offset, explicit_size(laid_out), 1), 16)

@@ -1,8 +1,8 @@
 """`link`: from checked shaders to a `LinkedProgram`.
 
-The order: join the shaders of each stage; match neighbouring stages and give varyings their slots;
-place uniforms and blocks; lower every stage to NIR with those variables; run the passes; let the
-stages learn from each other (dead and constant varyings).
+The order: join the shaders of each stage; match neighbouring stages and assign slots to varyings;
+lay out uniforms and blocks; lower every stage to NIR with those variables; run the passes; optimise
+across stages (dead and constant varyings).
 """
 
 from __future__ import annotations
@@ -11,15 +11,23 @@ from gallette.compiler import debug
 from gallette.compiler.errors import CompileError, GalletteError, tell
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.link.edges import link_attributes, link_builtins, link_fragment_outputs
-from gallette.compiler.glsl.link.ends import builtin_ends, mark_references, port_ends
 from gallette.compiler.glsl.link.errors import LinkLog, LinkStop
 from gallette.compiler.glsl.link.feedback import link_feedback
 from gallette.compiler.glsl.link.interface import link_stages
-from gallette.compiler.glsl.link.ports import Edge, Port
+from gallette.compiler.glsl.link.locations import (
+    link_attributes,
+    link_builtins,
+    link_fragment_outputs,
+)
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, Varying
+from gallette.compiler.glsl.link.program_interfaces import (
+    builtin_resources,
+    declared_resources,
+    mark_references,
+)
 from gallette.compiler.glsl.link.resources import ResourceLinker
 from gallette.compiler.glsl.link.stage import join_stage
+from gallette.compiler.glsl.link.stage_interface import InterfaceVariable, StageInterface
 from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
@@ -45,12 +53,12 @@ class _Linker:
         self.program = LinkedProgram()
         self.units: dict[Stage, StageUnit] = {}
         self.variables: dict[Stage, StageVariables] = {}
-        self.edges: list[Edge] = []
+        self.interfaces: list[StageInterface] = []
 
     def run(self, shaders: list[tuple[Stage, hir.Shader, Language]]) -> LinkedProgram:
         try:
             self.join(shaders)
-            self.interfaces()
+            self.link_interfaces()
             self.resources()
             self.lower()
             self.program.ok = True
@@ -86,7 +94,7 @@ class _Linker:
         self.log.stop_on_error()
 
     def outside_geometry(self, unit: StageUnit) -> None:
-        """ARB_geometry_shader4 sets the primitives through the API instead of a layout."""
+        """Take the primitives of ARB_geometry_shader4, which the API sets instead of a layout."""
         for key, value in (
             ("input_primitive", self.options.geometry_input),
             ("output_primitive", self.options.geometry_output),
@@ -95,7 +103,7 @@ class _Linker:
             if value:
                 unit.layout.setdefault(key, value)
 
-    def interfaces(self) -> None:
+    def link_interfaces(self) -> None:
         chain = [self.units[s] for s in DRAWING if s in self.units]
         options, log = self.options, self.log
         captured = frozenset(options.xfb_varyings)
@@ -104,16 +112,16 @@ class _Linker:
         limits = options.limits
         vertex, fragment = self.units.get(_VERTEX), self.units.get(_FRAGMENT)
         if chain and chain[0] is not vertex:
-            self.edges.append(link_stages(None, chain[0], self.variables, limits, log, True))
-        last_edge, kept = None, captured
+            self.interfaces.append(link_stages(None, chain[0], self.variables, limits, log, True))
+        last, kept = None, captured
         followers: list[StageUnit | None] = [*chain[1:], None]
         for producer, consumer in zip(chain, followers, strict=False):
             if producer is not fragment:
                 kept = self.captures(producer, captured)
-                last_edge = link_stages(
+                last = link_stages(
                     producer, consumer, self.variables, limits, log, options.separable, kept
                 )
-                self.edges.append(last_edge)
+                self.interfaces.append(last)
         for unit in chain:
             link_builtins(unit, self.variables[unit.stage], self.program)
         if vertex is not None:
@@ -121,15 +129,15 @@ class _Linker:
         if fragment is not None:
             variables = self.variables[_FRAGMENT]
             link_fragment_outputs(fragment, variables, self.program, options, log)
-        if last_edge is None:
+        if last is None:
             if captured:
                 log.error("transform feedback needs a vertex, geometry or tessellation shader")
         elif kept:
-            last_before_raster = last_edge.producer
+            last_before_raster = last.producer
             assert last_before_raster is not None
             self.program.xfb = link_feedback(
                 last_before_raster,
-                last_edge.outputs,
+                last.outputs,
                 self.variables[last_before_raster.stage],
                 options,
                 log,
@@ -138,7 +146,7 @@ class _Linker:
         log.stop_on_error()
 
     def captures(self, unit: StageUnit, names: frozenset[str]) -> frozenset[str]:
-        """Names of outputs that transform feedback keeps alive."""
+        """The names of outputs that transform feedback keeps alive."""
         found = (*unit.globals.values(), *unit.builtins.values())
         explicit = {v.name for v in found if "xfb_offset" in v.quals.layout}
         for block in unit.blocks.values():
@@ -151,30 +159,36 @@ class _Linker:
         return names | explicit if explicit else names
 
     def describe_ends(self, chain: list[StageUnit]) -> None:
-        """Inputs of the first stage and outputs of the last, for interface queries."""
-        for edge in self.edges:
-            if edge.producer is None:
-                self.program.inputs += [_end(port, chain[0].stage) for port in edge.inputs]
-            elif edge.consumer is None:
-                self.program.outputs += [_end(port, edge.producer.stage) for port in edge.outputs]
+        """Record inputs of the first stage and outputs of the last, for interface queries."""
+        for interface in self.interfaces:
+            if interface.producer is None:
+                self.program.inputs += [
+                    _end(variable, chain[0].stage) for variable in interface.inputs
+                ]
+            elif interface.consumer is None:
+                self.program.outputs += [
+                    _end(variable, interface.producer.stage) for variable in interface.outputs
+                ]
 
     def list_ends(self, named: dict[Stage, set[Variable]]) -> None:
-        """The interface as program queries list it: built-in variables included."""
+        """Record the interface as program queries list it, with built-in variables."""
         program, stages = self.program, [s for s in _STAGES if s in self.units]
-        for edge in self.edges:
-            if edge.producer is None:
-                for port in edge.inputs:
-                    program.input_resources += port_ends(port, stages[0])
-            elif edge.consumer is None:
-                for port in edge.outputs:
-                    program.output_resources += port_ends(port, edge.producer.stage)
+        for interface in self.interfaces:
+            if interface.producer is None:
+                for variable in interface.inputs:
+                    program.input_resources += declared_resources(variable, stages[0])
+            elif interface.consumer is None:
+                for variable in interface.outputs:
+                    program.output_resources += declared_resources(
+                        variable, interface.producer.stage
+                    )
         for storage, some, rows in (
             ("in", stages[:1], program.input_resources),
             ("out", stages[-1:], program.output_resources),
         ):
-            for stage in some:  # none, if the program has no shaders
+            for stage in some:  # empty if the program has no shaders
                 own = self.variables[stage], named[stage]
-                rows += builtin_ends(self.units[stage], storage, *own)
+                rows += builtin_resources(self.units[stage], storage, *own)
 
     def resources(self) -> None:
         units = list(self.units.values())
@@ -207,16 +221,16 @@ class _Linker:
                 validate(shader, "linking", trusting=True)
 
 
-def _end(port: Port, stage: Stage) -> Varying:
+def _end(variable: InterfaceVariable, stage: Stage) -> Varying:
     return Varying(
-        port.label,
-        port.type.without_array,
-        port.location,
-        port.type.length if port.type.is_array else 0,
+        variable.label,
+        variable.type.without_array,
+        variable.location,
+        variable.type.length if variable.type.is_array else 0,
         stage,
-        port.shape.slots(),
-        port.explicit >= 0,
-        port.quals.patch,
+        variable.shape.slots(),
+        variable.explicit >= 0,
+        variable.quals.patch,
     )
 
 

@@ -1,84 +1,96 @@
-"""Matching the outputs of a stage with the inputs of the next, and comparing what matched."""
+"""Matches the outputs of a stage with the inputs of the next, and compares the pairs."""
 
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.layout import sized_block
-from gallette.compiler.glsl.link.ports import Edge, Port, is_per_vertex
 from gallette.compiler.glsl.link.stage import merge_types
+from gallette.compiler.glsl.link.stage_interface import (
+    InterfaceVariable,
+    StageInterface,
+    is_per_vertex,
+)
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["match_ports"]
+__all__ = ["match_variables"]
 
 
-def match_ports(edge: Edge) -> None:
-    assert edge.producer is not None
-    assert edge.consumer is not None
-    by_name = {p.name: p for p in edge.outputs}
+def match_variables(interface: StageInterface) -> None:
+    assert interface.producer is not None
+    assert interface.consumer is not None
+    by_name = {p.name: p for p in interface.outputs}
     by_location = {
-        (p.explicit, p.component, p.quals.patch): p for p in edge.outputs if p.explicit >= 0
+        (p.explicit, p.component, p.quals.patch): p for p in interface.outputs if p.explicit >= 0
     }
-    blocks = {p.block.name: p.block for p in edge.outputs if p.block is not None}
+    blocks = {p.block.name: p.block for p in interface.outputs if p.block is not None}
     checked: set[str] = set()
-    for port in edge.inputs:
+    for variable in interface.inputs:
         other = None
-        if port.explicit >= 0 and port.block is None:
-            other = by_location.get((port.explicit, port.component, port.quals.patch))
+        if variable.explicit >= 0 and variable.block is None:
+            other = by_location.get((variable.explicit, variable.component, variable.quals.patch))
             if other is None:
-                other = covering_output(edge, port)
+                other = covering_output(interface, variable)
         if other is None:
-            other = by_name.get(port.name)
+            other = by_name.get(variable.name)
             if (
                 other is not None
-                and port.block is None
-                and ((port.explicit >= 0) != (other.explicit >= 0))
+                and variable.block is None
+                and ((variable.explicit >= 0) != (other.explicit >= 0))
             ):
                 other = None
-        if port.block is not None and port.block.name not in checked:
-            checked.add(port.block.name)
-            mine = blocks.get(port.block.name)
+        if variable.block is not None and variable.block.name not in checked:
+            checked.add(variable.block.name)
+            mine = blocks.get(variable.block.name)
             if mine is not None:
-                compare_blocks(edge, mine, port.block)
+                compare_blocks(interface, mine, variable.block)
         if other is None:
-            report_unmatched(edge, port)
+            report_unmatched(interface, variable)
             continue
-        if port.block is None and port.explicit >= 0 and port.component != other.component:
-            report_unmatched(edge, port)
+        if (
+            variable.block is None
+            and variable.explicit >= 0
+            and variable.component != other.component
+        ):
+            report_unmatched(interface, variable)
             continue
-        port.partner, other.partner = other, port
-        if port.live and other.quals.layout.get("stream", 0):
-            edge.log.error(f"output '{other.label}' is of a stream that is not rasterized")
-        if port.block is None:
-            compare_ports(edge, other, port)
+        variable.partner, other.partner = other, variable
+        if variable.live and other.quals.layout.get("stream", 0):
+            interface.log.error(f"output '{other.label}' is of a stream that is not rasterized")
+        if variable.block is None:
+            compare_variables(interface, other, variable)
 
 
-def covering_output(edge: Edge, port: Port) -> Port | None:
-    """An output array or matrix whose slots contain the input's location."""
-    for other in edge.outputs:
-        if other.explicit >= 0 and other.quals.patch == port.quals.patch:
+def covering_output(
+    interface: StageInterface, variable: InterfaceVariable
+) -> InterfaceVariable | None:
+    """The output array or matrix whose slots contain the input's location, or None."""
+    for other in interface.outputs:
+        if other.explicit >= 0 and other.quals.patch == variable.quals.patch:
             end = other.explicit + other.shape.slots()
-            if other.explicit <= port.explicit < end and other.component == port.component:
+            if other.explicit <= variable.explicit < end and other.component == variable.component:
                 return other
     return None
 
 
-def report_unmatched(edge: Edge, port: Port) -> None:
-    assert edge.consumer is not None
-    assert edge.producer is not None
-    if not port.live:
+def report_unmatched(interface: StageInterface, variable: InterfaceVariable) -> None:
+    assert interface.consumer is not None
+    assert interface.producer is not None
+    if not variable.live:
         return
-    edge.log.error(
-        f"input '{port.label}' of the {edge.consumer.name} shader is not written by the "
-        f"{edge.producer.name} shader"
+    interface.log.error(
+        f"input '{variable.label}' of the {interface.consumer.name} shader is not written by the "
+        f"{interface.producer.name} shader"
     )
 
 
-def compare_ports(edge: Edge, out: Port, into: Port) -> None:
-    assert edge.producer is not None
-    assert edge.consumer is not None
-    log = edge.log
+def compare_variables(
+    interface: StageInterface, out: InterfaceVariable, into: InterfaceVariable
+) -> None:
+    assert interface.producer is not None
+    assert interface.consumer is not None
+    log = interface.log
     a, b = out.shape, into.shape
     by_location = into.explicit >= 0 and out.explicit != into.explicit
     if by_location or (
@@ -87,17 +99,17 @@ def compare_ports(edge: Edge, out: Port, into: Port) -> None:
         and a.without_array.base is b.without_array.base
     ):
         return
-    if merge_types(a, b) is None and not unsized_match(edge, a, b):
+    if merge_types(a, b) is None and not unsized_match(interface, a, b):
         log.error(
-            f"'{into.label}' is '{a}' in the {edge.producer.name} shader and '{b}' in the "
-            f"{edge.consumer.name} shader"
+            f"'{into.label}' is '{a}' in the {interface.producer.name} shader and '{b}' in the "
+            f"{interface.consumer.name} shader"
         )
         return
-    lang = edge.consumer.language
-    compare_qualifiers(edge, out.quals, into.quals, into.label, lang)
+    lang = interface.consumer.language
+    compare_qualifiers(interface, out.quals, into.quals, into.label, lang)
 
 
-def unsized_match(edge: Edge, a: Type, b: Type) -> bool:
+def unsized_match(interface: StageInterface, a: Type, b: Type) -> bool:
     return (
         a.element is not None
         and a.element is b.element
@@ -105,8 +117,10 @@ def unsized_match(edge: Edge, a: Type, b: Type) -> bool:
     )
 
 
-def compare_qualifiers(edge: Edge, a: hir.Quals, b: hir.Quals, label: str, lang: Language) -> None:
-    log = edge.log
+def compare_qualifiers(
+    interface: StageInterface, a: hir.Quals, b: hir.Quals, label: str, lang: Language
+) -> None:
+    log = interface.log
     x, y = a.interpolation or "smooth", b.interpolation or "smooth"
     if x != y and (lang.es or lang.version < 440):
         log.error(f"'{label}' is '{x}' in one stage and '{y}' in the next")
@@ -119,8 +133,8 @@ def compare_qualifiers(edge: Edge, a: hir.Quals, b: hir.Quals, label: str, lang:
         log.error(f"'{label}' is 'patch' in one stage only")
 
 
-def compare_blocks(edge: Edge, out: hir.Block, into: hir.Block) -> None:
-    log, name = edge.log, into.name
+def compare_blocks(interface: StageInterface, out: hir.Block, into: hir.Block) -> None:
+    log, name = interface.log, into.name
     a, b = sized_block(out).fields, sized_block(into).fields
     if [f.name for f in a] != [f.name for f in b]:
         log.error(f"block '{name}' has different members in the two stages")
@@ -132,23 +146,23 @@ def compare_blocks(edge: Edge, out: hir.Block, into: hir.Block) -> None:
                 f"'{g.type}' in the next"
             )
             return
-        assert edge.consumer is not None
-        compare_qualifiers(edge, p, q, f"{name}.{f.name}", edge.consumer.language)
+        assert interface.consumer is not None
+        compare_qualifiers(interface, p, q, f"{name}.{f.name}", interface.consumer.language)
         for key in ("location", "component"):
             if p.layout.get(key, -1) != q.layout.get(key, -1):
                 log.error(f"member '{f.name}' of block '{name}' has two values of '{key}'")
-    assert edge.producer is not None
-    assert edge.consumer is not None
+    assert interface.producer is not None
+    assert interface.consumer is not None
     assert out.instance is not None
     assert into.instance is not None
-    x = plain_dimensions(edge, edge.producer, out)
-    y = plain_dimensions(edge, edge.consumer, into)
+    x = plain_dimensions(interface, interface.producer, out)
+    y = plain_dimensions(interface, interface.consumer, into)
     if x != y:
         log.error(f"block '{name}' has different array sizes in the two stages")
 
 
-def plain_dimensions(edge: Edge, unit: StageUnit, block: hir.Block) -> list[int]:
-    """Array dimensions of a block without the per-vertex one."""
+def plain_dimensions(interface: StageInterface, unit: StageUnit, block: hir.Block) -> list[int]:
+    """The array dimensions of a block, without the per-vertex one."""
     assert block.instance is not None
     dims: list[int] = []
     type_ = block.instance.type

@@ -1,4 +1,4 @@
-"""What linking answers: the program's shaders and the tables a GL implementation queries."""
+"""The result of linking: the program's shaders, and the tables that GL queries read."""
 
 from __future__ import annotations
 
@@ -32,16 +32,17 @@ Class = TypeVar("Class", bound=type)
 
 @dataclass_transform(frozen_default=True)
 def _row(cls: Class) -> Class:
-    """What is complete when it is made, and never changed.
+    """A record that is complete when created and immutable.
 
-    The type checker holds everybody to it; at run time frozen dataclasses are slow to make.
+    The type checker enforces that; at run time plain dataclasses are faster to create than frozen
+    ones.
     """
     return dataclass(slots=True, unsafe_hash=True)(cls)  # type: ignore[return-value]
 
 
 @_row
 class LinkOptions:
-    """What the application said before linking."""
+    """What the application specifies before linking."""
 
     attrib_bindings: dict[str, int] = field(default_factory=dict)
     frag_data_bindings: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -51,7 +52,7 @@ class LinkOptions:
     """interleaved or separate"""
     separable: bool = False
     geometry_input: str = ""
-    """input primitive set from outside (ARB_geometry_shader4), as a layout qualifier"""
+    """input primitive set by the API (ARB_geometry_shader4), as a layout qualifier"""
     geometry_output: str = ""
     geometry_max_vertices: int = 0
     limits: Limits = DEFAULT_LIMITS
@@ -78,7 +79,7 @@ class Uniform:
     row_major: bool
     stages: frozenset[Stage]
     opaque_index: dict[Stage, int]
-    """of opaque uniforms: first texture or image unit index in each stage's NIR"""
+    """for opaque uniforms: first texture or image unit index in each stage's NIR"""
     binding: int = -1
     """initial unit of an opaque uniform, -1 when not given"""
     builtin: bool = False
@@ -86,7 +87,9 @@ class Uniform:
     top_level_array_size: int = 1
     top_level_array_stride: int = 0
     is_handle: bool = False
-    """an opaque uniform whose value is a handle, at `offset`: a unit is told as one, too"""
+    """whether an opaque uniform is stored as a handle, at `offset`; a unit is then set as a handle,
+    too
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +148,11 @@ class Varying:
     array_size: int
     stage: Stage
     slots: int = 1
-    explicit: bool = False  # its location was given, and is what it is matched by
+    explicit: bool = False  # its location was declared, and is matched by
     patch: bool = False
     component: int = 0
     interpolation: str = ""
-    """flat or noperspective, where it is not smooth"""
+    """flat or noperspective; empty for smooth"""
     precision: str = ""
 
 
@@ -177,19 +180,19 @@ class StreamVarying:
 
 @dataclass(frozen=True, slots=True)
 class StreamOutput:
-    """What transform feedback writes."""
+    """The outputs that transform feedback captures."""
 
     outputs: tuple[StreamVarying, ...]
-    """what to copy, run by run"""
+    """the runs of components to copy"""
     strides: tuple[int, ...]
     """bytes per vertex of each buffer"""
     varyings: tuple[StreamVarying, ...] = ()
-    """as the application named them, gaps included"""
+    """as named by the application, gaps included"""
 
 
 @dataclass(frozen=True, slots=True)
 class SubroutineUniform:
-    """A subroutine uniform: its choices by subroutine index, and where its choice is stored."""
+    """A subroutine uniform: its functions by subroutine index, and where its choice is stored."""
 
     name: str
     stage: Stage
@@ -208,18 +211,18 @@ class ProgramInfo:
     local_size: tuple[int, int, int] = (0, 0, 0)
     local_size_variable: bool = False
     has_handles: bool = False
-    """may any shader use textures and images by their handles?"""
+    """whether any shader may use textures and images by handle"""
 
 
 @dataclass(slots=True)
 class LinkedProgram:
-    """The result of linking; `shaders` hold one reference each, owned by whoever owns this."""
+    """The result of linking; it owns one reference to each of `shaders`."""
 
     ok: bool = False
     info_log: str = ""
     shaders: dict[Stage, Shader] = field(default_factory=dict)
     uniforms: list[Uniform] = field(default_factory=list)
-    # Locations the shaders give to uniforms that are not active: setting these does nothing.
+    # Locations of uniforms that are not active, which may be set without effect.
     inactive_locations: set[int] = field(default_factory=set)
     default_block_size: int = 0
     default_block_initial: bytes = b""
@@ -231,20 +234,20 @@ class LinkedProgram:
     frag_outputs: list[FragOutput] = field(default_factory=list)
     inputs: list[Varying] = field(default_factory=list)
     outputs: list[Varying] = field(default_factory=list)
-    # The variables by leaf, built-in ones included, for queries; a vertex shader's inputs and a
-    # fragment shader's outputs are in `attributes` and `frag_outputs` instead.
+    # The variables by leaf, with built-ins, for queries; a vertex shader's inputs and a fragment
+    # shader's outputs are in `attributes` and `frag_outputs` instead.
     input_resources: list[Varying] = field(default_factory=list)
     output_resources: list[Varying] = field(default_factory=list)
     xfb: StreamOutput | None = None
     subroutines: dict[Stage, list[str]] = field(default_factory=dict)
     subroutine_uniforms: list[SubroutineUniform] = field(default_factory=list)
     info: ProgramInfo = field(default_factory=ProgramInfo)
-    # What `vertex_elements` answers, where it was asked before the shaders became bytes.
+    # The result of `vertex_elements`, if it was computed before the shaders were serialized.
     elements: tuple[tuple[int, bool], ...] | None = None
 
 
 def vertex_elements(shader: Shader) -> tuple[tuple[int, bool], ...]:
-    """Per vertex element of the driver: attribute slot, and does the shader read it."""
+    """Per vertex element of the driver: attribute slot, and whether the shader reads it."""
     found: dict[int, int] = {}
     for block in shader.entry.blocks():
         for instr in block.instrs():

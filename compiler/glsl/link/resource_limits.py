@@ -1,4 +1,4 @@
-"""How many resources a program may use, stage by stage and together."""
+"""Checks limits of resources, per stage and for the whole program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_limits(
     limits: Limits,
     log: LinkLog,
 ) -> None:
-    """`textures` and `images` say how many units each stage uses."""
+    """`textures` and `images` are the number of units each stage uses."""
     if program.atomic_buffers:
         _check_counter_limits(program, limits, log)
     if any(textures.values()):

@@ -1,7 +1,7 @@
 """Uniforms, blocks and atomic counters of a whole program.
 
-One storage serves all stages: a uniform declared in several has one offset, one location. Each
-stage gets NIR variables that carry the offset; opaque uniforms get unit numbers, counted per stage.
+All stages share one storage: a uniform declared in several stages has one offset and one location.
+Each stage gets NIR variables with the offset; opaque uniforms get unit numbers, counted per stage.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
-from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.link.blocks import BlockLinker, dims_of
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.layout import Leaf, leaves
@@ -57,7 +57,7 @@ class _Shared:
 
 
 def _locations_of(type_: Type) -> int:
-    """How many locations a uniform takes: one per basic element."""
+    """The number of locations of a uniform: one per basic element."""
     if type_.element is not None:
         return type_.length * _locations_of(type_.element)
     if type_.is_struct:
@@ -67,7 +67,7 @@ def _locations_of(type_: Type) -> int:
 
 @lru_cache(maxsize=1024)
 def _storage(type_: Type) -> tuple[Type, int, int, int]:
-    """What a uniform takes: its type laid out, bytes, alignment, locations."""
+    """The storage of a uniform: its type laid out, bytes, alignment, locations."""
     size, alignment = size_align(type_)
     return explicit_type(type_), size, max(alignment, 4), _locations_of(type_)
 
@@ -110,7 +110,7 @@ class ResourceLinker(BlockLinker):
     # -- collecting --------------------------------------------------------------------------
 
     def collect(self) -> list[_Shared]:
-        """Uniforms of the default block, matched by name across stages."""
+        """Collect uniforms of the default block, matched by name across stages."""
         found: dict[str, _Shared] = {}
         for unit in self.units:
             candidates = [*unit.globals.values(), *unit.builtins.values()]
@@ -131,7 +131,7 @@ class ResourceLinker(BlockLinker):
                 if var.init is not None:
                     item.init = constant_value(var.init)
                 if var in unit.live or var.init is not None:
-                    # Initialised uniforms stay active: their value can be queried.
+                    # Initialised uniforms stay active, because their value can be queried.
                     item.live.add(unit.stage)
         if self.with_blocks:
             for (_, name), blocks in sorted(self.open_members().items()):
@@ -147,9 +147,10 @@ class ResourceLinker(BlockLinker):
         return list(found.values())
 
     def open_members(self) -> dict[tuple[str, str], set[str]]:
-        """Members of blocks without an instance name: names like those of other uniforms.
+        """Members of blocks without an instance name, whose names must not clash with other
+        uniforms.
 
-        (storage, name) -> the blocks that have one.
+        (storage, name) -> the blocks that have such a member.
         """
         found: dict[tuple[str, str], set[str]] = {}
         for unit in self.with_blocks:
@@ -160,7 +161,7 @@ class ResourceLinker(BlockLinker):
         return found
 
     def check_subroutines(self, shared: Iterable[_Shared]) -> None:
-        """Each subroutine uniform has a function of its type, also where it is not in use."""
+        """Check that each subroutine uniform, used or not, has a function of its type."""
         for item in shared:
             kind = item.type.without_array
             if kind.base is Base.SUBROUTINE:
@@ -176,7 +177,7 @@ class ResourceLinker(BlockLinker):
     def hidden_uniform(
         self, found: dict[str, _Shared], unit: StageUnit, name: str, type_: Type
     ) -> None:
-        """A uniform the shader never names but its lowering reads."""
+        """Add a uniform that the shader does not name but its lowering reads."""
         item = found.get(name)
         if item is None:
             var = hir.Variable(name, type_, hir.Quals("uniform"), kind="global", builtin="state:")
@@ -253,7 +254,7 @@ class ResourceLinker(BlockLinker):
     # -- placing -----------------------------------------------------------------------------
 
     def place(self, item: _Shared) -> None:
-        """Give a uniform that some stage uses its storage, units and locations."""
+        """Assign storage, units and locations to a uniform that some stage uses."""
         if item.type.holds_opaque:
             base = item.type.without_array.base
             if base is Base.SUBROUTINE:
@@ -265,7 +266,7 @@ class ResourceLinker(BlockLinker):
         self.place_plain(item)
 
     def trim(self, item: _Shared) -> None:
-        """Elements of an array behind the last one that somebody names are not active."""
+        """Drop the elements of an array after the last one that is used, which are not active."""
         variables = item.users.values()
         if (
             item.type.element is None
@@ -317,7 +318,7 @@ class ResourceLinker(BlockLinker):
         return any(not leaf.is_opaque or leaf.base in handles for leaf in type_.leaves())
 
     def handles_of(self, item: _Shared) -> frozenset[Base]:
-        """Which kinds of opaque uniforms in it may be set to handles, so that they have storage."""
+        """The kinds of opaque uniforms in it that may be set to handles, and so have storage."""
         found = set()
         for kind, base in (("sampler", Base.SAMPLER), ("image", Base.IMAGE)):
             for unit, var in item.users.items():
@@ -401,7 +402,7 @@ class ResourceLinker(BlockLinker):
         return found
 
     def place_subroutine(self, item: _Shared) -> None:
-        """A subroutine uniform is stored as the index of the chosen function."""
+        """Store a subroutine uniform as the index of the chosen function."""
         ((unit, var),) = item.users.items()
         count = max(1, item.type.array_elements)
         kind = t.INT
@@ -510,7 +511,7 @@ class ResourceLinker(BlockLinker):
 
 
 def _opaque_paths(type_: Type, name: str) -> list[tuple[tuple[int, ...], Type, str]]:
-    """(member path, type in all array dimensions on the way, label) of opaque leaves."""
+    """(member path, type with all array dimensions on the path, label) of opaque leaves."""
     found: list[tuple[tuple[int, ...], Type, str]] = []
     stack: list[tuple[Type, tuple[int, ...], list[int], str]] = [(type_, (), [], name)]
     while stack:

@@ -1,10 +1,10 @@
-"""Slots of varyings: explicit locations, then first fit, packed where there are too many."""
+"""Slots of varyings: explicit locations, then first fit, packed if there are too many."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gallette.compiler.glsl.link.ports import Edge, Port
+from gallette.compiler.glsl.link.stage_interface import InterfaceVariable, StageInterface
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir.slots import VaryingSlot
@@ -15,114 +15,118 @@ __all__ = ["assign_slots", "check_overlaps"]
 _MAX_VARYINGS = 32
 
 
-def check_overlaps(edge: Edge, found: list[Port]) -> None:
-    """No two variables may share a component of a location."""
-    if not any(port.explicit >= 0 for port in found):
+def check_overlaps(interface: StageInterface, found: list[InterfaceVariable]) -> None:
+    """Check that no two variables share a component of a location."""
+    if not any(variable.explicit >= 0 for variable in found):
         return
-    taken: dict[tuple[int, int, bool], Port] = {}
-    limit = edge.limits.max_varying_vectors
-    for port in found:
-        if port.explicit < 0:
+    taken: dict[tuple[int, int, bool], InterfaceVariable] = {}
+    limit = interface.limits.max_varying_vectors
+    for variable in found:
+        if variable.explicit < 0:
             continue
-        element = port.shape.without_array
+        element = variable.shape.without_array
         width = element.rows * (2 if element.bit_size == 64 else 1) if element.rows else 4
-        slots = port.shape.slots()
-        if port.explicit + slots > limit and not port.quals.patch:
-            edge.log.error(f"location {port.explicit} of '{port.label}' exceeds the limit")
+        slots = variable.shape.slots()
+        if variable.explicit + slots > limit and not variable.quals.patch:
+            interface.log.error(
+                f"location {variable.explicit} of '{variable.label}' exceeds the limit"
+            )
             continue
         for i in range(slots):
             part = min(width - 4 * (i % 2), 4) if width > 4 else width
-            for c in range(port.component, min(4, port.component + max(part, 0))):
-                key = (port.explicit + i, c, port.quals.patch)
-                other = taken.setdefault(key, port)
-                if other is not port:
-                    edge.log.error(f"'{other.label}' and '{port.label}' share location {key[0]}")
+            for c in range(variable.component, min(4, variable.component + max(part, 0))):
+                key = (variable.explicit + i, c, variable.quals.patch)
+                other = taken.setdefault(key, variable)
+                if other is not variable:
+                    interface.log.error(
+                        f"'{other.label}' and '{variable.label}' share location {key[0]}"
+                    )
                     return
         for other in found:
-            if other is port or other.explicit != port.explicit or element.is_struct:
+            if other is variable or other.explicit != variable.explicit or element.is_struct:
                 continue
             x, y = other.shape.without_array, element
-            if x.is_struct or other.quals.patch != port.quals.patch:
+            if x.is_struct or other.quals.patch != variable.quals.patch:
                 continue
             if x.is_float != y.is_float or x.bit_size != y.bit_size:
-                edge.log.error(
-                    f"'{other.label}' and '{port.label}' share a location with different types"
+                interface.log.error(
+                    f"'{other.label}' and '{variable.label}' share a location with different types"
                 )
                 return
 
 
-def assign_slots(edge: Edge) -> None:
-    """Explicit locations first, then everything else in order, matched pairs together."""
+def assign_slots(interface: StageInterface) -> None:
+    """Assign slots: explicit locations first, then the others in order, matched pairs together."""
     taken: set[int] = set()
     patches: set[int] = set()
-    for port in [*edge.outputs, *edge.inputs]:
-        if port.explicit >= 0:
-            port.location = port.explicit
-            pool = patches if port.quals.patch else taken
-            pool.update(range(port.location, port.location + port.shape.slots()))
-    pack(edge, taken)
-    for port in edge.outputs:
-        if port.location < 0 and is_needed_output(edge, port):
-            pool = patches if port.quals.patch else taken
-            port.location = take_slots(edge, pool, port)
-            if port.partner is not None:
-                port.partner.location = port.location
-    for port in edge.inputs:
-        if port.location < 0 and port.live:
-            if port.partner is not None and port.partner.location >= 0:
-                port.location = port.partner.location
+    for variable in [*interface.outputs, *interface.inputs]:
+        if variable.explicit >= 0:
+            variable.location = variable.explicit
+            pool = patches if variable.quals.patch else taken
+            pool.update(range(variable.location, variable.location + variable.shape.slots()))
+    pack(interface, taken)
+    for variable in interface.outputs:
+        if variable.location < 0 and is_needed_output(interface, variable):
+            pool = patches if variable.quals.patch else taken
+            variable.location = take_slots(interface, pool, variable)
+            if variable.partner is not None:
+                variable.partner.location = variable.location
+    for variable in interface.inputs:
+        if variable.location < 0 and variable.live:
+            if variable.partner is not None and variable.partner.location >= 0:
+                variable.location = variable.partner.location
             else:
-                pool = patches if port.quals.patch else taken
-                port.location = take_slots(edge, pool, port)
-    check_slot_limits(edge)
-    if edge.producer is not None:
-        make_variables(edge, edge.producer, edge.outputs, Mode.SHADER_OUT)
-    if edge.consumer is not None:
-        make_variables(edge, edge.consumer, edge.inputs, Mode.SHADER_IN)
+                pool = patches if variable.quals.patch else taken
+                variable.location = take_slots(interface, pool, variable)
+    check_slot_limits(interface)
+    if interface.producer is not None:
+        make_variables(interface, interface.producer, interface.outputs, Mode.SHADER_OUT)
+    if interface.consumer is not None:
+        make_variables(interface, interface.consumer, interface.inputs, Mode.SHADER_IN)
 
 
-def pack(edge: Edge, taken: set[int]) -> None:
-    """When one variable a slot is too many, components follow each other without gaps.
+def pack(interface: StageInterface, taken: set[int]) -> None:
+    """Pack components without gaps if one variable per slot does not fit.
 
-    Vectors, columns and elements may then begin in one slot and end in the next. Varyings that
-    are interpolated differently share no slot. A stage whose neighbour is linked elsewhere keeps
-    the plain layout, which both can derive.
+    Vectors, columns and elements may then begin in one slot and end in the next. Varyings with
+    different interpolation share no slot. A stage whose neighbour is linked separately keeps the
+    plain layout, which both can derive.
     """
     waiting = [
         p
-        for p in edge.outputs
-        if p.location < 0 and is_needed_output(edge, p) and not p.quals.patch
+        for p in interface.outputs
+        if p.location < 0 and is_needed_output(interface, p) and not p.quals.patch
     ]
-    if edge.consumer is None and edge.separable:
+    if interface.consumer is None and interface.separable:
         return
     if len(taken) + sum(p.shape.slots() for p in waiting) <= _MAX_VARYINGS:
         return
     first = max(taken, default=-1) + 1
     at = 4 * first
-    classes: dict[tuple[object, ...], list[Port]] = {}
-    for port in waiting:
-        classes.setdefault((port.partner or port).packing_class, []).append(port)
+    classes: dict[tuple[object, ...], list[InterfaceVariable]] = {}
+    for variable in waiting:
+        classes.setdefault((variable.partner or variable).packing_class, []).append(variable)
     for members in classes.values():
-        for port in members:
-            for end in (port, port.partner):
+        for variable in members:
+            for end in (variable, variable.partner):
                 if end is not None:
                     end.location, end.packed = at // 4, at
-            at += port.shape.words
+            at += variable.shape.words
         at = -(-at // 4) * 4
     taken.update(range(first, at // 4))
 
 
-def is_needed_output(edge: Edge, port: Port) -> bool:
-    if port.captured or edge.consumer is None:
+def is_needed_output(interface: StageInterface, variable: InterfaceVariable) -> bool:
+    if variable.captured or interface.consumer is None:
         return True
-    if port.partner is not None and port.partner.live:
+    if variable.partner is not None and variable.partner.live:
         return True
-    assert edge.producer is not None
-    return edge.producer.stage is Stage.TESS_CTRL and port.live
+    assert interface.producer is not None
+    return interface.producer.stage is Stage.TESS_CTRL and variable.live
 
 
-def take_slots(edge: Edge, pool: set[int], port: Port) -> int:
-    count = port.shape.slots()
+def take_slots(interface: StageInterface, pool: set[int], variable: InterfaceVariable) -> int:
+    count = variable.shape.slots()
     start = 0
     while not pool.isdisjoint(range(start, start + count)):
         start += 1
@@ -130,49 +134,57 @@ def take_slots(edge: Edge, pool: set[int], port: Port) -> int:
     return start
 
 
-def check_slot_limits(edge: Edge) -> None:
-    for port in edge.outputs:
-        if port.location >= 0 and is_needed_output(edge, port) and not port.quals.patch:
-            if port.location + port.slots > _MAX_VARYINGS:
-                edge.log.error(f"too many varyings: '{port.label}' finds no slot")
+def check_slot_limits(interface: StageInterface) -> None:
+    for variable in interface.outputs:
+        if (
+            variable.location >= 0
+            and is_needed_output(interface, variable)
+            and not variable.quals.patch
+        ):
+            if variable.location + variable.slots > _MAX_VARYINGS:
+                interface.log.error(f"too many varyings: '{variable.label}' finds no slot")
                 return
-    for port in edge.inputs:
-        if port.location + port.slots > _MAX_VARYINGS and not port.quals.patch:
-            edge.log.error(f"too many varyings: '{port.label}' finds no slot")
+    for variable in interface.inputs:
+        if variable.location + variable.slots > _MAX_VARYINGS and not variable.quals.patch:
+            interface.log.error(f"too many varyings: '{variable.label}' finds no slot")
             return
 
 
-def make_variables(edge: Edge, unit: StageUnit, found: list[Port], mode: Mode) -> None:
-    stage_variables = edge.variables[unit.stage]
-    for port in found:
-        needed = port.location >= 0 and (
-            mode is Mode.SHADER_IN or is_needed_output(edge, port) or port.explicit >= 0
+def make_variables(
+    interface: StageInterface, unit: StageUnit, found: list[InterfaceVariable], mode: Mode
+) -> None:
+    stage_variables = interface.variables[unit.stage]
+    for variable in found:
+        needed = variable.location >= 0 and (
+            mode is Mode.SHADER_IN
+            or is_needed_output(interface, variable)
+            or variable.explicit >= 0
         )
-        if mode is Mode.SHADER_IN and not port.live:
+        if mode is Mode.SHADER_IN and not variable.live:
             continue
-        nir = make_varying(port, mode if needed else Mode.SHADER_TEMP)
-        if port.member >= 0:
-            stage_variables.members[port.var, port.member] = nir
+        nir = make_varying(variable, mode if needed else Mode.SHADER_TEMP)
+        if variable.member >= 0:
+            stage_variables.members[variable.var, variable.member] = nir
         else:
-            stage_variables.variables[port.var] = nir
+            stage_variables.variables[variable.var] = nir
 
 
-def make_varying(port: Port, mode: Mode) -> Variable:
-    """The NIR variable of a port."""
-    quals = port.quals
+def make_varying(variable: InterfaceVariable, mode: Mode) -> Variable:
+    """The NIR variable of an interface variable."""
+    quals = variable.quals
     place: dict[str, Any] = {}
     if mode is not Mode.SHADER_TEMP:
         first = VaryingSlot.PATCH0 if quals.patch else VaryingSlot.VAR0
         place = {
-            "location": first + port.location,
-            "component": port.component,
-            "explicit_location": port.explicit >= 0,
-            "per_vertex": port.per_vertex,
-            "packed": port.packed >= 0,
+            "location": first + variable.location,
+            "component": variable.component,
+            "explicit_location": variable.explicit >= 0,
+            "per_vertex": variable.per_vertex,
+            "packed": variable.packed >= 0,
         }
     return Variable(
-        port.label,
-        stored_type(port.type),
+        variable.label,
+        stored_type(variable.type),
         mode,
         interpolation=quals.interpolation or "none",
         centroid=quals.centroid,

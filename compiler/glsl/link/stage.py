@@ -1,4 +1,4 @@
-"""One stage: joining the shaders attached for it, and what of it is reachable from main."""
+"""One stage: joins the shaders attached for it, and finds what main reaches."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.call_graph import find_recursion
-from gallette.compiler.glsl.check.state import constant_value
+from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.link.declarations import Declarations
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.own import Declarations
-from gallette.compiler.glsl.link.reach import reach
+from gallette.compiler.glsl.link.reachability import reach
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.values import constant_bits
 from gallette.compiler.nir.ir import Stage
@@ -21,7 +21,9 @@ __all__ = ["StageUnit", "join_stage", "merge_types"]
 
 
 def merge_types(a: Type, b: Type) -> Type | None:
-    """The common type of two declarations, which may leave array sizes open; None if none."""
+    """The combined type of two declarations, which may leave array sizes open; None if
+    they differ.
+    """
     if a is b:
         return a
     if a.element is not None and b.element is not None:
@@ -78,7 +80,7 @@ class _Joiner:
             self.merge_layout(shader.layout)
 
     def check_constant(self, var: hir.Variable) -> None:
-        """A global constant of several shaders has one value."""
+        """Check that a global constant has one value in all shaders."""
         old = self.unit.constants.setdefault(var.name, var)
         a, b = old.const_value, var.const_value
         if a is None or b is None:
@@ -215,13 +217,15 @@ class _Joiner:
 
 
 def same_constant(type_: Type, a: hir.Value, b: hir.Value) -> bool:
-    """Do two constants have the same bits? (A NaN would differ from itself, -0 equal 0.)"""
+    """Whether two constants have equal bits. (With `==` a NaN would differ from itself, and -0
+    equal 0.)
+    """
     bits: bool = constant_bits(type_, a) == constant_bits(type_, b)
     return bits
 
 
 def same_block(a: hir.Block, b: hir.Block) -> bool:
-    """Are two declarations of a block the same interface?"""
+    """Whether two declarations of a block are the same interface."""
     if bool(a.instance_name) != bool(b.instance_name) and a.quals.storage in ("uniform", "buffer"):
         return False
     if a.type.packing != b.type.packing or len(a.type.fields) != len(b.type.fields):
@@ -252,7 +256,7 @@ def same_block(a: hir.Block, b: hir.Block) -> bool:
 
 
 def _size_arrays(unit: StageUnit, log: LinkLog) -> None:
-    """Arrays without a size get the smallest that holds every constant index."""
+    """Size arrays without a size by their highest constant index."""
     for var in [*unit.globals.values(), *unit.builtins.values()]:
         if var.type.is_unsized_array and var.type.element is not None and var.builtin != "block":
             if var.builtin and var.name not in (
@@ -277,7 +281,7 @@ def join_stage(stage: Stage, shaders: list[tuple[hir.Shader, Language]], log: Li
     log.stop_on_error()
     reach(unit, log)
     log.stop_on_error()
-    if not alone:  # else the compiler has looked
+    if not alone:  # a single shader was checked when compiled
         _check_recursion(unit, log)
         _check_members(unit, log)
     _size_arrays(unit, log)
@@ -285,7 +289,7 @@ def join_stage(stage: Stage, shaders: list[tuple[hir.Shader, Language]], log: Li
 
 
 def _check_members(unit: StageUnit, log: LinkLog) -> None:
-    """Members of a block without an instance name are global names, of nothing else."""
+    """Check that members of blocks without an instance name do not clash with other globals."""
     owners: dict[str, hir.Block] = {}
     for block in unit.blocks.values():
         for member in block.members:

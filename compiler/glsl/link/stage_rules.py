@@ -22,13 +22,13 @@ _NEEDS = (
     (_TESS_CTRL, Stage.VERTEX, "a tessellation control shader needs a vertex"),
     (_TESS_CTRL, _TESS_EVAL, "a tessellation control shader needs a tessellation evaluation"),
 )
-"""which stage asks for which other one, unless the program is separable"""
+"""the stages that require another stage, unless the program is separable"""
 
 
 def check_program(
     units: dict[Stage, StageUnit], languages: list[Language], options: LinkOptions, log: LinkLog
 ) -> None:
-    """Which stages may stand together, and in which versions."""
+    """Check which stages may be linked together, and in which versions."""
     if not units:
         if options.api != "compat":
             log.error("the program has no shaders")
@@ -57,7 +57,7 @@ def check_program(
 
 
 def check_stage(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
-    """Layouts a stage must declare, and built-ins that exclude each other."""
+    """Check the layouts that a stage must declare, and built-ins that exclude each other."""
     rule = _LAYOUTS.get(unit.stage)
     if rule is not None:
         rule(unit, limits, log)
@@ -118,7 +118,7 @@ _LAYOUTS = {
 
 
 def _check_per_vertex(unit: StageUnit, log: LinkLog) -> None:
-    """Shaders that use members of gl_PerVertex redeclare it alike, or none of them does."""
+    """Check that shaders which use members of gl_PerVertex redeclare it alike, or not at all."""
     found = {
         redeclared
         for shader, redeclared in unit.per_vertex
@@ -129,7 +129,7 @@ def _check_per_vertex(unit: StageUnit, log: LinkLog) -> None:
 
 
 def _check_position(unit: StageUnit, log: LinkLog) -> None:
-    """Before GLSL 1.40 a vertex shader has to write gl_Position, unless it is linked alone."""
+    """Check that before GLSL 1.40 a vertex shader writes gl_Position, unless it is linked alone."""
     position = unit.builtins.get("gl_Position")
     if unit.language.has("110-130") and not (position is not None and position.written):
         log.error("the vertex shader does not write gl_Position")
@@ -148,7 +148,7 @@ def _check_exclusive(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
 
 
 def _size_inputs(unit: StageUnit, vertices: int, log: LinkLog) -> None:
-    """Geometry shader inputs take the size of the primitive, wherever it was declared."""
+    """Size the inputs of a geometry shader by its primitive, whichever shader declares it."""
     if not vertices:
         return
     for var in [

@@ -1,4 +1,4 @@
-"""The indices of subroutines: those that the shader gives, and the others' in between."""
+"""The indices of subroutines: declared ones, and free ones for the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["numbered"]
 
 
 def numbered(functions: list[hir.Function], log: LinkLog) -> list[str]:
-    """The names of subroutines by their index; empty where the shader leaves one out."""
+    """The names of subroutines by their index; empty where no subroutine has the index."""
     names: dict[int, str] = {}
     for function in functions:
         index = function.subroutine_index

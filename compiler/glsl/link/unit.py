@@ -1,4 +1,6 @@
-"""All shaders of one stage as one: what `stage` joins and everything behind it works on."""
+"""All shaders of one stage as one: the result of `stage`, and the input of later steps of the
+linker.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ class StageUnit:
     stage: Stage
     language: Language
     has_handles: bool = False
-    """does any of them use ARB_bindless_texture, so that samplers and images may be values?"""
+    """whether a shader uses ARB_bindless_texture, so that samplers and images may be values"""
     globals: dict[str, hir.Variable] = field(default_factory=dict)
     builtins: dict[str, hir.Variable] = field(default_factory=dict)
     blocks: dict[tuple[str, str], hir.Block] = field(default_factory=dict)
@@ -27,20 +29,20 @@ class StageUnit:
     """signature -> definition"""
     main: hir.Function | None = None
     canonical: dict[hir.Variable, hir.Variable] = field(default_factory=dict)
-    """a declaration of any of the shaders -> the program's own variable (see `own`)"""
+    """a declaration in any of the shaders -> the program's variable (see `declarations`)"""
     layout: dict[str, Any] = field(default_factory=dict)
     reachable: list[hir.Function] = field(default_factory=list)
     live: set[hir.Variable] = field(default_factory=set)
-    """variables with static storage that reachable code mentions"""
+    """variables with static storage that reachable code uses"""
     constants: dict[str, hir.Variable] = field(default_factory=dict)
     per_vertex: list[tuple[hir.Shader, tuple[str, ...] | None]] = field(default_factory=list)
-    """each shader with the members it redeclares gl_PerVertex with (None: it does not)"""
+    """each shader with the members of its gl_PerVertex redeclaration (None: no redeclaration)"""
     initialized: list[hir.Variable] = field(default_factory=list)
     """globals with an initialiser, in order"""
     startup: list[hir.Variable] = field(default_factory=list)
     """those of them whose initialiser runs before main"""
     uses: set[str] = field(default_factory=set)
-    """noteworthy built-in functions that reachable code calls"""
+    """calls of certain built-in functions in reachable code"""
     subroutine_types: dict[str, hir.Function] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     """names of outputs that reachable shaders write"""

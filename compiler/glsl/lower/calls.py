@@ -1,8 +1,8 @@
-"""Lowering of calls and of the functions they call.
+"""Lowering of calls and functions.
 
-A function becomes a NIR function whose parameters are all derefs: the result first (if any), then
-one per parameter. The caller makes a variable for each, copies in, calls, copies out. After
-inlining the copies dissolve.
+The parameters of a NIR function are derefs: of the result first (if any), then one per parameter.
+The caller creates a variable for each, copies in, calls, copies out. After inlining these copies
+are removed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = ["CallLowering"]
 
 
 _MOST_CALLS_AROUND = 32
-"""Functions that are lowered inside each other: each takes some frames of Python's stack."""
+"""The nesting of functions being lowered, since each takes some frames of Python's stack."""
 
 
 class CallLowering(MemoryLowering):
-    """Calls; `function_for` lowers a function the first time it is called."""
+    """Lowers calls; `function_for` lowers a function the first time it is called."""
 
     def statements(self, body: Sequence[hir.Stmt]) -> bool:
-        """Overridden by the statement lowering."""
+        """Implemented by the statement lowering."""
         raise AssertionError(body)
 
     def builtin_call(self, e: hir.BuiltinCall) -> Value:
@@ -107,12 +107,12 @@ class CallLowering(MemoryLowering):
         return self.read(b.deref_var(result)) if result is not None else None
 
     def by_reference(self, param: hir.Variable) -> bool:
-        """Does a parameter stand for the uniform that is given? Else it is a value: a handle."""
+        """Whether a parameter refers to the uniform passed; otherwise it is a value, a handle."""
         element = param.type.without_array
         return element.is_opaque and not (element.has_handle and self.facts.has_handles)
 
     def subroutine_call(self, e: hir.SubroutineCall) -> Value:
-        """A chain of ifs over the functions the subroutine uniform may name."""
+        """Lower a call through a subroutine uniform to a chain of ifs over its functions."""
         b = self.b
         index: Def = self.subroutine_index(e.target)
         root = e.target
@@ -138,12 +138,12 @@ class CallLowering(MemoryLowering):
         return self.read(b.deref_var(temp)) if temp is not None else None
 
     def subroutine_index(self, target: hir.Expr) -> Def:
-        """The subroutine uniform as the integer it is stored as."""
+        """A subroutine uniform's value, which is stored as an integer."""
         place = self.place(target)
         return self.load_vector(place.deref)
 
     def function_for(self, function: hir.Function) -> NirFunction:
-        """The NIR function, lowered when first asked for."""
+        """The NIR function, lowered on first use."""
         known = self.functions.get(function)
         if known is not None:
             return known
@@ -164,7 +164,7 @@ class CallLowering(MemoryLowering):
         return nir
 
     def lower_postponed(self) -> None:
-        """Lower the functions at the far end of long chains of calls."""
+        """Lower the functions that were postponed because of nested calls."""
         while self.postponed:
             self.lower_body(*self.postponed.pop())
 

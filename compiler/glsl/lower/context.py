@@ -1,4 +1,6 @@
-"""State of lowering one stage: the NIR shader, its variables, functions and special variables."""
+"""The state of lowering one stage: the NIR shader, its variables, functions and special
+variables.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ __all__ = ["Frame", "Lowering", "StageFacts", "StageVariables"]
 
 @dataclass(slots=True)
 class StageVariables:
-    """The NIR variables the linker made for one stage, by what the tree calls them."""
+    """The NIR variables that the linker created for one stage, by their declarations."""
 
     variables: dict[hir.Variable, Variable] = field(default_factory=dict)
     members: dict[tuple[hir.Variable, int], Variable] = field(default_factory=dict)
@@ -38,7 +40,7 @@ class StageVariables:
     opaque: dict[tuple[hir.Variable, tuple[int, ...]], Variable] = field(default_factory=dict)
     """(uniform, member path) -> variable, for opaque members of structures"""
     canonical: dict[hir.Variable, hir.Variable] = field(default_factory=dict)
-    """a declaration of a compiled shader -> the program's own variable"""
+    """a declaration of a compiled shader -> the program's variable"""
 
 
 _MEMORY = {
@@ -60,17 +62,17 @@ def access_flags(memory: frozenset[str]) -> Access:
 
 @dataclass(slots=True)
 class StageFacts:
-    """What lowering has to know about a stage besides its variables. Nobody changes it."""
+    """Immutable facts about a stage that lowering needs besides its variables."""
 
     bodies: Mapping[tuple[object, ...], hir.Function]
     """signature -> definition"""
     subroutine_choices: Mapping[hir.Variable, Sequence[tuple[int, hir.Function]]]
-    """subroutine uniform -> the functions it may name, with their numbers"""
+    """subroutine uniform -> its functions, with their indices"""
     needs_helpers: bool
-    """does any code take derivatives, so that discarded pixels go on for their neighbours?"""
+    """whether code takes derivatives, so that discarded pixels continue for their neighbours"""
     fragcoord_flags: frozenset[str]
     has_handles: bool
-    """may samplers and images be values (ARB_bindless_texture)?"""
+    """whether samplers and images may be values (ARB_bindless_texture)"""
 
 
 @dataclass(slots=True)
@@ -80,10 +82,10 @@ class Frame:
     b: Builder
     result: Deref | None = None
     precise: bool = False
-    """is the result declared precise?"""
+    """whether the result is declared precise"""
     loops: list[hir.Loop | hir.Switch] = field(default_factory=list)
     continue_flags: list[Variable | None] = field(default_factory=list)
-    """for each of `loops` that is a switch: says that it was left by `continue`"""
+    """for each of `loops` that is a switch: a flag that `continue` has left it"""
 
 
 class Lowering:
@@ -98,7 +100,7 @@ class Lowering:
         self.derefs: dict[Variable, Deref] = {}
         """the latest deref of a variable"""
         self.values: dict[hir.Variable, Value] = {}
-        """locals that need no memory, because they are never more than their initializer"""
+        """locals that need no memory, because only their initializer writes them"""
         self.functions: dict[hir.Function, NirFunction] = {}
         self.calls_around = 0
         self.discards = 0
@@ -110,7 +112,7 @@ class Lowering:
 
     @contextmanager
     def inside(self, frame: Frame) -> Iterator[None]:
-        """Lower another function in between."""
+        """Lower another function, then return to this one."""
         outer = self.frame
         self.frame, self.b = frame, frame.b
         try:
@@ -119,18 +121,18 @@ class Lowering:
             self.frame, self.b = outer, outer.b
 
     def at(self, loc: int) -> None:
-        """What is built from now on stands at this place of the source."""
+        """Set the source location of the instructions built from now on."""
         if self.lines is not None:
             self.b.loc = self.lines(loc)
 
     # -- variables ---------------------------------------------------------------------------
 
     def own(self, var: hir.Variable) -> hir.Variable:
-        """The program's variable behind one a shader declared; locals are their own."""
+        """The program's variable for a shader's declaration; locals are their own."""
         return self.vars.canonical.get(var, var)
 
     def deref_of(self, var: hir.Variable) -> Deref:
-        """The memory of a variable."""
+        """A deref of a variable."""
         var = self.own(var)
         local = self.locals.get(var)
         if isinstance(local, Deref):
@@ -147,7 +149,7 @@ class Lowering:
         return self.variable(self.vars.variables[var])
 
     def variable(self, var: Variable) -> Deref:
-        """A variable as a place; one deref of a block serves all of it."""
+        """A deref of a NIR variable; one deref of a block serves all of it."""
         known = self.derefs.get(var)
         if known is not None and known.block is self.b.block:
             return known
@@ -163,7 +165,9 @@ class Lowering:
         return self.variable(self.vars.members[instance, member])
 
     def interface_member(self, e: hir.FieldRef) -> Deref | None:
-        """`block[i].member` of an `in` or `out` block is `member[i]`; also opaque members."""
+        """The deref of `block[i].member` in an `in` or `out` block, which is `member[i]`; also of
+        opaque members.
+        """
         path: list[hir.IndexRef] = []
         base = e.base
         while isinstance(base, hir.IndexRef):
@@ -182,7 +186,9 @@ class Lowering:
         return None
 
     def lies_apart(self, e: hir.Expr) -> bool:
-        """Are samplers or images inside this value variables of their own, bound to units?"""
+        """Whether a value contains samplers or images that are variables of their own, bound to
+        units.
+        """
         if not e.type.is_aggregate or not e.type.holds_opaque:
             return False
         while isinstance(e, (hir.FieldRef, hir.IndexRef)):
@@ -198,7 +204,7 @@ class Lowering:
         )
 
     def opaque_member(self, e: hir.FieldRef) -> Deref | None:
-        """A sampler inside a uniform structure is a variable of its own."""
+        """The deref of a sampler inside a uniform structure, which is a variable of its own."""
         fields: list[int] = []
         indices: list[hir.Expr] = []
         at: hir.Expr = e
@@ -225,7 +231,7 @@ class Lowering:
         return value
 
     def value(self, e: hir.Expr) -> Value:
-        """Overridden by the expression lowering."""
+        """Implemented by the expression lowering."""
         raise AssertionError(e)
 
     def constant_variable(self, type_: Type, value: hir.Value) -> Variable:
@@ -239,13 +245,13 @@ class Lowering:
         return var
 
     def spill(self, type_: Type, value: Value) -> Deref:
-        """Put a value into a temporary variable, for dynamic indexing."""
+        """Store a value in a temporary variable, for dynamic indexing."""
         temp = self.temporary("spilled", type_)
         store(self.b, self.b.deref_var(temp), value)
         return self.b.deref_var(temp)
 
     def temporary(self, name: str, type_: Type, precise: bool = False) -> Variable:
-        """A local variable; a sampler or image in it is a handle."""
+        """A local variable; samplers and images in it are handles."""
         return self.b.impl.add_local(name, stored_type(type_), precise=precise)
 
     def access_of(self, deref: Deref) -> int:
@@ -256,7 +262,7 @@ class Lowering:
         return 0
 
     def is_precise(self, e: hir.Expr) -> bool:
-        """Is the target of an assignment declared precise (or invariant)?"""
+        """Whether the target of an assignment is declared precise (or invariant)."""
         while isinstance(e, (hir.FieldRef, hir.IndexRef, hir.Swizzle)):
             e = e.base
         if not isinstance(e, hir.VarRef):
@@ -276,7 +282,7 @@ class Lowering:
         )
 
     def read_special(self, var: hir.Variable) -> Value | None:
-        """A system value, as the intrinsic that loads it."""
+        """Load a system value with its intrinsic."""
         if not self.is_special(var):
             return None
         b = self.b
@@ -293,7 +299,7 @@ class Lowering:
         return b.load_system_value(name)
 
     def read_special_index(self, e: hir.IndexRef) -> Value | None:
-        """gl_SampleMaskIn[0]: there is one word."""
+        """Load gl_SampleMaskIn[0], which is a single word."""
         if isinstance(e.base, hir.VarRef) and self.is_special(e.base.var):
             value = self.read_special(e.base.var)
             if isinstance(value, list):
@@ -301,7 +307,7 @@ class Lowering:
         return None
 
     def frag_coord(self) -> Def:
-        """gl_FragCoord under the shader's layout for it."""
+        """gl_FragCoord with the shader's layout for it."""
         b = self.b
         value = b.load_system_value("frag_coord")
         if "origin_upper_left" in self.facts.fragcoord_flags:
@@ -315,7 +321,7 @@ class Lowering:
         return value
 
     def origin_variable(self) -> Variable:
-        """The hidden uniform (scale, bias) that turns the window upside down."""
+        """The hidden uniform (scale, bias) that flips window coordinates vertically."""
         var = self.shader.find_variable("gl_FbWposYTransform")
         assert var is not None, "the linker declares it when the layout asks for it"
         return var

@@ -1,4 +1,4 @@
-"""Lowering of expressions to values, left to right as the source has them."""
+"""Lowering of expressions to values, in source order from left to right."""
 
 from __future__ import annotations
 
@@ -53,14 +53,16 @@ class ExpressionLowering(PlaceLowering):
     # -- order -------------------------------------------------------------------------------
 
     def in_order(self, exprs: Sequence[hir.Expr]) -> list[Value]:
-        """Several values, each read before the next expression can change it."""
+        """Lower several expressions, so that later ones cannot change the values of
+        earlier ones.
+        """
         values = []
         for i, e in enumerate(exprs, 1):
             values.append(self.settled(self.value(e), e.type, exprs[i:]))
         return values
 
     def settled(self, value: Value, type_: Type, later: Sequence[hir.Expr]) -> Value:
-        """A value that `later` expressions cannot change: what lies in a variable is copied."""
+        """A value that `later` expressions cannot change: variables they may write are copied."""
         if isinstance(value, Deref) and any(_has_effects(x) for x in later):
             return self.spill(value.type if type_.is_unsized_array else type_, value)
         return value
@@ -73,7 +75,7 @@ class ExpressionLowering(PlaceLowering):
         return constant(self.b, e.type, e.value)
 
     def constant_array(self, type_: Type, value: hir.Value) -> Deref:
-        """A constant array lives in a read-only variable, for dynamic indexing."""
+        """A constant array as a read-only variable, for dynamic indexing."""
         return self.variable(self.constant_variable(type_, value))
 
     def var_ref(self, e: hir.VarRef) -> Value:
@@ -181,7 +183,9 @@ class ExpressionLowering(PlaceLowering):
         return self.read(b.deref_var(temp))
 
     def is_cheap(self, e: hir.Expr) -> bool:
-        """Free of side effects, calls and texture reads: may be evaluated needlessly."""
+        """Whether evaluation has no side effects, calls or texture reads, so that it may be
+        speculative.
+        """
         stack = [e]
         budget = 24
         while stack:
@@ -232,7 +236,7 @@ class ExpressionLowering(PlaceLowering):
     def construct(self, e: hir.Construct) -> Value:
         values = self.in_order(e.args)
         if e.type.is_aggregate:
-            # A member that lies in a variable is read now: the variable may change later.
+            # Load a member from its variable now, since the variable may change later.
             return [self.loaded(value) for value in values]
         return operators.construct(self.b, e.type, [a.type for a in e.args], values)
 
@@ -273,11 +277,11 @@ _CHEAP = frozenset(
 
 
 _PATHS = frozenset((hir.VarRef, hir.FieldRef, hir.IndexRef))
-"""Expressions that lead into a variable."""
+"""Expressions that are access paths of variables."""
 
 
 def _has_effects(e: hir.Expr) -> bool:
-    """May evaluating this write to a variable?"""
+    """Whether evaluation may write a variable."""
     return any(isinstance(x, _EFFECTS) for x in hir.walk(e))
 
 

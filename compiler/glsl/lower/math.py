@@ -1,7 +1,7 @@
-"""Built-in functions of numbers: which opcode, or which few, each one is.
+"""Numeric built-in functions: the opcode, or few opcodes, of each.
 
 A row is a function `(lowering, args) -> value`; `args` are the call's values in order. Functions
-with `out` arguments return the result followed by what is written.
+with `out` arguments return the result followed by the values written.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from gallette.compiler.nir.ir.values import Def
 __all__ = ["FORMULAS", "is_numeric", "ldexp", "lower_math"]
 
 ROOMS = (matrices,)
-"""modules that enter their rows when imported"""
+"""modules that register their rows on import"""
 FORMULAS = Formulas.beside(__file__, "formulas.txt")
-"""functions that are a few opcodes"""
+"""functions written as formulas of a few opcodes"""
 
 
 @row("mix")
@@ -126,12 +126,12 @@ def _mul_extended(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
 
 @row("noise1", "noise2", "noise3", "noise4")
 def _noise(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    # The specification lets noise be constant, and that is what every implementation does.
+    # The specification allows noise to be constant, as in every implementation.
     return b.imm_zero(e.type.components, 32)
 
 
 def is_numeric(name: str) -> bool:
-    """Whether a built-in function is one of numbers, which `lower_math` builds."""
+    """Whether a built-in function is numeric, so that `lower_math` builds it."""
     return name in MATH or name in FORMULAS
 
 

@@ -1,4 +1,4 @@
-"""The table of numeric built-ins, filled by the modules beside this one."""
+"""The table of numeric built-ins, filled by other modules of this package."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from gallette.compiler.nir.builder import Builder
 __all__ = ["MATH", "Lower", "row"]
 
 Lower = Callable[[Builder, hir.BuiltinCall, list[Any]], Any]
-"""(builder, call, argument values) -> the result, or a tuple of it and what is written"""
+"""(builder, call, argument values) -> the result, or a tuple with values written"""
 MATH: dict[str, Lower] = {}
 
 
 def row(*names: str) -> Callable[[Lower], Lower]:
-    """Enter a function into the table under each of `names`."""
+    """Register a function under each of `names`."""
 
     def register(f: Lower) -> Lower:
         for name in names:

@@ -82,5 +82,5 @@ def _inverse(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     for c in range(1, n):
         determinant = b.fadd(determinant, b.fmul(m[c][0], cofactors[c][0]))
     scale = b.frcp(determinant)
-    # The inverse is the transposed matrix of cofactors over the determinant.
+    # The inverse is the transposed matrix of cofactors divided by the determinant.
     return [b.fmul(b.vec([cofactors[r][c] for r in range(n)]), scale) for c in range(n)]

@@ -1,4 +1,4 @@
-"""Images, atomics, atomic counters, barriers, and the odd built-in that is an intrinsic."""
+"""Images, atomics, atomic counters, barriers, and other built-ins that are intrinsics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MemoryLowering(TextureLowering):
     """Built-ins with side effects."""
 
     def lower_effect(self, e: hir.BuiltinCall) -> tuple[Value] | None:
-        """A one-tuple with the value, or None if the built-in is not one of these."""
+        """A one-tuple with the value, or None if it is no such built-in."""
         name = e.name
         if name.startswith("atomicCounter"):
             return (self.counter(e),)
@@ -74,8 +74,8 @@ class MemoryLowering(TextureLowering):
     def swap_if_equal(self, where: Def, compared: Def, data: Def) -> Def:
         """A compare and swap of floats: both zeros are equal, and nothing equals a NaN.
 
-        Memory is compared bit by bit. So what was found is offered again where it is equal in
-        another spelling; a NaN is swapped for itself, which changes nothing.
+        Memory is compared bit by bit. So if the value found is equal in another encoding, the swap
+        is repeated with that; a NaN is swapped for itself, which changes nothing.
         """
         b = self.b
         with b.exactly():
@@ -96,7 +96,7 @@ class MemoryLowering(TextureLowering):
         return b.load_var(found)
 
     def counter(self, e: hir.BuiltinCall) -> Def:
-        """Atomic counters; of a function's parameter it is not known yet which they are."""
+        """An atomic counter operation; the counter of a function's parameter is not known yet."""
         b = self.b
         deref = self.place(e.args[0]).deref
         if deref.root_var is None:
@@ -122,7 +122,7 @@ class MemoryLowering(TextureLowering):
     # -- images ------------------------------------------------------------------------------
 
     def image_named(self, e: hir.Expr) -> tuple[str, Def]:
-        """What an image leads to: how intrinsics that take it begin, and it (deref or number)."""
+        """How the intrinsics for an image begin, and the image (deref or handle)."""
         place = self.try_place(e)
         if place is not None and place.type.is_opaque:
             return "image_deref", place.deref.result
@@ -131,7 +131,7 @@ class MemoryLowering(TextureLowering):
         return "image", self.b.iadd(low, self.b.imm_int(FIRST_HANDLE))
 
     def image_address(self, e: hir.BuiltinCall) -> tuple[str, list[Def], int]:
-        """(how its intrinsic begins, [image, coord4, sample], arguments consumed)"""
+        """(prefix of the intrinsic, [image, coord4, sample], number of arguments used)"""
         b = self.b
         prefix, image = self.image_named(e.args[0])
         coord = b.pad(self.scalar(e.args[1]), 4)
@@ -193,7 +193,7 @@ class MemoryLowering(TextureLowering):
         place = self.place(e.args[0])
         deref = place.deref
         name = {"Centroid": "centroid", "Sample": "sample_index", "Offset": "offset"}[kind]
-        index = None  # of a component: the vector is interpolated, then one is selected
+        index = None  # of a component: interpolate the vector, then select one
         if deref.form == "array" and deref.parent is not None and deref.parent.type.is_vector:
             index, deref = deref.srcs[1].value, deref.parent
         srcs = [deref.result, *(self.scalar(a) for a in e.args[1:])]
@@ -252,7 +252,7 @@ class MemoryLowering(TextureLowering):
         return self.b.intrinsic("is_helper_invocation")
 
     def ftransform(self, e: hir.BuiltinCall) -> Value:
-        """gl_ModelViewProjectionMatrix * gl_Vertex, computed exactly as that product is."""
+        """gl_ModelViewProjectionMatrix * gl_Vertex, computed like that product."""
         matrix = self.shader.find_variable("gl_ModelViewProjectionMatrix")
         vertex = self.shader.find_variable("gl_Vertex")
         assert matrix is not None

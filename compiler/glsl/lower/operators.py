@@ -1,10 +1,10 @@
-"""Operators as NIR: what `+`, `==`, `*` on matrices and conversions are, in one place.
+"""Operators in NIR: `+`, `==`, `*` on matrices, conversions.
 
-The expression lowering calls these with values known at run time, constant folding (`check.fold`)
-with constants: a constant expression is what the machine would have computed.
+The expression lowering calls these functions with run-time values, constant folding (`check.fold`)
+with constants, so that both give the same bits.
 
-Matrix products are sums of columns taken from the left (`c0*x + c1*y + c2*z + c3*w`), row-vector
-products are dots: the order other implementations use, so that pixels agree.
+Matrix products are sums of columns from the left (`c0*x + c1*y + c2*z + c3*w`), row-vector products
+are dots, in the order that other implementations use, so that pixels agree.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ _SHIFT_COUNT = {Base.INT64: t.INT, Base.UINT64: t.UINT}
 
 
 def loaded(b: Builder, value: Value) -> Value:
-    """Spelt out: no deref left at the top."""
+    """A value with a deref at its top replaced by its parts."""
     return load(b, value) if isinstance(value, Deref) else value
 
 
 def map2(f: Callable[[Def, Def], Def], x: Value, y: Value) -> Value:
-    """Component-wise over columns; a scalar or single Def is repeated."""
+    """Apply a function to columns; a scalar or single Def is repeated."""
     if isinstance(x, list) and isinstance(y, list):
         return [f(p, q) for p, q in zip(x, y, strict=True)]
     if isinstance(x, list):
@@ -74,7 +74,7 @@ def negate(b: Builder, op: str, type_: Type, value: Value) -> Value:
 
 
 def step(b: Builder, op: str, type_: Type, value: Value) -> Value:
-    """What ++ and -- leave behind; `op` is + or -."""
+    """The new value of ++ and --; `op` is + or -."""
     name = (_FLOAT if type_.is_float else _INT)[op]
     bits = type_.bit_size
     one = b.imm_float(1.0, bits) if type_.is_float else b.imm_int(1, bits)
@@ -82,13 +82,13 @@ def step(b: Builder, op: str, type_: Type, value: Value) -> Value:
 
 
 def binary(b: Builder, op: str, ta: Type, x: Value, tb: Type, y: Value) -> Value:
-    """`x op y`; the operands have one base type unless shifting."""
+    """`x op y`; the operands have one base type, except in shifts."""
     if x.__class__ is Def and y.__class__ is Def and (op not in _SHIFTS or tb.bit_size == 32):
         table = _FLOAT if ta.is_float else _INT if ta.is_signed else _UINT
         name = table.get(op)
         if name is not None:
-            # What the first rule would make of it. (Constants are computed as written: the opposite
-            # of a NaN has another sign.)
+            # The simplification of the first rule. (Constants are computed as written, since the
+            # negation of a NaN has another sign.)
             if op == "-" and b.constants is not None:
                 return b.fadd(x, b.fneg(y)) if name == "fsub" else b.iadd(x, b.ineg(y))
             return b.alu(name, x, y)
@@ -99,7 +99,7 @@ def binary(b: Builder, op: str, ta: Type, x: Value, tb: Type, y: Value) -> Value
     if op in _COMPARE:
         name, swap = _COMPARE[op]
         prefix = "f" if ta.is_float else "i" if ta.is_signed else "u"
-        # Exact, so that `!(nan < x)` is not turned into `nan >= x`.
+        # Exact, so that optimisation does not turn `!(nan < x)` into `nan >= x`.
         with b.exactly():
             return b.alu(f"{prefix}{name}", *((y, x) if swap else (x, y)))
     if op == "*" and (ta.is_matrix or tb.is_matrix) and ta.components > 1 and tb.components > 1:
@@ -112,7 +112,7 @@ def binary(b: Builder, op: str, ta: Type, x: Value, tb: Type, y: Value) -> Value
 
 
 def multiply(b: Builder, ta: Type, x: Value, tb: Type, y: Value) -> Value:
-    """Linear-algebra products."""
+    """Products of linear algebra."""
     if ta.is_vector:
         return b.vec([b.dot(x, column) for column in y])
     if tb.is_vector:
@@ -134,7 +134,7 @@ def transform(b: Builder, columns: list[Def], vector: Def) -> Def:
 
 
 def equal(b: Builder, type_: Type, x: Value, y: Value) -> Def:
-    """One boolean: are two values of any type equal?"""
+    """A boolean: whether two values of any type are equal."""
     if type_.is_vector_or_scalar:
         with b.exactly():
             return b.all_equal(x, y, type_.is_float)
@@ -154,7 +154,7 @@ def equal(b: Builder, type_: Type, x: Value, y: Value) -> Def:
 
 
 def construct(b: Builder, type_: Type, given: Sequence[Type], values: list[Value]) -> Value:
-    """A vector or matrix from values of its base type, which have the types `given`."""
+    """A vector or matrix from values with its base type and the types `given`."""
     values = [loaded(b, value) for value in values]
     if type_.is_vector_or_scalar:
         found = [(d, c) for v in values for d in _columns(v) for c in range(d.num_components)]

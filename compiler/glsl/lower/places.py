@@ -1,4 +1,4 @@
-"""Places: the memory an l-value names, read and written through swizzles and subscripts."""
+"""Places: the memory of an l-value, accessed through swizzles and subscripts."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ __all__ = ["Place", "PlaceLowering"]
 _COMPACT = frozenset(
     ("gl_ClipDistance", "gl_CullDistance", "gl_TessLevelOuter", "gl_TessLevelInner")
 )
-"""arrays of floats of which four share a slot: slots cannot be addressed by a dynamic index"""
+"""arrays of floats of which four share a slot, which cannot be addressed by a dynamic index"""
 
 
 @dataclass(slots=True)
 class Place:
-    """Memory, and which part of it."""
+    """Memory, and the selected part of it."""
 
     deref: Deref
     components: tuple[int, ...] | None = None
-    """of a swizzled vector: which components in which order"""
+    """for a swizzled vector: the selected components, in order"""
     element: Def | None = None
-    """a dynamic index into a compact array, which `deref` names as a whole"""
+    """a dynamic index of a compact array, which `deref` names as a whole"""
 
     @property
     def type(self) -> Type:
-        """The type of what is read or written (of the vector, if swizzled)."""
+        """The type that is read or written (of the vector, if swizzled)."""
         kind = self.deref.type
         if self.element is not None:
             assert kind.element is not None
@@ -42,26 +42,26 @@ class Place:
 
 
 class PlaceLowering(Lowering):
-    """From expressions to places, and between places and values."""
+    """Lowers expressions to places, and converts between places and values."""
 
     def scalar(self, e: hir.Expr) -> Def:
-        """An expression that is a scalar or vector."""
+        """Lower an expression that is a scalar or vector."""
         value = self.value(e)
         assert isinstance(value, Def)
         return value
 
     def loaded(self, value: Value) -> Value:
-        """Spelt out: no deref left at the top."""
+        """A value with a deref at its top replaced by its parts."""
         return operators.loaded(self.b, value)
 
     def read(self, deref: Deref) -> Value:
-        """A vector is loaded at once; what is larger stays where it is until needed."""
+        """Load a vector; larger values stay in memory until needed."""
         if deref.type.is_vector_or_scalar:
             return self.load_vector(deref)
         return deref
 
     def handle(self, place: Place) -> Def:
-        """A sampler or image as the two words of its handle; one bound to a unit has one, too."""
+        """The two words of a sampler's or image's handle; one bound to a unit has a handle, too."""
         b = self.b
         if not place.type.is_opaque:
             return self.load_vector(place.deref)
@@ -77,13 +77,13 @@ class PlaceLowering(Lowering):
     # -- finding -----------------------------------------------------------------------------
 
     def place(self, e: hir.Expr) -> Place:
-        """The memory of an l-value."""
+        """The place of an l-value."""
         place = self.try_place(e)
         assert place is not None, "the checker admits only l-values here"
         return place
 
     def try_place(self, e: hir.Expr) -> Place | None:
-        """The memory an expression names, or None for a temporary value."""
+        """The place of an expression, or None for a temporary value."""
         match e:
             case hir.VarRef():
                 if e.var in self.values or self.is_special(e.var):
@@ -114,7 +114,7 @@ class PlaceLowering(Lowering):
             return Place(base.deref, element=index)
         if base.components is None:
             return Place(self.b.deref_array(base.deref, index))
-        # `v.zyx[i]`: which component of v that is depends on i.
+        # `v.zyx[i]`: the index selects a component of the swizzle.
         b = self.b
         component = b.imm_int(base.components[0])
         for i, c in enumerate(base.components[1:], 1):
@@ -127,7 +127,9 @@ class PlaceLowering(Lowering):
         return Place(base.deref, components)
 
     def is_compact(self, e: hir.IndexRef) -> bool:
-        """A dynamic index into clip distances or tessellation levels that are not local copies?"""
+        """Whether it is a dynamic index of clip distances or tessellation levels that are not
+        copied.
+        """
         if isinstance(e.index, hir.Const) or not e.base.type.is_array:
             return False
         root: hir.Expr = e.base
@@ -175,7 +177,7 @@ class PlaceLowering(Lowering):
         b.store_deref(place.deref, spread, mask, self.access_of(place.deref))
 
     def write_compact(self, array: Deref, index: Def, value: Def) -> None:
-        """A dynamic index into a compact output: one conditional store per element."""
+        """Store to a compact output with a dynamic index: one conditional store per element."""
         b = self.b
         for i in range(array.type.length):
             b.push_if(b.ieq(index, b.imm_int(i)))
@@ -185,7 +187,7 @@ class PlaceLowering(Lowering):
     # -- assignment --------------------------------------------------------------------------
 
     def assign(self, e: hir.Assign) -> Value:
-        """The left side is evaluated first, as the specification wants it."""
+        """Lower an assignment, evaluating the left side first, as the specification requires."""
         if isinstance(e.target, hir.VarRef) and e.target.var in self.values:
             value = self.values[e.target.var] = self.loaded(self.value(e.value))
             self.name(value, e.target.var.name)
@@ -205,7 +207,7 @@ class PlaceLowering(Lowering):
         return value
 
     def name(self, value: Value, name: str) -> None:
-        """Tell debuggers what the source calls a value."""
+        """Record the name that the source gives to a value, for debuggers."""
         if isinstance(value, list):
             for i, column in enumerate(value):
                 column.call(f"{name}[{i}]", self.b.loc)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.check.layouts import BLEND_MODES
-from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.link.program import LinkedProgram
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageFacts, StageVariables
@@ -18,7 +18,7 @@ __all__ = ["lower_stage"]
 
 
 def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgram) -> Shader:
-    """Lower the joined shaders of a stage; the caller owns the one reference."""
+    """Lower the joined shaders of a stage; the caller owns the only reference."""
     shader = Shader(unit.stage, unit.stage.value)
     _fill_info(unit, shader, program)
     _add_variables(unit, shader, variables)
@@ -42,15 +42,15 @@ def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgr
 
 
 def _needs_helpers(unit: StageUnit) -> bool:
-    """Does any reachable code take derivatives, itself or inside a texture lookup?"""
+    """Whether reachable code takes derivatives, explicitly or in a texture lookup."""
     prefixes = ("dFd", "fwidth", "texture", "shadow", "interpolate")
     return any(name.startswith(prefixes) for name in unit.uses)
 
 
 def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -> None:
-    """Interface variables from the linker, plain globals as shader temporaries.
+    """Add interface variables from the linker, and plain globals as shader temporaries.
 
-    Constant initialisers of the latter are data of the variable.
+    Constant initialisers of the latter become data of the variable.
     """
     initial = {unit.resolve(var): _constant(var) for var in unit.startup}
     seen: set[Variable] = set()
@@ -91,7 +91,7 @@ def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -
 
 
 def _initialize(unit: StageUnit, lowering: StatementLowering, variables: StageVariables) -> None:
-    """Initialisers of globals that are no data of their variables: code before main."""
+    """Lower initialisers of globals that are not data of their variables, as code before main."""
     _fetch_framebuffer(unit, lowering, variables)
     for var in unit.startup:
         target = unit.resolve(var)
@@ -109,7 +109,7 @@ def _constant(var: hir.Variable) -> hir.Value | None:
 def _fetch_framebuffer(
     unit: StageUnit, lowering: StatementLowering, variables: StageVariables
 ) -> None:
-    """`inout` outputs and gl_LastFragData begin with what the framebuffer holds."""
+    """Initialise `inout` outputs and gl_LastFragData with the framebuffer's contents."""
     b = lowering.b
     wanted = [v for v in unit.globals.values() if "framebuffer_fetch" in v.quals.flags]
     last = unit.builtins.get("gl_LastFragData")

@@ -14,17 +14,18 @@ __all__ = ["StatementLowering"]
 
 
 _MOST_LEFT = 64
-"""Discards that leave the shader: what follows each is nested in an else. After the others, what
-follows runs for nobody."""
+"""The number of discards lowered to jumps, each of which nests the following code in an else. For
+further discards, the following code runs with all pixels discarded.
+"""
 
 
 class StatementLowering(CallLowering):
-    """Statements of all kinds."""
+    """Lowers all statements."""
 
     # -- statements --------------------------------------------------------------------------
 
     def statements(self, body: Sequence[hir.Stmt]) -> bool:
-        """Lower a list; True if control never reaches its end."""
+        """Lower a list of statements; returns whether control never reaches its end."""
         ends = False
         for s in body:
             ends = self.statement(s)
@@ -59,7 +60,7 @@ class StatementLowering(CallLowering):
             self.locals[var] = self.constant_variable(var.type, var.const_value)
             return
         if self.is_value(var):
-            self.values[var] = None  # the statement behind this one says what
+            self.values[var] = None  # the next statement assigns it
             return
         type_ = var.type
         if type_.is_unsized_array and type_.element is not None:
@@ -67,14 +68,14 @@ class StatementLowering(CallLowering):
         local = self.temporary(var.name, type_, precise=var.quals.precise)
         self.locals[var] = local
         if self.frame.loops:
-            # A variable declared in a loop is new, and undefined, in every iteration.
+            # A variable declared in a loop is undefined at the start of every iteration.
             self.undefine(local)
 
     def is_value(self, var: hir.Variable) -> bool:
-        """Is a local that nobody changes just another name for its initializer?
+        """Whether a local is never changed, so that it can be another name for its initializer.
 
-        A declaration inside a switch may be jumped over, so that the value is not known behind it;
-        and what goes into a precise variable is found by the stores to it.
+        A switch may jump over a declaration in it, so that the value is unknown afterwards; and the
+        expressions of a precise variable are found by its stores.
         """
         return (
             var.init is not None
@@ -141,7 +142,7 @@ class StatementLowering(CallLowering):
         b.pop_if()
 
     def next_iteration(self, s: hir.Loop) -> None:
-        """What runs between the body and the next iteration."""
+        """Lower what runs between the body and the next iteration."""
         if s.step is not None:
             self.at(s.step.loc)
             self.value(s.step)
@@ -155,7 +156,7 @@ class StatementLowering(CallLowering):
             self.discards += 1
             if self.facts.needs_helpers or self.discards > _MOST_LEFT:
                 return False
-            # Nothing later needs this invocation, not even a neighbour's derivative.
+            # Nothing later needs this invocation, not even a derivative of a neighbour.
             self.leave()
             return True
         if kind == "demote":
@@ -190,13 +191,15 @@ class StatementLowering(CallLowering):
         return True
 
     def leave(self) -> None:
-        """The function ends here."""
+        """Return from the function."""
         self.b.jump("return")
 
     # -- switch ------------------------------------------------------------------------------
 
     def switch(self, s: hir.Switch) -> bool:
-        """A loop that runs once, so that `break` leaves it; `fall` says a label has matched."""
+        """Lower to a loop that runs once, so that `break` leaves it; `fall` is set when a label
+        matches.
+        """
         b = self.b
         selector = self.scalar(s.selector)
         matches: list[Def | None] = []
@@ -249,7 +252,7 @@ class StatementLowering(CallLowering):
 
 
 def _continues(s: hir.Switch) -> bool:
-    """Does a `continue` inside the switch leave it?"""
+    """Whether a `continue` inside the switch leaves it."""
     stack: list[hir.Stmt] = [x for _, _, body in s.groups for x in body]
     while stack:
         x = stack.pop()

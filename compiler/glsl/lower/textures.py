@@ -1,7 +1,7 @@
-"""Texture built-ins of all generations: one reading of the name, one of the arguments.
+"""Texture built-ins of all generations, with one parser of names and one of arguments.
 
-A name such as `textureProjGradOffset` or `shadow2DProjLodEXT` says which arguments follow the
-coordinates. Projection is done here (coordinates and comparator times 1/q), so that later passes
+A name such as `textureProjGradOffset` or `shadow2DProjLodEXT` implies the arguments after the
+coordinates. Projection is lowered here (coordinates and comparator times 1/q), so that later passes
 see plain lookups.
 """
 
@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.state import constant_value
+from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.lower.expressions import ExpressionLowering
 from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.ir import Def
@@ -30,16 +30,16 @@ _RESULT = {Base.FLOAT: "float32", Base.INT: "int32", Base.UINT: "uint32"}
 
 @dataclass(slots=True)
 class _Call:
-    """What a texture call has gathered so far."""
+    """A texture call being lowered."""
 
     sampler: tuple[str, Def] | None
-    """the source that names the sampler, if its number does not"""
+    """the source with the sampler, if it is not an index"""
     type: Type
     srcs: list[tuple[str, Def]]
     first: int
-    """the number it is counted from"""
+    """the base of the index"""
     samples: bool = False
-    """is the sampler asked for, not the texture alone?"""
+    """whether the sampler is used, in contrast to the texture alone"""
 
     def add_sampler(self) -> None:
         self.samples = True
@@ -51,10 +51,10 @@ class _Call:
 
 
 class TextureLowering(ExpressionLowering):
-    """Everything that takes a sampler."""
+    """Lowers built-ins with a sampler."""
 
     def lower_texture(self, e: hir.BuiltinCall) -> Value | None:
-        """The value of a texture built-in, or None if it is none."""
+        """The value of a texture built-in, or None for others."""
         if not e.args or not e.args[0].type.is_sampler:
             return None
         call = self.texture_named(e.args[0])
@@ -84,7 +84,7 @@ class TextureLowering(ExpressionLowering):
         return self.sample(call, e, args, projected, level, offset)
 
     def texture_named(self, e: hir.Expr) -> _Call:
-        """What a sampler leads to: a texture unit's variable, or a handle."""
+        """The texture of a sampler expression: a variable bound to a unit, or a handle."""
         place = self.try_place(e)
         if place is not None and place.type.is_opaque:
             deref = place.deref.result
@@ -178,7 +178,7 @@ class TextureLowering(ExpressionLowering):
             op = "txb"
             call.add("bias", rest.pop(0))
         if op == "tex" and self.stage.value not in ("fragment", "compute"):
-            # Without derivatives there is one level: the base level.
+            # Without derivatives, level 0 is used.
             op = "txl"
             call.add("lod", b.imm_float(0.0))
         components = 1 if type_.is_shadow and e.type.is_scalar else 4

@@ -1,8 +1,7 @@
-"""Values while lowering: what an expression becomes.
+"""Values of expressions during lowering.
 
-A scalar or vector is one SSA `Def`. A matrix is a list of column Defs. An array or struct is a
-list of values, or a `Deref` when it already lies in a variable, so that large arrays are copied,
-not spelt out.
+A scalar or vector is one SSA `Def`. A matrix is a list of column Defs. An array or struct is a list
+of values, or a `Deref` if it is in a variable, so that large arrays are copied as a whole.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def constant(b: Builder, type_: Type, value: ConstValue) -> Value:
 
 
 def load(b: Builder, deref: Deref) -> Value:
-    """Everything a deref names, spelt out."""
+    """Load everything in a deref, part by part."""
     type_ = deref.type
     if type_.is_matrix:
         return [b.load_deref(b.deref_array_imm(deref, i)) for i in range(type_.columns)]
@@ -75,7 +74,7 @@ def load(b: Builder, deref: Deref) -> Value:
 
 
 def store(b: Builder, deref: Deref, value: Value) -> None:
-    """Write a whole value."""
+    """Store a whole value."""
     type_ = deref.type
     if isinstance(value, Deref):
         if type_ is value.type:
@@ -98,7 +97,7 @@ def _store_parts(b: Builder, deref: Deref, parts: list[Value]) -> None:
 
 
 def convert(b: Builder, value: Def, source: Type, target: Type) -> Def:
-    """Component-wise conversion of a scalar or vector between base types."""
+    """Convert the components of a scalar or vector between base types."""
     if source.base is target.base:
         return value
     a, z = letter(source), letter(target)

@@ -1,4 +1,4 @@
-"""Conditional compilation: which of `#if`, `#elif` and `#else` is kept."""
+"""Conditional compilation: `#if`, `#elif`, `#else`, `#endif`."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ __all__ = ["Conditions"]
 class _Condition:
     loc: int
     active: bool
-    """tokens of the current branch are kept"""
+    """whether tokens of the current branch are kept"""
     taken: bool
-    """some branch has been kept already"""
+    """whether some branch has been kept"""
     enclosing: bool
     seen_else: bool = False
 
 
 class Conditions:
-    """The conditions that are open, the innermost at the end."""
+    """The open conditions, the innermost last."""
 
     def __init__(self, expander: Expander, log: Log) -> None:
         self.expander = expander
@@ -34,16 +34,16 @@ class Conditions:
 
     @property
     def live(self) -> bool:
-        """Is what stands here kept?"""
+        """Whether tokens here are kept."""
         return not self.stack or self.stack[-1].active
 
     def end(self, depth: int) -> None:
-        """A text ends in which conditions beyond `depth` began."""
+        """Check that conditions opened in a text are closed at its end (those beyond `depth`)."""
         while len(self.stack) > depth:
             self.log.error("#if without #endif", self.stack.pop().loc)
 
     def open(self, name: str, rest: list[Token], at: int, es: bool) -> None:
-        """#if, #ifdef, #ifndef."""
+        """Process #if, #ifdef, #ifndef."""
         live = self.live
         value = False
         if live:
@@ -64,7 +64,7 @@ class Conditions:
         return (rest[0][1] in self.macros) == (name == "ifdef")
 
     def next_branch(self, name: str, rest: list[Token], at: int, es: bool) -> None:
-        """#elif, #else, #endif."""
+        """Process #elif, #else, #endif."""
         if not self.stack:
             self.log.error(f"#{name} without #if", at, at + len(name))
             return

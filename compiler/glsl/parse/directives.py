@@ -1,4 +1,4 @@
-"""The directives that say something: version, extensions, line numbers, macros."""
+"""Directives other than conditions: version, extensions, line numbers, macros."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Directives"]
 
 
 class Directives:
-    """What they have said so far; `do_NAME` obeys the directive NAME."""
+    """The state set by directives; `do_NAME` processes the directive NAME."""
 
     def __init__(self, settings: Settings, log: Log):
         self.settings = settings
@@ -24,22 +24,22 @@ class Directives:
         self.builtins: dict[str, Macro] = {}
         self.pragmas: list[tuple[list[str], int]] = []
         self.out: list[Token] = []
-        """what stands between directives: some must come before it"""
+        """tokens between directives; some directives must precede all of them"""
         self.include_stack: list[str] = []
-        """paths of texts that are being read because of an #include"""
+        """paths of the texts being included"""
         self.version_possible = True
 
     lang: Language
-    """known from the first directives on"""
+    """set by the first directives"""
 
     # -- predefined names --------------------------------------------------------------------
 
     def supported(self, name: str) -> bool:
-        """May this shader name the extension?"""
+        """Whether this shader may use the extension."""
         return is_supported(name, self.lang.es, self.settings.extensions)
 
     def define_builtins(self) -> None:
-        """The macros of the language as it is now, instead of those it had before."""
+        """Define the macros of the current language, replacing those of an earlier one."""
         macros, lang = self.macros, self.lang
         if len(macros) == len(self.builtins):
             macros.clear()
@@ -168,7 +168,7 @@ class Directives:
         source = numbers[1] if len(numbers) > 1 else None
         line = numbers[0]
         if self.lang.version < 330 and not self.lang.es:
-            line += 1  # before 3.30 #line names the line it stands on
+            line += 1  # before 3.30 #line sets the number of its own line
         if source is not None:
             self.expander.source_string = source
         self.sources.override_line(at, line, source)

@@ -1,4 +1,4 @@
-"""The expression half of the parser: precedence climbing over the token list."""
+"""The parser of expressions: precedence climbing over the token list."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gallette.compiler.glsl.parse.lexer import Token, number_value
 __all__ = ["MAX_NESTING", "ExpressionParser"]
 
 MAX_NESTING = 256
-"""How deep parentheses, blocks and operators may nest; bounds every recursion behind the parser."""
+"""The nesting limit of parentheses, blocks and operators, which bounds every later recursion."""
 
 _PRECEDENCE = {
     "||": 1,
@@ -46,7 +46,7 @@ _ENDS = frozenset((",", ")", ";", "]"))
 
 @lru_cache(maxsize=4096)
 def _plain_number(text: str) -> tuple[str, int | float] | None:
-    """Type and value of a number that every language knows; None if it is to be looked at."""
+    """Type and value of a number that is valid in every language; None for others."""
     value = number_value(text)
     if isinstance(value, str) or value[0] not in ("int", "float"):
         return None
@@ -54,7 +54,7 @@ def _plain_number(text: str) -> tuple[str, int | float] | None:
 
 
 class ExpressionParser:
-    """Tokens, lookahead, type-name scopes and expressions."""
+    """Tokens, lookahead, scopes of type names, and expressions."""
 
     def __init__(self, tokens: list[Token], lang: Language, log: Log) -> None:
         end = tokens[-1][2] + len(tokens[-1][1]) if tokens else 0
@@ -64,7 +64,7 @@ class ExpressionParser:
         self.log = log
         self.depth = 0
         self.scopes: list[dict[str, bool]] = [{}]
-        """name -> is it a type; inner scopes hide outer ones"""
+        """name -> whether it is a type; inner scopes hide outer ones"""
 
     # -- tokens ------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ class ExpressionParser:
 
     @property
     def last_end(self) -> int:
-        """Location just after the previous token."""
+        """The location after the previous token."""
         pos = self.pos
         if pos == 0:
             return self.loc
@@ -106,7 +106,7 @@ class ExpressionParser:
             message = f"expected '{kind}'{where} before {self.shown()}"
             lines = self.log.sources
             if kind == ";" and token[0] != "eof" and lines.line(end - 1) < lines.line(token[2]):
-                # At the end of a line it has simply been forgotten: go on as if it were there.
+                # At the end of a line it is probably missing: continue as if it were there.
                 self.log.error(message, end - 1, end)
                 return (kind, kind, end)
             raise self.log.abort(message, end - 1, end)
@@ -123,7 +123,7 @@ class ExpressionParser:
         )
 
     def enter(self) -> None:
-        """Count one level of nesting; every construct that recurses calls it."""
+        """Count a level of nesting, in every construct that recurses."""
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise self.log.give_up(f"nested more than {MAX_NESTING} levels deep", self.loc)
@@ -173,7 +173,7 @@ class ExpressionParser:
     def assignment(self) -> s.Expr:
         tokens, pos = self.tokens, self.pos
         if tokens[pos][0] in _WORDS and tokens[pos + 1][0] in _ENDS:
-            return self.word()  # as most arguments are
+            return self.word()  # the most frequent kind of argument
         target = self.binary(1)
         op = tokens[self.pos][0]
         if op == "?":
@@ -192,7 +192,7 @@ class ExpressionParser:
         return self.choice(condition) if self.tokens[self.pos][0] == "?" else condition
 
     def choice(self, condition: s.Expr) -> s.Expr:
-        """What follows a condition and stands at its `?`."""
+        """The rest of a conditional expression, from its `?` on."""
         self.pos += 1
         self.enter()
         then = self.expression()
@@ -204,7 +204,7 @@ class ExpressionParser:
     def binary(self, level: int) -> s.Expr:
         tokens, pos, precedence = self.tokens, self.pos, _PRECEDENCE
         if tokens[pos][0] in _WORDS and tokens[pos + 1][0] not in _LINKS:
-            left = self.word()  # as most operands are
+            left = self.word()  # the most frequent kind of operand
         else:
             left = self.unary()
         while True:
@@ -274,7 +274,7 @@ class ExpressionParser:
         return text, loc
 
     def word(self) -> s.Expr:
-        """A name or a literal behind which nothing follows that belongs to it."""
+        """A name or a literal that is not followed by a postfix operator."""
         kind, text, loc = self.tokens[self.pos]
         self.pos += 1
         end = loc + len(text)
@@ -354,7 +354,7 @@ class ExpressionParser:
         return self.call(ref)
 
     def call(self, callee: s.Name | s.TypeRef | s.Member | s.Index) -> s.Call:
-        """The arguments of a call; its parenthesis is the next token."""
+        """Parse a call's arguments; its parenthesis is the next token."""
         self.pos += 1
         self.enter()
         args: list[s.Expr] = []
@@ -374,7 +374,7 @@ class ExpressionParser:
         return s.Call(callee.loc, end, callee, args)
 
     def initializer(self) -> s.Expr:
-        """An assignment expression or, where the language has them, `{ ... }`."""
+        """An assignment expression or, if the language allows it, `{ ... }`."""
         if self.tokens[self.pos][0] != "{":
             return self.assignment()
         loc = self.loc

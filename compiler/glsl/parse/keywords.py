@@ -1,6 +1,6 @@
-"""Words with a meaning: keywords and reserved words of each language version.
+"""Keywords and reserved words of each language version.
 
-`classify` turns the preprocessor's tokens into the parser's: a keyword's kind becomes the keyword
+`classify` converts the preprocessor's tokens for the parser: a keyword's kind becomes the keyword
 itself, qualifiers are `"qual"`, type keywords `"type"`, `true` and `false` `"bool"`, and every
 other word `"id"`.
 """
@@ -13,7 +13,7 @@ from functools import lru_cache
 from gallette.compiler.glsl.check.typenames import TYPE_AVAILABILITY
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.parse.lexer import PIECE, Token, met
+from gallette.compiler.glsl.parse.lexer import PIECE, Token, lex_piece
 
 __all__ = ["classify", "plain_words"]
 
@@ -111,7 +111,7 @@ _RESERVED = {
 }
 _UNPLAIN = frozenset(("#", "##", "bad", "str"))
 _ODD = frozenset(("reserved", "painted", "#", "##"))
-"""kinds of which something is to be said, or to be changed, one by one"""
+"""kinds that need individual treatment or a message"""
 
 
 @lru_cache(maxsize=64)
@@ -135,7 +135,7 @@ def _table(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, str]:
 
 @lru_cache(maxsize=64)
 def _pieces(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, tuple[str, str]]:
-    """The kind and text of every piece met so far in texts of a language."""
+    """Cache of the kind and text of every piece, for texts in one language."""
     return {}
 
 
@@ -145,8 +145,7 @@ _MOST_PIECES = 20_000
 def plain_words(text: str, base: int, lang: Language) -> list[Token] | None:
     """The tokens of a text without directives and macros, classified.
 
-    None if there is something in it about which there is something to say, or a name that only
-    macros have.
+    None if it contains something that needs a message, or a name that only macros have.
     """
     table = _pieces(lang.key)
     known = table.get
@@ -171,7 +170,7 @@ def plain_words(text: str, base: int, lang: Language) -> list[Token] | None:
 
 
 def _plain_word(piece: str, lang: Language) -> tuple[str, str] | None:
-    kind, text = met(piece)
+    kind, text = lex_piece(piece)
     if kind == "id":
         kind = _table(lang.key).get(text, "id")
         macro = text.startswith(("GL_", "__"))
@@ -183,7 +182,7 @@ def _plain_word(piece: str, lang: Language) -> tuple[str, str] | None:
 
 
 def _unsigned_ints(tokens: list[Token]) -> Iterator[Token]:
-    """The tokens with `unsigned int`, as EXT_gpu_shader4 spells it, as `uint`."""
+    """Replace `unsigned int`, as in EXT_gpu_shader4, by `uint`."""
     before: Token | None = None
     for token in tokens:
         if before is not None and before[1] == "unsigned" and token[1] == "int":
@@ -198,7 +197,7 @@ def _unsigned_ints(tokens: list[Token]) -> Iterator[Token]:
 
 
 def classify(tokens: list[Token], lang: Language, log: Log) -> list[Token]:
-    """Give every word its kind under `lang`; reserved words are errors and become identifiers."""
+    """Give every word its kind in `lang`; reserved words are errors and become identifiers."""
     table = _table(lang.key)
     known_as = table.get
     out = [t if (k := known_as(t[1])) is None else (k, t[1], t[2]) for t in tokens]

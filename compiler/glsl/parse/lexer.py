@@ -1,8 +1,8 @@
-"""Characters to preprocessing tokens: one regular expression over the whole text.
+"""The lexer: one regular expression splits the text into preprocessing tokens.
 
-A token is a plain tuple `(kind, text, location)`; for operators the kind is the operator itself,
-so the parser compares `kind == "("`. Identifiers are `"id"`, numbers `"num"`, line ends `"nl"`.
-Words become keywords, and numbers typed values, after preprocessing (`classify`).
+A token is a plain tuple `(kind, text, location)`; for operators the kind is the operator itself, so
+the parser compares `kind == "("`. Identifiers are `"id"`, numbers `"num"`, line ends `"nl"`. Words
+become keywords, and numbers typed values, after preprocessing (`classify`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from functools import lru_cache
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 
-__all__ = ["PIECE", "Token", "met", "number_value", "tokenize"]
+__all__ = ["PIECE", "Token", "lex_piece", "number_value", "tokenize"]
 
 Token = tuple[str, str, int]
 
-# Every character belongs to a piece, so a piece begins where the one in front of it ended. Blanks
-# belong to what they follow: half of all pieces would be nothing else.
+# Every character is part of a piece, so a piece begins where the previous one ends. Blanks belong
+# to the preceding piece, since otherwise half of all pieces would be blanks.
 PIECE = re.compile(
     r"""(?:
       [A-Za-z_]\w*
@@ -34,22 +34,22 @@ PIECE = re.compile(
 )
 _BLANKS = " \t\v\f"
 _OPERATORS = frozenset("(){}[].,;:?+-*/%<>=!&|^~#")
-"""what operators begin with, and some are"""
+"""first characters of operators"""
 _MOST_KNOWN = 20_000
 _LONGEST_KNOWN = 200
 _known: dict[str, tuple[str, str]] = {}
-"""kind and text, without the blanks, of every piece met so far; a comment has no kind"""
+"""Cache of kind and text, without blanks, of every piece; a comment has no kind."""
 
 
 def tokenize(text: str, base: int, log: Log) -> list[Token]:
-    """All tokens of a text whose first character has location `base`; comments are gone."""
+    """All tokens of a text whose first character has location `base`, without comments."""
     out: list[Token] = []
     append, known = out.append, _known.get
     at = base
     for piece in PIECE.findall(text):
-        kind, word = known(piece) or met(piece)
+        kind, word = known(piece) or lex_piece(piece)
         if kind:
-            # A character GLSL does not know is only an error if it survives preprocessing.
+            # A character that GLSL does not have is an error only if it survives preprocessing.
             append((kind, word, at))
         elif word:
             log.error("comment is not closed", at, hint="expected '*/'")
@@ -58,8 +58,8 @@ def tokenize(text: str, base: int, log: Log) -> list[Token]:
     return out
 
 
-def met(piece: str) -> tuple[str, str]:
-    """Kind and text of a piece that is met for the first time; a comment left open has a text."""
+def lex_piece(piece: str) -> tuple[str, str]:
+    """The kind and text of a piece; a comment has a text only if it is not closed."""
     text = piece.rstrip(_BLANKS)
     first = piece[0]
     if first == "_" or (first.isalpha() and first.isascii()):
@@ -67,7 +67,7 @@ def met(piece: str) -> tuple[str, str]:
     elif first in "0123456789" or (first == "." and len(text) > 1):
         kind = "num"
     elif text[:2] in ("//", "/*"):
-        return "", text if text == "/*" else ""  # one comment is like no other
+        return "", text if text == "/*" else ""  # comments differ: no caching
     elif first in _OPERATORS:
         kind = text
     elif first in "\r\n":
@@ -90,9 +90,9 @@ _INT = re.compile(r"(0[xX][0-9a-fA-F]+|\d+?)([uU]?[lL]?)$")
 
 @lru_cache(maxsize=4096)
 def number_value(text: str) -> tuple[str, int | float] | str:
-    """`("float", 1.0)` for the text of a number, or a message saying what is wrong with it.
+    """`("float", 1.0)` for the text of a number, or an error message.
 
-    The value is what its type can hold: a wrapped integer, the nearest float.
+    The value is one of its type: a wrapped integer, the nearest float.
     """
     if m := _INT.match(text):
         digits, suffix = m[1], m[2].lower()
@@ -111,7 +111,7 @@ def number_value(text: str) -> tuple[str, int | float] | str:
         if value >= 1 << bits:
             return f"integer '{text}' does not fit {bits} bits"
         if kind.startswith("int") and value >= 1 << (bits - 1):
-            value -= 1 << bits  # the bit pattern is kept, as 0xffffffff is -1
+            value -= 1 << bits  # the bit pattern is kept: 0xffffffff is -1
         return kind, value
     if m := _FLOAT.match(text):
         suffix = m[2]

@@ -1,7 +1,7 @@
 """Macro definitions and their expansion.
 
-Expansion walks a stack of frames: the source at the bottom, the replacement list of each macro
-being expanded above it. A macro is disabled while its frame is on the stack, and a name met while
+Expansion uses a stack of frames: the source at the bottom, the replacement list of each macro being
+expanded above it. A macro is disabled while its frame is on the stack, and its name found while
 disabled is *painted*: it never expands again. That is C's rule, without recursion on the input.
 """
 
@@ -19,7 +19,7 @@ EXPANSION_BASE = 100_000
 EXPANSION_PER_CHARACTER = 2
 MAX_ARGUMENT_DEPTH = 100
 MAX_PASTED = 1024
-"""characters of a token that `##` makes"""
+"""the longest token that `##` may make, in characters"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Macro:
     builtin: bool = False
 
     def same_as(self, other: Macro) -> bool:
-        """Equal up to where the tokens stand (GLSL allows such a redefinition)."""
+        """Whether macros are equal except for locations (GLSL allows such a redefinition)."""
 
         def shape(macro: Macro) -> list[tuple[str, bool]]:
             body = macro.body
@@ -62,7 +62,9 @@ class Expander:
         self.macros: dict[str, Macro] = {}
         self.produced = 0
         self.limit = EXPANSION_BASE
-        """tokens expansion may produce; grows with the source, so that work stays linear in it"""
+        """the number of tokens that expansion may produce; grows with the source, so that work is
+        linear in it
+        """
         self.source_string = 0
         self._depth = 0
 
@@ -81,7 +83,9 @@ class Expander:
         return out
 
     def expand(self, tokens: list[Token], start: int, out: list[Token]) -> int:
-        """Expand the macro name at `tokens[start]` into `out`; answers where reading goes on."""
+        """Expand the macro name at `tokens[start]` into `out`; returns the index of the
+        next token.
+        """
         where = tokens[start][2]
         frames = [_Frame(tokens, start, None)]
         disabled: set[str] = set()

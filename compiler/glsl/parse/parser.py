@@ -1,8 +1,8 @@
-"""The statement and declaration half of the parser, and `parse` itself.
+"""The parser of statements and declarations, and `parse` itself.
 
-Hand-written recursive descent. A refused construct is skipped to the next `;` or `}` and parsing
-goes on, so one compile reports several errors. GLSL needs to know type names to parse; the scopes
-in `ExpressionParser` track exactly that and nothing else.
+It is hand-written recursive descent. An invalid construct is skipped to the next `;` or `}` and
+parsing continues, so one compile reports several errors. Parsing GLSL requires knowing type names;
+the scopes in `ExpressionParser` track those and nothing else.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["parse"]
 
 _ENDS = frozenset(("}", "eof"))
 _UNQUALIFIED = s.Qualifiers(0, 0)
-"""what every declaration without qualifiers has: nobody adds any, or asks where they stand"""
+"""shared by all declarations without qualifiers, whose location is never read"""
 _STORAGE = frozenset(("in", "out", "uniform", "buffer", "varying", "attribute"))
 
 
@@ -170,7 +170,7 @@ class _Parser(ExpressionParser):
         return members
 
     def declaration(self, top: bool) -> s.Stmt:
-        """Anything that declares: variables, functions, blocks, precision, redeclarations."""
+        """A declaration: variables, functions, blocks, precision, redeclarations."""
         tokens, pos = self.tokens, self.pos
         kind, word, loc = tokens[pos]
         if (
@@ -180,13 +180,13 @@ class _Parser(ExpressionParser):
             and tokens[pos + 3][0] == ";"
             and word != "layout"
         ):
-            return self.qualified_variable()  # as most are
+            return self.qualified_variable()  # the usual case
         if kind == "precision":
             return self.precision()
         quals = self.qualifiers()
         kind = self.tokens[self.pos][0]
         qualified = quals.words or quals.layout
-        if kind == "type":  # as most declarations go on
+        if kind == "type":  # the usual case
             ref = self.type_ref()
             pos = self.pos
             if self.tokens[pos][0] == "id" and self.tokens[pos + 1][0] != "(":
@@ -225,13 +225,13 @@ class _Parser(ExpressionParser):
         return s.Declaration(loc, end + 1, quals, ref, [declarator])
 
     def typed(self, loc: int, quals: s.Qualifiers, ref: s.TypeRef, top: bool) -> s.Stmt:
-        """What may follow the type of a declaration."""
+        """Parse what follows the type of a declaration."""
         if self.kind == ";":
             self.pos += 1
             return s.Declaration(loc, self.last_end, quals, ref, [])
         if self.kind == "id" and self.peek() == "(":
             if not top:
-                # GLSL 1.10 and ES 1.00 allow prototypes inside functions; nothing later does.
+                # GLSL 1.10 and ES 1.00 allow prototypes inside functions; later versions do not.
                 if not self.lang.has("110-110 es100-es100"):
                     raise self.log.abort("functions cannot be declared here", self.loc)
             return self.function(loc, quals, ref)
@@ -367,10 +367,10 @@ class _Parser(ExpressionParser):
         return body
 
     def scoped_statement(self) -> s.Stmt:
-        """The body of an if or loop: a scope of its own even without braces."""
+        """The body of an if or loop, which is a scope even without braces."""
         self.scopes.append({})
         if self.kind == "{":
-            body: s.Stmt = self.compound(scope=False)  # counts as a level itself
+            body: s.Stmt = self.compound(scope=False)  # it counts as a level itself
         else:
             self.enter()
             body = self.statement()
@@ -379,7 +379,7 @@ class _Parser(ExpressionParser):
         return body
 
     def is_declaration(self) -> bool:
-        """Does a declaration start here, rather than an expression?"""
+        """Whether a declaration starts here, rather than an expression."""
         kind, text, _ = self.tokens[self.pos]
         after = self.tokens[self.pos + 1][0] if kind != "eof" else kind
         if kind == "type" and after != "[":
@@ -396,7 +396,7 @@ class _Parser(ExpressionParser):
         ahead, depth = 1, 0
         if self.peek() == ";":
             return True
-        while self.peek(ahead) == "[":  # a type with dimensions: what follows the brackets?
+        while self.peek(ahead) == "[":  # a type with dimensions: find what follows the brackets
             while True:
                 inner = self.peek(ahead)
                 depth += (inner == "[") - (inner == "]")
@@ -543,9 +543,9 @@ _STATEMENTS: dict[str, Callable[[_Parser], s.Stmt]] = {
     "else": _Parser.stray_else,
     **dict.fromkeys(("break", "continue", "discard", "demote"), _Parser.jump),
 }
-"""What begins with a word (or a mark) of its own; all else is a declaration or an expression."""
+"""Statements by their first token; all others are declarations or expressions."""
 
 
 def parse(tokens: list[Token], lang: Language, log: Log, classified: bool = False) -> s.Unit:
-    """Build the syntax tree; what could not be parsed is missing from it and explained in `log`."""
+    """Build the syntax tree; constructs with errors are missing from it and reported in `log`."""
     return _Parser(tokens if classified else classify(tokens, lang, log), lang, log).unit()

@@ -1,7 +1,9 @@
 """Evaluation of `#if` expressions: integers, C operators, `defined` already resolved.
 
-Precedence climbing over a token list. Both sides of `&&` and `||` are read but an error such as a
-division by zero only counts on a side that matters, as in C.
+It is precedence climbing over a token list. Both sides of `&&` and `
+
+` are parsed, but an error such as a division by zero counts only on a side that is evaluated, as in
+C.
 """
 
 from __future__ import annotations
@@ -156,7 +158,7 @@ class _Evaluator:
 
 
 def evaluate(tokens: list[Token], loc: int, log: Log, strict: bool) -> int:
-    """Value of a macro-expanded `#if` expression; `strict` refuses undefined names (ES)."""
+    """Evaluate a macro-expanded `#if` expression; `strict` rejects undefined names (ES)."""
     ev = _Evaluator(tokens, loc, log, strict)
     value = ev.binary(1, True)
     if ev.pos < len(tokens):

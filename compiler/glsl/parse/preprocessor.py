@@ -1,14 +1,13 @@
-"""The preprocessor: directives, conditionals and macros; text in, tokens out.
+"""The preprocessor: directives, conditions and macros; text in, tokens out.
 
-It also settles the language: `#version` and `#extension` are directives, so the `Language` the
-later stages ask is complete when the preprocessor is done. Comments are removed by the lexer.
+It also determines the language: `#version` and `#extension` are directives, so the `Language` is
+complete when the preprocessor is done. Comments are removed by the lexer.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gallette.compiler.effort import INCLUDE_COST, MOST_CHARACTERS, MOST_TOKENS
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse.conditions import Conditions
@@ -17,6 +16,7 @@ from gallette.compiler.glsl.parse.keywords import plain_words
 from gallette.compiler.glsl.parse.lexer import Token, tokenize
 from gallette.compiler.glsl.parse.macros import EXPANSION_PER_CHARACTER, Macro
 from gallette.compiler.glsl.parse.settings import Dialect, Settings
+from gallette.compiler.work_limits import INCLUDE_COST, MOST_CHARACTERS, MOST_TOKENS
 
 __all__ = ["Preprocessed", "preprocess"]
 
@@ -41,17 +41,19 @@ _DIRECTIVES = [
 
 @dataclass(slots=True)
 class Preprocessed:
-    """Tokens and what the directives said."""
+    """The tokens, and the results of directives."""
 
     tokens: list[Token]
     language: Language
     pragmas: list[tuple[list[str], int]]
     classified: bool
-    """have the tokens the kinds of the language already?"""
+    """whether the tokens already have their kinds of the language"""
 
 
 def last_directive(text: str) -> int:
-    """Where the line behind the last that may be a directive begins; the end if hard to say."""
+    """The start of the line after the last possible directive; the end of the text if that is
+    unclear.
+    """
     if "/*" in text or "\r" in text:
         return len(text)
     at = text.rfind("#")
@@ -63,8 +65,9 @@ def last_directive(text: str) -> int:
 _LONGEST_HEAD = 2000
 _MOST_HEADS = 256
 _heads: dict[tuple[str, Dialect], tuple[dict[str, Macro], Language]] = {}
-"""directives at the top of a shader, and the dialect on offer -> the macros of the language, the
-language: most shaders begin like another one"""
+"""(directives at the top of a shader, dialect) -> the language and its macros, since many shaders
+begin alike
+"""
 
 
 class _Preprocessor(Directives):
@@ -73,9 +76,9 @@ class _Preprocessor(Directives):
         self.stage = stage
         self.conditions = Conditions(self.expander, log)
         self.characters = 0
-        """of all texts so far; short ones count for more than they have"""
+        """number of characters in all texts so far; short texts count for more than they have"""
         self.known = 0
-        """how many of the tokens have the kinds that they have in the language"""
+        """number of tokens that already have their kinds of the language"""
 
     def run(self, name: str, text: str) -> None:
         base, spliced = self.sources.add(name, text)
@@ -87,7 +90,7 @@ class _Preprocessor(Directives):
         if base or not self.recall(head):
             if not base:
                 self.lang = self.settings.language(self.stage)
-            if not self.builtins and not head.startswith("#version"):  # which says what there is
+            if not self.builtins and not head.startswith("#version"):  # it selects the macros
                 self.define_builtins()
             if head:
                 self.lines(tokenize(head, base, self.log))
@@ -107,13 +110,13 @@ class _Preprocessor(Directives):
 
     @property
     def has_own_macros(self) -> bool:
-        """Has the shader defined any? (Those of the language cannot be taken back.)"""
+        """Whether the shader has defined macros. (Those of the language cannot be undefined.)"""
         return len(self.macros) != len(self.builtins)
 
     def recall(self, head: str) -> bool:
-        """Take over what these directives meant when another shader began with them.
+        """Take over the language that these directives selected in an earlier shader.
 
-        The macros of the language are left out: few shaders name any behind their directives.
+        Its macros are not defined, since few shaders use any after their directives.
         """
         known = _heads.get((head, self.settings.dialect))
         if known is None:
@@ -124,10 +127,10 @@ class _Preprocessor(Directives):
         return True
 
     def remember(self, head: str) -> None:
-        """The directives are done; if they settled the language and nothing else, keep that."""
+        """Cache the language after the directives, if they determine nothing else."""
         if (
             len(head) > _LONGEST_HEAD
-            or "include" in head  # which asks the outside world
+            or "include" in head  # its result depends on the application
             or self.out
             or self.conditions.stack
             or self.has_own_macros
@@ -141,7 +144,7 @@ class _Preprocessor(Directives):
         _heads[head, self.settings.dialect] = self.builtins, self.lang.copy()
 
     def lines(self, tokens: list[Token]) -> None:
-        """Directives, and what is between them."""
+        """Process directives, and the lines between them."""
         i, n = 0, len(tokens)
         line_start = True
         looked = 0
@@ -187,9 +190,9 @@ class _Preprocessor(Directives):
                 i += 1
 
     def plain_lines(self, tokens: list[Token], start: int) -> tuple[int, bool]:
-        """Take the lines up to the next directive at once if no macro is named in them.
+        """Take the lines up to the next directive at once if they contain no macro name.
 
-        Answers where they end, and whether they were taken.
+        Returns where they end, and whether they were taken.
         """
         part = tokens[start:] if start else tokens
         kinds = [t[0] for t in part]
@@ -240,7 +243,9 @@ class _Preprocessor(Directives):
             self.version_possible = False
 
     def add_characters(self, count: int, at: int) -> None:
-        """Another text is about to be read; texts that include each other twice would never end."""
+        """Count the characters of another text, because texts that include each other would never
+        end.
+        """
         self.characters += count
         if self.characters > MOST_CHARACTERS:
             raise self.log.give_up(
@@ -257,7 +262,7 @@ class _Preprocessor(Directives):
             raise self.log.abort('expected #include "path" or #include <path>', at, at + 7)
         if len(self.include_stack) >= MAX_INCLUDE_DEPTH:
             raise self.log.abort(f"#include of '{path}' is nested too deeply", at, at + 7)
-        # Only "path" is looked for beside the text that includes it.
+        # Only "path" is searched relative to the including text.
         current = self.include_stack[-1] if self.include_stack and text[0] == '"' else ""
         lookup = self.settings.include
         found = lookup(path, current) if lookup else None
@@ -270,7 +275,7 @@ class _Preprocessor(Directives):
 
 
 def preprocess(text: str, name: str, settings: Settings, log: Log, stage: str = "") -> Preprocessed:
-    """Run the preprocessor over one shader; errors are in `log`."""
+    """Preprocess one shader; errors are in `log`."""
     pp = _Preprocessor(settings, log, stage)
     pp.add_characters(len(text), 0)
     try:

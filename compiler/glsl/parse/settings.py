@@ -1,4 +1,4 @@
-"""What decides about a compile from outside: the context's dialect, and what it offers."""
+"""The settings of a compile: the context's dialect, and the extensions it supports."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ Dialect = tuple[str, int, int, frozenset[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the outside world decides about a compile."""
+    """What the context determines about a compile."""
 
     api: str = "core"
     """core, compat or es"""
     version_limit: int = 460
     es_version_limit: int = 320
     extensions: frozenset[str] | None = None
-    """names of supported extensions, given with or without `GL_` and kept without; None is every
-    one the compiler knows"""
+    """names of supported extensions, with or without `GL_` (kept without); None for all that the
+    compiler knows
+    """
     include: Callable[[str, str], str | None] | None = None
-    """answers the text of `#include <path>`: (path, the including string's name)"""
+    """returns the text of `#include <path>`: (path, the including string's name)"""
 
     def __post_init__(self) -> None:
         if self.extensions is not None:
@@ -40,15 +41,15 @@ class Settings:
 
     @property
     def dialect(self) -> Dialect:
-        """All of it that is data."""
+        """The settings that are data."""
         return self.api, self.version_limit, self.es_version_limit, self.extensions
 
     def language(self, stage: str = "") -> Language:
-        """What a shader is written in that does not say it."""
+        """The language of a shader without #version."""
         es = self.api == "es"
         language = Language(100 if es else 110, es, not es, stage=stage)
         if not es and (self.extensions is None or "ARB_texture_rectangle" in self.extensions):
-            language.enable("ARB_texture_rectangle")  # the one extension that is on from the start
+            language.enable("ARB_texture_rectangle")  # the only extension that is enabled initially
         return language
 
 
@@ -63,7 +64,7 @@ def is_supported(name: str, es: bool, offered: frozenset[str] | None) -> bool:
 def builtin_macros(
     version: int, es: bool, compat: bool, offered: frozenset[str] | None
 ) -> dict[str, Macro]:
-    """What is defined from the start: versions, profiles and every extension on offer."""
+    """The predefined macros: versions, profiles and supported extensions."""
     values = {"__LINE__": 0, "__FILE__": 0, "__VERSION__": version}
     if es:
         values["GL_ES"] = 1

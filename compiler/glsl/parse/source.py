@@ -1,8 +1,9 @@
-"""Where every token comes from: one integer per place, turned into file:line:column on demand.
+"""Source locations: one integer per place, converted to file:line:column on demand.
 
-A shader may be several strings, includes, spliced lines and `#line` directives. Carrying all that
-on each token would be slow, so a token carries one integer *location*: an offset into an address
-space in which every source text has its own range. `SourceMap` translates when an error is printed.
+A shader may have several strings, includes, spliced lines and `#line` directives. Storing all that
+with each token would be slow, so a token has one integer *location*: an offset into an address
+space in which every source text has its own range. `SourceMap` converts it when an error is
+printed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _NEWLINE = re.compile(r"\r\n|\n|\r")
 
 
 def _first(entry: tuple[Any, ...]) -> int:
-    """The offset from which an entry holds: what it is looked up by."""
+    """The offset from which an entry applies, as the key of a binary search."""
     found: int = entry[0]
     return found
 
@@ -37,9 +38,9 @@ class _File:
     lines: list[int] = field(default_factory=list)
     """start offsets of the original's lines, filled when first needed"""
     overrides: list[tuple[int, int, str | None]] = field(default_factory=list)
-    """(offset in `text` from which a #line holds, what to add to the line, other file name)"""
+    """(offset in `text` from which a #line applies, number to add to lines, other file name)"""
     latest: tuple[int, str] = (-1, "")
-    """the line whose text was asked for last"""
+    """the most recently requested line"""
 
     def original_offset(self, offset: int) -> int:
         found = bisect_right(self.splices, offset, key=_first)
@@ -52,7 +53,7 @@ class _File:
         return bisect_right(self.lines, offset) - 1
 
     def line_text(self, index: int) -> str:
-        """One line of the original; messages about a line share one string."""
+        """One line of the original; messages about one line share the string."""
         if self.latest[0] != index:
             start = self.lines[index]
             end = self.lines[index + 1] if index + 1 < len(self.lines) else len(self.original)
@@ -61,7 +62,7 @@ class _File:
 
 
 class SourceMap:
-    """The address space of all texts of one compile."""
+    """The address space of all texts in one compile."""
 
     __slots__ = ("_bases", "_files", "_last", "names")
 
@@ -69,12 +70,12 @@ class SourceMap:
         self._files: list[_File] = []
         self._bases: list[int] = []
         self._last: tuple[int, int, _File | None] = (0, 0, None)
-        """the last place that was asked for, its line, and its text if lines are easily counted"""
+        """the most recent location, its line, and its text if its lines are easily counted"""
         self.names = names
-        """what `#line N M` calls source string M"""
+        """names of source strings by their number in `#line N M`"""
 
     def add(self, name: str, original: str) -> tuple[int, str]:
-        """Give a text its range; answers its base and the text with spliced lines joined."""
+        """Assign a range to a text; returns its base and the text with spliced lines joined."""
         text, splices = original, []
         if "\\" in original:
             pieces, last, removed = [], 0, 0
@@ -91,14 +92,14 @@ class SourceMap:
 
     @property
     def has_overrides(self) -> bool:
-        """Has a `#line` been met?"""
+        """Whether there is a `#line`."""
         return any(file.overrides for file in self._files)
 
     def _file(self, loc: int) -> _File:
         return self._files[max(0, bisect_right(self._bases, loc) - 1)]
 
     def override_line(self, loc: int, line: int, source: int | None) -> None:
-        """After `#line` at `loc`: the next physical line is called `line` (of string `source`)."""
+        """Apply `#line` at `loc`: the next physical line has number `line` (in string `source`)."""
         file = self._file(loc)
         offset = loc - file.base
         following = file.line_of(file.original_offset(offset)) + 2
@@ -115,10 +116,10 @@ class SourceMap:
         return self.span(loc, loc).line
 
     def text_line(self, loc: int) -> int:
-        """The line of the text itself, from 1, whatever `#line` says; 0 if there is none."""
+        """The line of the text itself, from 1, without `#line`; 0 if there is none."""
         last, line, file = self._last
         if file is not None and last <= loc <= file.base + len(file.text):
-            # Statements ask one after another: count the lines from there.
+            # Statements ask in order: count the lines from the previous location.
             line += file.text.count("\n", last - file.base, loc - file.base)
             self._last = loc, line, file
             return line
@@ -133,7 +134,7 @@ class SourceMap:
         return line
 
     def span(self, loc: int, end: int) -> Span:
-        """The printable place of `loc`, reaching to `end` when that is on the same line."""
+        """The printable place of `loc`, up to `end` if that is on the same line."""
         if not self._files:
             return Span(1, 1)
         file = self._file(loc)

@@ -1,4 +1,4 @@
-"""The syntax tree the parser builds: plain nodes with source locations, no meaning yet.
+"""The syntax tree that the parser builds: plain nodes with source locations.
 
 `loc` and `end` are `SourceMap` locations of the first character and of the one past the last.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """Anything that stands in the source."""
+    """Base of all nodes."""
 
     loc: int
     end: int

@@ -1,1 +1,1 @@
-"""The algebraic engine: rewrite rules as tuples in a table, compiled into per-opcode matchers."""
+"""Algebraic rewriting: rules as tuples in a table, compiled to matchers per opcode."""

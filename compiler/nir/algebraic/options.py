@@ -1,10 +1,10 @@
-"""What a driver may say about algebraic rewriting.
+"""A driver's options of algebraic rewriting.
 
-Each `lower_*` asks for an operation to be expressed by simpler ones, each `fuse_*` for simpler ones
-to be joined; a rule names the option it belongs to. `inexact_used_once` is about a problem, not a
-preference: a rule that changes rounding *and* fires only if some value is used once lets
-unrelated code change a result in its last bit. Two passes of a multi-pass renderer that use the
-same position computation beside different other outputs may then disagree about depth.
+Each `lower_*` option has an operation expressed by simpler ones, each `fuse_*` option combines
+simpler ones; a rule names the option it belongs to. `inexact_used_once` concerns a problem, not a
+preference: with a rule that changes rounding *and* applies only if a value is used once, unrelated
+code can change a result in its last bit. Two passes of a multi-pass renderer with the same position
+computation but different other outputs may then disagree about depth.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RuleText: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class RuleGroup:
-    """Rules of the tables that are there for one reason, which is said in a line."""
+    """Rules with a common reason, in one line."""
 
     name: str
     reason: str
@@ -32,20 +32,20 @@ UsedOnce: TypeAlias = Literal["always", "never", "not_position"]
 
 @dataclass(frozen=True)
 class AlgebraicOptions:
-    """Switches of the algebraic passes, hashable so that rule sets can be kept per choice."""
+    """Options of the algebraic passes, hashable so that rule sets can be cached."""
 
     inexact_used_once: UsedOnce = "always"
-    """May rules that count uses fire: always, never, or not in what feeds gl_Position.
+    """When rules that count uses may apply: always, never, or not to what gl_Position depends on.
 
-    The name is about the inexact ones, which are what moves a vertex. Exact ones are bound by it
-    too: random shaders show that what an exact rule leaves behind can let an inexact one match.
+    The name refers to inexact rules, which are those that move a vertex. Exact ones are restricted,
+    too, because the result of an exact rule can let an inexact one match, as random shaders show.
     """
     fuse_ffma: bool = False
     """The target has `ffma`: fuse products into sums (late)."""
     fuse_ffma_shared: bool = False
-    """Fuse a product even if it is needed elsewhere too: slower, but blind to use counts."""
+    """Fuse a product even if it has other uses: slower, but independent of use counts."""
     share_reciprocals: bool = False
-    """Divide by a value that is used several times through its reciprocal."""
+    """Divide by a value with several uses by multiplying with its reciprocal."""
     fuse_flrp: bool = False
     """Turn `a * (1 - c) + b * c` into `flrp`."""
     fuse_fsub: bool = True
@@ -91,10 +91,12 @@ class AlgebraicOptions:
 
     @cached_property
     def _hash(self) -> int:
-        """Rule sets are looked up for every shader, and there are some forty switches."""
+        """A cached hash, because rule sets are looked up for every shader and there are some forty
+        options.
+        """
         return hash(tuple([getattr(self, field.name) for field in fields(self)]))
 
     @staticmethod
     def names() -> frozenset[str]:
-        """Every switch a rule may name."""
+        """Every option that a rule may name."""
         return frozenset(f.name for f in fields(AlgebraicOptions)) - {"inexact_used_once"}

@@ -3,17 +3,17 @@
 A rule is `(search, replace, *conditions)`:
 
 * an operation is a tuple `("op", source, ...)`. `"~op"` marks it inexact: the rule then never
-  touches an instruction marked exact. `"op@32"` demands a bit size. `"op(is_used_once)"` puts a
+  applies to an instruction marked exact. `"op@32"` requires a bit size. `"op(is_used_once)"` adds a
   predicate on the inner result; several are separated by commas.
 * a variable is a string: `"a"` matches anything, `"#a"` a constant, `"a@32"` a bit size,
-  `"a(is_not_const)"` what satisfies a predicate. The second time a name occurs in the search it
-  must be the same value with the same swizzle. In the replacement `"a.x"` picks a component.
+  `"a(is_not_const)"` values that satisfy a predicate. The second occurrence of a name in the search
+  must be the same value with the same swizzle. In the replacement `"a.x"` selects a component.
 * a number or a boolean is a constant; `0.0` and `-0.0` are different, as bits are compared. In the
   search each component must match.
-* a condition is `"options.name"` or `"!options.name"`, a switch of `AlgebraicOptions`.
+* a condition is `"options.name"` or `"!options.name"`, a field of `AlgebraicOptions`.
 
-Bit sizes of the replacement follow from the opcodes' types; see `_SizeClasses`. Where it needs
-two sizes to be equal that the search leaves free, the rule gets a guard.
+Bit sizes of the replacement follow from the opcodes' types; see `_SizeClasses`. Where it needs two
+sizes to be equal that the search leaves open, the rule gets a guard.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _VAR = re.compile(r"(#?)([a-z]\w*?)(?:@(\d+))?(?:\(([\w,]+)\))?(?:\.([xyzw]+))?$
 
 
 class RuleError(Exception):
-    """A rule in the table is malformed: a bug in the table, shown with the rule."""
+    """A malformed rule: a bug in the table, reported with the rule."""
 
 
 @dataclass(slots=True, eq=False)
@@ -66,7 +66,7 @@ class Var:
 
 @dataclass(slots=True, eq=False)
 class Const:
-    """A literal; `base` is the base type of the place it stands in."""
+    """A literal; `base` is the base type of its operand."""
 
     value: Number
     base: str
@@ -92,10 +92,10 @@ Pattern: TypeAlias = "Var | Const | Expr"
 
 
 class Rule:
-    """A rule of the table; `text` is the tuple it came from.
+    """A rule of the table; `text` is its tuple.
 
-    The attributes below are made when one of them is first asked for: shaders meet a small part of
-    the table, and what else somebody asks is answered from the text.
+    The attributes below are computed when one of them is first read: shaders need a small part of
+    the table, and other questions are answered from the tuple.
     """
 
     search: Expr
@@ -120,7 +120,7 @@ class Rule:
 
     @cached_property
     def name(self) -> str:
-        """Its group and what it looks for, numbered if the group has several that look alike."""
+        """Its group and search opcodes, with a number if the group has several alike."""
         what = _spelled_out(self.text[0])
         if self.group is None:
             return what
@@ -130,7 +130,7 @@ class Rule:
 
     @property
     def reason(self) -> str:
-        """Why it is there, in a line."""
+        """The reason for the rule, in one line."""
         return self.group.reason if self.group is not None else "A rule that stands alone."
 
     @cached_property
@@ -140,12 +140,12 @@ class Rule:
 
     @cached_property
     def depends_on_use_counts(self) -> bool:
-        """Does it ask how often something is used?"""
+        """Whether the rule counts uses."""
         return bool(self.counted)
 
     @cached_property
     def counted(self) -> frozenset[str]:
-        """The operations and variables, as they are written, whose uses it counts."""
+        """The operations and variables, as spelled, whose uses it counts."""
         return frozenset(
             word
             for word in _words(self.text[0])
@@ -164,7 +164,7 @@ def _spelled_out(item: Any) -> str:
 
 
 def _words(item: Any) -> Iterator[str]:
-    """The operations and variables of a tree, as they are written."""
+    """The operations and variables of a tree, as spelled."""
     if isinstance(item, str):
         yield item
     elif isinstance(item, tuple):
@@ -178,7 +178,7 @@ def _predicates_of(word: str) -> frozenset[str]:
 
 
 def operations(item: Any) -> Iterator[str]:
-    """The opcodes of a tree as it is written, from the outside in."""
+    """The opcodes of a tree's tuple, from the outside in."""
     if isinstance(item, tuple):
         groups = _parsed(_OP, item[0])
         if groups is not None:
@@ -188,12 +188,12 @@ def operations(item: Any) -> Iterator[str]:
 
 
 def depth(item: Any) -> int:
-    """Levels of operations in a tree as it is written."""
+    """The number of levels of operations in a tree's tuple."""
     return 1 + max(map(depth, item[1:]), default=0) if isinstance(item, tuple) else 0
 
 
 def rule_text(text: tuple[Any, ...]) -> str:
-    """The tuple as one would write it in the table, strings in double quotes."""
+    """The tuple as spelled in the table, with strings in double quotes."""
     parts: list[str] = []
     for item in text:
         if isinstance(item, tuple):
@@ -214,12 +214,12 @@ def _parsed(pattern: re.Pattern[str], text: str) -> tuple[str, ...] | None:
 
 def literal(value: Number, base: str) -> Const:
     """A constant where the opcode's type is `base`."""
-    # Operations on bits (`bcsel`, `iand`) are typed uint but take floats as well.
+    # Operations on bits (`bcsel`, `iand`) are typed uint, but accept floats.
     return Const(value, "float" if isinstance(value, float) else base)
 
 
 class _Compiler:
-    """Turns the two tuples of one rule into trees."""
+    """Compiles the two tuples of one rule to trees."""
 
     def __init__(self, text: tuple[Any, ...]):
         self.text = text
@@ -286,10 +286,10 @@ class _Compiler:
 
 
 class _SizeClasses:
-    """Which bit sizes of a replacement are the same, by union-find over its nodes.
+    """Finds equal bit sizes in a replacement, by union-find over its nodes.
 
-    A class resolves to a number (the opcode's type is sized), to `("var", index)`, or to
-    `"root"`, the size of the replaced result. Every node's `size` is set to that answer.
+    A class resolves to a number (the opcode's type is sized), to `("var", index)`, or to `"root"`,
+    the size of the replaced result. The result is stored as `size` of every node.
     """
 
     def __init__(self) -> None:
@@ -340,14 +340,14 @@ class _SizeClasses:
 
 
 def compile_rule(text: tuple[Any, ...], number: int = 0) -> Rule:
-    """Check a rule's tuple and turn it into pattern trees, now."""
+    """Check a rule's tuple and compile it to pattern trees now."""
     rule = Rule(text, number)
     _compile(rule)
     return rule
 
 
 def _compile(rule: Rule) -> None:
-    """Fill in the attributes that `Rule` only announces."""
+    """Compute the attributes of a rule."""
     text = rule.text
     compiler = _Compiler(text)
     if len(text) < 2 or not isinstance(text[0], tuple):
@@ -371,7 +371,9 @@ def _compile(rule: Rule) -> None:
 
 
 def _guards(search: _SizeClasses, replace: _SizeClasses) -> tuple[tuple[Any, Any], ...]:
-    """Sizes (of a variable, of the root, or a number) that must be equal for the replacement."""
+    """Pairs of sizes (of a variable, of the root, or a number) that must be equal for the
+    replacement.
+    """
     known: dict[Any, Any] = {}
     for token, place in search.tokens:
         root = search.find(place)
@@ -388,5 +390,5 @@ def _guards(search: _SizeClasses, replace: _SizeClasses) -> tuple[tuple[Any, Any
 
 
 def _is_inexact(node: Pattern) -> bool:
-    """Is any part of a search pattern marked?"""
+    """Whether any part of a search pattern is marked inexact."""
     return isinstance(node, Expr) and (node.inexact or any(map(_is_inexact, node.srcs)))

@@ -1,11 +1,11 @@
-"""Which values contribute to `gl_Position`?
+"""Finds the values on which `gl_Position` depends.
 
-With `inexact_used_once="not_position"` rules that count uses stay away from these values:
-what decides where a vertex lands must not depend on who else looks at a part of the computation.
+With `inexact_used_once="not_position"`, rules that count uses do not apply to these values, because
+the position of a vertex must not depend on other uses of its computation.
 
-The answer is a backward walk over data: from what is stored to the position output through sources,
-from phis to the conditions that choose between their sources, and from loads of temporaries to all
-stores to the same variable. It errs on the large side, which only costs a few rewrites.
+It is a backward walk over data: from stores to the position output through sources, from phis to
+the conditions that select their sources, and from loads of temporaries to all stores to the same
+variable. It is conservative, which costs only a few rewrites.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STORES = ("store_deref", "copy_deref")
 
 
 def position_values(impl: FunctionImpl) -> set[Def]:
-    """Every value of `impl` that the position output is computed from."""
+    """Every value of `impl` on which the position output depends."""
     stores: dict[Variable | None, list[Intrinsic]] = {}
     marked: set[Def] = set()
     work: list[Def] = []
@@ -65,7 +65,7 @@ def _is_position(var: Variable) -> bool:
 
 
 def _deciders(phi: Phi) -> list[Def]:
-    """Conditions that choose which source of a phi arrives."""
+    """Conditions that select the source of a phi."""
     block = phi.block
     assert block is not None
     owner = block.owner
@@ -82,7 +82,7 @@ def _deciders(phi: Phi) -> list[Def]:
 
 
 def _conditions_around(instr: Instr) -> list[Def]:
-    """Conditions of the ifs an instruction stands in."""
+    """Conditions of the ifs around an instruction."""
     found: list[Def] = []
     block = instr.block
     at: object = block

@@ -1,8 +1,8 @@
-"""Named conditions a rule may put on a variable or on an inner instruction.
+"""Named conditions of rules on a variable or an inner instruction.
 
-A predicate sees the value that is matched and the components of it that are read. It must be quick
-and must not depend on anything a pass could change behind the rule's back except use counts.
-Use counts are the dangerous ones: see `USE_COUNT_PREDICATES`.
+A predicate gets the matched value and the components that are read. It must be fast and must depend
+only on facts whose changes the rewriter tracks. Use counts are special, since they depend on other
+code: see `USE_COUNT_PREDICATES`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Swizzle: TypeAlias = tuple[int, ...]
 Predicate: TypeAlias = Callable[[Def, Swizzle], bool]
 PREDICATES: dict[str, Predicate] = {}
 
-# Whether these hold depends on code elsewhere: an inexact rule that asks for one makes the result
-# of an expression depend on who else uses a part of it.
+# Whether these hold depends on other code: an inexact rule with one of them makes the result of an
+# expression depend on other uses of its parts.
 USE_COUNT_PREDICATES = frozenset({"is_used_once", "is_used_more_than_once"})
 
-_DEPTH = 4  # how far the range predicates look through operands
+_DEPTH = 4  # how far the range predicates follow operands
 
 
 def _predicate(function: Predicate) -> Predicate:
@@ -34,7 +34,7 @@ def _predicate(function: Predicate) -> Predicate:
 
 
 def _ints(value: Def, swizzle: Swizzle) -> Iterator[int]:
-    """Signed constant components, or nothing if the value is no constant."""
+    """Signed constant components; nothing if the value is not constant."""
     instr = value.instr
     if isinstance(instr, LoadConst):
         for c in swizzle:
@@ -72,7 +72,7 @@ def is_used_more_than_once(value: Def, swizzle: Swizzle) -> bool:
 
 @_predicate
 def is_not_const(value: Def, swizzle: Swizzle) -> bool:
-    """The value is no constant."""
+    """The value is not a constant."""
     return not isinstance(value.instr, LoadConst)
 
 
@@ -163,7 +163,7 @@ def is_shift_amount(value: Def, swizzle: Swizzle) -> bool:
 
 @_predicate
 def is_zero_to_one(value: Def, swizzle: Swizzle) -> bool:
-    """Known to lie in +0..1 and to be no NaN."""
+    """Certainly within +0..1 and not NaN."""
     instr = value.instr
     if isinstance(instr, LoadConst):
         return _all(0.0 <= v <= 1.0 and math.copysign(1.0, v) > 0 for v in _floats(value, swizzle))
@@ -172,7 +172,7 @@ def is_zero_to_one(value: Def, swizzle: Swizzle) -> bool:
 
 @_predicate
 def is_integral(value: Def, swizzle: Swizzle) -> bool:
-    """A float known to have no fraction (infinities and NaN pass)."""
+    """A float that certainly has no fraction (infinities and NaN pass)."""
     return _is_integral(value, swizzle, _DEPTH)
 
 
@@ -195,7 +195,7 @@ def _is_integral(value: Def, swizzle: Swizzle, depth: int) -> bool:
 
 @_predicate
 def is_not_negative(value: Def, swizzle: Swizzle) -> bool:
-    """A float known to be a NaN, or to have no sign bit and thus be at least +0."""
+    """A float that is certainly NaN, or has no sign bit and is therefore at least +0."""
     instr = value.instr
     if isinstance(instr, LoadConst):
         return _all(math.copysign(1.0, v) > 0 for v in _floats(value, swizzle))
@@ -209,7 +209,7 @@ def is_not_negative(value: Def, swizzle: Swizzle) -> bool:
 
 @_predicate
 def is_a_number(value: Def, swizzle: Swizzle) -> bool:
-    """A float known to be no NaN."""
+    """A float that is certainly not NaN."""
     instr = value.instr
     if isinstance(instr, LoadConst):
         return _all(not math.isnan(v) for v in _floats(value, swizzle))

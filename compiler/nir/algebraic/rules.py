@@ -1,4 +1,4 @@
-"""The table of all rules, and which of them a choice of options switches on."""
+"""The table of all rules, and the rules that given options enable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PHASES = ("main", "late")
 
 
 def rule_groups(phase: str) -> list[RuleGroup]:
-    """The table of a phase as it was written."""
+    """The groups of a phase, as written."""
     from gallette.compiler.nir.algebraic import (
         rules_convert,
         rules_float,
@@ -60,7 +60,8 @@ def _is_on(rule: Rule, options: AlgebraicOptions) -> bool:
         name = condition.removeprefix("!").removeprefix("options.")
         if bool(getattr(options, name)) == negated:
             return False
-    # Exact rules go too: they keep every bit, but what they leave may match an inexact rule.
+    # Exact rules are excluded, too: they keep every bit, but an inexact rule may match their
+    # result.
     return not (options.inexact_used_once == "never" and rule.depends_on_use_counts)
 
 
@@ -69,16 +70,16 @@ def _is_lowering(rule: Rule) -> bool:
 
 
 def switched_on(options: AlgebraicOptions, phase: str) -> list[Rule]:
-    """The rules of a phase that `options` switch on.
+    """The rules of a phase that `options` enable.
 
-    A rule that would bring back an operation the driver has lowered stays off.
+    A rule that would reintroduce an operation which the driver lowers stays disabled.
     """
     rules = [rule for rule in table(phase) if _is_on(rule, options)]
     lowered = {r.root for r in rules if _is_lowering(r)}
     if phase == "late":
         main = switched_on(options, "main")
         lowered |= {r.root for r in main if _is_lowering(r)}
-        # Fusing makes new negations of operands, which may vanish again.
+        # Fusing creates negations of operands, which may cancel again.
         rules += [r for r in main if r.root in ("fneg", "fabs") and not r.inexact]
     if lowered:
         rules = [r for r in rules if _is_lowering(r) or lowered.isdisjoint(operations(r.text[1]))]

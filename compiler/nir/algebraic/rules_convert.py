@@ -1,6 +1,6 @@
 """Rules for conversions, packing and vectors.
 
-Families that differ only in bit size are written as loops, as the opcodes themselves are.
+Families that differ only in bit size are written as loops, like the opcodes themselves.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ a, b, c, d = "a", "b", "c", "d"
 
 
 def _boolean_to_float(n: int) -> list[RuleText]:
-    """A boolean that was turned into 0.0 or 1.0 should go on as a boolean."""
+    """Use the boolean itself where a value is a boolean converted to 0.0 or 1.0."""
     f = f"b2f{n}"
     return [
         (("feq", (f, a), 0.0), ("inot", a)),

@@ -1,7 +1,7 @@
 """Rules for float arithmetic.
 
-Exact rules hold bit for bit (a NaN is a NaN, whatever its payload). What changes a rounding, the
-sign of a zero, or what becomes of infinities and NaN is inexact and carries `~`.
+Exact rules preserve every bit (any NaN equals any other). Rules that change rounding, the sign of a
+zero, or results for infinities and NaN are inexact and marked with `~`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ IDENTITIES: list[RuleText] = [
 REASSOCIATION: list[RuleText] = [
     (("~fadd", "#a", ("fadd(is_used_once)", "b(is_not_const)", "#c")), ("fadd", ("fadd", a, c), b)),
     (("~fmul", "#a", ("fmul(is_used_once)", "b(is_not_const)", "#c")), ("fmul", ("fmul", a, c), b)),
-    # Constant factors move outwards, where they meet and fold.
+    # Constant factors move outwards, where they are combined and folded.
     (
         ("~fmul", ("fmul(is_used_once)", "a(is_not_const)", "#b"), "c(is_not_const)"),
         ("fmul", ("fmul", a, c), b),

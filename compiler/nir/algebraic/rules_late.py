@@ -1,8 +1,8 @@
-"""Late rules: run once the shader has settled, because they undo what is canonical before.
+"""Late rules, applied once at the end because they undo canonical forms.
 
-Fusing a multiply and an add skips the rounding of the product, so it is inexact. `is_used_once`
-keeps the product from being computed twice when somebody else needs it too; with the consequence
-that code which only *observes* the product decides how the sum is rounded.
+Fusing a multiply and an add omits the rounding of the product, so it is inexact. With
+`is_used_once` the product is not computed twice when it has other uses; the consequence is that
+code which only *observes* the product affects the rounding of the sum.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gallette.compiler.nir.algebraic.options import RuleGroup, RuleText
 a, b, c, d = "a", "b", "c", "d"
 
 FUSE: list[RuleText] = [
-    # Whoever fuses whatever the use count is pays with instructions and gains invariance.
+    # Fusing regardless of use counts costs instructions and gains invariance.
     (
         ("~fadd", ("fmul", a, b), c),
         ("ffma", a, b, c),

@@ -1,8 +1,7 @@
-"""Rules a driver asks for: operations it lacks, in terms of simpler ones.
+"""Rules that drivers enable: operations they lack, expressed by simpler ones.
 
-Whether such a rule is exact follows the same law as everywhere. A lowering that rounds elsewhere
-than the operation itself still carries no `~` when the driver cannot do without it; those are
-listed with a reason in the automatic check.
+Exactness is defined as for other rules. A lowering that rounds differently from the operation has
+no `~` if the driver cannot do without it; the automatic check lists those, with a reason.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Questions about whole functions and their answers.
+"""Analyses of functions.
 
-Importing this room makes the analyses known to `FunctionImpl.require`.
+Importing this package registers the analyses for `FunctionImpl.require`.
 """
 
 from gallette.compiler.nir.analysis import cfg, divergence, dominance, liveness

@@ -1,9 +1,9 @@
-"""Alias analysis on derefs: can two chains touch the same memory?
+"""Alias analysis of derefs: whether two chains can access the same memory.
 
-Different variables never overlap (unless they are buffers that may be bound twice), different
-struct members never do, constant indices that differ never do, and equal dynamic indices always do.
-This is what is lost once derefs have become plain offsets. Of chains that start at a pointer the
-same holds among those from the same pointer, seen as the same type.
+Different variables never overlap (unless they are buffers that may be bound twice), nor do
+different struct members or different constant indices, and equal dynamic indices always overlap.
+This information is lost once derefs become offsets. Chains from pointers are compared if they have
+the same pointer, with the same type.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import TypeAlias
 
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.modes import Access, Mode
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 
 Root: TypeAlias = "Variable | Def"
-"""where a chain starts: a variable, or a pointer that came from elsewhere"""
+"""the start of a chain: a variable, or a pointer of unknown origin"""
 _SHARED_MEMORY = Mode.SSBO | Mode.GLOBAL | Mode.SHARED
 
 
@@ -58,7 +58,7 @@ def compare(a: Deref, b: Deref) -> Overlap:
 
 
 def root_of(deref: Deref) -> Root:
-    """The variable or the pointer that the chain starts at."""
+    """The variable or pointer at the start of a chain."""
     first = deref.path()[0]
     return first.var if first.var is not None else first.srcs[0].value
 
@@ -77,7 +77,7 @@ def _steps(left: list[Deref], right: list[Deref]) -> Overlap:
     for chain in (left, right):
         for parent, child in itertools.pairwise(chain):
             if child.form == "ptr_as_array" and parent.form != "cast":
-                return Overlap.PARTIAL  # it goes on from that element to its neighbours
+                return Overlap.PARTIAL  # a cast there may access neighbouring elements
     certain = True
     for x, y in zip(left[1:], right[1:], strict=False):
         if x.form == "struct" and y.form == "struct":
@@ -99,7 +99,7 @@ def _steps(left: list[Deref], right: list[Deref]) -> Overlap:
 
 
 def _compare_index(x: Deref, y: Deref) -> bool | None:
-    """True: the same element, False: different ones, None: unknown."""
+    """True for the same element, False for different ones, None if unknown."""
     i, j = x.srcs[1].value, y.srcs[1].value
     if i is j:
         return True

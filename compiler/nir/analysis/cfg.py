@@ -11,8 +11,8 @@ from gallette.compiler.nir.ir.shader import FunctionImpl
 def compute_cfg(impl: FunctionImpl) -> None:
     """Predecessors, successors and source-order indices of all blocks.
 
-    A block that cannot be reached (behind a loop without break, say) leads nowhere, so phis have
-    no sources from it.
+    An unreachable block (after a loop without break, for example) has no successors, so that phis
+    need no sources from it.
     """
     if len(impl.body) == 1:
         only = impl.first
@@ -23,7 +23,7 @@ def compute_cfg(impl: FunctionImpl) -> None:
         block.index = i
         block.predecessors = []
         block.successors = []
-    # (body, where its last block goes, innermost loop's first block, block behind that loop)
+    # (body, successor of its last block, innermost loop's first block, block after that loop)
     stack: list[tuple[Body, Block | None, Block | None, Block | None]] = [
         (impl.body, None, None, None)
     ]

@@ -1,7 +1,7 @@
-"""Decisions: which uniforms settle which way the code goes.
+"""Finds uniforms that decide control flow.
 
-A shader with `if (lighting)` or `for (i = 0; i < lights; i++)` is several shaders in one. Where the
-values of a few uniforms are known, `inline_uniforms` and the optimiser leave the one that is meant.
+A shader with `if (lighting)` or `for (i = 0; i < lights; i++)` is several shaders in one. If the
+values of a few uniforms are known, `inline_uniforms` and the optimiser leave only one.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.ir.cf import Block, If, walk
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst, Phi
 from gallette.compiler.nir.ir.modes import MAKES_POSITIONS
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Def
 
 __all__ = ["deciding_uniforms"]
 
 _CONDITIONAL = frozenset(("discard_if", "demote_if"))
-_LONGEST = 64  # instructions a condition may consist of
+_LONGEST = 64  # the most instructions in a condition
 
 
 def deciding_uniforms(shader: Shader, most: int = 8) -> tuple[int, ...]:
     """Byte offsets in the default block of up to `most` 32-bit uniforms that decide something.
 
-    That is a condition computed from such uniforms, constants, and counters of loops alone. What
-    decides about a position is left out (see `inline_uniforms`).
+    A condition counts if it depends only on such uniforms, constants, and loop counters. Conditions
+    on which a position depends are excluded (see `inline_uniforms`).
     """
     found: dict[int, None] = {}
     for impl in shader.impls():
@@ -41,7 +41,7 @@ def deciding_uniforms(shader: Shader, most: int = 8) -> tuple[int, ...]:
 
 
 def _conditions(impl: FunctionImpl) -> Iterator[tuple[Def, int]]:
-    """What chooses: conditions of ifs, selections and discards; each a component of a value."""
+    """Conditions of ifs, selects and discards, each a component of a value."""
     for node in walk(impl.body):
         if isinstance(node, If):
             yield node.condition.value, 0
@@ -56,7 +56,7 @@ def _conditions(impl: FunctionImpl) -> Iterator[tuple[Def, int]]:
 
 
 def _uniforms_of(condition: Def, component: int) -> set[int]:
-    """Offsets of what the condition reads; nothing if it depends on anything else."""
+    """Offsets of the uniforms a condition depends on; empty if it depends on anything else."""
     offsets: set[int] = set()
     seen = {(condition, component)}
     work = [(condition, component)]

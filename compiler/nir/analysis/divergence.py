@@ -1,23 +1,23 @@
-"""Divergence: which values may differ between the lanes that run a shader together.
+"""Divergence analysis: which values may differ between the lanes that run a shader together.
 
 A uniform value can be computed once for all lanes, and control flow on a uniform condition is a
-plain branch. Lanes here are all vertices or fragments of a draw, of any instance and primitive.
-The analysis sets `Def.divergent_components` (a bit per component), `If.divergent` (the condition
+plain branch. Lanes here are all vertices or fragments of a draw, of any instance and primitive. The
+analysis sets `Def.divergent_components` (a bit per component), `If.divergent` (the condition
 differs), `Loop.divergent` (lanes may leave in different iterations), `Loop.divergent_continue`
-(lanes may begin an iteration by different ways) and `FunctionImpl.divergent_locals`.
+(lanes may begin an iteration by different paths) and `FunctionImpl.divergent_locals`.
 
-A value is uniform if the lanes that compute it *together* agree. Behind a divergent loop it may
+A value is uniform if the lanes that compute it *together* agree. After a divergent loop it may
 differ all the same, because lanes left in different iterations: every use there counts as
-divergent, whatever the definition is. A reader must tell the two apart (numpipe gives such values a
-new name where they leave the loop). One that cannot asks for `analyse_divergence(impl,
-everywhere=True)`: then a value with such a use is divergent inside of the loop, too.
+divergent, whatever the definition is. Code generators must distinguish these cases (numpipe renames
+such values where they leave the loop). One that cannot uses `analyse_divergence(impl,
+everywhere=True)`: then a value with such a use is divergent inside the loop, too.
 
-Values only ever turn from uniform to divergent, so sweeping the code until nothing changes ends.
-Where ways meet, a phi is divergent if lanes may come by different ways with different values:
-behind a divergent if, behind a divergent loop, and at the head of a loop with divergent continues.
-A loop with divergent continues is itself divergent: those lanes missed every break that follows,
-on however uniform a condition. A local variable is uniform if every store to it is, in uniform
-control flow.
+Values only change from uniform to divergent, so sweeping the code until nothing changes terminates.
+At a merge point, a phi is divergent if lanes may come by different paths with different values:
+after a divergent if, after a divergent loop, and at the header of a loop with divergent continues.
+A loop with divergent continues is itself divergent: those lanes skip every break that follows, even
+on a uniform condition. A local variable is uniform if every store to it is, in uniform control
+flow.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ _UNIFORM_MODES = Mode.UNIFORM | Mode.UBO | Mode.CONSTANT | Mode.PUSH_CONST
 
 
 def analyse_divergence(impl: FunctionImpl, *, everywhere: bool = False) -> None:
-    """Set the flags of every value, if and loop (`everywhere`: see the top of this file)."""
+    """Set the flags of every value, if and loop (`everywhere`: see the module's docstring)."""
     _Analysis(impl, everywhere).run()
-    if everywhere:  # not what the metadata promises
+    if everywhere:  # the metadata describes the other setting
         impl.preserve(~Metadata.DIVERGENCE)
 
 
 class _Analysis:
-    """One function's flags on their way from "all uniform" to the fixed point."""
+    """One function's flags during the iteration from "all uniform" to the fixed point."""
 
     def __init__(self, impl: FunctionImpl, everywhere: bool) -> None:
         self.impl = impl
         self.everywhere = everywhere
-        self.varying: set[Variable] = set()  # locals that lanes may find different things in
-        self.all_vary = False  # somebody wrote through a pointer
+        self.varying: set[Variable] = set()  # locals whose contents may differ between lanes
+        self.all_vary = False  # after a write through a pointer of unknown target
         self.around: dict[Block, tuple[If | Loop, ...]] = {}
-        self.divided = False  # is any loop divergent?
+        self.divided = False  # whether any loop is divergent
         self.changed = False
         enclosing: list[If | Loop] = []
         for kind, node in events(impl.body):
@@ -120,7 +120,7 @@ class _Analysis:
     # -- control flow ----------------------------------------------------------------------------
 
     def jump(self, jump: Jump, block: Block) -> None:
-        """A jump that only some lanes take makes the loop it leaves, or goes round in, differ."""
+        """A divergent jump makes the loop that it leaves or continues divergent."""
         divergent = False
         for node in reversed(self.around[block]):
             if isinstance(node, If):
@@ -137,7 +137,7 @@ class _Analysis:
     # -- reading ---------------------------------------------------------------------------------
 
     def read(self, src: Src) -> int:
-        """Which components of what a source reads differ; bit 0 is the first one it reads."""
+        """The components read by a source that differ; bit 0 is the first one."""
         value = src.value
         mask = value.divergent_components
         if self.divided and self.left_divergently(value, src.home):
@@ -147,7 +147,9 @@ class _Analysis:
         return _bits(mask >> c & 1 for c in src.swizzle)
 
     def left_divergently(self, value: Def, home: Block | None) -> bool:
-        """Has a value read at `home` left a loop that lanes leave in different iterations?"""
+        """Whether a value read at `home` was defined in a loop that lanes leave in different
+        iterations.
+        """
         instr = value.instr
         if isinstance(instr, (LoadConst, Undef, Deref)) or instr.block is None:
             return False
@@ -167,7 +169,7 @@ class _Analysis:
     # -- instructions ----------------------------------------------------------------------------
 
     def components(self, instr: Instr, block: Block, every: int) -> int:
-        """Which components of the result differ."""
+        """The components of the result that differ."""
         if isinstance(instr, (LoadConst, Undef)):
             return 0
         if isinstance(instr, Phi):
@@ -182,7 +184,7 @@ class _Analysis:
                 return _bits(self.read(src) for src in instr.srcs)
             return every if self.differ(instr.srcs) else 0
         if isinstance(instr, Tex):
-            # The level of detail comes from neighbours, who may lie outside of what is covered.
+            # The level of detail depends on neighbours, which may be helpers outside the primitive.
             return every if instr.info.implicit_lod or self.differ(instr.srcs) else 0
         if isinstance(instr, Intrinsic):
             if instr.info.name == "load_deref":
@@ -211,7 +213,7 @@ class _Analysis:
             if before.divergent:
                 mask = (1 << len(components)) - 1
         elif isinstance(block.parent, Loop) and block.parent.divergent_continue:
-            # Nobody who enters the loop meets anybody who goes round.
+            # Lanes that enter the loop and lanes that continue never meet at its header.
             round_ = [src for src in srcs if block.parent in self.around.get(src.home, ())]
             others = [src for src in srcs if src.value is not phi.dest]
             mask |= _bits(not (_same(others, i) or _same(round_, i)) for i in components)
@@ -220,7 +222,7 @@ class _Analysis:
     # -- local variables -------------------------------------------------------------------------
 
     def loads_differing(self, deref: Deref | None, block: Block) -> bool:
-        """May lanes that load from a place find different things there?"""
+        """Whether lanes that load from a deref may find different values."""
         if deref is None or deref.modes & ~(_UNIFORM_MODES | Mode.FUNCTION_TEMP):
             return True
         if not deref.modes & Mode.FUNCTION_TEMP:
@@ -231,7 +233,7 @@ class _Analysis:
         return self.place_differs(deref, block)
 
     def place_differs(self, deref: Deref, block: Block) -> bool:
-        """Is a place in `block` named by an index (or a pointer) that differs?"""
+        """Whether an index (or pointer) in a deref differs at `block`."""
         return any(
             self.read(src) or (self.divided and self.left_divergently(src.value, block))
             for step in deref.path()
@@ -239,7 +241,7 @@ class _Analysis:
         )
 
     def store(self, instr: Intrinsic | Call, block: Block) -> None:
-        """Whatever may write to a variable: all but plain stores may write anything."""
+        """Process a write: all but plain stores may write any value."""
         plain = isinstance(instr, Intrinsic) and instr.info.name in ("store_deref", "copy_deref")
         for src in instr.srcs[:1] if plain else instr.srcs:
             deref = src.value.instr
@@ -275,7 +277,7 @@ def _bits(flags: Iterable[object]) -> int:
 
 
 def _same(srcs: Sequence[Src], component: int) -> bool:
-    """Do all bring one value? Equal constants are one."""
+    """Whether all sources are one value; equal constants count as one."""
     first = srcs[0].value if srcs else None
     for src in srcs[1:]:
         if src.value is first:

@@ -1,4 +1,4 @@
-"""Dominance: which block every way to another leads through."""
+"""Dominance: a block dominates another if every path to the other goes through it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def compute_dominance(impl: FunctionImpl) -> None:
     entry.idom = entry
     for block in blocks[1:]:
         new: Block | None = None
-        # From the last one on: what they share then moves up the tree from there, and no way is
-        # gone twice, however many ways lead here.
+        # Begin with the last predecessor: common dominators then move up the tree from there, and
+        # no path is walked twice, however many predecessors there are.
         for pred in sorted(block.predecessors, key=_index, reverse=True):
             if pred.idom is None:
                 continue

@@ -1,4 +1,4 @@
-"""Liveness: which values are still read behind the start and the end of a block."""
+"""Liveness: the values that are live at the start and at the end of a block."""
 
 from __future__ import annotations
 

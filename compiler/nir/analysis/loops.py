@@ -1,9 +1,9 @@
-"""Loop analysis: how often does a loop run, and what counts in it?
+"""Loop analysis: trip count, exits and induction variables.
 
 A loop whose exit conditions depend only on constants and on phis of its header that are updated
-from each other and constants can simply be run: the analysis evaluates the update and the
-conditions iteration by iteration, with the opcode table's own semantics, up to a limit. That
-handles any step, comparison and type without cases. The answer is a `LoopInfo`.
+from each other and constants is simply simulated: the analysis evaluates the update and the
+conditions iteration by iteration with the opcode table's semantics, up to a limit. That handles any
+step, comparison and type without special cases. The result is a `LoopInfo`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MAX_DEPTH = 24
 
 @dataclass(slots=True)
 class Terminator:
-    """An `if` at the top level of the loop one side of which is nothing but a break."""
+    """An `if` at the top level of the loop with a side that is only a break."""
 
     node: If
     breaks_on: bool
@@ -29,7 +29,7 @@ class Terminator:
 
 @dataclass(slots=True)
 class LoopInfo:
-    """What is known of a loop; `trip_count` counts complete iterations before the exit."""
+    """The result for a loop; `trip_count` is the number of complete iterations before the exit."""
 
     terminators: list[Terminator] = field(default_factory=list)
     trip_count: int | None = None
@@ -52,7 +52,7 @@ def _only_break(body: list[Block | If | Loop]) -> bool:
 
 
 def analyse_loop(loop: Loop, max_trips: int = MAX_TRIPS) -> LoopInfo:
-    """What is known of one loop; trips are counted up to `max_trips`."""
+    """Analyse one loop; trips are counted up to `max_trips`."""
     info = LoopInfo()
     accounted: set[Block] = set()
     for node in loop.body:
@@ -81,7 +81,7 @@ def analyse_loop(loop: Loop, max_trips: int = MAX_TRIPS) -> LoopInfo:
 
 
 def _inside(block: Block, loops: list[Loop], outer: Loop) -> bool:
-    """Does a break in `block` leave a loop nested in `outer`?"""
+    """Whether a break in `block` leaves a loop nested in `outer`."""
     from gallette.compiler.nir.ir.cf import enclosing_loop
 
     return enclosing_loop(block) is not outer and bool(loops)

@@ -1,4 +1,4 @@
-"""Register pressure: how many scalar components are alive at the worst point of a function."""
+"""Register pressure: the maximum number of live scalar components in a function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.values import Def
 
 
 def register_pressure(shader: Shader) -> int:
-    """The largest number of components alive at once, over all functions; constants are free."""
+    """The maximum number of live components, over all functions; constants count as free."""
     return max((_impl_pressure(impl) for impl in shader.impls()), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Making IR: the builder, addresses."""
+"""Building IR: the builder, addresses, formulas."""
 
 from gallette.compiler.nir.builder.core import Builder
 

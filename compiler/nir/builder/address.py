@@ -5,13 +5,13 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import component_bytes, explicit_type
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 
 
 class Address:
-    """A byte offset in the making: a constant part, a dynamic part, and the type found there."""
+    """A byte offset being computed: a constant part, a dynamic part, and the type at the offset."""
 
     __slots__ = ("b", "constant", "dynamic", "type")
 
@@ -28,10 +28,12 @@ class Address:
             self.constant += member.offset
             self.type = member.type
         else:
-            self.add_index(deref.srcs[1].value, self._stride_inside())
+            self.add_index(deref.srcs[1].value, self._enter_elements())
 
-    def _stride_inside(self) -> int:
-        """What parts of what there is lie apart; they are what is there now."""
+    def _enter_elements(self) -> int:
+        """Make the type of its elements (or columns, components) the current type; returns their
+        stride.
+        """
         t = self.type
         if t.element is not None:
             self.type = t.element
@@ -58,7 +60,7 @@ class Address:
 
 
 def explicit_root(type: Type, rule: str) -> Type:
-    """The root type with its layout, computed by `rule` unless it has one."""
+    """The root type with layout, computed by `rule` unless it has one."""
     inner = type.without_array
     if type.is_array and type.stride == 0 and type.length != 0:
         return explicit_type(type, rule)

@@ -1,6 +1,6 @@
-"""The builder: the pleasant way to make IR.
+"""The builder of IR.
 
-A `Builder` has a cursor (a block and the instruction behind which it inserts) and one method for
+A `Builder` has a cursor (a block and the instruction after which it inserts) and one method for
 every opcode of the table: `b.fadd(x, y)`. Scalars are repeated to match vectors. Control flow is
 built by `push_if`/`push_else`/`pop_if` and `push_loop`/`pop_loop`.
 """
@@ -19,6 +19,7 @@ from gallette.compiler.nir.ir.cf import (
     next_block,
     place_of,
 )
+from gallette.compiler.nir.ir.cf_editing import insert_node_at
 from gallette.compiler.nir.ir.fold import folded_now
 from gallette.compiler.nir.ir.instrs import (
     IDENTITY,
@@ -38,7 +39,6 @@ from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import insert_node_at
 from gallette.compiler.nir.ir.types import Dim, Type
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
@@ -47,7 +47,7 @@ _COMPONENT_NAMES = {c: i for s in ("xyzw", "rgba", "stpq") for i, c in enumerate
 
 
 class _Exactly:
-    """While it is entered, a builder's instructions are exact."""
+    """While it is active, a builder's instructions are exact."""
 
     __slots__ = ("builder", "outside", "really")
 
@@ -87,7 +87,7 @@ class Builder:
             None  # see `sharing_constants`
         )
         self.forward = False  # see `sharing_constants`
-        self.loc = 0  # the line of the source that instructions are made for
+        self.loc = 0  # source line of the next instructions
         self.stack: list[If | Loop] = []
         last: Block = impl.body[-1]  # type: ignore[assignment]
         self.block = last
@@ -103,17 +103,17 @@ class Builder:
         return cls(Shader(stage, name).add_entry())
 
     def exactly(self, really: bool = True) -> AbstractContextManager[None]:
-        """What is built inside must be computed as written (if `really`, or if it must anyway)."""
+        """Instructions built inside are exact (if `really`, or if they are anyway)."""
         return _Exactly(self, really)
 
     def sharing_constants(self, forward: bool = False) -> Builder:
-        """From now on equal constants are one where that is easy, for whoever builds a lot; and
-        what is computed of constants alone is a constant.
+        """Share equal constants from now on, and fold operations on constants, for code that builds
+        much.
 
-        Easy are those of the same block and of the function's first, for a cursor at the end of
-        its block: everything in it is in front. `forward` says that the cursor will only move on in
-        source order: then it is as easy everywhere, and those that the function begins with are
-        shared too.
+        Constants are shared with those of the same block and of the function's first block, for a
+        cursor at the end of its block, where all of them precede it. `forward` says that the cursor
+        will move on in source order only: then that holds everywhere, and the constants at the
+        function's start are shared, too.
         """
         self.constants = constants = {}
         self.forward = forward
@@ -129,7 +129,9 @@ class Builder:
 
     @property
     def cursor(self) -> tuple[Block, Instr | None]:
-        """The block, and the instruction behind which the next one goes (None: at the start)."""
+        """The block, and the instruction after which the next one is inserted (None: at
+        the start).
+        """
         return self.block, self.after
 
     @cursor.setter
@@ -143,7 +145,7 @@ class Builder:
         return self
 
     def at_after(self, instr: Instr) -> Builder:
-        """Behind `instr`; behind all phis if it is one."""
+        """Move the cursor after `instr`, or after all phis if it is one."""
         assert instr.block is not None
         self.loc = instr.loc
         self.block, self.after = instr.block, instr
@@ -152,12 +154,12 @@ class Builder:
         return self
 
     def at_start(self, block: Block) -> Builder:
-        """At the start of a block, behind its phis."""
+        """Move the cursor to the start of a block, after its phis."""
         self.block, self.after = block, block.last_phi
         return self
 
     def at_end(self, block: Block) -> Builder:
-        """At the end of a block, in front of its jump."""
+        """Move the cursor to the end of a block, before its jump."""
         self.block, self.after = block, block.before_jump
         return self
 
@@ -165,7 +167,7 @@ class Builder:
         if not instr.loc:
             instr.loc = self.loc
         block, before = self.block, self.after
-        # `Block.insert_after`, written out: everything that is built comes through here.
+        # `Block.insert_after`, inlined, because every instruction is inserted here.
         instr.block = block
         instr.prev = before
         if before is None:
@@ -185,7 +187,7 @@ class Builder:
             impl.valid &= _NOT_KINDS
 
     def sees(self, value: Def) -> bool:
-        """Has a value that was built before the cursor surely been computed there?"""
+        """Whether a value built before the cursor certainly dominates it."""
         home = value.instr.block
         return home is self.block or home is self.impl.body[0]
 
@@ -196,7 +198,7 @@ class Builder:
         def __getattr__(self, opcode: str) -> Callable[..., Def]: ...
 
     def alu(self, op: Opcode | str, *srcs: Def) -> Def:
-        """Any opcode by name. Scalars among vectors are repeated."""
+        """Build any opcode by name. Scalars among vectors are repeated."""
         if op.__class__ is not Opcode:
             op = OPCODES[op]  # type: ignore[index]
         assert isinstance(op, Opcode)
@@ -245,7 +247,7 @@ class Builder:
     def alu_swizzled(
         self, op: Opcode | str, srcs: Sequence[tuple[Def, tuple[int, ...]]], bit_size: int = 0
     ) -> Def:
-        """An opcode with an explicit swizzle for each source."""
+        """Build an opcode with an explicit swizzle for each source."""
         op = op if isinstance(op, Opcode) else OPCODES[op]
         width, bits = op.output_size, op.output_type.bits or bit_size
         for (value, swizzle), size, type in zip(srcs, op.input_sizes, op.input_types, strict=True):
@@ -256,7 +258,7 @@ class Builder:
         return instr.result
 
     def swizzle(self, value: Def, components: str | Sequence[int]) -> Def:
-        """Chosen components, as `"xyz"`, `"bgra"` or indices."""
+        """Select components, as `"xyz"`, `"bgra"` or indices."""
         if isinstance(components, str):
             chosen = tuple(_COMPONENT_NAMES[c] for c in components)
         else:
@@ -293,7 +295,7 @@ class Builder:
         return instr.result
 
     def gather(self, components: Sequence[tuple[Def, int]]) -> Def:
-        """A vector of chosen components of other values."""
+        """A vector of selected components of other values."""
         value = components[0][0]
         for other, _ in components:
             if other is not value:
@@ -315,7 +317,7 @@ class Builder:
         return instr.result
 
     def pad(self, value: Def, count: int, fill: float = 0.0) -> Def:
-        """`value` cut or filled up with `fill` to `count` components."""
+        """`value` truncated, or extended with `fill`, to `count` components."""
         if value.num_components >= count:
             return self.trim(value, count)
         if value.bit_size == 1:
@@ -338,7 +340,7 @@ class Builder:
         return self.fmul(a, b) if n == 1 else self.alu(f"fdot{n}", a, b)
 
     def all_equal(self, a: Def, b: Def, is_float: bool) -> Def:
-        """Are all components equal?"""
+        """Whether all components are equal."""
         n, letter = a.num_components, "f" if is_float else "i"
         return self.alu(f"{letter}eq" if n == 1 else f"ball_{letter}equal{n}", a, b)
 
@@ -387,7 +389,7 @@ class Builder:
     # Control flow.
 
     def push_if(self, condition: Def) -> If:
-        """Start an if; what follows goes into its then-body."""
+        """Begin an if; following instructions are built in its then-body."""
         node: If = insert_node_at(self.block, self.after, If, condition)
         self.stack.append(node)
         self.at_end(node.then_first)
@@ -399,14 +401,14 @@ class Builder:
         self.at_end(node.else_first)
 
     def pop_if(self) -> If:
-        """End the innermost if; what follows goes behind it."""
+        """End the innermost if; following instructions are built after it."""
         node = self.stack.pop()
         assert isinstance(node, If)
         self.at_start(next_block(node))
         return node
 
     def push_loop(self) -> Loop:
-        """Start an endless loop; leave it with `jump("break")`."""
+        """Begin an endless loop; leave it with `jump("break")`."""
         node: Loop = insert_node_at(self.block, self.after, Loop)
         self.stack.append(node)
         self.at_end(node.first)
@@ -419,7 +421,7 @@ class Builder:
         return node
 
     def jump(self, type: str) -> None:
-        """break, continue, return or halt. Nothing may follow in the same block."""
+        """Build a break, continue, return or halt. Nothing may follow in the same block."""
         self.insert(Jump(type))
         self.impl.invalidate()
 
@@ -441,7 +443,7 @@ class Builder:
         return instr.result
 
     def if_phi(self, then_value: Def, else_value: Def) -> Def:
-        """Join two values behind the if that was just popped."""
+        """Merge two values after the if that was just popped."""
         owner = self.block.owner
         node = owner[place_of(self.block) - 1]
         assert isinstance(node, If)
@@ -523,7 +525,7 @@ class Builder:
         bit_size: int = 0,
         **indices: Any,
     ) -> Def:
-        """Any intrinsic; the value of one without a result must not be used."""
+        """Build any intrinsic; the value of one without a result must not be used."""
         info = INTRINSICS[name]
         n = num_components or (info.dest or 1)
         bits = bit_size or info.dest_bits or 32
@@ -572,7 +574,9 @@ def _method(op: Opcode) -> Callable[..., Def]:
 
 
 def _is_lasting(src: Src) -> bool:
-    """Will what is read there not be known better? (What variables hold may turn out constant.)"""
+    """Whether the value a source reads is final. (Contents of variables may turn out to be
+    constant.)
+    """
     instr = src.value.instr
     if isinstance(instr, Intrinsic):
         return instr.info is not _LOAD_DEREF

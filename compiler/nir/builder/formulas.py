@@ -5,16 +5,16 @@ A table of formulas is a text of rows such as
     smoothstep(low, high, x): t = fsat(fdiv(fsub(x, low), fsub(high, low)));
         fmul(t, fmul(t, fsub(3.0, fmul(2.0, t))))
 
-A row may go on in indented lines; its value is its last expression. What is called is a routine of
-the table, a formula of it, or an opcode. `b2f(x)` is `b2f32(x)` where the first argument has 32
-bits; `_min` is `fmin`, `imin` or `umin`, by the kind that is asked for. `x.yzx` chooses components,
-and `poly(x, a, b, ...)` is a polynomial, its lowest coefficient first. A number has the size of
-what stands beside it, or else of the first argument; `bits` is that size, `int32(n)` is a number of
-32 bits, and `pi`, `inf`, `log2e`, `ln2` and `smallest_normal` are numbers. `exact` in front of the
-colon has the formula computed as it is written.
+A row continues in indented lines; its value is its last expression. A called name is a routine of
+the table, a formula of it, or an opcode. `b2f(x)` is `b2f32(x)` if the first argument has 32 bits;
+`_min` is `fmin`, `imin` or `umin`, depending on the requested kind. `x.yzx` selects components, and
+`poly(x, a, b, ...)` is a polynomial, its lowest coefficient first. A number has the size of the
+other operands, or else of the first argument; `bits` is that size, `int32(n)` is a 32-bit number,
+and `pi`, `inf`, `log2e`, `ln2` and `smallest_normal` are numbers. `exact` before the colon makes
+the formula exact.
 
-Front ends build formulas with a `Builder`, the SPIR-V writer with instructions of its own: it
-brings the few methods that `Maker` lists.
+Front ends build formulas with a `Builder`, the SPIR-V writer with its own instructions: it provides
+the few methods of `Maker`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ __all__ = ["BuilderMaker", "Formulas", "Maker"]
 
 
 class Maker(Protocol):
-    """What evaluates formulas needs of the one who builds code; a value is anything."""
+    """The interface that evaluating formulas needs of a builder of code, with values of
+    any type.
+    """
 
     def alu(self, name: str, srcs: Sequence[Any]) -> Any: ...
     def number(self, value: float, base: str, bits: int) -> Any: ...
@@ -46,7 +48,7 @@ class Maker(Protocol):
 
 
 class BuilderMaker:
-    """Builds a formula with a NIR builder; equal numbers in it are one constant."""
+    """Builds a formula with a NIR builder; equal numbers in it share one constant."""
 
     __slots__ = ("b", "numbers", "routines")
 
@@ -118,8 +120,8 @@ class _Formula:
 class Formulas:
     """A table of formulas, each compiled when it is first built.
 
-    `routines` are what they call besides: functions of the builder and the arguments. Another maker
-    knows what to do for their names.
+    `routines` are further functions they call, with the builder and the arguments. Other makers
+    have their own implementation by name.
     """
 
     def __init__(
@@ -139,7 +141,7 @@ class Formulas:
     def beside(
         cls, module: str, name: str, routines: Mapping[str, Callable[..., Def]] = _ROUTINES
     ) -> Formulas:
-        """The table in a file beside a module."""
+        """The table in a file of a module's folder."""
         return cls(Path(module).with_name(name).read_text("ascii"), routines)
 
     def __contains__(self, name: object) -> bool:
@@ -149,16 +151,16 @@ class Formulas:
         return iter(self._rows)
 
     def build(self, b: Builder, name: str, args: Sequence[Def], kind: str = "f") -> Def:
-        """A formula built with a builder."""
+        """Build a formula with a builder."""
         with b.exactly() if self._formula(name).exact else nullcontext():
             return self.make(BuilderMaker(b, self.routines), name, args, kind)  # type: ignore[no-any-return]
 
     def make(self, maker: Maker, name: str, args: Sequence[Any], kind: str = "f") -> Any:
-        """A formula built by anybody; `kind` is f, i or u."""
+        """Build a formula with any maker; `kind` is f, i or u."""
         return self._formula(name).build(maker, kind, args)
 
     def result(self, name: str) -> ast.expr:
-        """The expression that is a formula's value."""
+        """The expression of a formula's value."""
         last = ast.parse(" ".join(self._bodies[name].split())).body[-1]
         assert isinstance(last, ast.Expr)
         return last.value
@@ -196,7 +198,7 @@ def _code(node: ast.expr, table: Formulas) -> _Code:
 
 
 def _operation(name: str, args: list[ast.expr], table: Formulas) -> _Code:
-    """The code of an opcode: its name may depend on a size or a kind."""
+    """The code of an opcode, whose name may depend on a size or a kind."""
     by_kind = name[0] == "_"
     spelled = [name, f"{name}32", f"f{name[1:]}", f"i{name[1:]}"]
     known = next(one for one in spelled if one in OPCODES)
@@ -222,7 +224,7 @@ def _operation(name: str, args: list[ast.expr], table: Formulas) -> _Code:
 
 
 def _size(node: ast.expr, table: Formulas) -> int | str | None:
-    """Where the size of an expression comes from: bits, a variable, or the first argument."""
+    """The source of an expression's size: bits, a variable, or the first argument."""
     if isinstance(node, ast.Attribute):
         return _size(node.value, table)
     if isinstance(node, ast.Name):
@@ -245,7 +247,7 @@ def _size(node: ast.expr, table: Formulas) -> int | str | None:
 
 
 def _number(node: ast.expr, base: str, size: int | str | None) -> _Code | None:
-    """The code of a number; None if the expression is none."""
+    """The code of a number; None for other expressions."""
     value = _value(node)
     if value is None:
         return None
@@ -264,7 +266,7 @@ def _number(node: ast.expr, base: str, size: int | str | None) -> _Code | None:
 
 
 def _value(node: ast.expr) -> Callable[[int], Any] | None:
-    """The value of a number where the first argument has so many bits."""
+    """The value of a number if the first argument has so many bits."""
     if isinstance(node, ast.Constant):
         return lambda bits: node.value
     if isinstance(node, ast.Name) and node.id in _NUMBERS:

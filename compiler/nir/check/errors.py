@@ -1,4 +1,4 @@
-"""Errors about IR: what does not hold, and where, with the shader's text around it."""
+"""Validation errors, with the shader's text around the offending instructions."""
 
 from __future__ import annotations
 

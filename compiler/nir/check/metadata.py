@@ -1,4 +1,4 @@
-"""Is what claims to hold still true? The debug mode `nir:metadata` asks after each pass."""
+"""Checks that valid metadata is correct, after each pass in the debug mode `nir:metadata`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gallette.compiler.nir.ir.shader import FunctionImpl
 
 
 def check_metadata(impl: FunctionImpl, where: str) -> None:
-    """Recompute every fact that claims to hold and complain about differences."""
+    """Recompute all metadata that is marked valid and report differences."""
     for analysis in ANALYSES:
         if impl.valid & analysis.fact:
             claimed = analysis.describe(impl)

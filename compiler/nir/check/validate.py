@@ -1,7 +1,7 @@
-"""The validator: everything that must hold between any two passes.
+"""The validator: all invariants that must hold between passes.
 
-Structure, types and sizes, use lists, dominance. All problems are collected, then one error shows
-the shader with each of them below its instruction.
+It checks structure, types and sizes, use lists, dominance. All problems are collected; then one
+error shows the shader with each problem below its instruction.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _INPUTS = {
     )
     for op in OPCODES.values()
 }
-"""of each source of an operation: bits and components, 0 if open, and is it a float"""
+"""for each source of an operation: bits and components (0 if open), and whether it is a float"""
 _CONTROL_FLOW = int(Metadata.CONTROL_FLOW)
 
 
@@ -59,13 +59,13 @@ class Validator:
         self.instr: Instr | None = None
         self.impl: FunctionImpl | None = None
         self.done: set[Def] = set()
-        """values whose definition the walk has passed: at its end, all there are"""
+        """values whose definition the walk has passed"""
         self.doubtful: list[tuple[Src, Block, Instr | None]] = []
-        """uses that are only judged when the walk is over: its reader, where, and by what"""
+        """uses that are checked after the walk: the source, its block, and the user"""
         self.seen = 0
-        """uses that were met"""
+        """number of uses in the walk"""
         self.astray = False
-        """was one of them not in its value's list?"""
+        """whether a use was missing in its value's list"""
         self.variables: set[Variable] = set()
 
     def fail(self, message: str) -> None:
@@ -117,12 +117,12 @@ class Validator:
         for src, block, user in self.doubtful:
             self.check_order(src, block, user)
         self.instr = None
-        # Every use was in its value's list: if there are as many in all, the lists hold no other.
+        # Every use was in its value's list, so if the numbers are equal, the lists have no others.
         if self.astray or self.seen != sum([len(value.uses) for value in self.done]):
             self.check_use_lists(impl)
 
     def check_use_lists(self, impl: FunctionImpl) -> None:
-        """Which values' lists of uses are wrong."""
+        """Report values with wrong use lists."""
         uses: dict[Def, list[Src]] = {value: [] for value in self.done}
         for src in self.all_uses(impl):
             if src.value in uses:
@@ -142,7 +142,9 @@ class Validator:
                     yield from instr.srcs
 
     def check_structure(self, impl: FunctionImpl) -> bool:
-        """Bodies alternate, owners and parents are right; nothing else can be checked if not."""
+        """Check bodies, owners and parents; returns false if that makes further checks
+        impossible.
+        """
         before = len(self.problems)
         stack: list[tuple[Body, Any]] = [(impl.body, impl)]
         while stack:
@@ -234,14 +236,14 @@ class Validator:
             self.fail(f"{dest.num_components} components")
 
     def check_use(self, src: Src, block: Block) -> None:
-        """A use at the end of a block: by an if behind it, or a phi of one that follows."""
+        """Check a use at the end of a block: by the if after it, or by a phi of a successor."""
         self.seen += 1
         if src not in src.value.uses:
             self.astray = True
         self.doubtful.append((src, block, None))
 
     def check_order(self, src: Src, block: Block, user: Instr | None) -> None:
-        """Is what is read in (without a user: at the end of) a block defined by then?"""
+        """Check that a value used in a block (without a user: at its end) is defined before."""
         value = src.value
         parent = src.parent
         self.instr = parent if isinstance(parent, Instr) else value.instr
@@ -360,7 +362,7 @@ class Validator:
         if len(instr.srcs) != len(info.srcs):
             self.fail(f"{info.name} takes {len(info.srcs)} sources, not {len(instr.srcs)}")
             return
-        # Messages are made where something is wrong, not before.
+        # Messages are built only for failed checks.
         for src, (name, size) in zip(instr.srcs, info.srcs, strict=True):
             if size and src.value.num_components != size:
                 self.fail(f"source {name} must have {size} components")
@@ -441,7 +443,7 @@ class Validator:
 _CHECKS: dict[type[Instr], Any] = {
     Alu: Validator.check_alu,
     LoadConst: Validator.check_load_const,
-    Undef: None,  # nothing beyond what every instruction must satisfy
+    Undef: None,  # no further requirements
     Deref: Validator.check_deref,
     Intrinsic: Validator.check_intrinsic,
     Tex: Validator.check_tex,
@@ -451,8 +453,8 @@ _CHECKS: dict[type[Instr], Any] = {
 
 
 def validate(shader: Shader, where: str = "", *, trusting: bool = False) -> None:
-    """Raise a `ValidationError` that shows every invariant `shader` breaks.
+    """Raise a `ValidationError` that shows all broken invariants of `shader`.
 
-    Which block dominates which is computed anew, unless one is `trusting` and it is said to hold.
+    Dominance is recomputed, unless `trusting` is set and the metadata is valid.
     """
     Validator(shader, trusting).run(where)

@@ -1,9 +1,9 @@
-"""What a shader sees of the world when the reference interpreter runs it.
+"""The inputs and resources of a shader in the reference interpreter.
 
-`Environment` answers for inputs, system values, buffers and textures, for all lanes at once. By
-default everything is pseudo-random but reproducible: the same question gets the same answer in
-every run, whatever form the shader is in, so a shader can be run before and after a pass and the
-results compared. Override a dictionary or a method to choose what the shader sees.
+`Environment` provides inputs, system values, buffers and textures, for all lanes at once. By
+default everything is pseudo-random but reproducible: the same request gets the same value in every
+run, whatever form the shader is in, so a shader can be run before and after a pass and the results
+compared. Override a dictionary or a method to provide other values.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gallette.compiler.nir.ir.texops import TEX_OPS
 Array: TypeAlias = npt.NDArray[Any]
 
 _LANE_NUMBERS = frozenset({"vertex_id", "subgroup_invocation", "local_invocation_index"})
-# What a source of a texture operation adds to its result; no two of them the same.
+# The weight of a texture operation's source in its result; all are different.
 _MIXED = (("comparator", 3.0), ("bias", 0.5), ("lod", 0.75), ("min_lod", 1.6), ("ms_index", 2.0))
 _OP_NUMBERS = {op: number for number, op in enumerate(TEX_OPS, 1)}
 
@@ -33,7 +33,7 @@ class Environment:
 
     `inputs` maps (slot, component) to raw bits or floats per lane, `system_values` a name to an
     array of shape (components, lanes), `ubos` and `ssbos` a block number to bytes, `uniforms` a
-    variable name to values. What is missing is made up from `seed`.
+    variable name to values. Missing ones are generated from `seed`.
     """
 
     def __init__(
@@ -61,11 +61,13 @@ class Environment:
                 self._buffers[kind, index] = np.frombuffer(bytes(data), dtype=np.uint8).copy()
 
     def rng(self, *key: object) -> np.random.Generator:
-        """A generator that depends on the seed and on what is asked for, on nothing else."""
+        """A generator that depends only on the seed and the key."""
         return np.random.default_rng([self.seed, zlib.crc32(repr(key).encode())])
 
     def floats(self, count: int, *key: object) -> Array:
-        """Ordinary floats of both signs, some of them 0, 1 or 0.5: branches go both ways."""
+        """Ordinary floats of both signs, some of them 0, 1 or 0.5, so that both sides of branches
+        run.
+        """
         rng = self.rng(*key)
         values = rng.uniform(-4.0, 4.0, count)
         special = rng.choice([0.0, 1.0, -1.0, 0.5, 2.0], count)
@@ -73,7 +75,7 @@ class Environment:
 
     def input(self, slot: int, component: int, bit_size: int, vertex: int = 0) -> Array:
         """Raw bits of one input component, one per lane."""
-        slot = int(slot)  # an enum member must ask the same question as its number
+        slot = int(slot)  # an enum member and its number must give equal values
         key = (slot, component) if not vertex else (slot, component, vertex)
         given = self.inputs.get(key)
         if given is None:
@@ -81,7 +83,7 @@ class Environment:
         return self.raw(given, bit_size)
 
     def raw(self, values: Any, bit_size: int) -> Array:
-        """Raw bits of given values: floats become floats of the size, integers are cut to it."""
+        """Raw bits of given values: floats are rounded to the size, integers truncated."""
         array = np.broadcast_to(np.asarray(values), (self.lanes,))
         if bit_size == 1:
             return array.astype(np.bool_)
@@ -141,8 +143,8 @@ class Environment:
     def texture(self, tex: Tex, unit: Array, srcs: dict[str, Array]) -> Array:
         """Result of a texture operation, shape (components, lanes), in the operation's type.
 
-        `srcs` maps the kind of a source to its components, typed. The default is no picture but a
-        smooth function of all sources, different for each unit and operation.
+        `srcs` maps the kind of a source to its components, typed. The default is a smooth function
+        of all sources, different for each unit and operation.
         """
         dest = tex.result
         coord = srcs.get("coord")
@@ -167,10 +169,10 @@ class Environment:
 
 
 class Result:
-    """What a run left behind.
+    """The results of a run.
 
-    `outputs` maps (slot, component) to raw bits per lane; `alive` says which lanes neither
-    discarded nor demoted; `buffers` are the bytes of every buffer touched; `vertices` the outputs
+    `outputs` maps (slot, component) to raw bits per lane; `alive` is the mask of lanes that neither
+    discarded nor demoted; `buffers` are the bytes of every buffer accessed; `vertices` the outputs
     at each `emit_vertex`.
     """
 
@@ -187,7 +189,8 @@ class Result:
         return self.outputs[slot, component].astype(np.uint32).view(np.float32)
 
     def same_as(self, other: Result, *, tolerance: float = 0.0) -> str:
-        """ "" if both runs agree, else what differs. All NaNs are alike.
+        """Compare two runs: "" if they agree, else a description of a difference. All NaNs are
+        equal.
 
         With a tolerance, outputs are compared as 32-bit floats, relatively.
         """

@@ -1,8 +1,8 @@
-"""The reference interpreter: what a shader means, for all lanes at once, as plainly as possible.
+"""The reference interpreter: executes a shader for all lanes at once, as simply as possible.
 
-It shares the opcode table with everybody else and nothing more: control flow is a stack of frames
-with lane masks, a value is one row of raw bits per component, phis ask each lane where it came
-from. It is the oracle of the property tests, and what drivers compare their generated code with.
+It shares only the opcode table with other code: control flow is a stack of frames with lane masks,
+a value is one row of raw bits per component, phis select by each lane's predecessor block. It is
+the oracle of the property tests and the reference for drivers' generated code.
 
     result = interpret(shader, Environment(lanes=16))
     result.floats(FragResult.DATA0, 0)
@@ -38,14 +38,14 @@ from gallette.compiler.nir.ir.values import Def, Src
 
 __all__ = ["Environment", "ExecutionBudgetError", "Result", "interpret"]
 
-# Instructions a run may execute before it counts as endless.
+# The number of instructions after which a run counts as endless.
 DEFAULT_BUDGET = 200_000
-# GLSL has no recursion; a chain of calls this long is one.
+# GLSL has no recursion; a chain of calls this long indicates one.
 MAX_CALL_DEPTH = 64
 
 
 class ExecutionBudgetError(GalletteError):
-    """The shader did not come to an end within its execution budget."""
+    """The shader did not end within its execution budget."""
 
 
 class Frame:
@@ -59,7 +59,7 @@ class Frame:
         self.node = node
         self.position = 0
         self.entered = entered
-        self.after = np.zeros_like(entered)  # lanes that go on behind the node
+        self.after = np.zeros_like(entered)  # lanes that continue after the node
         self.continued = np.zeros_like(entered)
         self.saved: Any = None
 
@@ -89,7 +89,7 @@ class Interpreter:
             while self.frames:
                 self._step(self.frames[-1])
         self.memory.flush_outputs()
-        if self.result.vertices:  # behind the last vertex, outputs mean nothing
+        if self.result.vertices:  # after the last vertex, outputs are undefined
             self.result.outputs.clear()
         self.result.alive &= ~self.helper
         self.result.buffers = self.env.buffers()
@@ -107,7 +107,7 @@ class Interpreter:
         self.frames.append(frame)
 
     def _step(self, frame: Frame) -> None:
-        """Execute the next node of the innermost body, or leave it."""
+        """Execute the next node of the innermost body, or leave the body."""
         if frame.position == len(frame.body) or not self.active.any():
             self._leave(frame)
             return
@@ -171,12 +171,12 @@ class Interpreter:
         number = self.block_numbers.setdefault(block, len(self.block_numbers))
         arrived: list[tuple[Def, Any]] = []
         at = block.first
-        while isinstance(at, Phi):  # all phis read before any of them writes
+        while isinstance(at, Phi):  # read all phis before writing any
             arrived.append((at.result, self._phi(at)))
             at = at.next
         for dest, value in arrived:
             self.write(dest, value)
-        # A jump must find its own block as the origin of the lanes that take it.
+        # A jump must record its own block as the predecessor of the lanes that take it.
         self.came_from = np.where(self.active, number, self.came_from)
         while at is not None:
             self._spend(1)
@@ -189,7 +189,7 @@ class Interpreter:
             at = at.next
 
     def _resume_after(self, call: Call) -> None:
-        """Run a call to its end, then go on with the rest of the block."""
+        """Run a call to its end, then continue with the rest of the block."""
         depth = len(self.frames) - 1
         block = call.block
         assert block is not None
@@ -229,7 +229,7 @@ class Interpreter:
         return np.zeros((dest.num_components, self.lanes), dtype=_raw_dtype(dest.bit_size))
 
     def write(self, dest: Def, value: Array | Pointer) -> None:
-        """Give `dest` a value in the active lanes; the others keep what they had."""
+        """Write a value for the active lanes; the others keep theirs."""
         if isinstance(value, Pointer):
             old_pointer = self.pointers.get(dest)
             if old_pointer is not None:
@@ -288,7 +288,7 @@ class Interpreter:
         self.write(dest, np.broadcast_to(raw, shape).copy())
 
     def _alu_on_pointers(self, alu: Alu) -> None:
-        """Pointers are copied and selected, nothing else."""
+        """Copy or select pointers, which is all that is supported."""
         if alu.op.name == "bcsel":
             condition = self.read(alu.srcs[0])[0]
             chosen = self.pointer(alu.srcs[2]).merged(self.pointer(alu.srcs[1]), condition)
@@ -378,7 +378,7 @@ class Interpreter:
         self.write(tex.result, result)
 
     def image_unit(self, src: Src) -> Array:
-        """The image a source names: by number, or by a deref."""
+        """The image of a source: by number, or by a deref."""
         if src.value in self.pointers:
             return self._unit(self.pointers[src.value])
         unit: Array = self.typed(src, "int")[0].astype(np.int64)

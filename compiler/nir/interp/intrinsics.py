@@ -1,8 +1,8 @@
-"""What each intrinsic does in the reference interpreter, one small function per family.
+"""The intrinsics of the reference interpreter, one small function per family.
 
-An action gets the interpreter and the instruction, and returns the value of the result (raw bits of
-shape (components, lanes), or a pointer), or None. System values are not listed: the environment
-answers for them by name.
+A function gets the interpreter and the instruction, and returns the value of the result (raw bits
+of shape (components, lanes), or a pointer), or None. System values are not listed: the environment
+provides them by name.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _load_per_vertex_input(run: Interpreter, instr: Intrinsic) -> Any:
 @_does("store_output", "store_per_vertex_output")
 def _store_output(run: Interpreter, instr: Intrinsic) -> Any:
     value, offset = run.read(instr.srcs[0]), _int(run, instr, "offset")
-    if instr.name == "store_per_vertex_output":  # vertices lie far apart
+    if instr.name == "store_per_vertex_output":  # vertices have separate ranges of slots
         offset = offset + _int(run, instr, "vertex") * VERTEX_STRIDE
     for c in range(len(value)):
         if not instr["write_mask"] >> c & 1:
@@ -298,7 +298,7 @@ def _atomic(
     load: Callable[[int], int],
     store: Callable[[int, int], None],
 ) -> Array:
-    """Lane after lane: return the old value, store the combined one."""
+    """Execute lane by lane: return the old value, store the combined one."""
     data = run.read(instr.srcs[instr.info.src_index("data")])[0]
     swap = instr.name.endswith("_swap")
     op = instr.indices.get("atomic_op", "xchg")
@@ -315,7 +315,7 @@ def _atomic(
 
 
 def combine(op: str, old: int, new: int, bits: int) -> int:
-    """The value an atomic operation leaves in memory."""
+    """The value that an atomic operation stores."""
     mask, sign = (1 << bits) - 1, 1 << (bits - 1)
     signed_old, signed_new = (old ^ sign) - sign, (new ^ sign) - sign
     if op in ("fadd", "fmin", "fmax"):
@@ -339,7 +339,7 @@ def combine(op: str, old: int, new: int, bits: int) -> int:
     return results[op] & mask
 
 
-# Images: texels are looked up one lane after the other.
+# Images: texels are accessed lane by lane.
 
 
 def image_places(run: Interpreter, instr: Intrinsic) -> list[tuple[int, ...]]:
@@ -391,7 +391,7 @@ def _image_atomic(run: Interpreter, instr: Intrinsic) -> Any:
 
 @_does("image_size", "image_deref_size", "image_samples", "image_deref_samples")
 def _image_size(run: Interpreter, instr: Intrinsic) -> Any:
-    """Every image is 64 wide, high and deep, and has one sample."""
+    """The size of every image: 64 wide, high and deep, with one sample."""
     side = 1 if instr.name.endswith("samples") else 64
     return np.full((instr.result.num_components, run.lanes), side, dtype=np.uint32)
 

@@ -1,9 +1,9 @@
 """Variables and pointers of the reference interpreter.
 
-A variable is a column of 64-bit slots, one per scalar component of its type in declaration order;
-what belongs to an invocation has one column per lane, what is shared has one column in all. A
-pointer is, per lane, the number of a variable and a slot offset, so phis and selects of pointers
-just work. Access out of range reads zero and writes nowhere.
+A variable is a column of 64-bit slots, one per scalar component of its type in declaration order; a
+variable of an invocation has one column per lane, a shared one has a single column. A pointer is,
+per lane, the number of a variable and a slot offset, so phis and selects of pointers work like
+others. Accesses out of range read zero and write nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gallette.compiler.nir.ir.slots import SystemValue
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.variables import Variable
 
-# Outputs of vertex n of a patch are told apart by slots this far apart.
+# The distance in slots between the outputs of consecutive vertices of a patch.
 VERTEX_STRIDE = 1024
 _SHARED_MODES = Mode.UBO | Mode.SSBO | Mode.SHARED | Mode.GLOBAL
 
@@ -52,7 +52,7 @@ class Leaf:
 
 def leaves(type: Type, location: int, component: int, compact: bool = False) -> Iterator[Leaf]:
     """Every scalar in slot order, with its place in the interface and (std140) in memory."""
-    if compact:  # an array of floats that fills components, as gl_ClipDistance does
+    if compact:  # an array of floats that fills components, such as gl_ClipDistance
         for i in range(type.length):
             at = component + i
             yield Leaf(location + at // 4, at % 4, 4 * i, 32)
@@ -63,7 +63,7 @@ def leaves(type: Type, location: int, component: int, compact: bool = False) -> 
 def explicit_leaves(
     type: Type, location: int, component: int, start: int, tail: int = 0
 ) -> Iterator[Leaf]:
-    """Every scalar of a type that carries its layout; `tail` bytes bound an unsized array."""
+    """Every scalar of a type with layout; `tail` bytes bound an unsized array."""
     stack: list[tuple[Type, int, int]] = [(type, location, start)]
     while stack:
         t, slot, offset = stack.pop()
@@ -95,7 +95,7 @@ def explicit_leaves(
 
 
 class Pointer:
-    """Per lane: which variable (its number), which slot, and is it within bounds."""
+    """Per lane: the variable (by number), the slot, and whether it is within bounds."""
 
     __slots__ = ("inside", "offset", "variable", "wild")
 
@@ -105,7 +105,7 @@ class Pointer:
         self.variable = variable
         self.offset = offset
         self.inside = inside
-        self.wild = wild  # (stride, count) of each wildcard on the way
+        self.wild = wild  # (stride, count) of each wildcard
 
     def moved(self, by: Array | int, inside: Array | bool = True) -> Pointer:
         return Pointer(self.variable, self.offset + by, self.inside & inside, self.wild)
@@ -120,7 +120,7 @@ class Pointer:
         )
 
     def spread(self) -> Iterator[int]:
-        """Slot offsets of every element the wildcards stand for."""
+        """Slot offsets of every element that the wildcards cover."""
         offsets = [0]
         for stride, count in self.wild:
             offsets = [o + i * stride for o in offsets for i in range(count)]
@@ -137,7 +137,7 @@ def _flat(value: Any) -> Iterator[int]:
 
 
 class BlockView:
-    """A variable in a uniform or storage block: its slots are places in the buffer itself."""
+    """A variable in a uniform or storage block, whose slots are offsets in the buffer."""
 
     def __init__(self, var: Variable, env: Environment):
         self.env = env
@@ -165,7 +165,7 @@ class BlockView:
             self.sizes = np.where(self.sizes == 1, 4, self.sizes)
 
     def array_length(self, path: list[Deref], lane_slots: Array) -> Array:
-        """Per lane, how many elements of the unsized array at `path` the buffer has room for."""
+        """Per lane, the number of elements of the unsized array at `path` that fit the buffer."""
         type, at = self.inner, self.start
         for step in path:
             if step.form == "struct":
@@ -202,7 +202,7 @@ def _is_block(var: Variable) -> bool:
 
 
 class Memory:
-    """Every variable a run touches."""
+    """Every variable that a run accesses."""
 
     def __init__(self, env: Environment, result: Result):
         self.env = env
@@ -301,7 +301,7 @@ class Memory:
                 touched[at[ok], column] = True
 
     def flush_outputs(self) -> None:
-        """Enter what was written to output variables with a location into the result."""
+        """Copy the contents of output variables with a location to the result."""
         for var, data, touched in zip(self.variables, self.storage, self.touched, strict=True):
             if not var.mode & Mode.SHADER_OUT or var.location < 0:
                 continue

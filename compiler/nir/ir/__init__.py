@@ -1,6 +1,6 @@
-"""The IR in one place: import its classes from here.
+"""The classes of the IR, to be imported from here.
 
-`shader` holds shaders, functions and variables; `cf` blocks, ifs and loops; `instrs` the
+`shader` has shaders, functions and variables; `cf` blocks, ifs and loops; `instrs` the
 instructions; `values` definitions and uses. The tables are in `opcodes` and `intrinsics`.
 """
 
@@ -20,6 +20,7 @@ from gallette.compiler.nir.ir.cf import (
     successors_of,
     walk,
 )
+from gallette.compiler.nir.ir.cf_editing import drop_body, insert_node_at, merge_blocks, split_block
 from gallette.compiler.nir.ir.cloning import clone_shader, mutable
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.instrs import (
@@ -38,7 +39,6 @@ from gallette.compiler.nir.ir.instrs import (
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import TEMPORARIES, Access, Mode, Stage
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, insert_node_at, merge_blocks, split_block
 from gallette.compiler.nir.ir.texops import TEX_OPS, TEX_SRCS
 from gallette.compiler.nir.ir.values import Def, PhiSrc, Src
 from gallette.compiler.nir.ir.variables import Parameter, Variable

@@ -1,8 +1,8 @@
 """Address formats: how a driver represents a pointer, per kind of memory.
 
-A format is a shape (components and bits) and a rule for finding memory behind it. `AddressModel`
-says which format each mode has; a pointer that may go into several kinds of memory has the
-*generic* format.
+A format is a shape (components and bits) and a rule for accessing memory at an address.
+`AddressModel` has the format of each mode; a pointer that may point into several kinds of memory
+has the *generic* format.
 """
 
 from __future__ import annotations

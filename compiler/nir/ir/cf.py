@@ -1,8 +1,8 @@
 """Structured control flow: blocks, ifs and loops.
 
 A body is a list that starts and ends with a `Block` and in which blocks alternate with `If` and
-`Loop` nodes. `Block.predecessors` and `successors` are computed on request (`Metadata.CFG`); the
-structural answer for one block is `successors_of`.
+`Loop` nodes. `Block.predecessors` and `successors` are computed on request (`Metadata.CFG`);
+`successors_of` computes those of one block from the structure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Parent: TypeAlias = "If | Loop | FunctionImpl"
 
 
 class Block:
-    """A straight run of instructions: phis first, at most one jump last."""
+    """A basic block: phis first, at most one jump last."""
 
     __slots__ = (
         "children",
@@ -44,7 +44,7 @@ class Block:
     def __init__(self, parent: Parent, owner: Body):
         self.parent = parent
         self.owner = owner
-        self.place = len(owner)  # where it was when `place_of` was last asked
+        self.place = len(owner)  # its index when `place_of` was last called
         self.first: Instr | None = None
         self.last: Instr | None = None
         self.index = -1
@@ -57,7 +57,7 @@ class Block:
         self.live_out: frozenset[Def] | set[Def] = frozenset()
 
     def instrs(self) -> Iterator[Instr]:
-        """The instructions in order; the current one may be removed meanwhile."""
+        """The instructions in order; the current one may be removed during iteration."""
         at = self.first
         while at is not None:
             following = at.next
@@ -73,7 +73,7 @@ class Block:
 
     @property
     def jump(self) -> Jump | None:
-        """The jump that ends the block, if there is one."""
+        """The jump that ends the block, or None."""
         return self.last if isinstance(self.last, Jump) else None
 
     @property
@@ -85,11 +85,11 @@ class Block:
 
     @property
     def before_jump(self) -> Instr | None:
-        """The instruction after which code at the end of the block goes."""
+        """The instruction after which code is appended to the block."""
         return self.last.prev if isinstance(self.last, Jump) else self.last
 
     def insert_after(self, prev: Instr | None, instr: Instr) -> None:
-        """Link `instr` behind `prev`, or at the start for None."""
+        """Link `instr` after `prev`, or at the start for None."""
         instr.block = self
         instr.prev = prev
         if prev is None:
@@ -111,7 +111,7 @@ class Block:
         return impl_of(self)
 
     def dissolve(self) -> None:
-        """Forget everything (see `FunctionImpl.dissolve`)."""
+        """Drop all references (see `FunctionImpl.dissolve`)."""
         if self.parent.__class__ is If:
             self.parent.condition = None  # type: ignore[assignment]
         self.first = self.last = self.idom = None
@@ -120,7 +120,7 @@ class Block:
         self.live_in = self.live_out = frozenset()
 
     def dominates(self, other: Block) -> bool:
-        """Does every way to `other` lead through this block? (Needs `Metadata.DOMINANCE`.)"""
+        """Whether every path to `other` goes through this block. (Needs `Metadata.DOMINANCE`.)"""
         return self.dom_in <= other.dom_in and other.dom_out <= self.dom_out
 
     def __repr__(self) -> str:
@@ -154,7 +154,7 @@ class If:
 
     @property
     def block(self) -> Block:
-        """The block in front, at whose end the condition is read."""
+        """The block before it, at whose end the condition is read."""
         return prev_block(self)
 
     @property
@@ -175,7 +175,7 @@ class If:
 
 
 class Loop:
-    """Runs its body again and again until a break, return or halt."""
+    """Repeats its body until a break, return or halt."""
 
     __slots__ = ("body", "divergent", "divergent_continue", "owner", "parent", "place")
 
@@ -207,8 +207,9 @@ _NEAR = 64
 
 
 def place_of(node: Node) -> int:
-    """Where a node stands in its body, which may be long: quick for a node that was asked for
-    before and has hardly moved since. Raises ValueError for a node that has been taken out."""
+    """The index of a node in its body, which may be long: fast for a node that was looked up before
+    and has hardly moved. Raises ValueError for a node that was removed.
+    """
     owner, at = node.owner, node.place
     if at < len(owner) and owner[at] is node:
         return at
@@ -216,19 +217,19 @@ def place_of(node: Node) -> int:
         found = owner.index(node, max(0, at - _NEAR), at + _NEAR)
     except ValueError:
         found = owner.index(node)
-        for at in range(found + 1, len(owner)):  # which are likely to be asked for next
+        for at in range(found + 1, len(owner)):  # the next lookups are likely to be for these
             owner[at].place = at
     node.place = found
     return found
 
 
 def next_block(node: If | Loop) -> Block:
-    """The block that follows an if or loop."""
+    """The block after an if or loop."""
     return node.owner[place_of(node) + 1]  # type: ignore[return-value]
 
 
 def prev_block(node: If | Loop) -> Block:
-    """The block in front of an if or loop."""
+    """The block before an if or loop."""
     return node.owner[place_of(node) - 1]  # type: ignore[return-value]
 
 
@@ -246,7 +247,7 @@ def enclosing_loop(node: Node) -> Loop | None:
 
 
 def successors_of(block: Block) -> list[Block]:
-    """Where control may go from `block`, read off the structure."""
+    """The possible successors of `block`, from the structure."""
     jump = block.jump
     if jump is not None:
         if jump.type in ("return", "halt"):
@@ -268,9 +269,9 @@ def successors_of(block: Block) -> list[Block]:
 
 
 def walk(body: Body) -> Iterator[Node]:
-    """Every node in source order, a compound node before what it holds.
+    """Every node in source order, a compound node before its contents.
 
-    Bodies may be edited behind the walk only; take a list first to edit freely.
+    Bodies may be edited only where the walk has passed; make a list first to edit freely.
     """
     stack: list[Iterator[Node]] = [iter(body)]
     while stack:
@@ -287,8 +288,9 @@ def walk(body: Body) -> Iterator[Node]:
 
 
 def places(body: Body) -> list[tuple[Node, Body, int]]:
-    """Every node in source order, with the body it stands in and where: who asks a long body for
-    the place of each of its nodes looks through it again and again."""
+    """Every node in source order, with its body and its index there, because looking up the indices
+    of all nodes in a long body takes quadratic time.
+    """
     found: list[tuple[Node, Body, int]] = []
     stack: list[tuple[Body, int]] = [(body, 0)]
     while stack:
@@ -307,9 +309,11 @@ def places(body: Body) -> list[tuple[Node, Body, int]]:
 
 
 def events(body: Body) -> Iterator[tuple[str, Node]]:
-    """A flat reading of nested code: ("block", b), ("if", n), ("else", n), ("loop", n), ("end", n).
+    """Nested code as a flat sequence: ("block", b), ("if", n), ("else", n), ("loop", n), ("end",
+    n).
 
-    What a printer or code generator wants: indent after if, else and loop, outdent at else and end.
+    This serves printers and code generators: indent after if, else and loop, outdent at else and
+    end.
     """
     stack: list[tuple[Iterator[Node], If | Loop | None, bool]] = [(iter(body), None, False)]
     while stack:
@@ -334,22 +338,22 @@ def events(body: Body) -> Iterator[tuple[str, Node]]:
 
 
 def inner_first(body: Body) -> list[If | Loop]:
-    """Every if and loop in source order of their ends: what is inside comes before what is around.
+    """Every if and loop in source order of their ends, so inner ones come before outer ones.
 
-    Whoever merges blocks as it goes then always joins a long block with the short one behind it.
+    A pass that merges blocks in this order always appends a short block to a long one.
     """
     return [node for kind, node in events(body) if kind == "end"]  # type: ignore[misc]
 
 
 def blocks_in(body: Body) -> Iterable[Block]:
     """Every block in source order."""
-    if len(body) == 1:  # most bodies are
+    if len(body) == 1:  # the usual case
         return (body[0],)  # type: ignore[return-value]
     return _blocks_of_many(body)
 
 
 def nested_blocks(body: Body) -> Iterator[tuple[Block, int, int]]:
-    """Every block, in no order, how many ifs and loops are around it, and how many loops."""
+    """Every block, in no order, with the number of ifs and loops around it, and of loops alone."""
     stack: list[tuple[Body, int, int]] = [(body, 0, 0)]
     while stack:
         nodes, depth, loops = stack.pop()
@@ -364,9 +368,10 @@ def nested_blocks(body: Body) -> Iterator[tuple[Block, int, int]]:
 
 
 def list_blocks(body: Body) -> list[Block]:
-    """Every block in source order, for who only looks at them: what is inserted meanwhile is not
-    among them. Quicker than `blocks_in`."""
-    if len(body) == 1:  # most bodies are
+    """Every block in source order, as a list made before the iteration, which is faster than
+    `blocks_in`.
+    """
+    if len(body) == 1:  # the usual case
         return [body[0]]  # type: ignore[list-item]
     found: list[Block] = []
     stack: list[Iterator[Node]] = [iter(body)]

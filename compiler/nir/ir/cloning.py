@@ -1,7 +1,7 @@
-"""Copies of whole shaders, and who may modify what.
+"""Copies of whole shaders, under the ownership rule.
 
-A shader is handed around by reference count (see `ownership`). Whoever wants to modify one asks
-for `mutable(shader)`; whoever wants a second one calls `clone_shader`.
+A shader is reference-counted (see `ownership`). Code that needs to modify one calls
+`mutable(shader)`; code that needs a second one calls `clone_shader`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def clone_shader(shader: Shader) -> Shader:
 
 
 def copy_shader(shader: Shader) -> Shader:
-    """A new shader with the same code; it counts as one that was created."""
+    """A new shader with the same code, counted as newly created."""
     new = Shader(shader.stage, shader.name)
     new.label = shader.label
     new.info = shader.info.copy()
@@ -47,9 +47,9 @@ def copy_shader(shader: Shader) -> Shader:
 
 
 def mutable(shader: Shader) -> Shader:
-    """A shader safe to modify, in exchange for the caller's reference.
+    """A shader that is safe to modify, in exchange for the caller's reference.
 
-    The shader itself if nobody else holds one, otherwise a clone.
+    It is the shader itself if that is the only reference, otherwise a clone.
     """
     if shader.refcount == 1:
         return shader

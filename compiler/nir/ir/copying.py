@@ -1,8 +1,8 @@
-"""Deep copies of pieces of code.
+"""Deep copies of parts of a function.
 
-Everything is copied by one iterative walk, so nesting depth is no limit. `Remap` translates
-values, variables and blocks of the original to those of the copy; inlining and loop unrolling use
-it to copy a body into another function.
+Everything is copied by one iterative walk, so nesting depth is not limited. `Remap` maps values,
+variables and blocks of the original to those of the copy; inlining and loop unrolling use it to
+copy a body into another function.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Remap:
-    """Original to copy; what is not listed stands for itself."""
+    """Maps originals to copies; unlisted objects are shared."""
 
     __slots__ = ("blocks", "functions", "pending_phis", "values", "variables")
 
@@ -46,12 +46,12 @@ class Remap:
         return self.values.get(value, value)
 
     def variable(self, var: Variable) -> Variable:
-        """A copy of a variable, entered here."""
+        """Copy a variable and record the copy."""
         copy = self.variables[var] = var.copy()
         return copy
 
     def finish_phis(self) -> None:
-        """Give copied phis their sources, now that every value has its copy."""
+        """Set the sources of copied phis, after every value has been copied."""
         for old, new in self.pending_phis:
             for src in old.phi_srcs:
                 new.add_phi_src(self.blocks.get(src.pred, src.pred), self.value(src.value))
@@ -59,7 +59,7 @@ class Remap:
 
 
 def clone_instr(instr: Instr, remap: Remap) -> Instr:
-    """A copy, not yet in a block; its phi sources come with `Remap.finish_phis`."""
+    """A copy, not yet in a block; its phi sources are set by `Remap.finish_phis`."""
     values = remap.values
     new: Instr
     if isinstance(instr, Alu):
@@ -124,7 +124,7 @@ def clone_body(body: Iterable[Block | If | Loop], parent: Parent, remap: Remap) 
     """Copy nodes for `parent`; call `remap.finish_phis()` when all code is copied."""
     result: Body = []
     stack: list[tuple[Iterable[Block | If | Loop], Parent, Body]] = [(body, parent, result)]
-    # Code must be copied in source order so that values precede uses: gather first, copy after.
+    # Code must be copied in source order so that values precede uses: collect first, copy after.
     while stack:
         nodes, owner_parent, out = stack.pop()
         for node in nodes:
@@ -133,7 +133,7 @@ def clone_body(body: Iterable[Block | If | Loop], parent: Parent, remap: Remap) 
                 remap.blocks[node] = copy
                 out.append(copy)
             elif isinstance(node, If):
-                # The condition is provisional until its own copy exists.
+                # The condition is a placeholder until its own copy exists.
                 new_if = If(owner_parent, out, node.condition.value)
                 new_if.divergent = node.divergent
                 new_if.then_body.clear()

@@ -1,4 +1,4 @@
-"""Evaluating opcodes on constants: raw bits in, raw bits out, by the table's semantics."""
+"""Evaluation of opcodes on constants: raw bits in, raw bits out, by the table's semantics."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ _UNSIGNED = {bits: numpy_dtype("uint", bits) for bits in (1, 8, 16, 32, 64)}
 def evaluated(
     op: Opcode, srcs: tuple[tuple[int, ...], ...], bit_sizes: tuple[int, ...], bit_size: int
 ) -> tuple[int, ...]:
-    """`evaluate` with a memory: the same few sums are asked for in shader after shader."""
+    """`evaluate` with a cache, because the same few operations occur in shader after shader."""
     return evaluate(op, srcs, bit_sizes, bit_size)
 
 
 def folded_now(op: Opcode, srcs: Sequence[Def], bit_size: int) -> tuple[int, ...] | None:
-    """What an operation makes of values that are read as they are, if all are constants."""
+    """The result of an operation on unswizzled values if all are constants, else None."""
     values, bits = [], []
     for src in srcs:
         const = src.instr

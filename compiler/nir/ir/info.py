@@ -1,4 +1,4 @@
-"""What is known of a shader without reading its code."""
+"""What is known about a shader without reading its code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 
 @dataclass(slots=True)
 class ShaderInfo:
-    """A summary of a shader; the first group is kept by `gather_info`, the rest is declared."""
+    """A summary of a shader; `gather_info` computes the first group, the rest is declared."""
 
     inputs_read: set[int] = field(default_factory=set)
     outputs_written: set[int] = field(default_factory=set)
@@ -32,7 +32,7 @@ class ShaderInfo:
     separable: bool = False
     early_fragment_tests: bool = False
     post_depth_coverage: bool = False
-    interlocks: bool = False  # invocations for one pixel take turns
+    interlocks: bool = False  # invocations of one pixel run critical sections one at a time
     depth_layout: str = ""
     color_is_dual_source: bool = False
     blend_equations_advanced: int = 0

@@ -1,7 +1,7 @@
-"""Instructions: the nine kinds of things a block can hold, and their use of values.
+"""Instructions: the nine kinds, and their uses of values.
 
 Every instruction has `srcs` (a list of `Src`), at most one `dest` (`Def`), and links to its
-neighbours in the block. What an `Alu` or an `Intrinsic` means is data: see `opcodes` and
+neighbours in the block. The meaning of an `Alu` or an `Intrinsic` is data: see `opcodes` and
 `intrinsics`.
 """
 
@@ -30,11 +30,11 @@ class Instr:
     __slots__ = ("block", "dest", "loc", "next", "prev", "srcs")
     kind = "instr"
     is_phi = False
-    is_listed = False  # by `questions.by_kind`
-    may_have_effects = False  # beyond its result; `questions.has_side_effects` knows whether
+    is_listed = False  # by `queries.by_kind`
+    may_have_effects = False  # beyond its result; see `queries.has_side_effects`
 
     def __init__(self) -> None:
-        self.loc = 0  # line of the source it was made for, 0 if nobody knows
+        self.loc = 0  # source line it was made for, 0 if unknown
         self.block: Block | None = None
         self.prev: Instr | None = None
         self.next: Instr | None = None
@@ -53,7 +53,9 @@ class Instr:
         return self.dest
 
     def unlink(self) -> None:
-        """Take the instruction out of its block; its uses stay, so it can be put elsewhere."""
+        """Remove the instruction from its block; its uses remain, so it can be inserted
+        elsewhere.
+        """
         block = self.block
         assert block is not None
         if self.prev is not None:
@@ -68,14 +70,15 @@ class Instr:
         self.prev = self.next = None
 
     def remove(self) -> None:
-        """Delete the instruction: out of the block, and no longer a user of anything.
+        """Delete the instruction: remove it from the block and its uses from all values.
 
-        It forgets its sources and its result, which know it: whoever still needs them asks before.
-        What nobody holds is gone at once then, and the garbage collector finds nothing to do.
+        Its sources and result are dropped, since they refer back to it: callers that need them read
+        them before. Without such cycles the objects are freed at once, without the garbage
+        collector.
         """
         block = self.block
         if block is not None:
-            # `unlink`, written out: most of what is made is removed.
+            # `unlink`, inlined, because most instructions are removed eventually
             before, after = self.prev, self.next
             if before is not None:
                 before.next = after
@@ -89,7 +92,7 @@ class Instr:
         dest = self.dest
         if dest is not None:
             if dest.names:
-                self.bequeath_names()
+                self.pass_on_names()
             self.dest = None
         srcs = self.srcs
         if srcs:
@@ -97,22 +100,22 @@ class Instr:
             for src in srcs:
                 del src.value.uses[src]
 
-    def bequeath_names(self) -> None:
-        """What the result was called goes to what it was put together from."""
+    def pass_on_names(self) -> None:
+        """Give the names of the result to the values it was assembled from."""
 
     def replace_by(self, value: Def) -> None:
-        """Let every user read `value` instead, then delete the instruction."""
+        """Make every user read `value` instead, then delete the instruction."""
         self.result.rewrite_uses(value)
         self.remove()
 
     def insert_before(self, other: Instr) -> None:
-        """Link this (unlinked) instruction in front of `other`."""
+        """Link this (unlinked) instruction before another one."""
         assert other.block is not None
         self.loc = self.loc or other.loc
         other.block.insert_after(other.prev, self)
 
     def insert_after(self, other: Instr) -> None:
-        """Link this (unlinked) instruction behind `other`."""
+        """Link this (unlinked) instruction after another one."""
         assert other.block is not None
         self.loc = self.loc or other.loc
         other.block.insert_after(other, self)
@@ -153,7 +156,7 @@ class Alu(Instr):
     def even(
         cls, op: Opcode, values: Sequence[Def], num_components: int, bit_size: int, exact: bool
     ) -> Alu:
-        """One whose sources are all as wide as the result, and read as they are."""
+        """An instruction whose sources are as wide as the result, without swizzles."""
         instr = cls.__new__(cls)
         instr.block = instr.prev = instr.next = None
         instr.loc = 0
@@ -164,7 +167,7 @@ class Alu(Instr):
         instr.dest = Def(instr, num_components, bit_size)
         return instr
 
-    def bequeath_names(self) -> None:
+    def pass_on_names(self) -> None:
         assert self.dest is not None
         if self.op.name == "mov":
             self.srcs[0].value.take_names(self.dest, self.srcs[0].swizzle)
@@ -189,7 +192,7 @@ class LoadConst(Instr):
 
 
 class Undef(Instr):
-    """A value nobody defined: any bits, but the same bits for every use."""
+    """An undefined value: arbitrary bits, but the same bits for every use."""
 
     __slots__ = ()
     kind = "undef"
@@ -227,7 +230,7 @@ class Deref(Instr):
 
     @property
     def parent(self) -> Deref | None:
-        """The deref this one refines; None at the root or below something that is no deref."""
+        """The deref that this one extends; None at the root or if the base is no deref."""
         if not self.srcs:
             return None
         parent = self.srcs[0].value.instr
@@ -294,10 +297,10 @@ class Intrinsic(Instr):
         return self.info.name
 
     def become(self, name: str, srcs: Sequence[Def], indices: dict[str, Any] | None = None) -> None:
-        """Turn into another operation with a result of the same size (or none, as before).
+        """Change into another operation with a result of the same size (or none, as before).
 
-        Users of the result need not be told, and nothing is moved: what lowers an access to
-        another kind of access wants this, not a new instruction beside the old one.
+        Users of the result keep it, and the instruction stays in place: lowering an access to
+        another kind of access needs no new instruction.
         """
         dropped = self.srcs
         self.info = info = INTRINSICS[name]
@@ -314,7 +317,7 @@ class Intrinsic(Instr):
 
     @property
     def deref(self) -> Deref | None:
-        """The deref in the first source, if it is one."""
+        """The deref of the first source, or None."""
         instr = self.srcs[0].value.instr if self.srcs else None
         return instr if isinstance(instr, Deref) else None
 
@@ -377,7 +380,7 @@ class Tex(Instr):
 
     @property
     def info(self) -> TexOp:
-        """The row of the table that says what the operation is."""
+        """The row of the table for this operation."""
         return TEX_OPS[self.op]
 
     def src(self, kind: str) -> Src | None:
@@ -398,7 +401,7 @@ class Tex(Instr):
 
 
 class Phi(Instr):
-    """Chooses a value by the predecessor block control came from."""
+    """Selects a value by the predecessor block."""
 
     __slots__ = ()
     kind = "phi"
@@ -425,7 +428,7 @@ class Phi(Instr):
         raise KeyError(pred)
 
     def remove_pred(self, pred: Block) -> None:
-        """Forget the source that comes from `pred`."""
+        """Remove the source from `pred`."""
         kept: list[Src] = []
         for src in self.phi_srcs:
             if src.pred is pred:

@@ -1,14 +1,15 @@
 """The intrinsic table: every operation that is neither arithmetic nor a texture lookup.
 
-The rows stand in `intrinsics.txt`: name, sources as NAME:COMPONENTS, the result as COMPONENTSxBITS,
-compile-time indices, flags, and what the operation does. The printer, parser, validator, builder
-and the reference page all read this table; `SystemValue` is made of it.
+The rows are in `intrinsics.txt`: name, sources as NAME:COMPONENTS, the result as COMPONENTSxBITS,
+compile-time indices, flags, and a description. The printer, parser, validator, builder and the
+reference page all read this table; `SystemValue` is made from it.
 
-**Flags** say what may be assumed: `can_eliminate` (no side effect), `can_reorder` (no dependence on
-anything but the sources), `pure` (both: equal sources mean equal results), `convergent` (must not
-be moved into divergent control flow), `uniform` (the same in every lane if the sources are),
-`fence` (others see what was written before it), `ends` (lanes write nothing after it), `float` (the
-system value is a float), `system` (a value the hardware hands to a shader).
+**Flags** are properties that passes rely on: `can_eliminate` (no side effect), `can_reorder` (no
+dependence on anything but the sources), `pure` (both: equal sources mean equal results),
+`convergent` (must not be moved into divergent control flow), `uniform` (equal in every lane if the
+sources are), `fence` (earlier writes become visible to other lanes), `ends` (lanes write nothing
+after it), `float` (the system value is a float), `system` (a value that hardware provides to a
+shader).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# What each index is: its kind (how text spells it) and its default.
+# The kind of each index (how it is spelled in text) and its default.
 INDICES: dict[str, tuple[str, Any]] = {
     "base": ("int", 0),
     "component": ("int", 0),
@@ -72,12 +73,12 @@ class IntrinsicInfo:
     doc: str
     dest_bits: int
     defaults: dict[str, Any]
-    # The flags again, and what follows from them: asked for every instruction in every pass.
+    # The flags, and what follows from them, as attributes because every pass reads them often.
     has_dest: bool
     can_eliminate: bool
     can_reorder: bool
     is_pure: bool
-    """equal sources mean equal results, and nothing else happens"""
+    """equal sources mean equal results, without side effects"""
     convergent: bool
     is_uniform: bool
     is_fence: bool
@@ -93,7 +94,7 @@ class IntrinsicInfo:
 
 INTRINSICS: dict[str, IntrinsicInfo] = {}
 SYSTEM_VALUES: list[str] = []
-"""names of system values, which `load_NAME` reads, in the order of their numbers"""
+"""names of system values, which `load_NAME` loads, in the order of their numbers"""
 
 
 def _add(
@@ -158,7 +159,9 @@ def _read() -> None:
 
 
 def _add_derefs() -> None:
-    """An image or a counter may be named by a deref, until functions are inlined."""
+    """Add variants in which an image or a counter is a deref, which exist until functions are
+    inlined.
+    """
     for row in list(INTRINSICS.values()):
         kind, _, what = row.name.partition("_")
         if kind == "image":

@@ -1,10 +1,10 @@
-"""Memory layout: where the members of a type lie in a buffer.
+"""Memory layout: the places of a type's members in a buffer.
 
-Four rules exist. `std140` rounds array elements and structs up to 16 bytes, `std430` does not,
-`opencl` is std430 in which three components are as large as four (OpenCL C), and
-`scalar` packs everything to component alignment (used for scratch and shared memory). Booleans
-take 32 bits in memory. `explicit_type` writes the answer into the type itself (strides on arrays
-and matrices, offsets on fields), so that address lowering needs no rule any more.
+There are four rules. `std140` rounds array elements and structs up to 16 bytes, `std430` does not,
+`opencl` is std430 in which three components are as large as four (OpenCL C), and `scalar` packs
+everything to component alignment (used for scratch and shared memory). Booleans take 32 bits in
+memory. `explicit_type` stores the layout in the type itself (strides of arrays and matrices,
+offsets of fields), so that address lowering does not depend on a rule.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def explicit_type(type: Type, rule: str = STD140, row_major: bool = False) -> Ty
 
 
 def explicit_size(type: Type) -> int:
-    """Bytes from the first to past the last byte of a type that carries its layout."""
+    """Bytes from the first to past the last byte of a type with layout."""
     if type.is_matrix:
         count = type.rows if type.row_major else type.columns
         inner = type.columns if type.row_major else type.rows

@@ -1,8 +1,9 @@
-"""Metadata: facts about a function that are computed on request and kept while they hold.
+"""Metadata: facts about a function that are computed on request and kept while they are valid.
 
-`impl.require(Metadata.DOMINANCE)` makes a fact available, `impl.preserve(kept)` after a change says
-what still holds; structural edits (`insert_node_at`, `merge_blocks`, ...) drop everything by
-themselves. What computes a fact stands in `compiler.nir.analysis` and registers here.
+`impl.require(Metadata.DOMINANCE)` makes a fact available, `impl.preserve(kept)` declares after a
+change which facts are still valid; structural edits (`insert_node_at`, `merge_blocks`, ...)
+invalidate everything themselves. The analyses in `compiler.nir.analysis` compute the facts and
+register here.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ class Metadata(enum.IntFlag):
     """everything but the lists of instructions"""
     ALL = 31
 
-    # Asked for at every pass: the answer is a number, not a new member.
+    # Used by every pass: a plain integer is faster than an enum member.
     __and__ = __rand__ = int.__and__  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """How one fact is computed, from which others, and (for `check`) what it says."""
+    """How one fact is computed, from which others, and (for `check`) how it is compared."""
 
     fact: Metadata
     needs: Metadata
@@ -45,17 +46,17 @@ class Analysis:
 
 
 ANALYSES: list[Analysis] = []
-"""In an order in which each finds what it needs."""
+"""In dependency order."""
 
 
 def register(analysis: Analysis) -> None:
-    """Make an analysis known to `require`."""
+    """Register an analysis for `require`."""
     ANALYSES.append(analysis)
     ANALYSES.sort(key=lambda a: a.fact)
 
 
 def compute(impl: FunctionImpl, wanted: Metadata) -> None:
-    """Compute whatever of `wanted` (and what it builds on) does not hold."""
+    """Compute all of `wanted` (and what it depends on) that is not valid."""
     facts = int(wanted)
     for analysis in reversed(ANALYSES):
         if facts & int(analysis.fact):

@@ -1,4 +1,4 @@
-"""The words about shaders: stages, storage classes of variables, memory qualifiers."""
+"""Enumerations for shaders: stages, storage classes of variables, memory qualifiers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class Stage(enum.Enum):
-    """Where in the pipeline a shader runs."""
+    """A shader's stage in the pipeline."""
 
     VERTEX = "vertex"
     TESS_CTRL = "tess_ctrl"
@@ -16,18 +16,18 @@ class Stage(enum.Enum):
     COMPUTE = "compute"
     KERNEL = "kernel"
 
-    # Members are compared by identity; Enum's own hash is a Python call at every look-up.
+    # Members are compared by identity; Enum's hash is a Python call per lookup.
     __hash__ = object.__hash__
 
 
 DRAWING = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
-"""the stages of a draw, in the order in which data goes through them"""
+"""the stages of a draw, in the order of data flow"""
 MAKES_POSITIONS = frozenset((Stage.VERTEX, Stage.TESS_EVAL, Stage.GEOMETRY))
-"""the stages whose position output primitives are made of"""
+"""the stages with a position output"""
 
 
 class Mode(enum.IntFlag):
-    """Storage class of a variable; a deref may carry several when it may point into any of them."""
+    """Storage class of a variable; a deref has several if it may point into any of them."""
 
     SHADER_IN = 1
     SHADER_OUT = 2
@@ -44,7 +44,7 @@ class Mode(enum.IntFlag):
     PUSH_CONST = 4096
     ALL = 8191
 
-    # Passes ask `deref.modes & wanted` all the time: the answer is a number, not a new member.
+    # Passes evaluate `deref.modes & wanted` often: a plain integer is faster than an enum member.
     __and__ = __rand__ = int.__and__  # type: ignore[assignment]
 
     @property

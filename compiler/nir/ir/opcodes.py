@@ -81,9 +81,9 @@ class Opcode:
     is_derivative: bool
     is_vec: bool
     is_copy: bool
-    """moves components about: `mov` and the vectors"""
+    """moves components: `mov` and the vectors"""
     sized_by: int
-    """the first source of any size; the result has its size, unless its type says another"""
+    """the first source of open size; the result has its size, unless its type is sized"""
 
     @property
     def is_conversion(self) -> bool:
@@ -91,7 +91,7 @@ class Opcode:
 
     @property
     def is_free(self) -> bool:
-        """Costs nothing where it is read: a modifier or a naming of components."""
+        """Costs nothing where it is read: a modifier or a selection of components."""
         return "free" in self.properties
 
     @property
@@ -162,7 +162,7 @@ _row("fexp2", _F1, sem.fexp2, "costly not_negative", "2 to the power x")
 _row("flog2", _F1, sem.flog2, "costly", "logarithm to base 2")
 _row("fsin", _F1, sem.fsin, "costly", "sine of an angle in radians")
 _row("fcos", _F1, sem.fcos, "costly", "cosine of an angle in radians")
-# What small machines have instead (`compiler.nir.lower`).
+# Instructions of small machines (`compiler.nir.lower`).
 _F1_32 = "float32 -> float32"
 _row("frcp_8bit", _F1_32, sem.frcp_8bit, "", "1/x, of which eight bits are right")
 _row("frsq_8bit", _F1_32, sem.frsq_8bit, "", "1/sqrt(x), of which eight bits are right")

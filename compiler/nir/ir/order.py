@@ -1,4 +1,4 @@
-"""Which of two instructions of a block comes first, without a walk from the one to the other."""
+"""The order of two instructions in a block, without walking from one to the other."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from gallette.compiler.nir.ir.instrs import Instr
 __all__ = ["BlockOrder"]
 
 _LEAST = 1e-6
-"""Between the numbers of two instructions: below that, floats might not tell them apart."""
+"""The least difference between the numbers of two instructions, to keep floats distinct."""
 
 
 class BlockOrder:
-    """Numbers for the instructions of blocks, in order; a pass may go on inserting and removing.
+    """Numbers for the instructions of blocks, in order, valid while a pass inserts and removes.
 
-    What was inserted since gets a number between those of its neighbours when it is asked for. No
-    instruction may move.
+    An inserted instruction gets a number between those of its neighbours when it is first compared.
+    Instructions must not be moved.
     """
 
     __slots__ = ("_numbers",)
@@ -24,14 +24,14 @@ class BlockOrder:
         self._numbers: dict[Instr, float] = {}
 
     def comes_before(self, one: Instr, other: Instr) -> bool:
-        """Of two instructions of a block: is `one` the first?"""
+        """Whether `one` comes before `other`, in one block."""
         for instr in (one, other):
             if instr not in self._numbers:
                 self._number(instr)
         return self._numbers[one] < self._numbers[other]
 
     def _number(self, instr: Instr) -> None:
-        """Give numbers to an instruction and to its neighbours that have none either."""
+        """Number an instruction and its unnumbered neighbours."""
         numbers = self._numbers
         first: Instr | None = instr
         while first is not None and first.prev is not None and first.prev not in numbers:

@@ -1,8 +1,8 @@
-"""Who owns shaders: counters that make reference handling visible and testable.
+"""Ownership of shaders: counters that make reference counting visible and testable.
 
 Passing a shader to a driver's `create_*_state` gives away one reference; `cloning.mutable` clones
-only when somebody else holds one too. Every step is counted here, so a test, a lesson or a leak
-report can say how many clones a frame cost and which shaders are still alive.
+only if there are other references. Every step is counted here, so a test, a lesson or a leak report
+can say how many clones a frame cost and which shaders are still alive.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class OwnershipCounters:
 
 COUNTERS = OwnershipCounters()
 _LIVE: dict[ref[Shader], None] = {}
-"""in order of birth (a `WeakSet` has none, and a `WeakValueDictionary` costs several times this)"""
+"""in order of creation (a `WeakSet` is unordered, and a `WeakValueDictionary` is several times
+slower)
+"""
 
 
 def _is_gone(one: ref[Shader]) -> None:
@@ -52,7 +54,7 @@ def forget(shader: Shader) -> None:
 
 
 def disown(shader: Shader) -> Shader:
-    """Leave a shader that is only read, and has no owner, out of the counts."""
+    """Exclude a shader without owner, which is only read, from the counts."""
     COUNTERS.created -= 1
     forget(shader)
     shader.refcount = 0

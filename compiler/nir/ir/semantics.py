@@ -1,12 +1,12 @@
-"""What the opcodes compute, in NumPy. `opcodes` pairs these functions with names.
+"""The NumPy implementation of opcodes. `opcodes` pairs these functions with names.
 
 Arguments are arrays (or NumPy scalars) of exactly the opcode's types: `bool_`, `int32`, `uint32`,
-`float32` and so on; a function that serves several bit sizes looks at the dtype. Callers run them
-under `np.errstate(all="ignore")`, because division by zero, overflow and NaN are ordinary here.
+`float32` and so on; a function for several bit sizes checks the dtype. Callers run them under
+`np.errstate(all="ignore")`, because division by zero, overflow and NaN are ordinary here.
 
-Invariance: a function gives the same bits for the same value wherever it lies in an array. Basic
-arithmetic does by IEEE; what goes through a library polynomial is made contiguous first, since
-NumPy may take another code path (another rounding) for strided data.
+Invariance: a function gives the same bits for the same value anywhere in an array. Basic arithmetic
+does by IEEE; arguments of library functions are made contiguous first, since NumPy may use other
+code (with other rounding) for strided data.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def bits_of(x: Array) -> int:
 
 
 def contiguous(function: Callable[..., Array]) -> Callable[[Array], Array]:
-    """`function` of one argument, always run over adjacent elements."""
+    """`function` of one argument, always run on contiguous elements."""
 
     def run(x: Array) -> Array:
         return function(x if x.flags.c_contiguous else x.copy())
@@ -54,10 +54,10 @@ def mov(x: Array) -> Array:
 
 
 def fmin(a: Array, b: Array) -> Array:
-    """The smaller, a NaN loses, a zero is +0.
+    """The smaller; a number if one is NaN, and +0 for any zero.
 
-    Depending on where in the array they are, NumPy picks either zero of (+0, -0), and the number or
-    the NaN of a number and a signalling NaN. Adding +0 leaves neither -0 nor signalling NaNs, so
+    Depending on the position in the array, NumPy returns either zero of (+0, -0), and either the
+    number or the NaN of a number and a signalling NaN. Adding +0 removes -0 and signalling NaNs, so
     the result is the same everywhere.
     """
     zero = a.dtype.type(0)
@@ -65,7 +65,7 @@ def fmin(a: Array, b: Array) -> Array:
 
 
 def fmax(a: Array, b: Array) -> Array:
-    """The larger, a NaN loses, a zero is +0 (see `fmin`)."""
+    """The larger; a number if one is NaN, and +0 for any zero (see `fmin`)."""
     zero = a.dtype.type(0)
     return np.fmax(np.add(a, zero), np.add(b, zero))
 
@@ -87,7 +87,7 @@ def frsq(x: Array) -> Array:
 
 
 def first_bits(x: Array) -> Array:
-    """x with eight bits behind the point of its significand, the others cut off."""
+    """x with its significand truncated to eight fractional bits."""
     return np.bitwise_and(x.view(np.uint32), np.uint32(0xFFFF8000)).view(np.float32)
 
 
@@ -100,7 +100,7 @@ def frsq_8bit(x: Array) -> Array:
 
 
 def of_half_a_turn(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A function of angles which a machine has between -pi and pi only: elsewhere it is NaN."""
+    """A function of angles that a machine supports only between -pi and pi: NaN elsewhere."""
 
     def run(x: Array) -> Array:
         return np.where(np.less(np.abs(x), np.float32(3.15)), function(x), np.float32(np.nan))
@@ -127,7 +127,7 @@ fcos = contiguous(np.cos)
 
 
 def fpow(x: Array, y: Array) -> Array:
-    """exp2(y * log2(x)): GLSL's own definition, three times as fast as `np.power`."""
+    """exp2(y * log2(x)), as GLSL defines it; three times as fast as `np.power`."""
     return fexp2(np.multiply(flog2(x), y))
 
 

@@ -1,8 +1,8 @@
-"""Shaders and functions: what holds the code.
+"""Shaders and functions, which contain the code.
 
-A `Shader` is handed around by reference count (see `ownership`). It has `variables` (its interface
-and globals), `functions`, and `info`, a summary that passes and drivers read. Locals of a function
-live in `FunctionImpl.locals`. Copies are made in `cloning`.
+A `Shader` is reference-counted (see `ownership`). It has `variables` (its interface and globals),
+`functions`, and `info`, a summary that passes and drivers read. Locals of a function are in
+`FunctionImpl.locals`. `cloning` makes copies.
 """
 
 from __future__ import annotations
@@ -58,10 +58,12 @@ class FunctionImpl:
         self.body.append(Block(self, self.body))
         self.valid = 0
         self.version = 0
-        """counts changes: what was found out about the code at a version holds at that version"""
+        """counter of changes: facts about the code hold for one version"""
         self.idle: dict[object, int] = {}
-        """by pass and options (`pass_runner.Step`), the version at which it found nothing to do"""
-        self.by_kind: Any = None  # belongs to `questions.by_kind`
+        """by pass and options (`pass_runner.Step`), the version at which the pass made no
+        progress
+        """
+        self.by_kind: Any = None  # owned by `queries.by_kind`
         function.impl = self
 
     @property
@@ -77,17 +79,17 @@ class FunctionImpl:
         return blocks_in(self.body)
 
     def invalidate(self) -> None:
-        """Control flow changed: nothing that was computed holds any more."""
+        """Invalidate all metadata after a change of control flow."""
         self.valid = 0
         self.version += 1
 
     def preserve(self, kept: Metadata) -> None:
-        """Code changed: only `kept` still holds."""
+        """Invalidate all metadata but `kept` after a change."""
         self.valid &= int(kept)
         self.version += 1
 
     def require(self, wanted: Metadata) -> None:
-        """Compute whatever of `wanted` does not hold."""
+        """Compute the parts of `wanted` that are not valid."""
         needed = int(wanted)
         if self.valid & needed != needed:
             compute(self, wanted)
@@ -98,9 +100,9 @@ class FunctionImpl:
         return var
 
     def dissolve(self) -> None:
-        """The end of the code: whatever knows each other forgets it.
+        """Destroy the code by dropping all references within it.
 
-        So it is gone at once, instead of when the garbage collector has been through it.
+        So it is freed at once instead of by the garbage collector.
         """
         for block in list_blocks(self.body):
             at = block.first
@@ -128,7 +130,7 @@ class FunctionImpl:
 
 
 class Shader:
-    """One shader of one stage, with its reference count (born with one reference)."""
+    """One shader of one stage, with its reference count (initially one)."""
 
     __slots__ = (
         "__weakref__",
@@ -178,9 +180,9 @@ class Shader:
         return FunctionImpl(self, self.add_function(name, is_entry=True))
 
     def impls(self) -> list[FunctionImpl]:
-        """The code of all functions that have some."""
+        """The code of all functions that have a body."""
         functions = self.functions
-        if len(functions) == 1:  # as soon as calls are inlined
+        if len(functions) == 1:  # the case after inlining
             impl = functions[0].impl
             return [] if impl is None else [impl]
         return [f.impl for f in functions if f.impl is not None]
@@ -203,18 +205,18 @@ class Shader:
         return sum(impl.count_instrs() for impl in self.impls())
 
     def shared_copy(self) -> Shader | None:
-        """A copy that costs nothing because nobody has looked at the code yet, if there is one."""
+        """A copy that costs nothing while the code is still serialized, or None."""
         return None
 
     def ref(self) -> Shader:
-        """Take one more reference."""
+        """Take another reference."""
         assert self.refcount > 0, f"shader {self.name!r} is dead"
         self.refcount += 1
         COUNTERS.refs += 1
         return self
 
     def unref(self) -> None:
-        """Give one reference back; at zero the shader is dead."""
+        """Release one reference; at zero the shader is dead."""
         assert self.refcount > 0, f"shader {self.name!r} was given back too often"
         self.refcount -= 1
         COUNTERS.unrefs += 1
@@ -224,7 +226,7 @@ class Shader:
             self.dissolve()
 
     def dissolve(self) -> None:
-        """Nobody will look at the code any more."""
+        """Destroy the code, which is not needed any more."""
         for impl in self.impls():
             impl.dissolve()
 

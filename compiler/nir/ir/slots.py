@@ -1,7 +1,7 @@
-"""Slots: the names by which stages, the fixed function and the driver find each other's values.
+"""Slots: the names by which stages, fixed function and drivers match values.
 
-A driver links a vertex output to a fragment input by its `VaryingSlot` (and component), a vertex
-element to a shader input by `VertAttrib`, and a colour to a render target by `FragResult`.
+A driver matches a vertex output with a fragment input by `VaryingSlot` (and component), a vertex
+element with a shader input by `VertAttrib`, and a colour with a render target by `FragResult`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gallette.compiler.nir.ir.intrinsics import SYSTEM_VALUES
 
 
 class Slot(enum.IntEnum):
-    """A named slot; `prefix` is how NIR text begins a slot of that kind."""
+    """A named slot; `prefix` begins the slots of its kind in NIR text."""
 
     @property
     def prefix(self) -> str:
@@ -20,7 +20,7 @@ class Slot(enum.IntEnum):
 
 
 class VertAttrib(Slot):
-    """What a vertex shader input is: a compatibility attribute or a generic one."""
+    """The slot of a vertex shader input: a compatibility attribute or a generic one."""
 
     POS = 0
     NORMAL = 1
@@ -41,7 +41,7 @@ class VertAttrib(Slot):
 
 
 class VaryingSlot(Slot):
-    """What a stage output or a later stage's input is."""
+    """The slot of a stage output or a later stage's input."""
 
     POS = 0
     COL0 = 1
@@ -88,11 +88,11 @@ class VaryingSlot(Slot):
 
 
 COLOR_SLOTS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1})
-"""Colours of the fixed-function pipeline: flat where the state says so, whatever side is seen."""
+"""Colours of the fixed-function pipeline, front and back, which flat shading applies to."""
 
 
 class FragResult(Slot):
-    """Where a fragment shader output goes; COLOR means every colour buffer."""
+    """The destination of a fragment shader output; COLOR means every colour buffer."""
 
     DEPTH = 0
     STENCIL = 1
@@ -102,13 +102,13 @@ class FragResult(Slot):
 
 
 class SystemValue(Slot):
-    """A value the hardware hands to a shader: each has a row in the table of intrinsics."""
+    """A value that hardware provides to a shader; each has a row in the table of intrinsics."""
 
     vars().update((name.upper(), n) for n, name in enumerate(SYSTEM_VALUES))
 
     @property
     def intrinsic(self) -> str:
-        """Name of the intrinsic that loads it."""
+        """The name of the intrinsic that loads it."""
         return "load_" + self.name.lower()
 
 

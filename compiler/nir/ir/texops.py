@@ -1,7 +1,7 @@
-"""The table of texture operations: what each reads, how, and what comes back.
+"""The table of texture operations: their sources and results.
 
-Everybody who asks a question about texture operations reads it here: may one run where the program
-would not have reached it, are its coordinates scaled like a sampler's, which sources belong to it?
+All code that depends on the kind of a texture operation reads it here: whether it may be
+speculated, whether its coordinates are a sampler's, which sources it has.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ TEX_SRCS: dict[str, tuple[str, str]] = {
     "texture_offset": ("int", "dynamic index added to texture_index"),
     "sampler_offset": ("int", "dynamic index added to sampler_index"),
 }
-"""What a source is: its type ("" is what the operation says it is), and a description."""
+"""The sources: type ("" for the type of the operation's coordinates), and a description."""
 
 FIRST_HANDLE = 32
-"""Textures and images from this number on are no units of a stage but handles: what a handle's low
-word says is added to it. Below are the units, so that a unit, too, can be told as a handle."""
+"""Textures and images from this number on are handles instead of units of a stage: the low word of
+a handle is added to it. Below are the units, so that a unit can be passed as a handle, too.
+"""
 
 _HANDLES = frozenset({"texture_deref", "sampler_deref", "texture_offset", "sampler_offset"})
 
@@ -36,10 +37,10 @@ _HANDLES = frozenset({"texture_deref", "sampler_deref", "texture_offset", "sampl
 class TexOp:
     """One operation.
 
-    `coordinates` are "float" (a sampler's: normalised, filtered, wrapped), "int" (texels) or "" (it
-    has none); `lod` is the type of its level. With `implicit_lod` the level comes from derivatives,
-    so lanes must run it together. `needs` and `takes` are the sources it must and may have beyond
-    those that name the texture; `result` is its number of components (0: as many as wanted).
+    `coordinates` are "float" (a sampler's: normalised, filtered, wrapped), "int" (texels) or ""
+    (none); `lod` is the type of its level. With `implicit_lod` the level comes from derivatives, so
+    lanes must run it together. `needs` and `takes` are required and optional sources besides those
+    that name the texture; `result` is its number of components (0: any).
     """
 
     name: str
@@ -53,7 +54,7 @@ class TexOp:
 
     @property
     def is_sampled(self) -> bool:
-        """Do coordinates mean what a sampler says they mean?"""
+        """Whether coordinates are interpreted by a sampler."""
         return self.coordinates == "float"
 
     def src_type(self, kind: str) -> str:

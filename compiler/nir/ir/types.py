@@ -1,11 +1,11 @@
-"""Types: interned, immutable descriptions of every value and variable.
+"""Types: interned, immutable descriptions of values and variables.
 
-Two structurally equal types are the same object, so `a is b` compares types and a type can be a
-dictionary key. Make them with the constructors (`scalar`, `vec`, `mat`, `array`, `struct`, ...) or
-use the constants (`VEC4`, `MAT4`, ...). `str(t)` is the GLSL spelling.
+Structurally equal types are the same object, so `a is b` compares types and a type can be a
+dictionary key. Create them with the constructors (`scalar`, `vec`, `mat`, `array`, `struct`, ...)
+or use the constants (`VEC4`, `MAT4`, ...). `str(t)` is the GLSL spelling.
 
-A type may carry its memory layout: arrays and matrices a byte `stride`, struct fields an `offset`.
-`gallette.compiler.nir.ir.layout.explicit_type` produces such a type from a plain one.
+A type may have a memory layout: arrays and matrices a byte `stride`, struct fields an `offset`.
+`gallette.compiler.nir.ir.layout.explicit_type` derives such a type from a plain one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 
 class Base(enum.Enum):
-    """The kind of a type; the value is the GLSL keyword of the scalar where there is one."""
+    """The kind of a type; the value is the GLSL keyword of the scalar, if there is one."""
 
     FLOAT = "float"
     FLOAT16 = "float16_t"
@@ -43,7 +43,7 @@ class Base(enum.Enum):
     SUBROUTINE = "subroutine"
     ERROR = "error"
 
-    # Members are compared by identity; Enum's own hash is a Python call at every look-up.
+    # Members are compared by identity; Enum's hash is a Python call per lookup.
     __hash__ = object.__hash__
 
 
@@ -68,9 +68,9 @@ class Dim(enum.Enum):
 
 
 def image_coordinates(dim: str, is_array: bool) -> int:
-    """Coordinates of an image of that shape: a layer counts, and the face of a cube, which has it.
+    """The number of coordinates of such an image, including the layer or cube face.
 
-    `dim` is the index of that name of an image intrinsic: a value of `Dim`.
+    `dim` is the value of a `Dim`, as in the index `dim` of image intrinsics.
     """
     shape = Dim(dim)
     return shape.coordinates + (is_array and shape is not Dim.CUBE)
@@ -131,7 +131,7 @@ _HANDLES = frozenset({Base.SAMPLER, Base.TEXTURE, Base.IMAGE, Base.ATOMIC_UINT, 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A member of a struct or interface block, with the qualifiers it was declared with."""
+    """A member of a struct or interface block, with its qualifiers."""
 
     name: str
     type: Type
@@ -234,17 +234,19 @@ class Type:
         self.is_double = base is Base.DOUBLE
         self.is_interface = base is Base.INTERFACE
         self.is_opaque = base in _HANDLES
-        """a handle that has no memory representation of its own"""
+        """a handle without a memory representation"""
         self.is_unsized_array = self.is_array and self.length == 0
         self.is_aggregate = self.is_array or self.is_struct
         self.holds_opaque: bool = self.is_opaque or _any_opaque(self)
         parts = [self.element] if self.element is not None else [f.type for f in self.fields]
         self.depth: int = 1 + max([p.depth for p in parts], default=0)
-        """levels of arrays and structures, with this one"""
+        """nesting depth of arrays and structures, including this one"""
         self.leaf_count: int = sum([p.leaf_count for p in parts]) if parts else 1
-        """types inside that are neither array nor structure; elements of an array count once"""
+        """number of nested types that are neither array nor structure; elements of an array count
+        once
+        """
         self.scalar_count: int = sum([p.scalar_count for p in parts]) if parts else self.components
-        """numbers in a value of this type; an unsized array counts as one element"""
+        """number of scalars in a value of this type; an unsized array counts as one element"""
         if self.element is not None:
             self.scalar_count *= max(1, self.length)
         self.without_array: Type = self if self.element is None else self.element.without_array
@@ -273,14 +275,14 @@ class Type:
 
     @property
     def plain(self) -> Type:
-        """The same numeric type without memory layout."""
+        """The numeric type without memory layout."""
         if self.base in _NUMERIC and (self.stride or self.row_major):
             return _intern((self.base, self.columns, self.rows, 0, False))
         return self
 
     @property
     def array_elements(self) -> int:
-        """Product of all array lengths (1 for a type that is no array)."""
+        """Product of all array lengths (1 for a type without arrays)."""
         t, n = self, 1
         while t.element is not None:
             n *= t.length
@@ -306,12 +308,14 @@ class Type:
         return self.columns if self.is_matrix else self.rows
 
     def contains(self, bases: frozenset[Base]) -> bool:
-        """Does any leaf of this type have one of `bases`?"""
+        """Whether any leaf of this type has one of `bases`."""
         return any(leaf.base in bases for leaf in self.leaves())
 
     @property
     def has_handle(self) -> bool:
-        """A sampler or an image: what may be told by a handle, in two words."""
+        """Whether it contains a sampler or an image, which may be given as a handle of
+        two words.
+        """
         return self.is_sampler or self.is_image
 
     def contains_opaque(self) -> bool:
@@ -387,7 +391,7 @@ class Type:
 
 @functools.lru_cache(maxsize=256)
 def _field_indices(type: Type) -> dict[str, int]:
-    """The numbers of members by name; of two that share one, the first."""
+    """The indices of members by name; for a repeated name, the first."""
     return {field.name: i for i, field in reversed([*enumerate(type.fields)])}
 
 
@@ -406,7 +410,7 @@ def _intern(key: tuple[Any, ...]) -> Type:
     t = _INTERNED.get(key)
     if t is None:
         made = Type(key)
-        _KEYS[made] = key  # before another thread may find it
+        _KEYS[made] = key  # before another thread can find it
         t = _INTERNED.setdefault(key, made)
         if t is not made:
             del _KEYS[made]
@@ -464,7 +468,7 @@ def subroutine(name: str) -> Type:
 
 @functools.cache
 def stored_type(type: Type) -> Type:
-    """`type` as memory holds it: samplers and images in it are handles."""
+    """`type` as stored in memory, with samplers and images as handles."""
     if type.element is not None:
         return array(stored_type(type.element), type.length, type.stride)
     if type.is_struct:
@@ -483,7 +487,7 @@ FLOAT16, F16VEC2, F16VEC3, F16VEC4 = (vec(Base.FLOAT16, n) for n in (1, 2, 3, 4)
 DOUBLE, DVEC2, DVEC3, DVEC4 = (vec(Base.DOUBLE, n) for n in (1, 2, 3, 4))
 INT, IVEC2, IVEC3, IVEC4 = (vec(Base.INT, n) for n in (1, 2, 3, 4))
 UINT, UVEC2, UVEC3, UVEC4 = (vec(Base.UINT, n) for n in (1, 2, 3, 4))
-HANDLE = UVEC2  # of a texture or image that no unit is needed for: 64 bits, the low ones first
+HANDLE = UVEC2  # of a texture or image without a unit: 64 bits, low word first
 INT64, I64VEC2, I64VEC3, I64VEC4 = (vec(Base.INT64, n) for n in (1, 2, 3, 4))
 UINT64, U64VEC2, U64VEC3, U64VEC4 = (vec(Base.UINT64, n) for n in (1, 2, 3, 4))
 BOOL, BVEC2, BVEC3, BVEC4 = (vec(Base.BOOL, n) for n in (1, 2, 3, 4))

@@ -1,7 +1,7 @@
-"""SSA values: a `Def` is made by exactly one instruction, a `Src` is one use of it.
+"""SSA values: a `Def` is defined by exactly one instruction, a `Src` is one use of it.
 
-Use lists are always exact: making a `Src` enters it in `Def.uses`, rewriting or dropping it leaves.
-`uses` is an insertion-ordered set (a dictionary without values), so walks are deterministic.
+Use lists are always exact: creating a `Src` adds it to `Def.uses`, rewriting or dropping removes
+it. `uses` is an insertion-ordered set (a dictionary without values), so iteration is deterministic.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 Name: TypeAlias = "tuple[str, tuple[int, ...], int]"
-"""What a value was called in the source: a variable, for each component of the value which of the
-variable's it is (-1: none), and the line of the assignment (0: where ways join).
+"""The source-level name of a value: a variable, for each component of the value the variable's
+component (-1: none), and the line of the assignment (0: a merge point).
 """
 
 MOST_NAMES = 8
@@ -36,7 +36,7 @@ class Def:
 
     @property
     def divergent(self) -> bool:
-        """May any component differ between lanes?"""
+        """Whether any component may differ between lanes."""
         return self.divergent_components != 0
 
     def rewrite_uses(self, new: Def) -> None:
@@ -52,15 +52,16 @@ class Def:
         new.uses.update(uses)
 
     def call(self, name: str, line: int) -> None:
-        """From this line of the source on, a variable of this size is this value."""
+        """Name this value after a variable of its size, from a line of the source on."""
         entry = (name, tuple(range(self.num_components)), line)
         if entry not in self.names and len(self.names) < MOST_NAMES:
             self.names = (*self.names, entry)
 
     def take_names(self, other: Def, swizzle: tuple[int, ...] = (), first: int = 0) -> None:
-        """This value is called what `other` was: component `first + i` of it is our `swizzle[i]`.
+        """Give this value the names of `other`, whose component `first + i` is `swizzle[i]` of this
+        value.
 
-        Names are for debuggers. They never keep a value alive, and no pass may look at them.
+        Names are for debuggers. They never keep a value alive, and no pass may depend on them.
         """
         chosen = swizzle or tuple(range(min(self.num_components, other.num_components)))
         kept = list(self.names)
@@ -75,11 +76,11 @@ class Def:
         self.names = tuple(kept[:MOST_NAMES])
 
     def rewrite_uses_after(self, new: Def, instr: Instr) -> None:
-        """Make uses that come after `instr` (in its block, and everywhere else) use `new`.
+        """Make uses after `instr` (in its block, and everywhere else) use `new`.
 
-        `instr` must lie in the block that defines this value; what precedes it there (and `instr`
-        itself) keeps the old value. A phi of the same block reads at the end of a predecessor,
-        so it counts as after.
+        `instr` must be in the block that defines this value; uses before it there (and by `instr`
+        itself) keep the old value. A phi of the same block reads at the end of a predecessor, so it
+        counts as after.
         """
         before: set[Instr] = set()
         at: Instr | None = instr
@@ -97,10 +98,10 @@ class Def:
 
 
 class Src:
-    """One use of a value by `parent` (an instruction, or the `If` whose condition it is).
+    """One use of a value by `parent` (an instruction, or the `If` with this condition).
 
-    `swizzle` chooses components and is empty except on sources of `Alu` instructions, where it
-    has one entry for each component the instruction reads.
+    `swizzle` selects components and is empty except on sources of `Alu` instructions, where it has
+    one entry for each component the instruction reads.
     """
 
     __slots__ = ("parent", "swizzle", "value")
@@ -112,18 +113,18 @@ class Src:
         value.uses[self] = None
 
     def rewrite(self, new: Def) -> None:
-        """Use `new` instead (the swizzle stays)."""
+        """Use `new` instead (the swizzle remains)."""
         del self.value.uses[self]
         self.value = new
         new.uses[self] = None
 
     def drop(self) -> None:
-        """Leave the use list; the source must not be used afterwards."""
+        """Remove the use; the source must not be used afterwards."""
         del self.value.uses[self]
 
     @property
     def home(self) -> Block | None:
-        """The block in which the value is read; None if the user is in no block (any more).
+        """The block in which the value is read; None if the user is in no block.
 
         A phi reads at the end of the predecessor, an `If` at the end of the block before it.
         """
@@ -143,7 +144,7 @@ class Src:
 
 
 class PhiSrc(Src):
-    """A phi's source: the value that arrives from predecessor block `pred`."""
+    """A phi's source: the value from predecessor block `pred`."""
 
     __slots__ = ("pred",)
 

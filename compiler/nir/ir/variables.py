@@ -54,7 +54,7 @@ class Variable:
     packed: bool = False
 
     def copy(self, **changes: Any) -> Variable:
-        """Another variable like this one, but for what is named."""
+        """A copy of this variable with some attributes replaced."""
         new = object.__new__(Variable)
         for name in _FIELDS:
             setattr(new, name, getattr(self, name))

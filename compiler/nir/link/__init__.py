@@ -1,1 +1,1 @@
-"""What two stages can learn from each other."""
+"""Optimisation across stages."""

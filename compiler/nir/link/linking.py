@@ -1,8 +1,8 @@
-"""What two stages can learn from each other once both name slots.
+"""Optimisation across two stages, once both use slots.
 
-`link_varyings` removes outputs nobody reads, replaces inputs that are always the same constant, and
-gives inputs nobody writes the value zero. Run `optimize` on both shaders afterwards when it
-reports progress; what an output was computed from is dead then.
+`link_varyings` removes outputs that are not read, replaces inputs that are always the same
+constant, and replaces inputs that are not written by zero. Run `optimize` on both shaders
+afterwards if it reports progress, since the computation of removed outputs is dead then.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.queries import const_int, intrinsics_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.values import Def
@@ -21,7 +21,7 @@ from gallette.compiler.nir.ir.values import Def
 _INPUTS = ("load_input", "load_interpolated_input", "load_per_vertex_input")
 _OUTPUTS = ("store_output", "store_per_vertex_output")
 _OUTPUTS_READ = ("load_output", "load_per_vertex_output")
-# Outputs the fixed function reads, whether or not the next stage does.
+# Outputs that fixed function reads, whether the next stage does or not.
 FIXED_FUNCTION = frozenset(
     {
         VaryingSlot.POS,
@@ -40,7 +40,7 @@ FIXED_FUNCTION = frozenset(
         VaryingSlot.VIEWPORT_MASK,
     }
 )
-# Which other output stands in for an input (the driver or a variant chooses).
+# The output that may replace an input (the driver or a variant decides).
 _STAND_INS = {
     VaryingSlot.COL0: (VaryingSlot.BFC0,),
     VaryingSlot.COL1: (VaryingSlot.BFC1,),
@@ -48,7 +48,7 @@ _STAND_INS = {
 
 
 Found: TypeAlias = "list[tuple[FunctionImpl, list[Intrinsic]]]"
-"""The intrinsics of some kind in each function of a shader."""
+"""The intrinsics of one kind in each function of a shader."""
 
 
 def _find(shader: Shader, names: tuple[str, ...]) -> Found:
@@ -56,7 +56,7 @@ def _find(shader: Shader, names: tuple[str, ...]) -> Found:
 
 
 def _reads(loads: Found) -> dict[int, int]:
-    """Mask of the components each input slot is read in (all for dynamic indexing)."""
+    """By input slot, a mask of the components that are read (all for dynamic indexing)."""
     masks: dict[int, int] = {}
     for _, found in loads:
         for load in found:
@@ -82,7 +82,7 @@ def _reads(loads: Found) -> dict[int, int]:
 
 
 def remove_unread_outputs(stores: Found, reads: dict[int, int], keep: frozenset[int]) -> bool:
-    """Drop stores to slots and components that neither `reads` nor `keep` lists."""
+    """Remove stores to slots and components that are neither in `reads` nor in `keep`."""
     progress = False
     for impl, found in stores:
         for store in found:
@@ -111,7 +111,7 @@ def remove_unread_outputs(stores: Found, reads: dict[int, int], keep: frozenset[
 
 
 def _read_back(shader: Shader) -> frozenset[int]:
-    """Slots of outputs the shader reads itself, as tessellation control shaders do."""
+    """Slots of outputs that the shader itself reads, as tessellation control shaders do."""
     slots: set[int] = set()
     for _, found in _find(shader, _OUTPUTS_READ):
         for load in found:
@@ -121,7 +121,9 @@ def _read_back(shader: Shader) -> frozenset[int]:
 
 
 def _written(stores: Found) -> tuple[set[tuple[int, int]], dict[tuple[int, int], int | None]]:
-    """(slot, component) of every written output, and the constant it always gets, if any."""
+    """(slot, component) of every written output, and its constant value, if it always is
+    the same.
+    """
     written: set[tuple[int, int]] = set()
     constants: dict[tuple[int, int], int | None] = {}
     for impl, found in stores:
@@ -161,7 +163,7 @@ def _constant_component(value: Def, component: int) -> int | None:
 
 
 def replace_known_inputs(loads: Found, stores: Found) -> bool:
-    """Inputs whose every component is a constant or unwritten become constants."""
+    """Replace inputs whose every component is constant or unwritten by constants."""
     written, constants = _written(stores)
     progress = False
     for impl, found in loads:
@@ -206,7 +208,7 @@ def _known_values(
 def link_varyings(
     producer: Shader, consumer: Shader, *, keep: frozenset[int] = frozenset()
 ) -> bool:
-    """Match two lowered stages; `keep` lists output slots captured by transform feedback."""
+    """Match two lowered stages; `keep` lists output slots that transform feedback captures."""
     loads, stores = _find(consumer, _INPUTS), _find(producer, _OUTPUTS)
     progress = False
     if producer.stage is not Stage.TESS_CTRL and any(found for _, found in loads):

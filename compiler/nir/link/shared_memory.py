@@ -1,4 +1,4 @@
-"""The memory that the invocations of a workgroup share: a context has a limit for it."""
+"""Checks the context's limit of shared memory in a workgroup."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from gallette.compiler.errors import CompileError
 from gallette.compiler.nir.builder.address import explicit_root
 from gallette.compiler.nir.ir.layout import SCALAR, explicit_size
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import derefs_of
+from gallette.compiler.nir.ir.queries import derefs_of
 from gallette.compiler.nir.ir.shader import Shader
 
 __all__ = ["check_shared_memory"]
 
 
 def check_shared_memory(shader: Shader, most: int) -> None:
-    """Raise an error that names the limit if the shared variables that code names exceed it."""
+    """Raise an error that names the limit if the shared variables in use exceed it."""
     if not shader.variables_of(Mode.SHARED):
         return
     used = {deref.var for deref in derefs_of(shader) if deref.var is not None}

@@ -1,5 +1,5 @@
-"""What a small machine lacks, said with what it has."""
+"""Lowering of special functions for small machines."""
 
-from gallette.compiler.nir.lower.machine import Machine
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__ = ["Machine"]

@@ -1,7 +1,7 @@
 """Powers and logarithms: the exponent by integer arithmetic, the rest by a polynomial.
 
-The polynomials are minimax fits of relative error (weighted least squares, iterated), good to 2e-9
-and 4e-9, so rounding is all that is left.
+The polynomials are minimax fits of relative error (weighted least squares, iterated), accurate to
+2e-9 and 4e-9, so only rounding errors remain.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.lower.machine import Machine
 from gallette.compiler.nir.lower.reciprocals import multiply_add
 from gallette.compiler.nir.lower.table import enter, special
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__ = ["polynomial"]
 
@@ -44,7 +44,7 @@ def _power_of_two(b: Builder, n: Def) -> Def:
 
 
 def _exp2(b: Builder, m: Machine, x: Def) -> Def:
-    """The whole part goes into the exponent, in two halves so that denormals come out right."""
+    """The integer part becomes the exponent, in two halves so that denormals are right."""
     inside = b.fmin(b.fmax(x, b.imm_float(-152.0)), b.imm_float(130.0))
     whole = b.ffloor(b.fadd(inside, b.imm_float(0.5)))
     value = polynomial(b, m, b.fadd(inside, b.fneg(whole)), _EXP2)
@@ -56,7 +56,7 @@ def _exp2(b: Builder, m: Machine, x: Def) -> Def:
 
 
 def _log2(b: Builder, m: Machine, x: Def) -> Def:
-    """x = 2**e (1 + f): e + log2(1 + f), with 1 + f around one, so nothing cancels."""
+    """x = 2**e (1 + f): e + log2(1 + f), with 1 + f near one, so nothing cancels."""
     tiny = b.flt(x, b.imm_float(2.0**-126))
     bits = b.bcsel(tiny, b.fmul(x, b.imm_float(2.0**23)), x)
     e = b.ishr(b.iadd(bits, b.imm_int(-_ROOT_HALF)), b.imm_int(23))
@@ -64,7 +64,7 @@ def _log2(b: Builder, m: Machine, x: Def) -> Def:
     exponent = b.fadd(b.i2f32(e), b.bcsel(tiny, b.imm_float(-23.0), b.imm_float(0.0)))
     value = multiply_add(b, m, f, polynomial(b, m, f, _LOG2), exponent)
     zero, nan = b.imm_float(0.0), b.imm_float(math.nan)
-    value = b.bcsel(b.flt(x, b.imm_float(math.inf)), value, x)  # infinity and NaN stay
+    value = b.bcsel(b.flt(x, b.imm_float(math.inf)), value, x)  # infinity and NaN remain
     value = b.bcsel(b.feq(x, zero), b.imm_float(-math.inf), value)
     return b.bcsel(b.flt(x, zero), nan, value)
 

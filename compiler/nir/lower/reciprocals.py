@@ -1,12 +1,12 @@
-"""Reciprocals, roots and quotients by Newton-Raphson from the first eight bits.
+"""Reciprocals, roots and quotients by Newton-Raphson from an 8-bit approximation.
 
-For y near 1/x, e = 1 - x y is how wrong it is, and y + y e is wrong by e squared: each step doubles
-the number of right bits, 8, 16, 32. For y near 1/sqrt(x) it is e = 1 - x y y and y + y e/2. With
-`ffma` e has one rounding only, of a number near zero; without, x y is rounded near one, so the last
-bit or two stay open.
+For y near 1/x, e = 1 - x y is the relative error, and that of y + y e is e squared: each step
+doubles the number of correct bits, 8, 16, 32. For y near 1/sqrt(x) it is e = 1 - x y y and y + y
+e/2. With `ffma` e has a single rounding, of a number near zero; without, x y is rounded near one,
+so the last bit or two may be wrong.
 
-Zero, infinity and what overflows need no tests of their own: there e is NaN or infinite, the
-refined value is NaN, and then the first approximation is right as it is (or a NaN itself).
+Zero, infinity and overflow need no tests: there e is NaN or infinite, the refined value is NaN, and
+then the approximation itself is the right result (or a NaN).
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import math
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.lower.machine import Machine
 from gallette.compiler.nir.lower.table import enter, special
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__ = ["multiply_add", "reciprocal"]
 
 
 def multiply_add(b: Builder, m: Machine, x: Def, y: Def, z: Def) -> Def:
-    """x y + z, rounded once where the machine can."""
+    """x y + z, rounded once if the machine can."""
     return b.ffma(x, y, z) if m.ffma else b.fadd(b.fmul(x, y), z)
 
 
@@ -55,13 +55,13 @@ def _reciprocal_root(b: Builder, m: Machine, x: Def) -> Def:
 
 
 def _root(b: Builder, m: Machine, x: Def) -> Def:
-    """sqrt(x) = x / sqrt(x), and half of what its square lacks."""
+    """sqrt(x) = x / sqrt(x), plus a correction by half of the residue."""
     y = special(b, m, "frsq", x)
     root = b.fmul(x, y)
     if m.ffma and ("frsq" in m.has or m.steps):
         lacks = b.ffma(b.fneg(root), root, x)
         root = b.ffma(b.fmul(y, b.imm_float(0.5)), lacks, root)
-    # 0 and infinity are their own roots (0 times infinity otherwise); below zero the NaN stays.
+    # 0 and infinity are their own roots (0 times infinity otherwise); below zero NaN remains.
     itself = b.ior(b.feq(x, b.imm_float(0.0)), b.feq(x, b.imm_float(math.inf)))
     return b.bcsel(itself, x, root)
 
@@ -73,7 +73,7 @@ def _quotient(b: Builder, m: Machine, x: Def, y: Def) -> Def:
         return quotient
     lacks = multiply_add(b, m, b.fneg(y), quotient, x)
     better = _unless_nan(b, multiply_add(b, m, lacks, inverse, quotient), quotient)
-    return b.bcsel(b.feq(quotient, b.imm_float(0.0)), quotient, better)  # -0 stays
+    return b.bcsel(b.feq(quotient, b.imm_float(0.0)), quotient, better)  # -0 remains
 
 
 def _modulus(b: Builder, m: Machine, x: Def, y: Def) -> Def:

@@ -1,4 +1,4 @@
-"""The table of functions in terms of others, filled by the modules beside this one."""
+"""The table of lowered functions, filled by the other modules of this package."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.lower.machine import Machine
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__ = ["Lower", "enter", "special"]
 
@@ -17,12 +17,12 @@ _ROWS: dict[str, Lower] = {}
 
 
 def enter(rows: dict[str, Lower]) -> None:
-    """Add functions, by opcode."""
+    """Register functions, by opcode."""
     _ROWS.update(rows)
 
 
 def special(b: Builder, m: Machine, name: str, *srcs: Def) -> Def:
-    """The function `name` as machine `m` computes it, on 32-bit floats."""
+    """Compute the function `name` for machine `m`, on 32-bit floats."""
     if name in m.has:
         return b.alu(name, *srcs)
     with b.exactly():

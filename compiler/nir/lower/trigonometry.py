@@ -1,7 +1,7 @@
-"""Sine and cosine of any angle, from those of small ones or from polynomials.
+"""Sine and cosine of any angle, from those of small angles or from polynomials.
 
-An angle loses whole turns first. The turn is subtracted in three pieces of few bits each (Cody and
-Waite), so that their products with the number of turns are exact and what is left of the angle is
+Range reduction first subtracts whole turns. A turn is subtracted in three parts with few bits each
+(Cody and Waite), so that their products with the number of turns are exact and the reduced angle is
 right in its last bits, up to some thousands of turns. With `full_range` larger angles are
 multiplied by as many bits of 1/turn as they need, in integers (Payne and Hanek).
 """
@@ -16,9 +16,9 @@ from itertools import pairwise
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.lower.exponentials import polynomial
-from gallette.compiler.nir.lower.machine import Machine
 from gallette.compiler.nir.lower.reciprocals import multiply_add
 from gallette.compiler.nir.lower.table import Lower, enter
+from gallette.compiler.nir.lower.target_machine import Machine
 
 __all__: list[str] = []
 
@@ -29,13 +29,13 @@ _PI = Fraction(
     31415926535897932384626433832795028841971693993751058209749445923078164062862090,
     10**79,
 )
-_LARGE = 8192.0  # quarters of a turn up to which the pieces' products are exact
+_LARGE = 8192.0  # quarter turns up to which the products of the parts are exact
 _WORDS = 7
 
 
 @cache
 def _pieces(scale: int) -> tuple[float, float, float]:
-    """`scale` quarters of a turn as three floats, the first two of 11 bits."""
+    """`scale` quarter turns as three floats, the first two of 11 bits."""
     rest = _PI / 2 * scale
     found = []
     for bits in (11, 11, 24):
@@ -48,21 +48,21 @@ def _pieces(scale: int) -> tuple[float, float, float]:
 
 
 def _reduced(b: Builder, m: Machine, x: Def, scale: int) -> tuple[Def, Def]:
-    """(n, r) with x = n quarters of a turn times `scale`, plus r, |r| at most half of that."""
+    """(n, r) with x = n quarter turns times `scale`, plus r, |r| at most half of that."""
     size = float(_PI / 2 * scale)
     n = b.ffloor(b.fadd(b.fmul(x, b.imm_float(1 / size)), b.imm_float(0.5)))
     r = x
     for piece in _pieces(scale):
         r = multiply_add(b, m, n, b.imm_float(-piece), r)
-    # Where the pieces fail, at least the result is one of the function's values. The margin is for
-    # angles so near half a turn that n is rounded to the other side.
+    # Beyond the range of the parts, the result is at least some value of the function. The margin
+    # is for angles so near half a turn that n is rounded to the other side.
     bound = b.imm_float(size / 2 * 1.002)
     r = b.fmin(b.fmax(r, b.fneg(bound)), bound)
     return n, r
 
 
 def _words() -> list[int]:
-    """Bits of 2/pi, 32 at a time, from 2**-1 on, with a word of zeros in front."""
+    """Bits of 2/pi, 32 at a time, from 2**-1 on, after a word of zeros."""
     ratio = 2 / _PI
     whole = int(ratio * (1 << 32 * _WORDS))
     words = [whole >> 32 * (_WORDS - 1 - i) & 0xFFFFFFFF for i in range(_WORDS)]
@@ -70,10 +70,10 @@ def _words() -> list[int]:
 
 
 def _reduced_exactly(b: Builder, x: Def) -> tuple[Def, Def]:
-    """As `_reduced` in quarters, for an angle of any size: (n as an integer, r)."""
+    """Like `_reduced` in quarters, for an angle of any size: (n as an integer, r)."""
     exponent = b.iadd(b.iand(b.ushr(x, b.imm_int(23)), b.imm_int(255)), b.imm_int(-127))
     mantissa = b.ior(b.iand(x, b.imm_int(0x7FFFFF)), b.imm_int(0x800000))
-    # |x| = mantissa 2**(exponent - 23); bits of 2/pi that make whole turns of it do not matter.
+    # |x| = mantissa 2**(exponent - 23); bits of 2/pi that yield whole turns do not matter.
     at = b.imax(b.iadd(exponent, b.imm_int(7)), b.imm_int(0))  # bit 31 is that of 2**0
     word, shift = b.ushr(at, b.imm_int(5)), b.iand(at, b.imm_int(31))
     table = _words()
@@ -92,7 +92,7 @@ def _reduced_exactly(b: Builder, x: Def) -> tuple[Def, Def]:
         joined = b.ior(b.ishl(high, shift), b.ushr(low, back))
         aligned.append(b.bcsel(none, high, joined))
     top, middle, low = aligned
-    # 24 x 96 bits, of which 64 behind the dropped whole turns are wanted.
+    # 24 x 96 bits, of which the 64 after the dropped whole turns are needed.
     high_part = b.iadd(b.imul(mantissa, top), b.umul_high(mantissa, middle))
     first = b.imul(mantissa, middle)
     second = b.umul_high(mantissa, low)
@@ -102,11 +102,11 @@ def _reduced_exactly(b: Builder, x: Def) -> tuple[Def, Def]:
 
 
 def _split_product(b: Builder, x: Def, high: Def, low: Def) -> tuple[Def, Def]:
-    """Quarters and the rest of an angle of high.low / 2**30 quarters."""
+    """Quarters and remainder of an angle of high.low / 2**30 quarters."""
     rounded = b.iadd(high, b.imm_int(1 << 29))
     n = b.ushr(rounded, b.imm_int(30))
     rest = b.iadd(high, b.ineg(b.ishl(n, b.imm_int(30))))  # from -2**29 to 2**29
-    # The rest has 61 bits behind the point; its leading ones are shifted up before rounding.
+    # The remainder has 61 fractional bits; leading ones are shifted up before rounding.
     negative = b.ilt(rest, b.imm_int(0))
     flipped = b.bcsel(negative, b.imm_int(-1), b.imm_int(0))
     high_bits, low_bits = b.ixor(rest, flipped), b.ixor(low, flipped)
@@ -129,7 +129,7 @@ def _split_product(b: Builder, x: Def, high: Def, low: Def) -> tuple[Def, Def]:
 
 
 def _polynomials(b: Builder, m: Machine, x: Def, ahead: int) -> Def:
-    """The sine of x and `ahead` quarters of a turn."""
+    """The sine of x plus `ahead` quarter turns."""
     turns, r = _reduced(b, m, x, 1)
     n = b.f2i32(turns)
     if m.full_range:
@@ -163,7 +163,7 @@ def _of_angle(ahead: int, name: str) -> Lower:
                 turned = b.fmin(b.fmax(turned, b.fneg(bound)), bound)
                 r = b.bcsel(large, turned, r)
             value = b.alu(f"{name}_reduced", r)
-        # No angle is infinite: 0 times infinity is the NaN that is wanted.
+        # For infinite angles, 0 times infinity is the required NaN.
         return b.fadd(value, b.fmul(x, b.imm_float(0.0)))
 
     return lower

@@ -1,4 +1,4 @@
-"""Builds what takes the place of an instruction that a rule of the tables matched."""
+"""Builds the replacement of an instruction that a rule of the tables matched."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["apply_match"]
 
 
 def apply_match(rw: Rewriter, rule: Rule, match: Match, alu: Alu) -> bool:
-    """Put a rule's replacement in the place of the operation that it matches."""
+    """Replace the matched operation by a rule's replacement."""
     if rw.protected is not None and rule.depends_on_use_counts and alu.dest in rw.protected:
         return False
     builder = _Builder(alu, match)
@@ -34,13 +34,15 @@ def apply_match(rw: Rewriter, rule: Rule, match: Match, alu: Alu) -> bool:
     rw.erase(alu)
     for src in users:
         rw.changed(src.parent)
-    for instr in reversed(made):  # the first is looked at first
+    for instr in reversed(made):  # the first one is visited first
         rw.appeared(instr)
     return True
 
 
 def _is_left(instr: Alu | LoadConst) -> bool:
-    """Remove a constant that was folded into another one; anything else stays."""
+    """Remove a constant that was folded into another one; returns whether the instruction
+    remains.
+    """
     if instr.__class__ is LoadConst:
         instr.remove()
         return False
@@ -58,14 +60,14 @@ class _Builder:
         self.new: list[Alu | LoadConst] = []
 
     def value(self, node: Pattern, num_components: int) -> Binding:
-        """(value, swizzle) of a part of the replacement, `num_components` wide."""
+        """(value, swizzle) of a node of the replacement, `num_components` wide."""
         if isinstance(node, Var):
             bound = self.match.bindings[node.index]
             assert bound is not None
             value, swizzle = bound
             if node.swizzle:
                 swizzle = tuple([swizzle[c] for c in node.swizzle])
-            if len(swizzle) < num_components:  # one component stands for all
+            if len(swizzle) < num_components:  # repeat a single component
                 swizzle = (swizzle * num_components)[:num_components]
             return value, swizzle[:num_components]
         size = self.match.size(node.size, self.alu)
@@ -92,7 +94,9 @@ class _Builder:
 
 
 def _folded(op: Opcode, srcs: list[Binding], width: int, bit_size: int) -> tuple[int, ...]:
-    """Constants are folded on the way: rules that move them about would not come to rest."""
+    """Fold constants while building, since rules that move constants would not terminate
+    otherwise.
+    """
     sources = []
     for value, swizzle in srcs:
         const = value.instr
@@ -103,7 +107,7 @@ def _folded(op: Opcode, srcs: list[Binding], width: int, bit_size: int) -> tuple
 
 
 def _substitute(alu: Alu, value: Def, swizzle: Swizzle, new: list[Alu | LoadConst]) -> None:
-    """Let users of `alu` read `value` at `swizzle`."""
+    """Make users of `alu` read `value` at `swizzle`."""
     dest = alu.dest
     if len(swizzle) == value.num_components and swizzle == IDENTITY[value.num_components]:
         dest.rewrite_uses(value)
@@ -112,7 +116,7 @@ def _substitute(alu: Alu, value: Def, swizzle: Swizzle, new: list[Alu | LoadCons
     if dest.names:
         value.take_names(dest, swizzle)
     for src in list(dest.uses):
-        if src.swizzle:  # a source of an Alu: compose
+        if src.swizzle:  # compose with the swizzle of an Alu source
             src.swizzle = tuple([swizzle[c] for c in src.swizzle])
             src.rewrite(value)
             continue

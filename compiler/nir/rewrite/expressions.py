@@ -1,4 +1,4 @@
-"""What two instructions must agree in to compute the same value."""
+"""Keys of expressions: two instructions with equal keys compute the same value."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["EXPRESSION_KEYS", "expression_key"]
 
 
 def expression_key(instr: Instr) -> Hashable | None:
-    """A key that equal expressions share; None for what nothing else can be equal to.
+    """A key that equal expressions share; None for instructions that are never equal.
 
-    The key holds the values it speaks of, so that no later value can be taken for one of them.
+    The key holds references to its values, so that no later value can be confused with one of them.
     """
     make = EXPRESSION_KEYS.get(instr.__class__)
     return None if make is None else make(instr)
 
 
 def _alu_key(instr: Alu) -> Hashable:
-    """Opcode, width and sources; this is asked for every instruction."""
+    """Opcode, width and sources; fast, because it is computed for every instruction."""
     op, srcs = instr.op, instr.srcs
     first = srcs[0]
     if len(srcs) == 1:
@@ -37,7 +37,7 @@ def _alu_key(instr: Alu) -> Hashable:
 
 
 def _comes_second(first: Src, second: Src) -> bool:
-    """Some order of sources that may stand in any."""
+    """A canonical order of commutative sources."""
     a, b = id(first.value), id(second.value)
     return b < a or (a == b and second.swizzle < first.swizzle)
 

@@ -1,14 +1,14 @@
-"""The matcher: decides which rules may match an operation, and finds a rule's search tree.
+"""The matcher: selects the rules that may match an operation, and matches a rule's search tree.
 
-There is one decision per opcode (`decision`): what produces the sources says which rules
-may match, for each combination met the short list is computed once and remembered, so an
-instruction no rule speaks about costs one dictionary look-up. With each candidate come the `Way`s
-to swap sources that are worth trying, and with each way a few questions about what lies further
-down, which turn most of those down that do not match. What is left is matched in table order; the
-first that matches is applied.
+There is one decision per opcode (`decision`): the instructions that define the sources determine
+which rules may match; for each combination the short list is computed once and cached, so an
+instruction without candidate rules costs one dictionary lookup. Each candidate comes with the
+`Way`s to swap sources that are useful, and each way with a few fast checks of deeper nodes, which
+reject most candidates that do not match. The others are matched in table order; the first match is
+applied.
 
-Matching is swizzle-aware: at each step down, the swizzle with which the pattern's parent reads a
-source is composed with that source's own, so a variable stands for certain components of a value.
+Matching is swizzle-aware: at each level, the swizzle with which the pattern's parent reads a source
+is composed with that source's own, so a variable stands for certain components of a value.
 """
 
 from __future__ import annotations
@@ -49,29 +49,32 @@ Decision: TypeAlias = Callable[[Alu], tuple[Candidate, ...]]
 
 
 class Way(NamedTuple):
-    """One way to look at an instruction as a rule's search tree: some operands are swapped.
+    """One assignment of an instruction's operands to a rule's search tree, with some operands
+    swapped.
 
-    The rest are quick questions. All sources the tree has operations for are made by those.
+    The other fields are fast checks. All sources for which the tree has operations are defined by
+    those opcodes.
     """
 
     swapped: int
     """the bits (`Expr.flip`) of the operations that read their first two sources swapped"""
     made_by: tuple[tuple[int, int, Opcode], ...]
-    """(i, j, op): source j of what makes source i must be made by op"""
+    """(i, j, op): source j of the instruction that defines source i must be defined by op"""
     same: tuple[tuple[int, int, int, int], ...]
-    """(i, j, k, l): source j of what makes source i (-1: source i itself) is the same value as
-    source l of what makes source k"""
+    """(i, j, k, l): source j of the instruction that defines source i (-1: source i itself) is the
+    same value as source l of the one that defines source k
+    """
     asks: tuple[tuple[int, int, Predicate], ...]
     """(i, size, predicate): holds for the components of source i that are read (size 0: all)"""
 
 
 def decision(op: Opcode, rules: Sequence[Rule], structural: frozenset[str]) -> Decision:
-    """A function that says which rules may match an operation of this opcode.
+    """A function that selects the rules which may match an operation of this opcode.
 
-    It looks at sizes and at what makes the sources: of each source, at a glance, that is the opcode
-    that makes it, the bits of a constant that some rule asks for, `#` for any other constant, `?`
-    if it is undefined. What was found for one combination is remembered. With each rule of the
-    tables come the ways to swap sources that are worth trying.
+    It looks at sizes and at the definition of each source, which is the opcode that defines it, the
+    bits of a constant that some rule has, `#` for any other constant, `?` if it is undefined.
+    Results are cached per combination. Rules of the tables come with the ways to swap sources that
+    are useful.
     """
     asked = _asked(rules)
     known: dict[tuple[Any, ...], tuple[Candidate, ...]] = {}
@@ -127,7 +130,7 @@ def decision(op: Opcode, rules: Sequence[Rule], structural: frozenset[str]) -> D
 
 
 def _asked(rules: Sequence[Rule]) -> dict[tuple[int, int], str]:
-    """By size and bits, the constants that some rule asks for as a source."""
+    """By size and bits, the constants that some rule has as a source."""
     kinds = frozenset().union(*[kinds for rule in rules for kinds in _constants_read(rule)])
     parts = [(kind, kind[1:].partition(":")) for kind in kinds]
     return {(int(size), int(bits)): kind for kind, (size, _, bits) in parts}
@@ -140,10 +143,10 @@ def _decide(
     alu: Alu,
     kinds: tuple[str, ...],
 ) -> Iterator[Candidate]:
-    """The rules that may match an operation whose sources are of these kinds."""
+    """The rules that may match an operation with such definitions of its sources."""
     if all(kind[:1] == "#" for kind in kinds) and fold_constants.name in structural:
         yield fold_constants, None
-        return  # nothing is simpler than a constant
+        return  # a constant cannot be simplified
     for rule, may_match in (
         (copy_to_users, op.is_copy),
         (read_through_copy, not _COPIES.isdisjoint(kinds)),
@@ -164,7 +167,7 @@ _COPIES = frozenset(op.name for op in OPCODES.values() if op.is_copy)
 
 
 class RuleSet:
-    """Rules that are switched on together: those of the tables, and structural ones by name."""
+    """Rules that are enabled together: those of the tables, and structural ones by name."""
 
     def __init__(self, rules: Iterable[Rule], structural: Iterable[str] = ()):
         self.rules = tuple(rules)
@@ -173,20 +176,20 @@ class RuleSet:
         for rule in self.rules:
             by_op.setdefault(rule.root, []).append(rule)
         self.index = frozenset(OPCODES[name] for name in by_op)
-        """the opcodes that rules of the tables are about"""
+        """the opcodes at the root of table rules"""
         self.decisions = _Decisions(by_op, self.structural)
         words = {word for rule in self.rules for word in rule.counted}
         names = [word.lstrip("~").partition("(")[0].partition("@")[0] for word in words]
         self.counted = frozenset([OPCODES[name] for name in names if name in OPCODES])
-        """the opcodes that rules match below their root only if one instruction reads the result"""
+        """the opcodes that rules match below their root only if the result has a single use"""
         self.want_sharing = any("is_used_more_than_once" in word for word in words)
-        """do some ask for what is used more than once?"""
+        """whether a rule requires multiple uses"""
         self.depth = max((depth(rule.text[0]) for rule in self.rules), default=1) - 1
-        """levels of operations below the root that the deepest search tree has"""
+        """the number of levels below the root in the deepest search tree"""
 
 
 class _Decisions(dict[Opcode, Decision]):
-    """The decision about each opcode, made when shaders meet it."""
+    """The decision for each opcode, computed on first use."""
 
     def __init__(self, rules: dict[str, list[Rule]], structural: frozenset[str]):
         self._rules = rules
@@ -209,15 +212,16 @@ def _the_bits(const: LoadConst, swizzle: Swizzle) -> int:
 
 
 def _constants_read(rule: Rule) -> Iterator[frozenset[str]]:
-    """The kinds of constants that stand directly below the root, told from the rule's text."""
+    """The kinds of constants directly below the root, from the rule's tuple."""
     for item, type in zip(rule.text[0][1:], OPCODES[rule.root].input_types, strict=True):
         if isinstance(item, (bool, int, float)):
             yield _spellings(literal(item, type.base))
 
 
 def _reads_such(rule: Rule, kinds: Sequence[str]) -> bool:
-    """Are there sources of the kinds a rule wants, in whatever order? (Told from its text: most
-    rules that are asked for never match, and need not be compiled.)"""
+    """Whether sources of the kinds in a rule exist, in any order. (This uses the rule's tuple,
+    because most candidate rules never match, and need not be compiled.)
+    """
     for item in rule.text[0][1:]:
         if isinstance(item, tuple):
             if next(operations(item)) not in kinds:
@@ -228,13 +232,13 @@ def _reads_such(rule: Rule, kinds: Sequence[str]) -> bool:
 
 
 def _spellings(node: Const) -> frozenset[str]:
-    """The kinds of constants (see `decision`) that a literal stands for."""
+    """The kinds of constants (see `decision`) that a literal matches."""
     return _spelled(repr(node.value), node.value, node.base)
 
 
 @cache
 def _spelled(text: str, value: Number, base: str) -> frozenset[str]:
-    """`text` tells 1 from 1.0 and True, and 0.0 from -0.0."""
+    """`text` distinguishes 1 from 1.0 and True, and 0.0 from -0.0."""
     sizes = (1, 8, 16, 32, 64) if base != "float" else (16, 32, 64)
     return frozenset(f"#{n}:{raw_bits(value, base, n)}" for n in sizes)
 
@@ -248,7 +252,7 @@ def _fits(node: Pattern, kind: str) -> bool:
 
 
 def _same_where_wanted(rule: Rule, order: tuple[int, ...], alu: Alu) -> bool:
-    """Are sources that the rule calls by one name one value, and of the size it asks for?"""
+    """Whether sources with the same name in the rule are one value, with the size it requires."""
     bound: dict[int, Def] = {}
     for node, at in zip(rule.search.srcs, order, strict=True):
         if isinstance(node, Var):
@@ -259,7 +263,9 @@ def _same_where_wanted(rule: Rule, order: tuple[int, ...], alu: Alu) -> bool:
 
 
 def _sizes_fit(rule: Rule, alu: Alu) -> bool:
-    """Do sources of open size have the size the rule asks for? (They all have that of the last.)"""
+    """Whether sources of open size have the size the rule requires. (All have the size of the last
+    one.)
+    """
     types = alu.op.input_types
     if types[-1].bits:
         return True
@@ -272,7 +278,7 @@ def _sizes_fit(rule: Rule, alu: Alu) -> bool:
 
 
 def _possible(rule: Rule, kinds: Sequence[str], alu: Alu) -> tuple[Way, ...]:
-    """The ways in which a rule fits the kinds of the root's sources."""
+    """The ways in which a rule fits the definitions of the root's sources."""
     search = rule.search
     if not _sizes_fit(rule, alu):
         return ()
@@ -291,7 +297,7 @@ def _possible(rule: Rule, kinds: Sequence[str], alu: Alu) -> tuple[Way, ...]:
 
 
 def _ways(rule: Rule) -> tuple[Way, ...]:
-    """All that differ, made when they are first asked for."""
+    """All different ways of a rule, computed on first use."""
     found: tuple[Way, ...] | None = rule.__dict__.get("ways")
     if found is None:
         found = rule.__dict__["ways"] = tuple([_way(rule, m) for m in _different_masks(rule)])
@@ -299,7 +305,7 @@ def _ways(rule: Rule) -> tuple[Way, ...]:
 
 
 def _in_order(node: Expr, mask: int) -> list[tuple[int, Pattern]]:
-    """The sources of an operation, each with where it stands in the instruction."""
+    """The sources of an operation, each with its index in the instruction."""
     order = [1, 0, *range(2, len(node.srcs))] if node.flip & mask else range(len(node.srcs))
     return list(zip(order, node.srcs, strict=True))
 
@@ -330,10 +336,10 @@ def _way(rule: Rule, mask: int) -> Way:
 
 
 def _different_masks(rule: Rule) -> list[int]:
-    """Ways to swap sources that give different search trees.
+    """The ways to swap sources that give different search trees.
 
-    Swapping `a` and `b` in `a * b + c` gives the same tree with the names exchanged, which
-    matches the same code and builds the same value: not worth trying.
+    Swapping `a` and `b` in `a * b + c` gives the same tree with the names exchanged, which matches
+    the same code and builds the same value.
     """
     seen: set[str] = set()
     masks = []
@@ -346,7 +352,9 @@ def _different_masks(rule: Rule) -> list[int]:
 
 
 def _shape(node: Pattern, mask: int, names: dict[int, int]) -> str:
-    """A search tree with swapped sources as text, variables numbered as they occur."""
+    """A search tree with swapped sources as text, with variables numbered in order of
+    occurrence.
+    """
     if isinstance(node, Const):
         return repr(node.value)
     if isinstance(node, Var):
@@ -360,7 +368,7 @@ def _shape(node: Pattern, mask: int, names: dict[int, int]) -> str:
 
 
 class Match:
-    """One attempt: what the variables are bound to, and whether something exact was matched."""
+    """One attempt: bindings of the variables, and whether an exact instruction was matched."""
 
     __slots__ = ("bindings", "exact", "flips")
 
@@ -370,7 +378,7 @@ class Match:
         self.exact = False
 
     def size(self, size: Any, alu: Alu) -> int:
-        """What a size class of the rule is in this match."""
+        """The bit size of a size class of the rule in this match."""
         if isinstance(size, int):
             return size
         if size == "root":
@@ -381,7 +389,7 @@ class Match:
         return value.bit_size
 
     def expr(self, node: Expr, alu: Alu, swizzle: Swizzle) -> bool:
-        """Does the tree of `alu`, read at components `swizzle`, look like `node`?"""
+        """Whether the tree of `alu`, read at components `swizzle`, matches `node`."""
         dest = alu.dest
         assert dest is not None
         if node.bit_size and dest.bit_size != node.bit_size:
@@ -439,12 +447,12 @@ class Match:
 
 
 def find_match(rule: Rule, ways: tuple[Way, ...], alu: Alu) -> Match | None:
-    """The first way in which a rule matches an operation it is a candidate for."""
+    """The first match of a rule with an operation for which it is a candidate, or None."""
     if alu.exact and rule.inexact:
         return None
     srcs = alu.srcs
     for swapped, made_by, same, asks in ways:
-        # The quick questions, the cheapest first.
+        # The fast checks, cheapest first.
         for i, j, op in made_by:
             maker = srcs[i].value.instr.srcs[j].value.instr
             if maker.__class__ is not Alu or maker.op is not op:
@@ -469,7 +477,7 @@ def find_match(rule: Rule, ways: tuple[Way, ...], alu: Alu) -> Match | None:
 
 
 def _is_allowed(rule: Rule, match: Match, alu: Alu) -> bool:
-    """Is nothing in the way that only a whole match can show?"""
+    """Whether the match passes the checks that need the whole match."""
     if rule.inexact and match.exact:
         return False
     return all(match.size(a, alu) == match.size(b, alu) for a, b in rule.size_guards)

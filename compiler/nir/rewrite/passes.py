@@ -1,6 +1,6 @@
-"""The passes that the rewriter runs: each name chooses some of its rules.
+"""The passes of the rewriter: each name selects some of its rules.
 
-`simplify` has them all. The others are for tests, lessons and drivers that want one thing only.
+`simplify` has all of them. The others are for tests, lessons and drivers that need a single one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ALL = tuple(STRUCTURAL_RULES)
 
 @lru_cache(maxsize=64)
 def rule_set(options: AlgebraicOptions, phase: str, structural: tuple[str, ...] = ()) -> RuleSet:
-    """The rules of a phase that `options` switch on, and structural rules, indexed for matching."""
+    """The rules of a phase that `options` enable, and structural rules, indexed for matching."""
     return RuleSet(switched_on(options, phase), structural)
 
 
@@ -53,7 +53,7 @@ def _run(
     late: bool = False,
     limit: int = -1,
 ) -> bool:
-    """Rules that count uses stay away from positions if the options say so."""
+    """Run the rules; those that count uses do not apply to positions if the options say so."""
     careful = options.inexact_used_once == "not_position" and shader.stage in MAKES_POSITIONS
     count = 0
     for impl in shader.impls():
@@ -74,18 +74,18 @@ def simplify(
     arithmetic: bool = True,
     limit: int = -1,
 ) -> bool:
-    """What `dce`, `copy_prop`, `remove_phis`, `constant_folding`, `opt_undef`, `algebraic` and
-    `cse` do, in one worklist, until none of their rules finds anything.
+    """Run `dce`, `copy_prop`, `remove_phis`, `constant_folding`, `opt_undef`, `algebraic` and `cse`
+    in one worklist, until none of their rules applies.
 
         32 %2 = mov %0
         32 %3 = fmul %2, 1.0
         32 %4 = fadd %3, %1
         32 %5 = fadd %1, %0    ->    32 %2 = fadd %0, %1    (for both sums)
 
-    What an instruction reads has its simplest form when its turn comes, so one walk in source order
-    does nearly everything (see `rewrite.rewriter`). `arithmetic=False` leaves the algebraic rules
-    out; `limit` stops after so many changes, as in the other passes about arithmetic:
-    `nir-opt --bisect` finds a wrong rule by it.
+    An instruction is visited after its sources have been simplified, so one walk in source order
+    does nearly everything (see `rewrite.rewriter`). `arithmetic=False` omits the algebraic rules;
+    `limit` stops after so many changes, as in the other passes on arithmetic, by which `nir-opt
+    --bisect` finds a wrong rule.
     """
     options = options or _DEFAULT
     rules = rule_set(options, "main", _ALL) if arithmetic else _structural(*_ALL)
@@ -104,9 +104,9 @@ def algebraic(
 ) -> bool:
     """Apply the main table of rewrite rules to a fixed point.
 
-    Simplifies arithmetic, brings it into canonical form (a - b becomes a + (-b))
-    and lowers what a driver lacks. `options` is a driver's `AlgebraicOptions`; `lower="fdiv+fpow"`
-    and `fuse="ffma"` switch single options on by name.
+    Simplifies arithmetic, brings it into canonical form (a - b becomes a + (-b)) and lowers what a
+    driver lacks. `options` is a driver's `AlgebraicOptions`; `lower="fdiv+fpow"` and `fuse="ffma"`
+    enable single options by name.
 
         32 %2 = fneg %1
         32 %3 = fneg %2        ->    (users of %3 read %1)
@@ -127,13 +127,13 @@ def algebraic_late(
     fuse: str = "",
     limit: int = -1,
 ) -> bool:
-    """Apply the late table: fuse multiply-adds, undo canonical forms the target can do better.
+    """Apply the late table: fuse multiply-adds, replace canonical forms by better instructions.
 
         32 %3 = fmul %1, %2
         32 %4 = fadd %3, %0    ->    32 %4 = ffma %1, %2, %0     (fuse="ffma")
 
-    Run it once, after the last round of `simplify`, which would undo some of it. What the rules
-    leave behind is simplified here, by everything but the main table.
+    Run it once, after the last round of `simplify`, which would undo some of it. The results are
+    simplified here, with everything but the main table.
     """
     chosen = _options(options, inexact_used_once, lower, fuse)
     return _run(shader, rule_set(chosen, "late", _ALL), chosen, late=True, limit=limit)
@@ -142,7 +142,7 @@ def algebraic_late(
 def _options(
     base: AlgebraicOptions | None, inexact_used_once: UsedOnce | None, lower: str, fuse: str
 ) -> AlgebraicOptions:
-    """One set of options from a driver's choice and the spelled-out extras."""
+    """One set of options from a driver's options and those given by name."""
     if base is not None and inexact_used_once is None and not lower and not fuse:
         return base
     changes: dict[str, object] = {}
@@ -161,26 +161,26 @@ def _options(
 
 @nir_pass("dce", preserves=_KEPT)
 def dce(shader: Shader) -> bool:
-    """Remove what neither side effects nor control flow need.
+    """Remove instructions that neither side effects nor control flow need.
 
-    Cycles of phis that only feed each other die too.
+    Cycles of phis without other uses are removed, too.
     """
     return _run(shader, _structural("unused"), _DEFAULT)
 
 
 @nir_pass("copy_prop", preserves=_KEPT)
 def copy_prop(shader: Shader) -> bool:
-    """Look through `mov` and `vecN`: swizzles of ALU users absorb them.
+    """Read through `mov` and `vecN`: swizzles of ALU users absorb them.
 
-    Before: `%2 = mov %1.yx; %3 = fadd %2.xx, %2`; after: `%3 = fadd %1.yy, %1.yx`. The copies stay
-    for `dce` to remove.
+    Before: `%2 = mov %1.yx; %3 = fadd %2.xx, %2`; after: `%3 = fadd %1.yy, %1.yx`. The copies
+    remain for `dce` to remove.
     """
     return _run(shader, _structural("copy-to-users"), _DEFAULT)
 
 
 @nir_pass("remove_phis", preserves=_KEPT)
 def remove_phis(shader: Shader) -> bool:
-    """A phi whose sources are all one value (or the phi itself) is that value."""
+    """Replace a phi whose sources are all one value (or the phi itself) by that value."""
     return _run(shader, _structural("phi-of-same"), _DEFAULT)
 
 
@@ -188,29 +188,29 @@ def remove_phis(shader: Shader) -> bool:
 def constant_folding(shader: Shader) -> bool:
     """Evaluate ALU instructions whose sources are all constant, by the opcode's own semantics.
 
-    The result has the same bits the driver would compute. Derivatives of constants are zero.
-    Inputs and outputs with a constant offset name the slot itself.
+    The result has the bits the driver would compute. Derivatives of constants are zero. Inputs and
+    outputs with a constant offset name the slot itself.
     """
     return _run(shader, _structural("fold-constants", "constant-slot"), _DEFAULT)
 
 
 @nir_pass("opt_undef", preserves=_KEPT)
 def opt_undef(shader: Shader) -> bool:
-    """Make use of values that may be anything.
+    """Simplify uses of undefined values.
 
-    `bcsel(c, undef, x)` is x; moves and vectors of nothing but undef are undef; storing undef
-    components is dropped; any other arithmetic reads zero, so that results stay the same from
-    variant to variant.
+    `bcsel(c, undef, x)` is x; moves and vectors of nothing but undef are undef; stores of undef
+    components are removed; any other arithmetic reads zero, so that results are equal in all
+    variants.
     """
     return _run(shader, _structural("undefined-source", "undefined-store"), _DEFAULT)
 
 
 @nir_pass("cse", preserves=_KEPT)
 def cse(shader: Shader) -> bool:
-    """A value that an equal instruction in a dominating block has computed is reused.
+    """Reuse the value of an equal instruction in a dominating block.
 
-    Commutative sources are compared in any order. If one of the two is exact, the survivor is.
-    Copies are seen through on the way (see `copy_prop`), because finding that two values are one
-    can make a copy of what was none.
+    Commutative sources are compared in any order. If one of the two is exact, the remaining one is.
+    Copies are read through (see `copy_prop`), because merging values can make an instruction a
+    copy.
     """
     return _run(shader, _structural("equal-expressions", "copy-to-users"), _DEFAULT)

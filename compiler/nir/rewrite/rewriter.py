@@ -1,14 +1,14 @@
-"""The rewriter: rules run over a worklist until none of them finds anything to do.
+"""The rewriter: applies rules over a worklist until none applies.
 
-`Rewriter` looks at the instructions of one function in source order. What an instruction reads has
-its simplest form when its turn comes, so one walk does nearly everything. Rules change code through
-the rewriter alone (`insert`, `replace`, `read`, `erase`), and it listens: what is new, what reads
-something else, what lost a use and everything above it as far as a search tree reaches down goes on
-the list again and is looked at before the walk goes on.
+`Rewriter` visits the instructions of one function in source order. An instruction is visited after
+its sources have been simplified, so one walk does nearly everything. Rules change code through the
+rewriter alone (`insert`, `replace`, `read`, `erase`), which keeps the worklist: new instructions,
+those with changed sources, those that lost a use, and all their users as far as a search tree
+reaches are added and visited before the walk continues.
 
-Which rules may match an instruction is decided per opcode (`matching.decision`), by what
-makes its sources. What no rule simplifies is looked up among the expressions that are known
-(`expressions`), and an equal one that dominates it takes its place.
+Candidate rules for an instruction come from its opcode's decision (`matching.decision`). An
+instruction that no rule simplifies is looked up among known expressions (`expressions`), and
+replaced by an equal one that dominates it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gallette.compiler.nir.ir.cf import Block, If, Loop, list_blocks, walk
 from gallette.compiler.nir.ir.instrs import Alu, Instr, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.order import BlockOrder
-from gallette.compiler.nir.ir.questions import has_side_effects
+from gallette.compiler.nir.ir.queries import has_side_effects
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.rewrite.building import apply_match
@@ -39,14 +39,14 @@ from gallette.compiler.nir.rewrite.structural import (
 __all__ = ["REWRITES", "Protection", "Rewriter"]
 
 REWRITES = 64
-"""per instruction: no sensible table comes near, but a cycle of rules must not hang"""
+"""changes per instruction: no sensible table comes near it, but a cycle of rules must not hang"""
 
 
 class Protection:
-    """The values `gl_Position` is computed from, in which rules that count uses must not fire.
+    """The values that `gl_Position` depends on, to which rules that count uses must not apply.
 
-    Not even exact ones: they keep the bits, but what they leave may match an inexact rule. The
-    values are found when the first such rule is about to fire, which is seldom.
+    Exact ones do not apply, either: they keep the bits, but an inexact rule may match their result.
+    The values are computed when the first such rule is about to apply, which is rare.
     """
 
     def __init__(self, find: Callable[[], set[Def]]):
@@ -59,12 +59,12 @@ class Protection:
         return value in self.values
 
     def forget(self) -> bool:
-        """Let the values be found again when they are asked for. Were they known?"""
+        """Discard the values, to be recomputed on demand; returns whether they were known."""
         known, self.values = self.values is not None, None
         return known
 
     def inherit(self, old: Def, new: Iterable[Def]) -> None:
-        """What replaces a protected value is protected."""
+        """Protect the values that replace a protected value."""
         if self.values is not None and old in self.values:
             self.values.update(new)
 
@@ -83,7 +83,7 @@ def candidates(impl: FunctionImpl, rules: RuleSet) -> list[Alu]:
 
 
 class _EnoughError(Exception):
-    """No more changes may be made."""
+    """The maximum number of changes has been reached."""
 
 
 class Rewriter:
@@ -113,12 +113,13 @@ class Rewriter:
         self, impl: FunctionImpl, rules: RuleSet, *, careful: bool = False, limit: int = -1
     ):
         """`careful` keeps rules that count uses away from positions; `limit` ends the run after so
-        many changes (-1: never), for finding the one that is wrong."""
+        many changes (-1: never), for finding a wrong rule.
+        """
         self.impl = impl
         self.rules = rules
         self.protected = Protection(partial(position_values, impl)) if careful else None
         self.count = 0
-        """changes so far"""
+        """number of changes so far"""
         self._applied = impl.shader.applied
         self._limit = limit
         self._budget = REWRITES * 16
@@ -127,32 +128,33 @@ class Rewriter:
         self._shares = EQUAL_EXPRESSIONS.name in rules.structural
         self._loops = len(impl.body) > 1 and any(n.__class__ is Loop for n in walk(impl.body))
         self._unvisited: set[Instr] = set()
-        """what the walk has still before it, and need not go on the list"""
+        """instructions the walk has not reached, which need not be added to the worklist"""
         self._again: list[Instr] = []
         self._queued: set[Instr] = set()
         self._current: Instr | None = None
-        """what the walk looks at for the first time"""
+        """the instruction the walk visits for the first time"""
         self._table: dict[Hashable, list[Instr]] | None = None
-        """by what they compute, the instructions that were looked at; none dominates another"""
+        """visited instructions, by expression key; none dominates another with the same key"""
         self._order: BlockOrder | None = None
 
-    # What rules change, and what follows from it.
+    # Changes by rules, and their consequences.
 
     def insert(self, new: Instr, before: Instr) -> None:
-        """Put a new instruction in front of another one."""
+        """Insert a new instruction before another one."""
         new.insert_before(before)
         self.appeared(new)
 
     def appeared(self, new: Instr) -> None:
-        """A new instruction stands where it belongs."""
+        """Process a new instruction that is already in its place."""
         self.revisit(new)
         for src in new.srcs:
             if len(src.value.uses) == 2:
                 self.share_readers(src.value)
 
     def share_readers(self, value: Def) -> None:
-        """A value that was read once is read by another instruction as well: the two may be equal,
-        and rules that ask for what is used more than once may match."""
+        """A value with one use gets a second: its users may be equal, and rules that require
+        multiple uses may match.
+        """
         if self._shares:
             for src in value.uses:
                 if src.parent.__class__ is not If:
@@ -161,7 +163,7 @@ class Rewriter:
             self.revisit_users(value)
 
     def replace(self, instr: Instr, value: Def) -> None:
-        """Let every user read `value` instead, and erase the instruction."""
+        """Make every user read `value` instead, and erase the instruction."""
         dest = instr.result
         users, unvisited = dest.uses, self._unvisited
         if len(value.uses) == 1:
@@ -176,7 +178,7 @@ class Rewriter:
                 self.changed(src.parent)
 
     def read(self, src: Src, value: Def, swizzle: tuple[int, ...]) -> None:
-        """Let a source read something else."""
+        """Change the value and swizzle of a source."""
         old = src.value
         src.rewrite(value)
         src.swizzle = swizzle
@@ -189,7 +191,7 @@ class Rewriter:
             self.recount(old)
 
     def erase(self, instr: Instr) -> None:
-        """Remove an instruction, then its operands as far as nothing else reads them."""
+        """Remove an instruction, then its operands as far as they become unused."""
         dead = [instr]
         while dead:
             at = dead.pop()
@@ -205,21 +207,21 @@ class Rewriter:
                     self.recount(value)
 
     def changed(self, instr: Instr | If) -> None:
-        """An instruction reads something else: rules may match it, or one above it, now."""
+        """An instruction has other sources: rules may match it, or its users, now."""
         if instr.__class__ is If or instr in self._unvisited:
-            return  # what the walk has not come to, it has not come to what is above either
+            return  # the walk will reach it, and its users, later
         self.revisit(instr)  # type: ignore[arg-type]
         if instr.__class__ is Alu:
             self.revisit_users(instr.dest)
 
     def recount(self, value: Def) -> None:
-        """A value is used once now: rules that ask for that may match."""
+        """A value has a single use now: rules that require that may match."""
         maker = value.instr
         if maker.__class__ is Alu and maker.op in self.rules.counted:
             self.revisit_users(value)
 
     def revisit_users(self, value: Def) -> None:
-        """Users, their users and so on, as far up as a search tree reaches down."""
+        """Visit users, their users and so on, as far as a search tree reaches."""
         level, unvisited = [value], self._unvisited
         for _ in range(self.rules.depth):
             above: list[Def] = []
@@ -234,26 +236,27 @@ class Rewriter:
             level = above
 
     def revisit(self, instr: Instr) -> None:
-        """Look at an instruction before the walk goes on."""
+        """Add an instruction to the worklist."""
         if instr not in self._queued and instr not in self._unvisited:
             self._queued.add(instr)
             self._again.append(instr)
 
     def applied(self, rule: Rule | StructuralRule, instr: Instr) -> None:
-        """A rule was applied to an instruction, which others may match if it is still there."""
+        """A rule was applied to an instruction, which others may match if it remains."""
         if instr.block is not None:
             self.revisit(instr)
         self.note(rule)
 
     def note(self, rule: Rule | StructuralRule) -> None:
-        """Count a change. Ends the run if that was the last that may be."""
+        """Count a change, and end the run at the limit."""
         self.count += 1
         if self._applied is not None:
             self._applied[rule.name, rule.reason] += 1
         if rule.__class__ is Rule:
             self._budget -= 1
             if not self._budget and not self._extended:
-                # Few functions come near the first limit: only then are instructions counted.
+                # Instructions are counted only for the few functions that come near the first
+                # limit.
                 self._extended, self._budget = True, REWRITES * self.impl.count_instrs()
         if not self._budget or self.count == self._limit:
             raise _EnoughError
@@ -261,10 +264,10 @@ class Rewriter:
     # The worklist.
 
     def run(self, late: bool = False) -> bool:
-        """Apply the rules until none of them finds anything. Did any?
+        """Apply the rules until none applies; returns whether any did.
 
-        `late` is for a few rules more on code that is simplified already: it looks at what these
-        are about, and goes on from what they change.
+        `late` is for a few more rules on simplified code: only instructions these may match are
+        visited, and those affected by their changes.
         """
         if self._limit:
             with suppress(_EnoughError):
@@ -272,7 +275,7 @@ class Rewriter:
         return self.count > 0
 
     def _run(self) -> None:
-        if self._shares and len(self.impl.body) > 1:  # in one block what comes first dominates
+        if self._shares and len(self.impl.body) > 1:  # in one block, source order is dominance
             self.impl.require(Metadata.DOMINANCE)
         if self._sweeps and self._loops:
             self._sweep_cycles()
@@ -284,7 +287,7 @@ class Rewriter:
                 self._sweep_cycles()
                 self._drain()
             if self.protected is None or not self.protected.forget():
-                break  # else fewer values may lead to the position now
+                break  # else fewer values may contribute to the position now
 
     def _run_late(self) -> None:
         for alu in candidates(self.impl, self.rules):
@@ -292,7 +295,7 @@ class Rewriter:
                 self._drain()
 
     def _walk(self) -> None:
-        """Look at every instruction in source order, and at what changes meanwhile."""
+        """Visit every instruction in source order, and those on the worklist in between."""
         self._table = {}
         self._order = None
         waiting = self._listed()
@@ -305,7 +308,7 @@ class Rewriter:
             if instr.block is None:
                 continue
             self._current = instr
-            if instr.__class__ is LoadConst and shares:  # a third of all there is, for short
+            if instr.__class__ is LoadConst and shares:  # a third of all instructions
                 key = instr.values, instr.dest.bit_size
                 equal = table.get(key)
                 if equal is None:
@@ -319,7 +322,7 @@ class Rewriter:
         self._current = None
 
     def _listed(self) -> list[Instr]:
-        """Every instruction, the first one last; unused ones go on the way."""
+        """Every instruction, the first one last; unused ones are removed."""
         found: list[Instr] = []
         for block in reversed(list_blocks(self.impl.body)):
             at = block.last
@@ -334,7 +337,7 @@ class Rewriter:
         return found
 
     def _drain(self) -> None:
-        """Look at what is on the list, the newest first."""
+        """Visit the instructions on the worklist, the newest first."""
         again, queued = self._again, self._queued
         self._current = None
         while again:
@@ -344,7 +347,7 @@ class Rewriter:
                 self._visit(instr)
 
     def _visit(self, instr: Instr) -> None:
-        """Apply the first rule that matches; if none does, share what an equal one computes."""
+        """Apply the first rule that matches; if none does, look for an equal expression."""
         cls = instr.__class__
         if cls is Alu:
             if self._apply(instr):  # type: ignore[arg-type]
@@ -357,7 +360,7 @@ class Rewriter:
         if self._shares and cls in EXPRESSION_KEYS:
             for src in instr.srcs:
                 if len(src.value.uses) == 1:
-                    return  # what nothing else reads, no equal instruction reads
+                    return  # unused, so no equal instruction is needed
             key = EXPRESSION_KEYS[cls](instr)
             if key is not None:
                 table = self._table
@@ -385,7 +388,7 @@ class Rewriter:
     # Equal expressions.
 
     def _tabulated(self) -> dict[Hashable, list[Instr]]:
-        """Everything that was simplified before, by what it computes."""
+        """Everything that was simplified before, by expression key."""
         table: dict[Hashable, list[Instr]] = {}
         for block in list_blocks(self.impl.body):
             for instr in block.instrs():
@@ -395,12 +398,12 @@ class Rewriter:
         return table
 
     def _share(self, key: Hashable, equal: list[Instr], instr: Instr) -> None:
-        """Let users read an equal value that a dominating instruction has computed."""
+        """Make users read an equal value of a dominating instruction."""
         for known in [*equal]:
             if known is instr:
                 equal.remove(known)
             elif known.block is None or EXPRESSION_KEYS[known.__class__](known) != key:
-                equal.remove(known)  # it reads something else by now
+                equal.remove(known)  # its sources have changed
             elif self._is_before(known, instr):
                 self._merge(known, instr)
                 return
@@ -410,12 +413,12 @@ class Rewriter:
         equal.append(instr)
 
     def _is_before(self, one: Instr, other: Instr) -> bool:
-        """Does every way to `other` lead through `one`?"""
+        """Whether `one` dominates `other`."""
         here, there = one.block, other.block
         assert here is not None and there is not None
         if here is not there:
             return here.dominates(there)
-        # The walk comes to an instruction after all that is in front of it.
+        # The walk visits an instruction after all that precede it.
         if other is self._current:
             return True
         if self._order is None:
@@ -423,7 +426,7 @@ class Rewriter:
         return self._order.comes_before(one, other)
 
     def _merge(self, kept: Instr, other: Instr) -> None:
-        """`kept` and `other` are equal, and `kept` comes first."""
+        """Merge `other` into the equal instruction `kept`, which comes first."""
         if isinstance(kept, Alu) and isinstance(other, Alu):
             kept.exact |= other.exact
         if self.protected is not None:
@@ -434,7 +437,9 @@ class Rewriter:
     # Cycles.
 
     def _sweep_cycles(self) -> None:
-        """Remove what is needed by nothing with an effect: phis that only feed each other, too."""
+        """Remove instructions without an effect or such users, including phis that only use each
+        other.
+        """
         live: set[Instr] = set()
         everything: list[Instr] = []
         work: list[Instr] = []

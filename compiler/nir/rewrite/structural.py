@@ -1,7 +1,8 @@
-"""The rules that no table of patterns can say: folding, copies, undefined values, phis, slots.
+"""Rules that cannot be patterns in a table: folding, copies, undefined values, phis, slots.
 
 Each has a name and a reason, and changes code through the rewriter. Rules about arithmetic are
-chosen by what makes an operation's sources (`matching.RuleSet`), others by the kind of instruction.
+selected by the definitions of an operation's sources (`matching.RuleSet`), others by the kind of
+instruction.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gallette.compiler.nir.ir.cf import If
 from gallette.compiler.nir.ir.fold import fold_alu
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, LoadConst, Phi, Undef
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import const_int, is_phi_of_same
+from gallette.compiler.nir.ir.queries import const_int, is_phi_of_same
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.passes.io.lower_io import slot_enum
 
@@ -36,7 +37,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class StructuralRule:
-    """A rule with a function of its own, which answers whether it changed anything."""
+    """A rule implemented by a function, which returns whether it changed anything."""
 
     name: str
     reason: str
@@ -93,7 +94,7 @@ def copy_to_users(rw: Rewriter, copy: Alu) -> bool:
 
 @_rule("read-through-copy", "A source that reads a `mov` or `vecN` reads what that copies.")
 def read_through_copy(rw: Rewriter, alu: Alu) -> bool:
-    """What `copy-to-users` does, for sources that were made after the copy was looked at."""
+    """Apply `copy-to-users` to sources that were created after the copy was visited."""
     progress = False
     for src in alu.srcs:
         source = src.value.instr
@@ -103,7 +104,7 @@ def read_through_copy(rw: Rewriter, alu: Alu) -> bool:
 
 
 def _whole_value(copy: Alu) -> Def | None:
-    """The value that `copy` merely repeats, component for component."""
+    """The value that `copy` repeats component for component, or None."""
     n = copy.dest.num_components
     first = copy.srcs[0]
     if first.value.num_components != n:
@@ -134,7 +135,8 @@ def _absorb(rw: Rewriter, copy: Alu, src: Src) -> bool:
 @_rule("undefined-source", "A value that may be anything becomes whatever is cheapest.")
 def use_undefined(rw: Rewriter, alu: Alu) -> bool:
     """`bcsel(c, undef, x)` is x; moves and vectors of nothing but undef are undef; any other
-    arithmetic reads zero, so that results stay the same from variant to variant."""
+    arithmetic reads zero, so that results are equal in all variants.
+    """
     dest = alu.dest
     if alu.op.is_copy:
         if not all(_is_undef(src.value) for src in alu.srcs):
@@ -211,13 +213,14 @@ SLOT_ACCESSES = frozenset(
 
 @_rule("constant-slot", "An input or output at a constant offset names the slot itself.")
 def _fold_slot(rw: Rewriter, access: Intrinsic) -> bool:
-    """Out of range it is no slot's: a load becomes zero, and a store is removed.
+    """Fold a constant offset into the slot; out of range a load becomes zero, and a store is
+    removed.
 
         32 %two = load_const (2)
         32x4 %v = load_input (%two) (location=VAR0, num_slots=3)
         32x4 %v = load_input (%zero) (location=VAR2, num_slots=1)
 
-    Drivers, and what links stages, take a slot that is named to be one.
+    Drivers and the linking of stages rely on slots being valid.
     """
     if access.info.name not in SLOT_ACCESSES:
         return False
@@ -253,4 +256,4 @@ OTHER_RULES: dict[type[Instr], tuple[StructuralRule, ...]] = {
     Phi: (_dissolve_phi,),
     Intrinsic: (_fold_slot, _store_less),
 }
-"""By kind of instruction, the rules about what is no arithmetic."""
+"""Rules about instructions other than arithmetic, by kind."""

@@ -24,7 +24,7 @@ from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.run.hunt import Judge, bisect, reduce_shader
+from gallette.compiler.nir.run.bisect_passes import Judge, bisect, reduce_shader
 from gallette.compiler.nir.run.loaded import load_passes
 from gallette.compiler.nir.run.pass_runner import PassLog, all_passes
 from gallette.compiler.nir.run.pass_spec import Step, parse_passes
@@ -88,7 +88,7 @@ def _read(file: str) -> tuple[str, str]:
 
 
 def _judge(options: argparse.Namespace) -> Judge:
-    """How the options say that results are compared."""
+    """How results are compared, from the options."""
     try:
         seeds = [int(word) for word in options.seeds.split(",")]
     except ValueError:
@@ -118,7 +118,7 @@ def _judge(options: argparse.Namespace) -> Judge:
 
 
 def _hunt(options: argparse.Namespace, steps: list[Step], judge: Judge) -> int:
-    """`--bisect` and `--reduce`; status 1 if something is broken."""
+    """Run `--bisect` and `--reduce`; returns 1 if the shader is broken."""
     text, name = _read(options.file)
     if options.bisect:
         finding = bisect(parse(text, name), steps, judge)

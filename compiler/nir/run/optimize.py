@@ -1,7 +1,7 @@
-"""The optimisation loop: small passes again and again until none of them finds anything.
+"""The optimisation loop: small passes run repeatedly until none makes progress.
 
-`optimize` is what linkers and drivers call. Its options say what may change in the last bit: fusing
-multiply-adds, and when inexact rules may look at use counts (see `OptimizeOptions`).
+`optimize` is what linkers and drivers call. Its options determine what may change in the last bit:
+fusing multiply-adds, and when inexact rules may depend on use counts (see `OptimizeOptions`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
-from gallette.compiler.nir.ir.questions import impls_with_branches
+from gallette.compiler.nir.ir.queries import impls_with_branches
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassLog, Step, run_pass, run_until_idle
 
@@ -21,11 +21,11 @@ _NO_LOWERING = AlgebraicOptions()
 
 @dataclass(frozen=True)
 class OptimizeOptions:
-    """What the optimiser may do.
+    """Options of the optimiser.
 
-    `inexact_used_once` says when an inexact rule may depend on how often a value is used: "always",
-    "never", or "not_position" (not for what feeds the vertex position). `position_invariant` treats
-    the position output as `invariant`. `algebraic` holds further options of the algebraic rules.
+    `inexact_used_once` says when an inexact rule may depend on use counts: "always", "never", or
+    "not_position" (not for values the vertex position depends on). `position_invariant` treats the
+    position output as `invariant`. `algebraic` has further options of the algebraic rules.
     """
 
     fuse_ffma: bool = False
@@ -39,7 +39,7 @@ class OptimizeOptions:
 
     @cached_property
     def algebraic_options(self) -> dict[str, Any]:
-        """What the algebraic passes are called with."""
+        """The options of the algebraic passes."""
         made = replace(
             self.algebraic,
             inexact_used_once=self.inexact_used_once,
@@ -49,8 +49,10 @@ class OptimizeOptions:
 
     @cached_property
     def steps(self) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-        """The passes of one round, in order: those for straight code, and those for any. Equal
-        options share them."""
+        """The passes of one round, in order: those for straight-line code, and those for any code.
+
+        Equal options share them.
+        """
         return _steps(self)
 
 
@@ -61,7 +63,7 @@ DEFAULT = OptimizeOptions()
 def _steps(options: OptimizeOptions) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     steps: list[Step] = []
     if options.position_invariant:
-        # In every round, because flattening and unrolling make new instructions.
+        # In every round, because flattening and unrolling create new instructions.
         steps.append(Step("propagate_invariant", {"position": True}))
     steps.append(Step("lower_vars_to_ssa"))
     if options.scalar:
@@ -91,6 +93,6 @@ def canonicalize(
     if not impls_with_branches(shader):
         steps = straight
     progress = run_until_idle(shader, steps, _MAX_ROUNDS, log)
-    if options.position_invariant:  # selects that were phis contribute too
+    if options.position_invariant:  # selects that were phis contribute, too
         progress |= run_pass(shader, "propagate_invariant", {"position": True}, log)
     return progress

@@ -1,10 +1,10 @@
-"""Passes and the one runner that runs them.
+"""Passes, and the runner that all of them go through.
 
-A pass is a function `(shader, *, options) -> bool` (did it change anything?) registered by
-`@nir_pass`; its keyword-only parameters are its options, its docstring says why it exists. Pass `x`
-lives in a module `x` in one of the rooms of `compiler.nir.passes` and is imported when first asked
-for. The runner validates, times, counts instructions, and records the text before and after on
-request: the record is what `gallette explain` and the lessons draw.
+A pass is a function `(shader, *, options) -> bool` that returns whether it changed anything,
+registered by `@nir_pass`; its keyword-only parameters are its options, its docstring says why it
+exists. Pass `x` is in a module `x` of a package in `compiler.nir.passes` and is imported on first
+use. The runner validates, times, counts instructions, and records the text before and after on
+request: `gallette explain` and the lessons show these records.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ PassSpec: TypeAlias = "str | tuple[str, dict[str, Any]]"
 
 @dataclass(frozen=True, slots=True)
 class PassInfo:
-    """A registered pass: what it keeps valid, and whether results stay bit for bit the same."""
+    """A registered pass: the metadata it preserves, and whether results stay bit for bit
+    the same.
+    """
 
     name: str
     function: Callable[..., bool]
     body: Callable[..., bool]
-    """the function itself, which leaves it to the runner to note progress"""
+    """the function itself, without recording progress"""
     preserves: Metadata
     exact: bool
     options: dict[str, Any]
@@ -46,21 +48,21 @@ class PassInfo:
     idempotent: bool
 
     def run(self, shader: Shader, options: dict[str, Any]) -> bool:
-        """Run the pass where nothing watches it. Did it change the code?"""
+        """Run the pass without recording; returns whether it changed the code."""
         if not self.body(shader, **options):
             return False
         self.note_progress(shader)
         return True
 
     def note_progress(self, shader: Shader) -> None:
-        """The pass has changed the code."""
+        """Record that the pass has changed the code."""
         for impl in shader.impls():
             impl.preserve(self.preserves)
 
 
 PASSES: dict[str, PassInfo] = {}
 _REWRITER = "gallette.compiler.nir.rewrite.passes"
-"""where the passes are that only choose rules of the rewriter"""
+"""the module of the passes that only select rules of the rewriter"""
 
 
 def nir_pass(
@@ -70,11 +72,11 @@ def nir_pass(
     exact: bool = True,
     idempotent: bool = False,
 ) -> Callable[[PassFunction], PassFunction]:
-    """Register a pass. `preserves` is the metadata that still holds after it made progress.
+    """Register a pass. `preserves` is the metadata that is still valid after it made progress.
 
-    Structural edits drop metadata by themselves, so a pass that only sometimes edits control flow
-    can declare `Metadata.CONTROL_FLOW`. `exact=False` says that rounding may change.
-    `idempotent` says that the pass goes on until it finds nothing more to do.
+    Structural edits invalidate metadata themselves, so a pass that only sometimes edits control
+    flow can declare `Metadata.CONTROL_FLOW`. `exact=False` says that rounding may change.
+    `idempotent` says that the pass itself repeats until it makes no progress.
     """
 
     def register(function: PassFunction) -> PassFunction:
@@ -107,7 +109,7 @@ def nir_pass(
 
 @cache
 def _homes() -> dict[str, str]:
-    """The module of every pass by the pass's name, without importing any of them."""
+    """The module of every pass by the pass's name, without importing any."""
     import gallette.compiler.nir.passes as package
 
     found = {}
@@ -119,11 +121,11 @@ def _homes() -> dict[str, str]:
 
 
 _whole: set[str] = set()
-"""The passes whose modules have run to the end: another thread may be importing others."""
+"""passes whose modules are completely imported; another thread may be importing others"""
 
 
 def get_pass(name: str) -> PassInfo:
-    """Look a pass up, importing its module if need be."""
+    """Look up a pass, importing its module if necessary."""
     if name not in _whole:
         importlib.import_module(_homes().get(name, _REWRITER))
         _whole.add(name)
@@ -134,7 +136,7 @@ def get_pass(name: str) -> PassInfo:
 
 
 def all_passes() -> dict[str, PassInfo]:
-    """Every pass there is, by name (imports them all)."""
+    """Every pass by name (imports them all)."""
     for module in (*_homes().values(), _REWRITER):
         importlib.import_module(module)
     return dict(sorted(PASSES.items()))
@@ -142,7 +144,7 @@ def all_passes() -> dict[str, PassInfo]:
 
 @dataclass(slots=True)
 class PassRecord:
-    """What one run of a pass did."""
+    """The record of one run of a pass."""
 
     name: str
     options: dict[str, Any]
@@ -158,7 +160,7 @@ class PassRecord:
 
     @property
     def delta(self) -> int:
-        """Instructions added (or, if negative, saved)."""
+        """Instructions added (or, if negative, removed)."""
         return self.instrs_after - self.instrs_before
 
 
@@ -167,7 +169,7 @@ class PassLog:
     """Collects records; with `texts` also the shader before and after each pass with progress."""
 
     texts: bool = False
-    lines: bool = False  # texts say source lines, and values keep their names from pass to pass
+    lines: bool = False  # texts have source lines, and values keep their names from pass to pass
     numbers: dict[Any, int] = field(default_factory=dict)
     records: list[PassRecord] = field(default_factory=list)
 
@@ -180,10 +182,10 @@ _recorders: list[PassLog] = []
 
 @contextmanager
 def recording(texts: bool = True, lines: bool = False) -> Iterator[PassLog]:
-    """Record every pass that runs inside the block and was not given a log of its own.
+    """Record every pass that runs inside the block and has no log of its own.
 
-    For watching a whole compilation from outside: `gallette explain` wraps front end, linker and
-    driver in one of these.
+    This is for observing a whole compilation: `gallette explain` wraps front end, linker and driver
+    in it.
     """
     log = PassLog(texts=texts, lines=lines)
     _recorders.append(log)
@@ -194,14 +196,14 @@ def recording(texts: bool = True, lines: bool = False) -> Iterator[PassLog]:
 
 
 def is_watched(log: PassLog | None) -> bool:
-    """Must passes run through `_run_recorded`, for a log, a recorder or debug flags?"""
+    """Whether passes must run through `_run_recorded`, for a log, a recorder or debug flags."""
     return log is not None or bool(_recorders or debug.flags())
 
 
 def run_pass(
     shader: Shader, name: str, options: dict[str, Any] | None = None, log: PassLog | None = None
 ) -> bool:
-    """Run one pass with everything the debug flags and the log ask for."""
+    """Run one pass with everything that the debug flags and the log require."""
     if log is None and _recorders:
         log = _recorders[-1]
     flags = debug.flags()
@@ -283,7 +285,7 @@ def run_passes(shader: Shader, passes: Iterable[PassSpec], log: PassLog | None =
 
 
 class Step:
-    """A pass with its options, as one of those that run again until none of them makes progress.
+    """A pass with its options, in a list that runs until no pass makes progress.
 
     A pass that made no progress at a version of the code (`FunctionImpl.version`) is not run again
     at that version.
@@ -299,9 +301,9 @@ class Step:
 def run_until_idle(
     shader: Shader, steps: Sequence[Step], rounds: int, log: PassLog | None = None
 ) -> bool:
-    """Run passes in order, again and again, until none makes progress. Did any?
+    """Run passes in order, repeatedly, until none makes progress; returns whether any did.
 
-    With the debug flag `nir:idle` those that are left out run as well, and must find nothing.
+    With the debug flag `nir:idle`, skipped passes run as well, and must make no progress.
     """
     progress, watched = False, is_watched(log)
     checked = debug.is_set("nir:idle")

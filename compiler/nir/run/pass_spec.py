@@ -1,8 +1,8 @@
 """Passes and their options as text: `copy_prop,algebraic(lower=fdiv+fpow),dce`.
 
-`nir-opt -p` and the `RUN:` lines of textual tests are written like this. An option's value is read
-by the type of its default: a word for a string, true or false, a number, modes joined by `|`, or a
-tuple. `optimize(...)` stands for the whole loop, with the fields of `OptimizeOptions` as options.
+`nir-opt -p` and the `RUN:` lines of textual tests use this form. An option's value is parsed by the
+type of its default: a word for a string, true or false, a number, modes joined by `|`, or a tuple.
+`optimize(...)` stands for the whole loop, with the fields of `OptimizeOptions` as options.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Step:
 
 
 def parse_passes(text: str, file: str = "<passes>") -> list[Step]:
-    """Read a list of passes; an `InputError` points at what is wrong."""
+    """Parse a list of passes; an `InputError` points at a mistake."""
     tokens = Tokens(text, file)
     steps: list[Step] = []
     while tokens.current.kind != "end":

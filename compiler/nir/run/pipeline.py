@@ -1,18 +1,18 @@
-"""The standard sequences of passes, from front-end output to what a driver receives."""
+"""The standard sequences of passes, from a front end's output to a driver's input."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gallette.compiler.effort import MOST_LOCALS, check_nesting
 from gallette.compiler.errors import CompileError
 from gallette.compiler.nir.ir.cf import nested_blocks
 from gallette.compiler.nir.ir.modes import TEMPORARIES, Mode, Stage
-from gallette.compiler.nir.ir.questions import by_kind, const_int, derefs_of
+from gallette.compiler.nir.ir.queries import by_kind, const_int, derefs_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
 from gallette.compiler.nir.run.pass_runner import PassList, PassLog, run_pass, run_passes
+from gallette.compiler.work_limits import MOST_LOCALS, check_nesting
 
 INLINE = PassList(
     (
@@ -24,7 +24,7 @@ INLINE = PassList(
         "lower_outputs_to_temporaries",
     )
 )
-"""From several functions to one, which writes outputs at its end."""
+"""Inlines all functions into one, which writes outputs at its end."""
 
 TO_SSA = PassList(
     (
@@ -38,7 +38,7 @@ TO_SSA = PassList(
         "remove_dead_variables",
     )
 )
-"""From variables that are written and read to values."""
+"""Replaces variables by SSA values."""
 
 FRONT_END = PassList(INLINE + TO_SSA)
 """From derefs and calls to one function in SSA form."""
@@ -55,11 +55,11 @@ LOWER_IO = PassList(
         "lower_samplers",
     )
 )
-"""From interface variables to slots, block offsets and units."""
+"""Lowers interface variables to slots, block offsets and units."""
 
 
 def _has_memory(shader: Shader) -> bool:
-    """Is there anything that is written and read again?"""
+    """Whether there are variables that are written and read again."""
     return (
         shader.stage is Stage.TESS_CTRL  # outputs are read by other invocations
         or bool(shader.variables_of(TEMPORARIES))
@@ -71,7 +71,7 @@ _MEMORY = int(Mode.SSBO | Mode.SHARED | Mode.GLOBAL)
 
 
 def needs_folding(shader: Shader) -> bool:
-    """May optimising show lowering something it would not see: an index that becomes constant?"""
+    """Whether optimising first may help lowering, such as by making an index constant."""
     return any(
         deref.form == "array" and const_int(deref.array_index.value) is None
         for deref in derefs_of(shader)
@@ -96,7 +96,7 @@ def _check_locals(shader: Shader) -> None:
 def to_driver_form(
     shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
 ) -> None:
-    """Everything a front end runs on one stage before linking it with the others."""
+    """Run everything that a front end runs on one stage before linking it with the others."""
     for impl in shader.impls():
         _check_nesting(impl)
     run_passes(shader, INLINE, log)
@@ -115,9 +115,9 @@ def link_driver_forms(
     keep: frozenset[int] = frozenset(),
     options: OptimizeOptions = DEFAULT,
 ) -> None:
-    """Neighbours in `chain` drop what the other does not need; then all `shaders` are optimised.
+    """Remove what neighbours in `chain` do not need of each other; then optimise all `shaders`.
 
-    `keep` lists output slots captured by transform feedback.
+    `keep` lists output slots that transform feedback captures.
     """
     for producer, consumer in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
         if link_varyings(producer, consumer, keep=keep):

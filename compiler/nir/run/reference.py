@@ -1,8 +1,8 @@
 """The reference pages of the IR, rendered from its tables.
 
 `python -m gallette.compiler.nir.run.reference` writes the opcodes, intrinsics, passes and algebraic
-rules of docs/reference; a test renders them again and wants no difference.
-Nothing is said here that a table does not say.
+rules of docs/reference; a test renders them again and fails if they differ. The pages contain
+nothing that is not in a table.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _default(key: str, value: object) -> str:
 
 
 def own_passes() -> dict[str, PassInfo]:
-    """The passes of this package, without those that somebody else has registered."""
+    """The passes of this package, without those registered by other packages."""
     own = {}
     for name, info in all_passes().items():
         function = inspect.unwrap(info.function)

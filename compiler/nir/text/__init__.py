@@ -1,1 +1,1 @@
-"""IR as text and bytes, and back."""
+"""IR as text and as bytes."""

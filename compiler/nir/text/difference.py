@@ -47,7 +47,7 @@ def _bare(lines: Sequence[str]) -> list[str]:
     return [line.strip() for line in lines]
 
 
-def _aligned(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
+def _aligned(old: list[str], new: list[str]) -> Sequence[tuple[str, int, int, int, int]]:
     return difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
 
 

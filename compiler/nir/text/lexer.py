@@ -1,8 +1,8 @@
-"""Tokens of IR text, and errors that point at them.
+"""The lexer of IR text, and errors that point at tokens.
 
-The lexer knows nothing of the grammar: words, values (`%3`), numbers, strings, punctuation.
-Comments run from `//` to the end of the line. Every token remembers where it starts, so that each
-error shows line, column and a caret.
+It knows words, values (`%3`), numbers, strings and punctuation, but nothing of the grammar.
+Comments run from `//` to the end of the line. Every token has its position, so that errors show
+line, column and a caret.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Tokens:
         self.current = self._scan(0)
 
     def _scan(self, number: int) -> Token:
-        """Token `number`; the text is read only as far as it is asked for."""
+        """Token `number`; the text is scanned only as far as needed."""
         tokens = self.tokens
         if number < len(tokens):
             return tokens[number]
@@ -72,7 +72,7 @@ class Tokens:
         return tokens[number]
 
     def _unexpected(self, at: int) -> NoReturn:
-        """No token starts behind the space and comments at `at`."""
+        """Report that no token starts after the space and comments at `at`."""
         text = self.source
         skipped = re.compile(r"(?>[ \t\r\n]*(?://[^\n]*[ \t\r\n]*)*)").match(text, at)
         assert skipped is not None
@@ -92,7 +92,7 @@ class Tokens:
         return Span(line, column, column + width, self.file), shown
 
     def fail(self, message: str, token: Token | None = None) -> NoReturn:
-        """Refuse the text at `token` (by default the current one)."""
+        """Raise an error at `token` (by default the current one)."""
         raise InputError(message, *self.span(token or self.current))
 
     # Reading.

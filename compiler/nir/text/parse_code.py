@@ -1,7 +1,7 @@
-"""Reading function bodies: instructions, blocks, ifs and loops.
+"""The parser of function bodies: instructions, blocks, ifs and loops.
 
-Bodies are read with an explicit stack, so no nesting in the text can exhaust Python's. Only phis
-may name a value or a block that comes later; their sources are filled in when the body is complete.
+It uses an explicit stack, so no nesting in the text can exhaust Python's. Only phis may refer to a
+value or a block that comes later; their sources are filled in when the body is complete.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FLOATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 
 
 class CodeParser:
-    """Reads one function's body into its `FunctionImpl`."""
+    """Parses one function's body into its `FunctionImpl`."""
 
     def __init__(self, tokens: ShaderParser, impl: FunctionImpl):
         self.t = tokens
@@ -61,7 +61,7 @@ class CodeParser:
         self.named = False
 
     def body(self) -> None:
-        """Everything up to the brace that closes the function."""
+        """Parse up to the closing brace of the function."""
         t = self.t
         stack: list[If | Loop] = []
         while True:
@@ -453,5 +453,5 @@ _TEX_ATTRIBUTES: dict[str, tuple[str, type]] = {
 
 
 def _any_type() -> Any:
-    """Stands in until the type has been read."""
+    """A placeholder until the type has been parsed."""
     return None

@@ -1,12 +1,11 @@
-"""The parser: reads the text that `printer` writes, and what people write in tests.
+"""The parser of the text that `printer` writes, and that people write in tests.
 
     shader = parse(text)            # InputError with line, column and caret if it is malformed
-    print_shader(shader) == text    # for every text that came from the printer
+    print_shader(shader) == text    # for every text from the printer
 
-For people it is lenient where nothing is lost: values and blocks may have any names, `block`
-headers may be left out, constants may be written as numbers (`load_const (1.0, -2)`), and a `main`
-without a declaration is the entry point. Nesting is read without recursion and bounded by
-`MAX_NESTING`.
+For hand-written text it is lenient: values and blocks may have any names, `block` headers may be
+omitted, constants may be numbers (`load_const (1.0, -2)`), and a `main` without a declaration is
+the entry point. Nesting is parsed without recursion and bounded by `MAX_NESTING`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, get_type_hints
 
-from gallette.compiler.effort import allow_nesting
 from gallette.compiler.errors import InputError
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.info import ShaderInfo
@@ -26,6 +24,7 @@ from gallette.compiler.nir.ir.slots import SLOT_ENUMS
 from gallette.compiler.nir.ir.variables import Parameter, Variable
 from gallette.compiler.nir.text.lexer import Tokens
 from gallette.compiler.nir.text.parse_code import CodeParser
+from gallette.compiler.work_limits import allow_nesting
 
 __all__ = ["InputError", "parse"]
 
@@ -34,7 +33,7 @@ _MAX_DIMENSIONS = 64
 
 @cache
 def _named_types() -> dict[str, t.Type]:
-    """Every type that has a fixed spelling."""
+    """Every type with a fixed spelling."""
     found: dict[str, t.Type] = {}
 
     def enter(type: t.Type) -> None:
@@ -60,7 +59,7 @@ def _named_types() -> dict[str, t.Type]:
 
 
 class ShaderParser(Tokens):
-    """Everything but code: the header, types, variables, functions."""
+    """Parses everything but code: the header, types, variables, functions."""
 
     def __init__(self, text: str, file: str):
         super().__init__(text, file)
@@ -118,7 +117,7 @@ class ShaderParser(Tokens):
     # Types.
 
     def read_type(self) -> t.Type:
-        """A type with layout and array dimensions."""
+        """Parse a type with layout and array dimensions."""
         where = self.current
         name = self.word("a type")
         if name == "subroutine" and self.accept(":"):
@@ -213,7 +212,7 @@ class ShaderParser(Tokens):
         shown = self.name("a variable name")
         if shown in self.variables:
             self.fail(f"variable {shown!r} is declared twice", where)
-        # The printer numbers variables of the same name: x, x#1, x#2.
+        # The printer numbers variables of equal name: x, x#1, x#2.
         base, mark, _ = shown.rpartition("#")
         name = base if mark and base in self.variables else shown
         var = Variable(name, type, mode, **self._attributes(Variable))
@@ -223,7 +222,7 @@ class ShaderParser(Tokens):
         return var
 
     def _attributes(self, kind: type[Any]) -> dict[str, Any]:
-        """`(name=value, ...)` of a variable or member, typed as the class declares them."""
+        """Parse `(name=value, ...)` of a variable or member, typed as the class declares them."""
         values: dict[str, Any] = {}
         if not self.accept("("):
             return values
@@ -240,7 +239,7 @@ class ShaderParser(Tokens):
         return values
 
     def attribute_value(self, hint: Any) -> Any:
-        """A value where the declaration says `hint`."""
+        """Parse a value for a declaration with type `hint`."""
         where = self.current
         if hint in (t.Type, t.Type | None):
             return self.read_type()
@@ -258,7 +257,7 @@ class ShaderParser(Tokens):
         return value
 
     def slot(self) -> Any:
-        """`VARYING.POS` and the like."""
+        """Parse `VARYING.POS` and the like."""
         slots = SLOT_ENUMS[self.advance().text]
         self.expect(".")
         where = self.current
@@ -272,7 +271,7 @@ class ShaderParser(Tokens):
         shown = self.name("a function name")
         if shown in self.functions:
             self.fail(f"function {shown!r} is declared twice", where)
-        base, mark, _ = shown.rpartition("#")  # overloads, as for variables
+        base, mark, _ = shown.rpartition("#")  # overloads are numbered like variables
         name = base if mark and base in self.functions else shown
         function = self.functions[shown] = shader.add_function(name)
         self.expect("(")
@@ -319,7 +318,7 @@ _HINTS = {kind: get_type_hints(kind) for kind in (t.Field, Variable)}
 
 
 def _fits(value: Any, type: t.Type) -> bool:
-    """Are nested constant tuples shaped like `type`? Scalars are tuples of one."""
+    """Whether nested constant tuples have the shape of `type`. Scalars are tuples of one."""
     if not isinstance(value, tuple):
         return False
     if type.is_vector_or_scalar:
@@ -332,7 +331,9 @@ def _fits(value: Any, type: t.Type) -> bool:
 
 
 def parse(text: str, file: str = "<nir>", *, check: bool = True) -> Shader:
-    """Read one shader. With `check` it is validated too (a `ValidationError` if that fails)."""
+    """Parse one shader. With `check` it is validated, too (with a `ValidationError` if
+    that fails).
+    """
     allow_nesting()
     parser = ShaderParser(text, file)
     shader = parser.shader()

@@ -21,9 +21,9 @@
             32x4 %5 = phi b1: %2, b2: %1
     }
 
-A result is announced by its bit size and, if more than one, its number of components. Values and
-blocks are numbered in source order; a swizzle is shown unless it is all components in order;
-`!` marks exact; attributes and indices at their default are left out; `//` starts a comment.
+A result is shown with its bit size and, if more than one, its number of components. Values and
+blocks are numbered in source order; a swizzle is shown unless it is all components in order; `!`
+marks exact; attributes and indices with default values are omitted; `//` starts a comment.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _INFO_DEFAULTS = ShaderInfo()
 
 
 def quoted(name: str) -> str:
-    """A name as the text needs it: bare if it is an identifier."""
+    """A name as spelled in the text: bare if it is an identifier."""
     return name if _PLAIN_NAME.fullmatch(name) else json.dumps(name)
 
 
@@ -95,7 +95,7 @@ class Printer:
         lines: bool = False,
         numbers: dict[Def, int] | None = None,
     ):
-        """`numbers` are what values were called before, so that they keep their names."""
+        """`numbers` are earlier numbers of values, so that they keep their names."""
         self.annotate, self.source_lines = annotate, lines
         self.lines: list[str] = []
         self.values: dict[Def, int] = {} if numbers is None else numbers
@@ -129,7 +129,7 @@ class Printer:
         return name
 
     def function(self, function: Function) -> str:
-        """Overloads share a name; the second is printed as `"name#1"`."""
+        """The name of a function; overloads share a name, and the second is `"name#1"`."""
         name = self.functions.get(function)
         if name is None:
             taken, base, count = set(self.functions.values()), function.name, 0
@@ -141,7 +141,7 @@ class Printer:
         return name
 
     def type(self, type: Type) -> str:
-        """A type with its layout, so that it can be read back exactly."""
+        """A type with its layout, so that it can be parsed exactly."""
         dims = ""
         while type.element is not None:
             dims += f"[{type.length or ''}{f':{type.stride}' if type.stride else ''}]"
@@ -327,7 +327,7 @@ class Printer:
     def _deref(self, instr: Deref) -> str:
         pointee = f"({Mode(instr.modes).text} {self.type(instr.type)})"
         if instr.form == "var":
-            if instr.var is None:  # a validator shows what is wrong
+            if instr.var is None:  # malformed, printed for a validation error
                 return f"deref_var &? {pointee}"
             return f"deref_var &{self.variable(instr.var)} {pointee}"
         parent = self.value(instr.srcs[0].value)
@@ -357,7 +357,7 @@ class Printer:
         return self._attribute(name, value)
 
     def _tex(self, instr: Tex) -> str:
-        pairs = zip_longest(instr.src_kinds, instr.srcs)  # a validator shows what is wrong
+        pairs = zip_longest(instr.src_kinds, instr.srcs)  # broken IR must print, too
         srcs = ", ".join([f"{kind}={self.value(src.value) if src else '?'}" for kind, src in pairs])
         parts = [f"texture={instr.texture_index}", f"sampler={instr.sampler_index}"]
         for flag in ("is_array", "is_shadow"):

@@ -1,8 +1,8 @@
 """Shaders as bytes, for a disk cache or another process.
 
-The bytes are a header (magic, format version, check sum) and the compressed text of the shader: the
+The bytes are a header (magic, format version, checksum) and the compressed text of the shader: the
 text is complete and exact, so there is one description of the IR to keep true and not two.
-`deserialize` refuses damaged or foreign data with an `InputError`; a cache treats that as a miss.
+`deserialize` rejects damaged or foreign data with an `InputError`; a cache treats that as a miss.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["FORMAT_VERSION", "deserialize", "serialize"]
 MAGIC = b"GNIR"
 FORMAT_VERSION = 1
 _HEADER = len(MAGIC) + 2 + 4
-# A cached shader this large is damaged, or an attack on the memory of its reader.
+# A cached shader this large is damaged, or an attack on its reader's memory.
 _MAX_TEXT = 1 << 28
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.spirv.emit.builder import ModuleBuilder
 from gallette.compiler.spirv.emit.code import Code
@@ -45,10 +45,10 @@ DEPTH_LAYOUTS = {"greater": "DepthGreater", "less": "DepthLess", "unchanged": "D
 
 
 def nir_to_spirv(shader: Shader, file: str = "") -> Module:
-    """One stage as a Vulkan-style module; `file` is the source whose lines its instructions know.
+    """One stage as a Vulkan-style module; its instructions have lines of the source `file`.
 
-    The shader is one function in SSA form whose interface is variables and derefs: what
-    `pipeline.FRONT_END` and `optimize` leave, before slots and offsets replace the variables.
+    The shader is one function in SSA form whose interface is variables and derefs: the output of
+    `pipeline.FRONT_END` and `optimize`, before slots and offsets replace the variables.
     """
     model = _MODELS.get(shader.stage)
     if model is None:

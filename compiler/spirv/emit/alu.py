@@ -1,8 +1,8 @@
-"""Arithmetic: what each NIR opcode is in SPIR-V.
+"""Arithmetic: the SPIR-V of each NIR opcode.
 
 Most opcodes are one instruction, so they are rows of `spirv.tables`; kinds of sources and results
-come from NIR's own table of opcodes. What SPIR-V has no instruction for is a formula there, or put
-together by a function here.
+come from NIR's table of opcodes. Opcodes without an instruction are formulas there, or functions
+here.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def _kind(type: AluType, bits: int) -> str:
 
 
 def _formula(name: str) -> str:
-    """The formula of an opcode; comparisons of whole vectors have one for all widths."""
+    """The formula of an opcode; comparisons of whole vectors share one for all widths."""
     return name[:-1] if name.startswith(("ball_", "bany_")) else name
 
 
 class _Ops:
-    """One opcode being written, of values that may be of any kind."""
+    """One opcode being emitted, with values of any kind."""
 
     def __init__(self, values: Values, op: Opcode, srcs: Sequence[Value]) -> None:
         self.values, self.b = values, values.b
@@ -50,7 +50,7 @@ class _Ops:
         self.n = op.output_size or max(widths, default=1)
 
     def src(self, i: int, kind: str = "") -> Value:
-        """A source, repeated as often as the result is wide; of the kind that the opcode takes."""
+        """A source, repeated to the width of the result, and of the kind that the opcode takes."""
         src = self.given[i]
         kind = kind or _kind(self.op.input_types[i], src.bits)
         if kind not in ("any", src.kind):
@@ -63,14 +63,14 @@ class _Ops:
         return [self.src(i) for i in range(len(self.given))]
 
     def result(self, name: str, *words: int, kind: str = "", n: int = 0) -> Value:
-        """An instruction with the shape of the destination, or with that of `n` components."""
+        """An instruction with the shape of the destination, or with `n` components."""
         kind, n = kind or _kind(self.op.output_type, self.bits), n or self.n
         type = self.values.type(kind, self.bits, n)
         id = (self.b.op if name.startswith("Op") else self.b.ext)(name, type, *words)
         return Value(id, kind, self.bits, n)
 
     def write(self) -> Value:
-        """Write it down."""
+        """Emit the opcode."""
         name = self.op.name
         if name in _COMPOSED:
             return _COMPOSED[name](self)
@@ -91,7 +91,7 @@ class _Ops:
 
 
 class _Number(NamedTuple):
-    """A number of a formula, which becomes a constant as wide as what stands beside it."""
+    """A number in a formula, which becomes a constant as wide as the other operand."""
 
     value: float
     base: str
@@ -99,7 +99,7 @@ class _Number(NamedTuple):
 
 
 class _ValueMaker:
-    """Builds formulas of values of the module."""
+    """Builds formulas with values of the module."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -134,7 +134,7 @@ class _ValueMaker:
 
 
 def emit_alu(values: Values, instr: Alu) -> None:
-    """Write one ALU instruction."""
+    """Emit one ALU instruction."""
     start = len(values.b.code)
     read: dict[object, Value] = {}
     for src in instr.srcs:
@@ -151,7 +151,7 @@ def emit_alu(values: Values, instr: Alu) -> None:
 
 
 def supported_opcodes() -> set[str]:
-    """Names of opcodes that can be written."""
+    """Names of opcodes that can be emitted."""
     return {
         name
         for name in OPCODES
@@ -168,7 +168,7 @@ def _composed(*names: str) -> Callable[[Callable[[_Ops], Value]], Callable[[_Ops
 
 
 def _masked(o: _Ops, count: Value, bits: int) -> Value:
-    """Only the low bits of a shift count matter; SPIR-V wants it in range."""
+    """The low bits of a shift count, since SPIR-V requires counts in range."""
     type = o.values.type("u", count.bits, count.components)
     mask = o.values.number(count, bits - 1)
     return count._replace(id=o.b.op("OpBitwiseAnd", type, count.id, mask))
@@ -203,7 +203,7 @@ def _fsat(o: _Ops) -> Value:
 
 @_composed("fneu", "feq")
 def _equal(o: _Ops) -> Value:
-    """A value compared with itself asks for NaN, and must be seen to."""
+    """Compare values; comparing a value with itself tests for NaN and must not be folded."""
     if o.given[0] is o.given[1]:
         nan = o.result("OpIsNan", o.src(0).id)
         return nan if o.op.name == "fneu" else o.result("OpLogicalNot", nan.id)
@@ -258,7 +258,7 @@ def _bitcast(o: _Ops) -> Value:
 
 @_composed(*[n for n in OPCODES if "_split" in n])
 def _split(o: _Ops) -> Value:
-    """Packing of scalars: a formula for each component."""
+    """Packing of scalars, with a formula for each component."""
     maker = _ValueMaker(o.values)
     parts: list[Value] = [
         _FORMULAS.make(maker, o.op.name, [o.values.swizzle(s, (k,)) for s in o.srcs()])

@@ -1,4 +1,4 @@
-"""Making a module: ids, sections in their order, every type and constant once."""
+"""Builds a module: ids, sections in their order, every type and constant once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gallette.compiler.spirv.module import Instruction, Module, words_of
 __all__ = ["ModuleBuilder"]
 
 VERSION = 0x00010500
-# What must be said in front of everything else, in the order the specification wants.
+# Instructions before everything else, in the order that the specification requires.
 _SECTIONS = (
     "capability",
     "extension",
@@ -36,7 +36,7 @@ _EXTENSION_OF = {
 
 
 class ModuleBuilder:
-    """A module in the making. `code` is the section of function bodies."""
+    """A module being built. `code` is the section of function bodies."""
 
     def __init__(self) -> None:
         self.sections: dict[str, list[Instruction]] = {name: [] for name in _SECTIONS}
@@ -73,7 +73,7 @@ class ModuleBuilder:
             self.put("extension", "OpExtension", *words_of(name))
 
     def imported(self, name: str) -> int:
-        """Id of a set of extended instructions."""
+        """The id of a set of extended instructions."""
         key = ("import", name)
         if key not in self.known:
             self.known[key] = id = self.id()
@@ -110,7 +110,7 @@ class ModuleBuilder:
     # Types and constants, each once.
 
     def type(self, name: str, *words: int, fresh: bool = False) -> int:
-        """A type; `fresh` makes a new one even if an equal one exists (for its decorations)."""
+        """A type; `fresh` creates a new one even if an equal one exists (for its decorations)."""
         key = (name, words)
         known = self.known.get(key)
         if known is not None and not fresh:
@@ -184,7 +184,7 @@ class ModuleBuilder:
     # Code.
 
     def at_line(self, line: int) -> None:
-        """What follows in this block was made for a line of the source (0: nobody knows)."""
+        """Set the source line of the following instructions in this block (0: unknown)."""
         if line == self.line or not self.file:
             return
         self.line = line
@@ -194,14 +194,14 @@ class ModuleBuilder:
             self.do("OpNoLine")
 
     def op(self, name: str, type: int, *words: int) -> int:
-        """An instruction with a result."""
+        """Emit an instruction with a result."""
         id = self.next_id
         self.next_id = id + 1
         self.code.append(Instruction(opcode(name), (type, id, *words)))
         return id
 
     def do(self, name: str, *words: int) -> None:
-        """An instruction without a result."""
+        """Emit an instruction without a result."""
         self.code.append(Instruction(opcode(name), words))
 
     def ext(self, name: str, type: int, *words: int, set: str = "GLSL.std.450") -> int:

@@ -1,8 +1,8 @@
-"""The body of `main`: structured control flow, phis, and every instruction that is no arithmetic.
+"""The body of `main`: structured control flow, phis, and every instruction except arithmetic.
 
-NIR's ifs and loops carry over one to one. A loop gets a header of its own (where its phis are) and
-a continue block, in which all the ways back meet: SPIR-V allows one edge back. Which block a phi's
-operand comes from is known when its branch has been written, so phis get their operands last.
+NIR's ifs and loops map one to one. A loop gets a header block (for its phis) and a continue block,
+in which all back edges meet, because SPIR-V allows one back edge. The block of a phi's operand is
+known when its branch has been emitted, so phis get their operands last.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["Code"]
 
 
 class Code:
-    """Writes one function."""
+    """Emits one function."""
 
     def __init__(self, values: Values, interface: Interface, stage: Stage) -> None:
         self.values = values
@@ -60,7 +60,7 @@ class Code:
 
     def begin(self, label: int) -> None:
         self.b.do("OpLabel", label)
-        self.b.line = 0  # a line's reach ends with its block
+        self.b.line = 0  # a line applies up to the end of its block
         self.label, self.open = label, True
 
     def branch(self, target: int) -> None:
@@ -79,7 +79,7 @@ class Code:
             b.name(place, var.name)
             self.memory.locals[var] = Place(place, "Function", var.type, False)
         self._choose_kinds(impl)
-        # NIR does not say where invocations begin and end to take turns: they do all the while.
+        # NIR does not delimit interlocked sections, so the whole invocation is one.
         self.interlocks = impl.shader.info.interlocks and self.stage is Stage.FRAGMENT
         if self.interlocks:
             b.do("OpBeginInvocationInterlockEXT")
@@ -96,7 +96,7 @@ class Code:
         self.b.do("OpReturn")
 
     def body(self, body: Body, loop: tuple[int, int]) -> None:
-        """Nodes one after another; `loop` is where break and continue lead."""
+        """Emit nodes one after another; `loop` has the targets of break and continue."""
         for node in body:
             if isinstance(node, Block):
                 for instr in node.instrs():
@@ -134,7 +134,7 @@ class Code:
         self.begin(start)
         self.body(node.body, (merge, back))
         self.branch(back)
-        # Every way back meets here, so the header's phis have two operands each.
+        # All back edges meet here, so the header's phis have two operands each.
         self.begin(back)
         for phi in phis:
             found = self.sources[phi]
@@ -159,7 +159,9 @@ class Code:
     # Phis.
 
     def _choose_kinds(self, impl: FunctionImpl) -> None:
-        """How each phi is typed: as its first operand whose kind is known, else as integers."""
+        """Choose the type of each phi: that of its first operand with a known kind, else
+        integer.
+        """
         for block in impl.blocks():
             for phi in block.phis():
                 self.kinds[phi.result] = self._kind(phi.result, set())
@@ -201,7 +203,7 @@ class Code:
         self.values.set(d, id, kind)
 
     def _phi_operands(self, block: Block) -> None:
-        """At the end of a block: what the phis it leads to get from here."""
+        """At the end of a block: record the operands it supplies to phis of its successors."""
         for succ in successors_of(block):
             for phi in succ.phis():
                 for src in phi.phi_srcs:
@@ -294,7 +296,7 @@ class Code:
 
 
 def _wants_float(value: Def) -> bool:
-    """Is a constant used as a float by the first instruction that cares?"""
+    """Whether the first user that requires a type uses a constant as a float."""
     for src in value.uses:
         user = src.parent
         if isinstance(user, Alu):
@@ -408,7 +410,7 @@ def _barrier(c: Code, instr: Intrinsic) -> None:
     scope = instr["memory_scope"]
     semantics = 0
     if scope != "none":
-        # Acquire and release, on every kind of memory the stage has.
+        # Acquire and release, for every kind of memory that the stage has.
         names = ["AcquireRelease", "UniformMemory", "ImageMemory"]
         if c.stage is Stage.COMPUTE:
             names.append("WorkgroupMemory")

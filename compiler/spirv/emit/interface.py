@@ -40,12 +40,14 @@ _ACCESS = {
     Access.NON_READABLE: "NonReadable",
     Access.NON_WRITEABLE: "NonWritable",
 }
-_FIRST_FIXED = 48  # locations from here on stand for slots only GL has
+_FIRST_FIXED = 48  # locations from here on represent slots that only GL has
 
 
 @dataclass(slots=True)
 class Place:
-    """Where a variable is: id and class, `member` of a gathered block; is its type explicit?"""
+    """A variable's id and storage class, its `member` if it is in a gathered block, and whether its
+    type is explicit.
+    """
 
     id: int
     storage: str
@@ -195,7 +197,7 @@ class Interface:
             self.builtin_capability(builtin, output=storage == "Output")
             b.decorate(id, "BuiltIn", builtin)
             if builtin == "PrimitiveId" and self.stage is Stage.FRAGMENT:
-                # What a geometry shader wrote, not what the rasterizer counts.
+                # The layer the geometry shader wrote, not the one of the rasterizer.
                 b.decorate_text(id, "UserSemantic", slot_text(slot))
             patch = patch or builtin.startswith("TessLevel")
         else:
@@ -272,7 +274,7 @@ class Interface:
             b.decorate(id, "Offset", var.xfb_offset)
 
     def builtin_capability(self, builtin: str, output: bool = False) -> None:
-        """Say that the module uses a built-in."""
+        """Declare that the module uses a built-in."""
         b = self.b
         if builtin in BUILTIN_CAPABILITY:
             b.capability(BUILTIN_CAPABILITY[builtin])

@@ -34,7 +34,7 @@ SCOPES = {"device": 1, "workgroup": 2, "subgroup": 3, "invocation": 4, "none": 4
 
 
 class Memory:
-    """Pointers and what is done with them."""
+    """Pointers, and the operations on them."""
 
     def __init__(self, values: Values, interface: Interface) -> None:
         self.values = values
@@ -50,7 +50,7 @@ class Memory:
         return self.interface.place(var)
 
     def pointer(self, deref: Deref) -> tuple[int, Type, Place]:
-        """A pointer to what a deref names, the type there, and the variable's place."""
+        """A pointer to a deref's target, the type there, and the variable's place."""
         b = self.b
         var = self.interface.root(deref)
         place = self.place(var)
@@ -178,7 +178,7 @@ class Memory:
             id = b.op("OpBitcast", self.values.type("u", t.bit_size), id)
         return id, kind
 
-    # Atomic counters: GL's own, here a storage buffer each.
+    # Atomic counters exist in GL only; here each is a storage buffer.
 
     def counter(self, instr: Intrinsic) -> None:
         b = self.b

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, LoadConst, Tex
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.types import INT, UINT, VEC4, Base, Dim, Type, vec
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.memory import Memory
@@ -18,7 +18,7 @@ _OPERANDS = ("Bias", "Lod", "Grad", "ConstOffset", "Offset", "ConstOffsets", "Sa
 
 
 class Textures:
-    """Everything that takes a texture or an image."""
+    """Emits instructions on textures and images."""
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
@@ -71,7 +71,7 @@ class Textures:
         return coord
 
     def operands(self, tex: Tex, lod_kind: str) -> list[int]:
-        """The image operands that follow a lookup."""
+        """The image operands at the end of a lookup."""
         found: dict[str, list[int]] = {}
         for kind, name, cast in (
             ("bias", "Bias", "f"),
@@ -116,12 +116,12 @@ class Textures:
         return b.composite(array, [p.id for p in parts])
 
     def texel(self, tex: Tex) -> tuple[int, str]:
-        """The type a lookup has in SPIR-V, and the kind of its components."""
+        """The result type of a lookup in SPIR-V, and the kind of its components."""
         t = vec(_base(tex.dest_type), 4)
         return self.types.number(t, True), scalar_kind(t)
 
     def deliver(self, tex: Tex, id: int, signed: bool, kind: str) -> None:
-        """A lookup's four components as the value NIR expects."""
+        """Convert a lookup's four components to the value of NIR."""
         n = tex.result.num_components
         v = Value(id, kind, 32, 4)
         if signed:

@@ -1,7 +1,7 @@
 """NIR types as SPIR-V types.
 
-A type that carries its memory layout becomes one of its own, with strides and offsets as
-decorations; booleans in memory are 32-bit integers there, as they are in NIR's buffers.
+A type with memory layout becomes a separate type, with strides and offsets as decorations; booleans
+in memory are 32-bit integers, as in NIR's buffers.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _NAMES = {
     "r8ui": "R8ui",
 }
 FORMATS = _NAMES
-"""GLSL image formats and what SPIR-V calls them."""
+"""GLSL image formats and their names in SPIR-V."""
 
 _BASIC_FORMATS = frozenset(
     [
@@ -86,7 +86,7 @@ _BASIC_FORMATS = frozenset(
 
 
 def scalar_kind(type: Type) -> str:
-    """`f`, `u` or `b`: how a value of the type is held in code."""
+    """`f`, `u` or `b`: the kind of values of a type in code."""
     if type.is_boolean:
         return "b"
     return "f" if type.is_float else "u"
@@ -163,7 +163,7 @@ class Types:
         return self.explicit[key]
 
     def members(self, name: str, fields: tuple[Field, ...], in_memory: bool) -> int:
-        """A struct, decorated if it lies in memory."""
+        """A struct, decorated if it is in memory."""
         b = self.b
         form = self.layout if in_memory else self.logical
         id = b.type("OpTypeStruct", *[form(f.type) for f in fields], fresh=True)

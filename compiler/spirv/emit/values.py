@@ -1,7 +1,8 @@
-"""Values in the code being written.
+"""Values in the code being emitted.
 
-NIR's values are bits; SPIR-V's have types. A value is held as one of three kinds (`f` float, `u`
-unsigned integer, `b` boolean), as its instruction makes it, and cast where somebody wants another.
+NIR's values are bits; SPIR-V's have types. A value has one of three kinds (`f` float, `u` unsigned
+integer, `b` boolean), that of the instruction that defines it, and is cast where a user needs
+another kind.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ __all__ = ["Value", "Values"]
 
 
 class Value(NamedTuple):
-    """An id and how it is typed."""
+    """An id and its type."""
 
     id: int
     kind: str
@@ -26,7 +27,7 @@ class Value(NamedTuple):
 
 
 class Values:
-    """What NIR's definitions are called in the module, and helpers that make values."""
+    """The ids of NIR's definitions in the module, and helpers that create values."""
 
     def __init__(self, b: ModuleBuilder, types: Types) -> None:
         self.b = b

@@ -1,1 +1,1 @@
-"""SPIR-V to NIR. The face is `translate.spirv_to_nir`."""
+"""SPIR-V to NIR, by `translate.spirv_to_nir`."""

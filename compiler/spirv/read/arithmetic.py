@@ -1,6 +1,6 @@
-"""Arithmetic instructions: a row for whatever is one NIR opcode, a function for the rest.
+"""Arithmetic instructions: rows for those that are one NIR opcode, functions for the rest.
 
-The rows are those of `spirv.tables`, by which NIR is written, read backwards.
+The rows are those of `spirv.tables`, from which SPIR-V is also emitted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, SpirvError
-from gallette.compiler.spirv.read.places import Value, element_of, select_tree
+from gallette.compiler.spirv.read.pointers import Value, element_of, select_tree
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
@@ -28,7 +28,7 @@ ARITHMETIC: dict[int, Handler] = {}
 
 
 def does(*names: str) -> Callable[[Handler], Handler]:
-    """Enter a handler for instructions."""
+    """Register a handler of instructions."""
 
     def register(handler: Handler) -> Handler:
         for name in names:
@@ -39,7 +39,7 @@ def does(*names: str) -> Callable[[Handler], Handler]:
 
 
 def row(name: str, nir: str, order: tuple[int, ...] = ()) -> None:
-    """An instruction that is one NIR opcode, perhaps with its operands in another order."""
+    """Register an instruction that is one NIR opcode, perhaps with its operands reordered."""
     op = OPCODES[nir]
     count = op.num_inputs
     order = order or tuple(range(count))
@@ -86,10 +86,10 @@ def _compare(name: str) -> Handler:
     def handler(r: FunctionReader, i: Instruction) -> None:
         w, b = i.words, r.b
         x, y = r.ssa(w[2]), r.ssa(w[3])
-        # The instruction says what NaN gives: that must survive optimisation.
+        # The instruction defines the result for NaN, so it must be exact.
         with b.exactly():
             if what in ("Equal", "NotEqual") and ordered != (what == "Equal"):
-                # Ordered and different, or its opposite.
+                # Ordered and different, or the negation of that.
                 value = b.ior(b.flt(x, y), b.flt(y, x))
                 if not ordered:
                     value = b.inot(value)
@@ -252,7 +252,7 @@ def _convert(r: FunctionReader, i: Instruction) -> None:
 
 
 def saturated(r: FunctionReader, x: Def, to_unsigned: bool, bits: int) -> Def:
-    """An integer clamped into the other signedness."""
+    """An integer clamped to the range of the other signedness."""
     b = r.b
     if to_unsigned:
         x = b.imax(x, b.imm_int(0, x.bit_size))
@@ -276,7 +276,7 @@ def _bitcast(r: FunctionReader, i: Instruction) -> None:
 
 
 def bitcast(r: FunctionReader, value: Def, bits: int) -> Def:
-    """The same bits in components of another size."""
+    """The bits of a value as components of another size."""
     b, have = r.b, value.bit_size
     if not bits or have == 1 or bits == 1:
         raise SpirvError(f"a bit cast from {have} to {bits} bits")

@@ -1,8 +1,8 @@
-"""Merge instructions for code that has none: kernels come without.
+"""Adds merge instructions to code without any, such as kernels.
 
-A loop is what a back edge closes; it ends where its exits meet. An if ends where its ways meet
-again, as far as they stay in the same loop. Where nothing better is found the code behind is
-written once per way, which costs size and nothing else.
+A back edge makes a loop, which ends where its exits meet. An if ends where its paths meet again, as
+far as they stay in the same loop. If there is no such block, the code after it is emitted once per
+path, which costs only size.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ __all__ = ["add_merges"]
 
 
 def add_merges(d: Declarations, code: FunctionCode) -> None:
-    """Give every loop header and every branch a merge instruction, unless it has one."""
+    """Give every loop header and every branch without a merge instruction one."""
     order, number, dominators = _numbered(code)
     if any(
         number[following] <= number[label] and not dominators[label] >> number[following] & 1
         for label in order
         for following in _next(code, label)
     ):
-        # A way back leads to a block that others come to past the loop's first one.
+        # A back edge leads to a block that is also entered from outside the loop.
         make_reducible(d, code)
         code.redirected = True
         order, number, dominators = _numbered(code)
@@ -46,7 +46,7 @@ def add_merges(d: Declarations, code: FunctionCode) -> None:
 
 
 def _numbered(code: FunctionCode) -> tuple[list[int], dict[int, int], dict[int, int]]:
-    """Blocks in an order in which control comes forwards, their numbers, who dominates them."""
+    """Blocks in forward order, their numbers, and their dominators."""
     order = _postorder(code)
     order.reverse()
     number = {label: n for n, label in enumerate(order)}
@@ -77,7 +77,7 @@ def _next(code: FunctionCode, label: int) -> list[int]:
 
 
 def _dominators(code: FunctionCode, order: list[int], number: dict[int, int]) -> dict[int, int]:
-    """For each block the set of blocks that dominate it, as bits by number."""
+    """For each block the set of its dominators, as bits by number."""
     everything = (1 << len(order)) - 1
     found = dict.fromkeys(order, everything)
     found[code.first] = 1
@@ -101,7 +101,7 @@ def _dominators(code: FunctionCode, order: list[int], number: dict[int, int]) ->
 def _loops(
     code: FunctionCode, order: list[int], number: dict[int, int], dominators: dict[int, int]
 ) -> dict[int, set[int]]:
-    """Natural loops by header."""
+    """The natural loops, by header."""
     before: dict[int, list[int]] = {label: [] for label in order}
     for label in order:
         for following in _next(code, label):
@@ -121,7 +121,7 @@ def _loops(
 
 
 def _exit(code: FunctionCode, body: set[int], order: list[int]) -> int:
-    """Where a loop's exits meet: their first common block, else the first of them."""
+    """The block where a loop's exits meet: their first common block, else the first exit."""
     exits = [s for label in order if label in body for s in _next(code, label) if s not in body]
     unique = list(dict.fromkeys(exits))
     if len(unique) <= 1:
@@ -143,7 +143,7 @@ def _reachable(code: FunctionCode, label: int, without: set[int]) -> set[int]:
 
 
 def _innermost(label: int, loops: dict[int, set[int]], order: list[int]) -> tuple[int, set[int]]:
-    """Header and body of the innermost loop around a block (no loop: everything)."""
+    """Header and body of the innermost loop around a block (without one, all blocks)."""
     best, body = 0, set(order)
     for header, found in loops.items():
         if label in found and len(found) < len(body):
@@ -154,7 +154,7 @@ def _innermost(label: int, loops: dict[int, set[int]], order: list[int]) -> tupl
 def _meeting(
     code: FunctionCode, block: Block, inside: tuple[int, set[int]], order: list[int]
 ) -> int:
-    """The first block every way from here comes through, as far as ways stay in the loop."""
+    """The first block on every path from here, for paths that stay in the loop."""
     header, body = inside
     outside = {label for label in order if label not in body} | {header}
     ways = [s for s in dict.fromkeys(successors(block)) if s not in outside and s in code.blocks]
@@ -169,6 +169,6 @@ def _meeting(
 
 
 def _skips(code: FunctionCode, way: int, label: int, outside: set[int], common: set[int]) -> bool:
-    """Can some way reach a later common block without passing `label`?"""
+    """Whether a path can reach a later common block without passing `label`."""
     reached = _reachable(code, way, outside | {label})
     return bool(reached & common)

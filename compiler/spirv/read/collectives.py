@@ -1,4 +1,6 @@
-"""What a workgroup or a subgroup does together: votes, reductions, scans, broadcasts, copies."""
+"""Collective operations of a workgroup or a subgroup: votes, reductions, scans,
+broadcasts, copies.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ _OPS = {
     "LogicalXor": "ixor",
 }
 _SCANS = {"Reduce": "reduce", "InclusiveScan": "inclusive", "ExclusiveScan": "exclusive"}
-_LATE = ("Bit", "Log", "IMu", "FMu")  # those that an extension added to the first set
+_LATE = ("Bit", "Log", "IMu", "FMu")  # those that an extension added later
 _GROUP = {
     f"OpGroup{name}{'KHR' if name.startswith(_LATE) else ''}": op for name, op in _OPS.items()
 }
@@ -43,7 +45,7 @@ _SUBGROUP = {f"OpGroupNonUniform{name}": op for name, op in _OPS.items()}
 
 
 def _of_workgroup(r: FunctionReader, i: Instruction, at: int) -> bool:
-    """Is it about the workgroup? Otherwise about a subgroup."""
+    """Whether an instruction's scope is the workgroup; otherwise it is a subgroup."""
     scope = name_of("Scope", r.d.integer(i.words[at], i))
     if scope not in ("Workgroup", "Subgroup"):
         raise i.error(f"scope {scope} is not supported")
@@ -97,7 +99,7 @@ def _vote(r: FunctionReader, i: Instruction) -> None:
 
 @does("OpGroupBroadcast")
 def _broadcast(r: FunctionReader, i: Instruction) -> None:
-    """From the invocation with one, two or three local coordinates."""
+    """Broadcast from the invocation with one, two or three local coordinates."""
     b, value = r.b, r.ssa(i.words[3])
     if _of_workgroup(r, i, 2):
         size = b.intrinsic("load_workgroup_size")
@@ -123,7 +125,7 @@ def _broadcast(r: FunctionReader, i: Instruction) -> None:
 
 @does("OpGroupAsyncCopy")
 def _copy(r: FunctionReader, i: Instruction) -> None:
-    """Every invocation copies its share; the event is the barrier that `OpGroupWaitEvents` is."""
+    """Copy each invocation's share; the event is the barrier of `OpGroupWaitEvents`."""
     from gallette.compiler.spirv.read.kernels import cast, deref_at, element
 
     b, w = r.b, i.words

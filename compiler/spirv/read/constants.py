@@ -1,4 +1,4 @@
-"""Constant instructions: nested tuples of raw bits, specialised where the application said so."""
+"""Constant instructions: nested tuples of raw bits, specialised with the application's values."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _undef(d: Declarations, i: Instruction) -> None:
 
 
 def _sampler(d: Declarations, i: Instruction) -> None:
-    """A kernel's sampler is a number: its address mode, and whether normalised and linear."""
+    """A kernel's sampler is a number: its address mode, and whether it is normalised and linear."""
     _, _, address, normalized, linear = i.words[:5]
     d.constants[i.words[1]] = Constant(_SAMPLER, (address << 2 | normalized << 1 | linear,))
 

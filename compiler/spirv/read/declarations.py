@@ -1,7 +1,7 @@
-"""What a module declares in front of its code: names, decorations, types, constants, functions.
+"""A module's declarations: names, decorations, types, constants, functions.
 
-Types come out as NIR types that carry their memory layout where decorations give one. Constants are
-nested tuples of raw bits, shaped like their type, as NIR's variables hold their initial values.
+Types become NIR types, with memory layout where decorations give one. Constants are nested tuples
+of raw bits, shaped like their type, as the initial values of NIR's variables.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TypeAlias
 
-from gallette.compiler.collector import collector_paused
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.spirv.grammar import grammar, opcode
 from gallette.compiler.spirv.module import Instruction, Module, SpirvError
 from gallette.compiler.spirv.read.constants import CONSTANTS, zero
@@ -30,7 +30,7 @@ __all__ = ["Declarations"]
 
 
 class Declarations:
-    """Everything a module says outside its functions, and where these are."""
+    """All declarations outside of functions, and the positions of functions."""
 
     def __init__(self, module: Module, specialize: Mapping[int, int] | None = None) -> None:
         self.module = module
@@ -41,7 +41,7 @@ class Declarations:
         self.member_decorations: dict[tuple[int, int], dict[str, tuple[int, ...]]] = {}
         self.semantics: dict[int, str] = {}
         self.exact: frozenset[int] = frozenset()
-        """results that must be computed as written"""
+        """results that must not be changed by inexact optimisation"""
         self.types: dict[int, SpvType] = {}
         self.constants: dict[int, Constant] = {}
         self.spec_ids: dict[int, int] = {}
@@ -51,7 +51,7 @@ class Declarations:
         self.sets: dict[int, str] = {}
         self.strings: dict[int, str] = {}
         self.source_file = 0
-        """the text that names the file of `OpSource`, if there is one"""
+        """the id of the file name of `OpSource`, if there is one"""
         self.addressing = "Logical"
         self.workgroup_size: int = 0
         self._forward: dict[int, str] = {}
@@ -63,14 +63,14 @@ class Declarations:
 
     # Reading.
 
-    @collector_paused
+    @gc_paused
     def _read(self) -> None:
         instructions = self.module.instructions
         decorations, handlers = _decorations(), _handlers()
         for instr in instructions:
             row = decorations.get(instr.opcode)
             if row is None:
-                # Behind the first function nothing is decorated.
+                # There are no decorations after the first function.
                 if instr.opcode == _FUNCTION:
                     break
             else:
@@ -99,7 +99,7 @@ class Declarations:
             at += 1
 
     def _function(self, at: int) -> int:
-        """One function; answers where the next instruction is."""
+        """Read one function; returns the index of the next instruction."""
         instructions = self.module.instructions
         head = instructions[at]
         if len(head.words) != 4:
@@ -127,7 +127,7 @@ class Declarations:
                 self._find_wide(function)
                 return at
             elif op in _LINES:
-                # Lines matter inside blocks; merges and ends are no instructions of NIR's.
+                # Lines matter inside blocks only; merges and ends have no NIR instruction.
                 if block is not None:
                     block.code.append(instr)
             elif op == _PARAMETER and block is None and not function.blocks:
@@ -154,7 +154,7 @@ class Declarations:
         raise head.error("the function has no end")
 
     def _find_wide(self, function: FunctionCode) -> None:
-        """Note which switches look at 64 bits."""
+        """Record which switches have 64-bit selectors."""
         blocks = function.blocks.values()
         ends = [
             (b, b.end.words[0]) for b in blocks if b.end is not None and b.end.opcode == _SWITCH
@@ -186,7 +186,7 @@ class Declarations:
         return found
 
     def integer(self, id: int, where: Instruction) -> int:
-        """The value of a constant that must be a number."""
+        """The value of a constant that must be an integer."""
         constant = self.constant(id, where)
         if not constant.type.nir.is_scalar:
             raise where.error(f"%{id} is no number")
@@ -206,7 +206,7 @@ _Rows: TypeAlias = dict[int, tuple[Callable[[Declarations, Instruction], None], 
 
 @cache
 def _required() -> dict[int, int]:
-    """Words of operands that each instruction has at least."""
+    """The minimum number of operand words of each instruction."""
     return {op: info.required for op, info in grammar().by_opcode.items()}
 
 
@@ -240,5 +240,5 @@ OpBranch OpBranchConditional OpSwitch OpReturn OpReturnValue OpKill OpUnreachabl
 OpTerminateInvocation
 """
 _TERMINATORS = frozenset(map(opcode, _TERMINATOR_NAMES.split()))
-# What a function has besides the code of its blocks.
+# Instructions of a function besides the code of its blocks.
 _SPECIAL = frozenset((_FUNCTION_END, _PARAMETER, _LABEL, _PHI, *_LINES, *_MERGES, *_TERMINATORS))

@@ -1,7 +1,7 @@
-"""GLSL.std.450: the built-in functions, which GLSL's front end has already.
+"""GLSL.std.450: built-in functions, which GLSL's front end implements already.
 
-Where both languages have a function, both get the same instructions, so a shader's image does not
-depend on the language it came in.
+If both languages have a function, both get the same instructions, so a shader's results do not
+depend on its language.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv import tables
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction, SpirvError
-from gallette.compiler.spirv.read.places import (
+from gallette.compiler.spirv.read.pointers import (
     CompactPlace,
     DerefPlace,
     Handle,
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = ["glsl_std_450"]
 
-# Those that are one opcode, whatever the sign their types were declared with.
+# Functions that are one opcode, whatever the sign of their types.
 _OPCODES = {name: nir for nir, name in tables.OPCODES.items() if not name.startswith("Op")}
 _OPCODES |= {name: nir for name, nir in tables.ALSO_READ.items() if not name.startswith("Op")}
-# What GLSL calls the function, for those that are not its name with a small letter in front.
+# GLSL's names of functions, where they are not the lower-case name.
 _NAMES = {
     "Atan2": "atan", "InverseSqrt": "inversesqrt", "MatrixInverse": "inverse", "FClamp": "clamp",
     "NClamp": "clamp", "SmoothStep": "smoothstep", "FaceForward": "faceforward",
@@ -43,7 +43,7 @@ _NAMES = {
 
 @dataclass(slots=True)
 class _Call:
-    """What the rows of GLSL's table ask of a call."""
+    """What the rows of GLSL's table read of a call."""
 
     name: str
     type: Type | None
@@ -55,7 +55,7 @@ _SPECIAL: dict[str, Handler] = {}
 
 
 def glsl_std_450(r: FunctionReader, i: Instruction) -> None:
-    """One extended instruction."""
+    """Translate an extended instruction."""
     w = i.words
     op = grammar().extended["GLSL.std.450"].by_opcode.get(w[3])
     if op is None:
@@ -74,7 +74,7 @@ def glsl_std_450(r: FunctionReader, i: Instruction) -> None:
 
 
 def math(r: FunctionReader, name: str, type: Type, args: tuple[int, ...]) -> Value:
-    """A function of GLSL's, on values of the module."""
+    """Call a function of GLSL's with values of the module."""
     result = math_results(r, name, type, args)[0]
     return tuple(result) if isinstance(result, list) else result
 
@@ -82,7 +82,7 @@ def math(r: FunctionReader, name: str, type: Type, args: tuple[int, ...]) -> Val
 def math_results(
     r: FunctionReader, name: str, type: Type | None, args: tuple[int, ...]
 ) -> tuple[Any, ...]:
-    """What a function of GLSL's returns, and what it writes."""
+    """The results of a GLSL function: the returned value, and the values it writes."""
     values = [r.value(a) for a in args]
     if any(isinstance(v, (Place, Handle)) for v in values):
         raise SpirvError("expected numbers")
@@ -136,14 +136,14 @@ def _interpolate(r: FunctionReader, name: str, i: Instruction, args: tuple[int, 
     srcs = [deref.result, *[r.ssa(a) for a in args[1:]]]
     value = r.b.intrinsic(f"interp_deref_at_{kind}", srcs, num_components=deref.type.components)
     if component is not None:
-        from gallette.compiler.spirv.read.places import element_of
+        from gallette.compiler.spirv.read.pointers import element_of
 
         value = element_of(r.b, place.type, value, component)
     return value
 
 
 def deref_of(r: FunctionReader, place: Place, i: Instruction) -> Deref:
-    """The deref of a place that has one."""
+    """The deref of a place, which must have one."""
     if isinstance(place, RootPlace):
         place = place.place(r.b)
     elif isinstance(place, CompactPlace) and isinstance(place.indices[-1], int):

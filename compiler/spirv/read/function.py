@@ -1,7 +1,7 @@
-"""One function of the module becomes one function of NIR.
+"""Translates a function of the module to a NIR function.
 
-`FunctionReader` holds what ids mean; the handlers of instructions are in tables filled by the
-modules beside this one; blocks are visited in the order `Structure` finds.
+`FunctionReader` maps ids to values; the handlers of instructions are in tables filled by other
+modules of this package; blocks are visited in the order of `Structure`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gallette.compiler.spirv.read.arithmetic import ARITHMETIC, does
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.extended import deref_of, glsl_std_450
 from gallette.compiler.spirv.read.model import Block, Constant, Data, FunctionCode, SpvType
-from gallette.compiler.spirv.read.places import (
+from gallette.compiler.spirv.read.pointers import (
     DerefPlace,
     Index,
     Place,
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["FunctionReader"]
 
 MAX_INSTRUCTIONS = 1 << 16
-"""besides eight times its own: code that several ways lead to may be written once per way"""
-# What handlers raise when the operands are of kinds no module may combine.
+"""besides eight times its own number; code reached by several paths may be emitted once per path"""
+# Exceptions of handlers when the kinds of operands cannot be combined.
 _MISFITS = (
     ArithmeticError,
     AssertionError,
@@ -53,7 +53,7 @@ assert memory
 
 
 class FunctionReader:
-    """Translates one function; `values` is what each id stands for."""
+    """Translates one function; `values` maps ids to values."""
 
     def __init__(self, module: ModuleReader, code: FunctionCode, function: Function) -> None:
         self.module = module
@@ -66,7 +66,7 @@ class FunctionReader:
         self.impl = FunctionImpl(module.shader, function)
         self.b = Builder(self.impl).sharing_constants()
         self.constants = Builder(self.impl)
-        # Constants and initial values go in front of this, code behind it.
+        # Constants and initial values are inserted before this instruction, code after it.
         self.b.undef(1, 32)
         self.values: dict[int, Value] = {}
         self._type_ids: dict[int, int] = {}
@@ -94,7 +94,7 @@ class FunctionReader:
         raise SpirvError(f"%{id} is used where it is not defined")
 
     def type_of(self, id: int) -> Type | None:
-        """The type of an operand, for the few instructions whose own type does not tell."""
+        """The type of an operand, for instructions whose own type does not determine it."""
         constant = self.d.constants.get(id)
         if constant is not None:
             return constant.type.nir
@@ -131,7 +131,7 @@ class FunctionReader:
         return found
 
     def index(self, id: int) -> Index:
-        """An index: a number if it is constant."""
+        """An index, as a number if it is constant."""
         constant = self.d.constants.get(id)
         if constant is not None and constant.type.kind == "int":
             bits = constant.type.nir.bit_size
@@ -147,7 +147,7 @@ class FunctionReader:
         return found
 
     def at_start(self) -> Builder:
-        """A builder in front of all code."""
+        """A builder at the start of the function."""
         self.constants.cursor = (self.impl.first, None)
         return self.constants
 
@@ -214,7 +214,7 @@ class FunctionReader:
                 self.phis[phi.words[1]] = RootPlace(type, var)
 
     def block(self, block: Block) -> None:
-        """The phis and instructions of a block, not its end."""
+        """Translate the phis and instructions of a block, without its terminator."""
         b = self.b
         for phi in block.phis:
             id = phi.words[1]
@@ -238,7 +238,7 @@ class FunctionReader:
                         handler(self, i)
                 else:
                     handler(self, i)
-                # The result has the shape of the type that the instruction declares.
+                # The result has the shape of the instruction's type.
                 value = values.get(id)
                 if value.__class__ is Def:
                     nir = types[words[0]].nir
@@ -256,13 +256,13 @@ class FunctionReader:
                 raise i.error(f"operands that do not fit ({error})") from error
 
     def leave(self, source: Block, target: int) -> None:
-        """What phis of the block `target` get when control comes from `source`."""
+        """Assign the phis of the block `target` for the edge from `source`."""
         block = self.code.blocks.get(target)
         if block is None:
             raise SpirvError(f"a branch to %{target}, which is no block of the function")
         for phi in block.phis:
             words = phi.words
-            # Operands are pairs: a value, and the block control comes from with it.
+            # Operands are pairs: a value, and the predecessor for which it applies.
             if source.label not in words[3::2]:
                 continue
             value = words[2 + 2 * words[3::2].index(source.label)]
@@ -271,7 +271,7 @@ class FunctionReader:
                 self.phis[words[1]].store(self.b, self.stored(phi, self.value(value)))
 
     def returned(self, i: Instruction) -> None:
-        """`OpReturnValue`: through the first parameter."""
+        """Store the operand of `OpReturnValue` through the first parameter."""
         if self.code.returns.kind == "void":
             raise i.error("the function returns nothing")
         place = DerefPlace(self.code.returns, self.b.deref_param(0))
@@ -280,12 +280,12 @@ class FunctionReader:
     # Pointers as values (kernels only).
 
     def loaded(self, i: Instruction, value: Value) -> Value:
-        """A value read from memory: a pointer becomes a place again."""
+        """A value loaded from memory, in which a pointer becomes a place."""
         type = self.type(i)
         return self.module.from_memory(self, type, value)
 
     def stored(self, i: Instruction, value: Value) -> Value:
-        """A value on its way to memory."""
+        """A value to be stored to memory."""
         return self.module.to_memory(self, value)
 
     def select_pointer(self, i: Instruction, condition: Def, then: Value, other: Value) -> Value:
@@ -297,7 +297,7 @@ class FunctionReader:
 
 @cache
 def _typed() -> frozenset[int]:
-    """Instructions with a result and its type."""
+    """Instructions with a result and a result type."""
     return frozenset(
         op for op, info in grammar().by_opcode.items() if info.has_type and info.has_result
     )
@@ -406,7 +406,9 @@ def _clock(r: FunctionReader, i: Instruction) -> None:
 
 @does("OpLine", "OpNoLine")
 def _line(r: FunctionReader, i: Instruction) -> None:
-    """The line of what follows; NIR keeps no file, so of several files only one has lines."""
+    """Set the line of the following instructions; NIR has no file, so only lines of one file are
+    kept.
+    """
     if i.name == "OpLine" and i.words[0] == (r.d.source_file or i.words[0]):
         r.b.loc = i.words[1]
     else:

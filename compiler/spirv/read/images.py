@@ -11,7 +11,7 @@ from gallette.compiler.spirv.grammar import grammar, value_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.arithmetic import does
 from gallette.compiler.spirv.read.model import SpvType
-from gallette.compiler.spirv.read.places import Handle, Texel
+from gallette.compiler.spirv.read.pointers import Handle, Texel
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
@@ -31,7 +31,7 @@ def image_type(h: Handle) -> SpvType:
 
 
 def operands(r: FunctionReader, i: Instruction, at: int) -> dict[str, list[int]]:
-    """Image operands by name, with the ids that belong to each."""
+    """Image operands by name, with their ids."""
     if at >= len(i.words):
         return {}
     members = grammar().enums["ImageOperands"].split(i.words[at])
@@ -49,7 +49,7 @@ def operands(r: FunctionReader, i: Instruction, at: int) -> dict[str, list[int]]
 
 
 class _Lookup:
-    """A texture instruction being put together."""
+    """A texture instruction being built."""
 
     def __init__(self, r: FunctionReader, i: Instruction, h: Handle) -> None:
         self.r, self.i, self.h = r, i, h
@@ -80,7 +80,7 @@ class _Lookup:
         return self.r.b.trim(value, count)
 
     def take(self, found: dict[str, list[int]]) -> None:
-        """Image operands that are sources."""
+        """Add the image operands that are sources."""
         r = self.r
         for name, kind in (
             ("Bias", "bias"),
@@ -164,7 +164,7 @@ def _sample(r: FunctionReader, i: Instruction) -> None:
         if op == "txl" and "Lod" not in found:
             raise i.error("a lookup at an explicit level needs Lod or Grad")
     elif r.stage not in (Stage.FRAGMENT, Stage.COMPUTE):
-        # Without derivatives there is one level: the base level.
+        # Without derivatives, level 0 is used.
         op = "txl"
         x.srcs = [s for s in x.srcs if s[0] != "bias"]
         x.add("lod", b.imm_float(0.0))
@@ -272,7 +272,7 @@ def _access(r: FunctionReader, i: Instruction) -> None:
     coord = _coordinates(r, w[3] if reading else w[1])
     dest = _RESULT[nir.sampled]
     if r.stage is Stage.KERNEL:
-        # The type of an image does not say of what; that of the texel does.
+        # The type of an image does not give its component type; that of the texel does.
         texel = r.type(i).nir if reading else r.type_of(w[2])
         dest = "float32" if texel is None or texel.is_float else "uint32"
     dim, arrayed = nir.dim.value, nir.is_arrayed

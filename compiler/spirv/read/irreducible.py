@@ -1,11 +1,11 @@
-"""Loops that can be entered in several places get one: a block that says where to go on.
+"""Gives loops with several entries a single header, which dispatches to the entries.
 
     A -> B, A -> C, B -> C, C -> B          # B and C are a loop without a header
     A -> way1 -> H, A -> way2 -> H, H -> B or C by a number, B -> way3 -> H, C -> way4 -> H
 
-`way`s are new blocks, each of which stands for one edge; the new header has a phi of the number of
-the entry, and the phis of the entries, to which ways to other entries say nothing (they keep what
-they had). New ids are negative: no module has them.
+The `way`s are new blocks, one for each edge; the new header has a phi for the number of the entry,
+and the phis of the entries, to which ways to other entries contribute their current value. New ids
+are negative, which no id of a module is.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from gallette.compiler.spirv.read.structure import successors, targets
 
 __all__ = ["make_reducible"]
 
-_NUMBER = -1  # the type of the number of an entry
+_NUMBER = -1  # type id of an entry's number
 _PHI, _BRANCH, _SWITCH = opcode("OpPhi"), opcode("OpBranch"), opcode("OpSwitch")
 
 
 def make_reducible(d: Declarations, code: FunctionCode) -> None:
-    """Give every loop one header; some lack one."""
+    """Give every loop one header, where it has none."""
     maker = _Maker(d, code)
     work = [(frozenset(_reached(code)), 0)]
     while work:
@@ -39,11 +39,11 @@ def make_reducible(d: Declarations, code: FunctionCode) -> None:
             header, made = maker.dispatch(entries)
             work.append((part | made, header))
     for block in code.blocks.values():
-        block.merge = None  # what the module said of its loops is not true of these
+        block.merge = None  # the module's merge instruction does not apply to the new loop
 
 
 def _components(code: FunctionCode, inside: Iterable[int], without: int) -> list[frozenset[int]]:
-    """Strongly connected parts that are loops, among some blocks (Tarjan's algorithm)."""
+    """Strongly connected components that are loops, among some blocks (Tarjan's algorithm)."""
     left = {label for label in inside if label != without}
     number: dict[int, int] = {}
     low: dict[int, int] = {}
@@ -84,7 +84,7 @@ def _components(code: FunctionCode, inside: Iterable[int], without: int) -> list
 
 
 def _entries(code: FunctionCode, part: frozenset[int], reached: set[int]) -> list[int]:
-    """Blocks of a loop to which control comes from outside of it."""
+    """The blocks of a loop that are entered from outside."""
     found = {code.first} & part
     for label in reached - part:
         found.update(part.intersection(successors(code.blocks[label])))
@@ -103,7 +103,7 @@ def _reached(code: FunctionCode) -> set[int]:
 
 
 class _Maker:
-    """New blocks and ids for a function."""
+    """Creates blocks and ids of a function."""
 
     def __init__(self, d: Declarations, code: FunctionCode) -> None:
         self.code = code
@@ -127,7 +127,9 @@ class _Maker:
         return block
 
     def dispatch(self, entries: list[int]) -> tuple[int, set[int]]:
-        """One header for a loop with several entries; the new blocks of the loop, header first."""
+        """Create a header for a loop with several entries; returns the new blocks of the loop,
+        header first.
+        """
         code = self.code
         chosen = self.id()
         cases = [word for n, label in enumerate(entries) for word in (n, label)]
@@ -152,7 +154,7 @@ class _Maker:
 
 
 def _redirect(block: Block, old: int, new: int) -> None:
-    """Let a block's end lead to `new` instead of `old`."""
+    """Make a block's terminator branch to `new` instead of `old`."""
     end = block.end
     assert end is not None
     words = list(end.words)
@@ -163,7 +165,7 @@ def _redirect(block: Block, old: int, new: int) -> None:
 
 
 def _through(phi: Instruction, ways: dict[int, int]) -> Instruction:
-    """The phi, where its block's predecessors are the ways there."""
+    """The phi, with its predecessors replaced by the new blocks."""
     words = list(phi.words[:2])
     for value, parent in zip(phi.words[2::2], phi.words[3::2], strict=False):
         if parent in ways:

@@ -1,4 +1,4 @@
-"""Built-ins of kernels that are worked out from others."""
+"""Built-ins of kernels that are computed from others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import SpirvError
 from gallette.compiler.spirv.read.model import SpvType
-from gallette.compiler.spirv.read.places import Builtin, Place, Value
+from gallette.compiler.spirv.read.pointers import Builtin, Place, Value
 
 __all__ = ["kernel_builtin"]
 

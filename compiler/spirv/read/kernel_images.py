@@ -1,8 +1,8 @@
-"""Lookups in images with OpenCL's samplers, in terms of reading single texels.
+"""Image lookups with OpenCL's samplers, lowered to reads of single texels.
 
-A sampler is a number, as `OpConstantSampler` has it (`address << 2 | normalized << 1 | linear`), or
-an argument of the same form. Constants fold, so of a sampler that the program text names only its
-own way of looking up is left.
+A sampler is a number, as in `OpConstantSampler` (`address << 2 | normalized << 1 | linear`), or an
+argument of the same form. Constants fold, so that a constant sampler leaves only the code of its
+own modes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EDGE, _BORDER, _REPEAT, _MIRROR = 1, 2, 3, 4
 
 
 def sample(r: FunctionReader, i: Instruction) -> None:
-    """`OpImageSampleExplicitLod`: coordinates are numbers of texels or parts of the image."""
+    """`OpImageSampleExplicitLod`: coordinates are in texels or normalised."""
     from gallette.compiler.spirv.read.images import handle
 
     w, b = i.words, r.b
@@ -103,7 +103,7 @@ class _Image:
         return b.imax(b.imin(whole, last), b.imm_int(0))
 
     def texels(self, mode: Def, address: Def, x: Def, size: Def) -> Def:
-        """A float coordinate in texels, repeated or mirrored if the sampler says so."""
+        """A float coordinate in texels, repeated or mirrored as the sampler says."""
         b = self.b
         extent = b.i2f32(size)
         normalized = b.ine(b.iand(mode, b.imm_int(2)), b.imm_int(0))
@@ -118,7 +118,7 @@ class _Image:
         return self.place(address, self.b.f2i32(self.b.ffloor(x)), size)
 
     def place(self, address: Def, at: Def, size: Def) -> Def:
-        """A texel's number, kept inside; only with a border may it be outside and read zero."""
+        """A texel index, clamped inside; with a border it may be outside and read zero."""
         b = self.b
         last = b.iadd(size, b.imm_int(-1))
         around = b.bcsel(b.ilt(at, b.imm_int(0)), b.iadd(at, size), at)

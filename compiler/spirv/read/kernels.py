@@ -1,8 +1,8 @@
 """Kernels: OpenCL's flavour of SPIR-V, with real pointers and without merge instructions.
 
-A pointer is a NIR deref at the bottom of which stands a cast of an address; `lower_explicit_io`
-turns it into whatever the driver calls an address. Arguments come from uniform block 0, in order,
-each aligned to its size. Memory layout is OpenCL C's.
+A pointer is a NIR deref based on a cast of an address; `lower_explicit_io` lowers it to the
+driver's address format. Arguments are in uniform block 0, in order, each aligned to its size.
+Memory layout is that of OpenCL C.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gallette.compiler.spirv.read.cfg import add_merges
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
-from gallette.compiler.spirv.read.places import DerefPlace, Handle, Place, RootPlace, Value
+from gallette.compiler.spirv.read.pointers import DerefPlace, Handle, Place, RootPlace, Value
 from gallette.compiler.spirv.read.translate import ModuleReader
 
 __all__ = ["Argument", "KernelReader", "end_of_arguments", "kernel_arguments"]
@@ -39,14 +39,14 @@ MODES = {
 
 UINT8 = scalar(Base.UINT8)
 MOST_BYTES = 4096
-"""of a structure passed by value"""
+"""the largest structure passed by value, in bytes"""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a kernel: `kind` is global, local, image, sampler or value.
 
-    `offset` is its place in the block of arguments, or the number of an image.
+    `offset` is its offset in the block of arguments, or the number of an image.
     """
 
     name: str
@@ -64,7 +64,7 @@ def mode_of(type: SpvType) -> Mode:
 
 
 def kernel_arguments(d: Declarations, entry: EntryPoint) -> list[Argument]:
-    """Where each argument lies in the block of arguments."""
+    """The offsets of arguments in the block of arguments."""
     code = d.functions[entry.function]
     called = _wrapped(d, code)
     offset, found, images = 0, [], 0
@@ -80,7 +80,7 @@ def kernel_arguments(d: Declarations, entry: EntryPoint) -> list[Argument]:
             mode = mode_of(type)
             kind = "local" if mode == Mode.SHARED else "global"
             size, alignment, text = 8, 8, str(type.inner.nir)
-            if mode == Mode.FUNCTION_TEMP:  # a structure, which is passed by value
+            if mode == Mode.FUNCTION_TEMP:  # a structure passed by value
                 kind, (size, alignment) = "value", size_align(type.inner.nir, OPENCL)
                 if not 0 < size <= MOST_BYTES:
                     raise SpirvError(f"an argument of {size} bytes")
@@ -98,12 +98,12 @@ def kernel_arguments(d: Declarations, entry: EntryPoint) -> list[Argument]:
 
 
 def end_of_arguments(arguments: Sequence[Argument]) -> int:
-    """Where, behind the arguments, the address of the buffer for `printf` lies."""
+    """The offset after the arguments where the address of the `printf` buffer is."""
     return align(max((a.offset + a.size for a in arguments if a.size), default=0), 8)
 
 
 def _wrapped(d: Declarations, code: FunctionCode) -> list[int]:
-    """Parameters of the function that an entry point does nothing but call: they have names."""
+    """Parameters of the function that an entry point only calls, since these have names."""
     for block in code.blocks.values():
         for i in block.code:
             if i.name == "OpFunctionCall" and i.words[2] in d.functions:
@@ -112,7 +112,7 @@ def _wrapped(d: Declarations, code: FunctionCode) -> list[int]:
 
 
 class KernelReader(ModuleReader):
-    """A module reader that knows what pointers are."""
+    """A module reader with pointers."""
 
     def merges(self, code: FunctionCode) -> None:
         if not code.merged:
@@ -150,7 +150,9 @@ class KernelReader(ModuleReader):
         return True
 
     def local_type(self, type: SpvType) -> Type:
-        """Pointers of other types may lead into locals: they lie in memory as OpenCL C says."""
+        """The type of a local, laid out as in OpenCL C, since pointers of other types may access
+        it.
+        """
         return explicit_type(type.nir, OPENCL)
 
     def _image(self, b: Builder, type: SpvType, argument: Argument) -> Handle:
@@ -161,11 +163,11 @@ class KernelReader(ModuleReader):
         return Handle(type, b.deref_var(var))
 
     def at_address(self, b: Builder, type: SpvType, address: Def) -> DerefPlace:
-        """The place an address leads to."""
+        """The place at an address."""
         return DerefPlace(type.inner, cast(b, address, mode_of(type), type.inner))
 
     def printed(self, r: FunctionReader, words: Sequence[Def]) -> None:
-        """Append words to what the kernel prints: a counter of bytes, then the records."""
+        """Append words to the `printf` buffer: a counter of bytes, then the records."""
         b = r.b
         place = b.imm_int(end_of_arguments(kernel_arguments(self.d, self.entry)))
         address = b.intrinsic("load_ubo", [b.imm_int(0), place], bit_size=64)
@@ -182,7 +184,7 @@ class KernelReader(ModuleReader):
         return DerefPlace(type.inner, deref)
 
     def global_place(self, r: FunctionReader, id: int) -> Value:
-        """Constants of the program become locals: each invocation has its own."""
+        """A constant of the program as a local, so that each invocation has its own."""
         instr = self.d.variables[id]
         type = self.d.type(instr.words[0], instr)
         if type.storage != "UniformConstant" or len(instr.words) < 4:
@@ -239,14 +241,14 @@ def cast(b: Builder, address: Def, modes: Mode, type: SpvType) -> Deref:
 
 @cache
 def _in_memory(type: Type) -> tuple[Type, int]:
-    """A type with its layout, and the bytes from one to the next."""
+    """A type with its layout, and the stride of its elements."""
     nir = explicit_type(type, OPENCL)
     size, alignment = size_align(type, OPENCL)
     return nir, max(align(size, alignment), explicit_size(nir), 1)
 
 
 def _passed(b: Builder, type: Type, offset: int) -> Value:
-    """A value in the block of arguments, part by part."""
+    """Load an argument from the block of arguments, part by part."""
     if type.is_struct:
         return tuple(_passed(b, f.type, offset + f.offset) for f in type.fields)
     if not type.is_vector_or_scalar:
@@ -269,7 +271,7 @@ def deref_at(r: FunctionReader, place: Value) -> Deref:
 
 
 def address_of(r: FunctionReader, place: Value) -> Def:
-    """A pointer as a value."""
+    """The address of a pointer."""
     if isinstance(place, Def):
         return place
     deref = deref_at(r, place)
@@ -277,7 +279,7 @@ def address_of(r: FunctionReader, place: Value) -> Def:
     return deref.result
 
 
-# What only kernels do with pointers.
+# Operations on pointers that only kernels have.
 
 
 @does("OpPtrAccessChain", "OpInBoundsPtrAccessChain")
@@ -298,7 +300,7 @@ def _pointer_chain(r: FunctionReader, i: Instruction) -> None:
 
 @does("OpCopyMemorySized")
 def _copy(r: FunctionReader, i: Instruction) -> None:
-    """A copy of a constant number of bytes, in words where that comes out even."""
+    """Copy a constant number of bytes, in words if possible."""
     b = r.b
     size = r.d.integer(i.words[2], i)
     if size > 1 << 12:

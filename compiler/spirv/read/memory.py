@@ -9,7 +9,7 @@ from gallette.compiler.spirv.grammar import name_of, value_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.arithmetic import does
 from gallette.compiler.spirv.read.extended import deref_of
-from gallette.compiler.spirv.read.places import Counter, Place, Texel
+from gallette.compiler.spirv.read.pointers import Counter, Place, Texel
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader

@@ -1,4 +1,4 @@
-"""What a module's declarations become: types, constants, blocks, functions, entry points."""
+"""Records of a module's declarations: types, constants, blocks, functions, entry points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Data: TypeAlias = "tuple[Any, ...]"
 
 @dataclass(slots=True, eq=False)
 class SpvType:
-    """A type of the module; `nir` is what it is in NIR."""
+    """A type of the module; `nir` is its NIR type."""
 
     kind: str
     nir: Type = t.VOID
@@ -38,7 +38,7 @@ class SpvType:
 
 @dataclass(slots=True)
 class Constant:
-    """A constant; `undefined` if its bits do not matter."""
+    """A constant; `undefined` if its bits are arbitrary."""
 
     type: SpvType
     data: Data
@@ -55,12 +55,12 @@ class Block:
     merge: Instruction | None = None
     end: Instruction | None = None
     wide: bool = False
-    """Does a switch at the end look at 64 bits?"""
+    """Whether a switch at the end has a 64-bit selector."""
 
 
 @dataclass(slots=True)
 class FunctionCode:
-    """A function as the module has it."""
+    """A function of the module."""
 
     id: int
     type: SpvType
@@ -69,11 +69,11 @@ class FunctionCode:
     blocks: dict[int, Block] = field(default_factory=dict)
     first: int = 0
     merged: bool = False
-    """Has every branch been given a merge instruction?"""
+    """Whether every branch has a merge instruction."""
     redirected: bool = False
-    """Did a loop need a new header (see `irreducible`)?"""
+    """Whether a loop got a new header (see `irreducible`)."""
     meetings: dict[int, int] = field(default_factory=dict)
-    """Where the ways of a loop header's own branch meet again (found by `cfg`)."""
+    """Where the paths of a loop header's own branch meet again (found by `cfg`)."""
 
 
 @dataclass(slots=True)

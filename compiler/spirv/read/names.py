@@ -61,7 +61,7 @@ def _string(d: Declarations, i: Instruction) -> None:
 
 
 def _source(d: Declarations, i: Instruction) -> None:
-    """The file the module was made of, if it says so; the first one counts."""
+    """Record the first source file that the module names."""
     if len(i.words) > 2:
         d.source_file = d.source_file or i.words[2]
 

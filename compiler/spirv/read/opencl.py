@@ -34,7 +34,7 @@ s_add_sat:iadd_sat u_add_sat:uadd_sat s_sub_sat:isub_sat u_sub_sat:usub_sat
 s_hadd:ihadd u_hadd:uhadd s_rhadd:irhadd u_rhadd:urhadd rotate:urol popcount:bit_count
 s_mul24:imul24 u_mul24:umul24 u_abs:mov
 """)
-# As GLSL has them.
+# Functions that GLSL has, too.
 _GLSL = _pairs("""
 tan:tan asin:asin acos:acos atan:atan atan2:atan sinh:sinh cosh:cosh tanh:tanh asinh:asinh
 acosh:acosh atanh:atanh exp:exp log:log radians:radians degrees:degrees step:step
@@ -50,15 +50,15 @@ expm1:expm1 log1p:log1p cbrt:cbrt pown:pown rootn:rootn ilogb:ilogb logb:logb re
 nextafter:nextafter
 """)
 _PRECISIONS = ("native_", "half_", "fast_")
-"""variants that may be less exact, and are not"""
+"""variants that may be less exact, but are the same here"""
 _NEAREST = 0  # FPRoundingMode RTE
 _Handler = Callable[["FunctionReader", Instruction, str], "Def | None"]
 _SPECIAL: dict[str, _Handler] = {}
-"""by name: a function of the reader and the instruction, whose arguments are words 4 and on"""
+"""by name: a function of the reader and the instruction, whose arguments begin at word 4"""
 
 
 def opencl_std(r: FunctionReader, i: Instruction) -> None:
-    """One extended instruction."""
+    """Translate an extended instruction."""
     w = i.words
     op = grammar().extended["OpenCL.std"].by_opcode.get(w[3])
     if op is None:
@@ -106,7 +106,7 @@ def _printf(r: FunctionReader, i: Instruction, name: str) -> None:
 
 @_does("select")
 def _select(r: FunctionReader, i: Instruction, name: str) -> Def:
-    """OpenCL's select: the sign bit of each component for vectors, not zero for scalars."""
+    """OpenCL's select: for vectors by the sign bit of each component, for scalars by zero."""
     b, (x, y, c) = r.b, [r.ssa(a) for a in i.words[4:]]
     zero = b.imm_int(0, c.bit_size)
     chosen = b.ine(c, zero) if c.num_components == 1 else b.ilt(c, zero)
@@ -134,7 +134,9 @@ def _nan(r: FunctionReader, i: Instruction, name: str) -> Def:
 
 @_does("shuffle", "shuffle2")
 def _shuffle(r: FunctionReader, i: Instruction, name: str) -> Def:
-    """By the low bits of each component of the mask; the number of parts is a power of two."""
+    """Shuffle by the low bits of each component of the mask; the number of parts is a
+    power of two.
+    """
     b, mask = r.b, r.ssa(i.words[-1])
     parts = [part for word in i.words[4:-1] for part in b.channels(r.ssa(word))]
     found = []
@@ -151,7 +153,7 @@ def _shuffle(r: FunctionReader, i: Instruction, name: str) -> Def:
 
 
 def _run(r: FunctionReader, id: int, offset: Def, n: int, stride: int) -> list[Deref]:
-    """`n` elements from `stride * offset` on, behind a pointer to a scalar."""
+    """`n` consecutive elements from `stride * offset` on, at a pointer to a scalar."""
     from gallette.compiler.spirv.read.kernels import cast, deref_at, element
 
     b, place = r.b, r.place(id)
@@ -215,4 +217,4 @@ def _sincos(r: FunctionReader, i: Instruction, name: str) -> Def:
 
 @_does("prefetch")
 def _prefetch(r: FunctionReader, i: Instruction, name: str) -> None:
-    """There is nothing to fetch before."""
+    """Nothing to do: there is no cache to fill."""

@@ -1,8 +1,7 @@
-"""`printf` in kernels: the device writes words, the host makes text of them.
+"""`printf` in kernels: the device writes words, the host formats them as text.
 
-A record is the id of the instruction that printed, then 32 bits for each component of each
-argument, 64-bit ones as two. What the text and the types are stands in the module, so nothing else
-needs to be handed over.
+A record is the id of the instruction, then 32 bits for each component of each argument, 64-bit ones
+as two. The format strings and types are in the module, so nothing else has to be passed.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
-from gallette.compiler.spirv.read.places import Place
+from gallette.compiler.spirv.read.pointers import Place
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
@@ -28,13 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["HEADER", "Printf", "formats", "printf", "text_of"]
 
 HEADER = 4
-"""bytes in front of the records: the counter of bytes, which starts with this"""
+"""bytes before the records: the counter of bytes, whose initial value this is"""
 MAX_TEXT = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Printf:
-    """One call: its format and, per argument, a type or a text that is known."""
+    """One call: its format and, per argument, a type or a constant text."""
 
     format: str
     arguments: tuple[Type | str, ...]
@@ -49,7 +48,7 @@ def _words(type: Type) -> int:
 
 
 def printf(r: FunctionReader, i: Instruction) -> None:
-    """The instruction: its id and its arguments' bits go into the buffer."""
+    """Write the instruction's id and its arguments' bits to the buffer."""
     from gallette.compiler.spirv.read.kernels import KernelReader
 
     if not isinstance(r.module, KernelReader):
@@ -59,7 +58,7 @@ def printf(r: FunctionReader, i: Instruction) -> None:
     for id in i.words[5:]:
         value = r.value(id)
         if isinstance(value, Place):
-            continue  # a text, which the host finds in the module
+            continue  # a text that the host finds in the module
         for part in b.channels(r.ssa(id)):
             if part.bit_size == 64:
                 words += [b.unpack_64_2x32_split_x(part), b.unpack_64_2x32_split_y(part)]
@@ -97,7 +96,7 @@ def formats(d: Declarations) -> dict[int, Printf]:
 
 
 def _text(d: Declarations, made: dict[int, Instruction], id: int) -> str:
-    """The constant text a pointer leads to."""
+    """The constant text at a pointer."""
     for _ in range(16):
         i = made.get(id)
         if i is None:
@@ -123,7 +122,7 @@ _MOST = 1000
 
 
 def text_of(calls: dict[int, Printf], words: npt.NDArray[np.uint32]) -> Iterator[str]:
-    """What records say, one text per call that ran; a record that was cut off ends them."""
+    """The text of records, one per executed call; a truncated record ends them."""
     at = 0
     while at < words.size:
         call = calls.get(int(words[at]))
@@ -167,7 +166,7 @@ def _numbers(type: Type, raw: npt.NDArray[np.uint32]) -> Iterator[Any]:
 
 
 def _one(match: re.Match[str], value: Any) -> str:
-    """One number or text by its conversion."""
+    """Format one number or text by its conversion."""
     kind = match["kind"]
     width = min(int(match["width"] or 0), _MOST)
     precision = match["precision"] or ""

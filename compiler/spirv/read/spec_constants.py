@@ -1,7 +1,7 @@
-"""`OpSpecConstantOp`: an operation on constants, worked out when the module is read.
+"""`OpSpecConstantOp`: an operation on constants, evaluated when the module is read.
 
-The operation is translated like any other, into a scratch function, and folded there, so that there
-is one description of what an instruction computes.
+The operation is translated like any other, into a scratch function, and folded there, so that each
+instruction is defined in one place.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.model import Data, FunctionCode, SpvType
-from gallette.compiler.spirv.read.places import Value
+from gallette.compiler.spirv.read.pointers import Value
 
 __all__ = ["evaluate_operation"]
 
@@ -23,7 +23,7 @@ _RESULT = 0  # the id of the scratch result: no real id is zero
 
 
 def evaluate_operation(d: Declarations, i: Instruction, type: SpvType) -> Data:
-    """The constant an `OpSpecConstantOp` stands for."""
+    """The constant of an `OpSpecConstantOp`."""
     from gallette.compiler.spirv.read.translate import ModuleReader
 
     info = grammar().by_opcode.get(i.words[2])
@@ -60,7 +60,7 @@ def _data(value: Value, i: Instruction) -> Data:
 
 
 def _fold(value: Def, i: Instruction) -> tuple[int, ...]:
-    """Fold what leads to a value, sources first."""
+    """Fold the instructions that a value depends on, sources first."""
     known: dict[Def, tuple[int, ...]] = {}
     work = [value]
     while work:

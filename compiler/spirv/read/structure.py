@@ -1,11 +1,12 @@
 """Control flow: from blocks and merge instructions to ifs and loops.
 
-The function is walked from its first block; a stack of constructs says where branches lead: to the
-end of an if (nothing to write), out of a loop or switch (`break`), to a loop's continue part (which
-is written there, followed by `continue`). A switch is a loop of one round, so that `break` works in
-it; leaving an outer loop from inside sets a flag that is asked behind it.
+The function is walked from its first block; a stack of constructs determines what a branch is: the
+end of an if (nothing to emit), an exit of a loop or switch (`break`), or a jump to a loop's
+continue part (which is emitted there, followed by `continue`). A switch is a loop that runs once,
+so that `break` works in it; leaving an outer loop from inside sets a flag that is tested after the
+inner one.
 
-Phis are variables: every branch stores what the block it leads to wants.
+Phis are variables, to which every branch stores its values.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.model import Block
-from gallette.compiler.spirv.read.places import RootPlace
+from gallette.compiler.spirv.read.pointers import RootPlace
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
@@ -34,7 +35,7 @@ _CARRIED = frozenset(("bool", "int", "float", "vector", "matrix"))
 
 @dataclass(slots=True)
 class _Construct:
-    """An if, switch or loop being written. `exits` are flags of jumps out of an outer loop."""
+    """An if, switch or loop being emitted. `exits` are flags of jumps out of an outer loop."""
 
     kind: str
     merge: int
@@ -63,16 +64,16 @@ class Structure:
         self.flagged = self.r.code.redirected
         self.walk(self.r.code.first)
         if self.flagged:
-            from gallette.compiler.spirv.read.repair import repair_dominance
+            from gallette.compiler.spirv.read.repair_ssa import repair_dominance
 
             repair_dominance(self.r.impl)
 
     # Blocks.
 
     def walk(self, label: int, header: bool = False) -> None:
-        """Write blocks from `label` on until a branch leads somewhere known.
+        """Emit blocks from `label` on until a branch leads to a known place.
 
-        `header` says that the loop of which `label` is the header has been begun.
+        `header` says that the loop with `label` as its header has been begun.
         """
         seen: set[int] = set()
         while label:
@@ -90,7 +91,7 @@ class Structure:
             label = self.end(block)
 
     def end(self, block: Block) -> int:
-        """The terminator; answers where to go on (0: nowhere)."""
+        """Emit the terminator; returns the next block (0: none)."""
         i = block.end
         assert i is not None
         name = i.name
@@ -105,14 +106,14 @@ class Structure:
             self.r.returned(i)
         if name in ("OpKill", "OpTerminateInvocation"):
             b.intrinsic("discard")
-        # NIR goes on behind these; what the other ways define must be repaired.
+        # NIR continues after these; definitions on the other paths are repaired later.
         self.flagged |= name not in ("OpReturn", "OpReturnValue")
         if name in ("OpReturn", "OpReturnValue") and self.stack:
             b.jump("return")
         return 0
 
     def branch(self, source: Block, target: int) -> int:
-        """Go to `target`: 0 if the jump is written, else the label to go on with."""
+        """Branch to `target`: 0 if a jump was emitted, else the label to continue with."""
         self.r.leave(source, target)
         return self.jump(target)
 
@@ -140,13 +141,13 @@ class Structure:
         return target
 
     def _leave_ifs(self, depth: int, target: int) -> int:
-        """A branch to the end of an if: fine if it is the innermost construct."""
+        """Branch to the end of an if, which must be the innermost construct."""
         if depth != len(self.stack) - 1:
             raise SpirvError(f"control flow that is not structured leads to %{target}")
         return 0
 
     def _jump_to(self, depth: int, what: str) -> None:
-        """break or continue of the loop at `depth`, through every loop inside it."""
+        """Emit break or continue of the loop at `depth`, through all loops inside it."""
         construct = self.stack[depth]
         if what == "break" and construct.going_back:
             for id, place in construct.carried.items():
@@ -165,11 +166,11 @@ class Structure:
         self.b.jump("break")
 
     def _continue(self, depth: int, target: int) -> None:
-        """Write the loop's continue part here."""
+        """Emit the loop's continue part here."""
         loop = self.stack[depth]
         inner = self.stack[depth + 1 :]
         if any(c.kind != "if" for c in inner):
-            # From inside a switch: leave it first.
+            # Inside a switch, leave that first.
             self._jump_to(depth, "back")
             return
         self._back(loop, depth)
@@ -185,7 +186,9 @@ class Structure:
         self.stack = saved
 
     def _carry(self, loop: _Construct) -> None:
-        """What a continue part written several times defines, if the loop ends there."""
+        """Values defined in a continue part that is emitted several times, if the loop
+        ends there.
+        """
         if not self.entries:
             for source in self.blocks.values():
                 for label in set(successors(source)):
@@ -252,7 +255,7 @@ class Structure:
         return self.choice(block, condition, then, other, merge)
 
     def leaves(self, target: int) -> bool:
-        """Does a branch there leave the code at hand (a loop's end, or the end of an if)?"""
+        """Whether a branch leaves the current code (to a loop's end, or the end of an if)."""
         for construct in reversed(self.stack):
             if target in (construct.merge, construct.next_case):
                 return True
@@ -273,7 +276,7 @@ class Structure:
         return self.after(merge) if construct.reached else 0
 
     def after(self, merge: int) -> int:
-        """Go on behind a construct, unless that is where an outer one ends."""
+        """Continue after a construct, unless an outer one ends at the same block."""
         return self.jump(merge) if self.leaves(merge) else merge
 
     def loop(self, block: Block) -> int:
@@ -302,7 +305,7 @@ class Structure:
             self.r.impl.invalidate()
 
     def _leave_outer(self, construct: _Construct) -> None:
-        """Behind a loop or switch that may have been left for an outer loop's sake."""
+        """After a loop or switch, test the flags of jumps to an outer loop."""
         b = self.b
         for (depth, what), flag in construct.exits.items():
             self._initialise(flag)
@@ -404,7 +407,8 @@ class Structure:
         left = list(targets)
         while left:
             for target in left:
-                # Next comes what only placed cases fall into, the last case's follower first.
+                # Next is a case that only placed cases fall into, preferring the successor of the
+                # last case.
                 before = [t for t in left if t != target and target in falls[t]]
                 if not before:
                     break
@@ -416,18 +420,18 @@ class Structure:
 
 
 def targets(block: Block) -> tuple[int, ...]:
-    """Which words of a block's end are labels."""
+    """The indices of a terminator's words that are labels."""
     i = block.end
     if i is None:
         return ()
     if i.opcode == _SWITCH:
-        # A literal has two words where the selector has.
+        # A literal has as many words as the selector.
         return (1, *range(4 if block.wide else 3, len(i.words), 3 if block.wide else 2))
     return _TARGETS.get(i.opcode, ())
 
 
 def successors(block: Block) -> list[int]:
-    """Labels a block's end leads to."""
+    """The labels of a terminator's targets."""
     i = block.end
     if i is None:
         return []

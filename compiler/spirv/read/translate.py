@@ -1,16 +1,15 @@
-"""`spirv_to_nir`: one entry point of a module as a NIR shader.
+"""`spirv_to_nir`: translates one entry point of a module to a NIR shader.
 
-The result is what a front end hands over: variables and derefs, calls, variables where values meet.
-`pipeline.FRONT_END` and what follows bring it into the form drivers take.
+The result is like that of the GLSL front end: variables and derefs, calls, variables instead of
+phis. `pipeline.FRONT_END` and later passes bring it into the form that drivers take.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gallette.compiler.collector import collector_paused
-from gallette.compiler.effort import allow_nesting
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.gc_pause import gc_paused
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Function, Shader
@@ -28,8 +27,9 @@ from gallette.compiler.spirv.module import Instruction, Module, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
-from gallette.compiler.spirv.read.places import DerefPlace, Place, Value
+from gallette.compiler.spirv.read.pointers import DerefPlace, Place, Value
 from gallette.compiler.spirv.read.variables import Variables
+from gallette.compiler.work_limits import allow_nesting
 
 __all__ = ["ModuleReader", "entry_points", "read_entry", "spirv_to_nir"]
 
@@ -99,28 +99,28 @@ class ModuleReader:
         return Parameter(name, type.nir, is_deref=True)
 
     def _initial_outputs(self) -> None:
-        """Facts from the execution modes."""
+        """Set facts from the execution modes."""
         _read_modes(self)
 
-    # Kernels have more to say here.
+    # Kernels override these.
 
     def global_place(self, r: FunctionReader, id: int) -> Value:
-        """What a global variable is in a function."""
+        """The value of a global variable in a function."""
         return self.variables.place(id)
 
     def entry_parameters(self, r: FunctionReader) -> bool:
-        """The parameters of the entry point, if it may have any."""
+        """Assign the parameters of the entry point; false if it may not have any."""
         return False
 
     def pointer_parameter(self, r: FunctionReader, type: SpvType, at: int) -> Place:
         return DerefPlace(type.inner, r.b.deref_param(at))
 
     def local_type(self, type: SpvType) -> Type:
-        """What a local variable of the module's type is in NIR."""
+        """The NIR type of a local variable."""
         return type.nir
 
     def merges(self, code: FunctionCode) -> None:
-        """Merge instructions for blocks that lack them."""
+        """Add merge instructions to blocks that lack them."""
 
     def from_memory(self, r: FunctionReader, type: SpvType, value: Value) -> Value:
         return value
@@ -215,16 +215,16 @@ def spirv_to_nir(
     entry: str | None = None,
     specialize: Mapping[int, int] | None = None,
 ) -> Shader:
-    """One entry point as a shader, whose one reference belongs to the caller.
+    """Translate one entry point; its only reference belongs to the caller.
 
-    Without `stage` and `entry` the module's first entry point is meant. `specialize` gives raw bits
-    to specialisation constants by their `SpecId`. Of a module with many entry points the
-    declarations can be read once, and given instead of it.
+    Without `stage` and `entry` it is the module's first entry point. `specialize` maps `SpecId`s of
+    specialisation constants to raw bits. For a module with many entry points, its declarations can
+    be read once and passed instead.
     """
     return read_entry(module, stage, entry, specialize)[0]
 
 
-@collector_paused
+@gc_paused
 def read_entry(
     module: Module | Declarations,
     stage: Stage | None = None,
@@ -238,8 +238,8 @@ def read_entry(
     except RecursionError:
         raise SpirvError("the module is nested too deeply") from None
     try:
-        # What the instructions' handlers let pass shows here at the latest: types that do not fit,
-        # values that do not reach their uses.
+        # Errors that the handlers do not detect are found here at the latest: types that do not
+        # fit, values that do not dominate their uses.
         validate(shader)
     except GalletteError as error:
         shader.unref()

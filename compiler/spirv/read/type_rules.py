@@ -1,15 +1,15 @@
-"""Type instructions: each becomes an `SpvType` with the NIR type it stands for."""
+"""Type instructions: each becomes an `SpvType` with its NIR type."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gallette.compiler.effort import too_large
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Dim, Field, Type
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.model import SpvType, by_name
+from gallette.compiler.work_limits import too_large
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.declarations import Declarations
@@ -109,7 +109,7 @@ def _struct(d: Declarations, i: Instruction) -> None:
 
 
 def _check_size(nir: Type, i: Instruction) -> None:
-    """Refuse a type that could not be worked with."""
+    """Reject a type that is too large to process."""
     reason = too_large(nir)
     if reason:
         raise i.error(reason)
@@ -180,7 +180,7 @@ def _function_type(d: Declarations, i: Instruction) -> None:
 
 
 def _event(d: Declarations, i: Instruction) -> None:
-    """A number nobody looks at: waiting for an event is a barrier."""
+    """An unused number, since waiting for an event is a barrier."""
     d.types[i.words[0]] = SpvType("event", t.UINT, id=i.words[0])
 
 

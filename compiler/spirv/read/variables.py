@@ -1,4 +1,4 @@
-"""Global variables: which NIR variable, intrinsic or counter each one is."""
+"""Global variables: the NIR variable, intrinsic or counter of each."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from gallette.compiler.spirv.emit.types import FORMATS
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
-from gallette.compiler.spirv.read.initial import initialise
+from gallette.compiler.spirv.read.initializers import initialise
 from gallette.compiler.spirv.read.model import EntryPoint, SpvType
-from gallette.compiler.spirv.read.places import (
+from gallette.compiler.spirv.read.pointers import (
     BlockArray,
     Builtin,
     Counter,
@@ -79,7 +79,7 @@ class _Facts:
 
 
 class Variables:
-    """The module's variables in one shader; made when first used."""
+    """The module's variables in one shader, created on first use."""
 
     def __init__(self, d: Declarations, shader: Shader, entry: EntryPoint) -> None:
         self.d = d
@@ -152,7 +152,7 @@ class Variables:
     def _block_array(
         self, id: int, type: SpvType, block: SpvType, facts: _Facts, mode: Mode
     ) -> BlockArray:
-        """Elements take locations (and capture buffers) one after another."""
+        """Elements have consecutive locations (and capture buffers)."""
         location = facts.number("Location")
         size = sum(m.nir.slots() for m in block.members)
         if type.count > 64:
@@ -245,7 +245,7 @@ class Variables:
         return RootPlace(type, var)
 
     def _slot(self, facts: _Facts, mode: Mode, semantic: str) -> int | None:
-        """The slot of an input or output; None for what is an intrinsic instead."""
+        """The slot of an input or output; None for those that are intrinsics."""
         builtin, stage = facts.builtin, self.stage
         named = slot_from_text(semantic, stage, mode)
         if named is not None:
@@ -336,7 +336,7 @@ class Variables:
         return DefaultPlace(type, members)
 
     def _constant(self, id: int, type: SpvType, facts: _Facts) -> Place:
-        if facts.builtin:  # as ARB_shader_ballot declares the size of subgroups
+        if facts.builtin:  # ARB_shader_ballot declares the subgroup size like this
             return self._builtin(facts.builtin, type, Mode.UNIFORM)
         binding = facts.number("Binding")
         handle: dict[str, Any] = {}
@@ -383,7 +383,7 @@ def _struct_of(type: SpvType) -> SpvType:
 
 
 def builtin_reader(name: str, type: SpvType) -> Callable[[Builder], Value]:
-    """What reads a built-in: its intrinsic, in the shape the module wants."""
+    """The function that loads a built-in with its intrinsic, in the shape of the module's type."""
     intrinsic, _, _, length = _INTRINSICS[name]
 
     def read(b: Builder) -> Value:
@@ -391,7 +391,7 @@ def builtin_reader(name: str, type: SpvType) -> Callable[[Builder], Value]:
         if name == "InstanceIndex":
             value = b.iadd(value, b.intrinsic("load_base_instance"))
         if length:
-            return (value,)  # the sample mask; levels of tessellation have slots
+            return (value,)  # the sample mask; tessellation levels have slots
         nir = type.nir
         if nir.is_vector_or_scalar:
             value = b.trim(value, min(nir.components, value.num_components))

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gallette.compiler.collector import collector_paused
+from gallette.compiler.gc_pause import gc_paused
 
 from .finding import DrawStates
 from .grouping import Group
@@ -51,7 +51,7 @@ class Execution:
         """Execute a single draw."""
         draw_one(*draw, 0)
 
-    @collector_paused
+    @gc_paused
     def run(self, entries: list[PendingDraw]) -> None:
         """Execute draws, of which thousands may be pending."""
         failures = Failures()

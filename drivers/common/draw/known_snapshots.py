@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
+from gallette.drivers.common.bound import PARAMETERS, Bound, ConstantBuffer, StageBindings
 from gallette.pipe.state import ImageView, ShaderBuffer
 
 from .finding import DrawStates
@@ -21,6 +21,7 @@ from .snapshot import BETWEEN, Snapshot
 
 __all__ = ["KnownSnapshots"]
 
+_PARAMETERS = [(name, row.large) for name, row in PARAMETERS.items() if not row.window]
 _MOST = 1024
 _FEW = 64
 
@@ -117,17 +118,11 @@ class KnownSnapshots:
 
         Nothing is remembered of draws that are captured (`DrawQueue` does not ask).
         """
-        return (
-            self._number(bound.framebuffer),
-            self._number(bound.clip_planes),
-            self._number(bound.polygon_stipple),
-            bound.blend_color,
-            bound.stencil_ref,
-            bound.sample_mask,
-            bound.min_samples,
-            bound.sample_locations,
-            *[id(bound.shaders.get(stage)) for stage in BETWEEN],
-        )
+        parameters = [
+            self._number(getattr(bound, name)) if large else getattr(bound, name)
+            for name, large in _PARAMETERS
+        ]
+        return (*parameters, *[id(bound.shaders.get(stage)) for stage in BETWEEN])
 
     def _number(self, value: Hashable) -> int:
         """A number that stands for a value, quicker to compare; never used for another one."""

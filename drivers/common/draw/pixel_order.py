@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader, FragmentState
+from gallette.drivers.common.output.lane_selection import real_lanes
 from gallette.drivers.common.output.order import Scratch, sorted_runs, visible
-from gallette.drivers.common.output.some_lanes import real_lanes
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.masks import every, where

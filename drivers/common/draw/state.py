@@ -26,10 +26,10 @@ from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.output.smooth import SMOOTH, SmoothEngine
 from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.few import FewTriangles
 from gallette.drivers.common.raster.primitives import Batch, FragmentSink, RasterContext
 from gallette.drivers.common.raster.samples import sample_pattern
 from gallette.drivers.common.raster.setup import Rect
+from gallette.drivers.common.raster.small_batches import FewTriangles
 from gallette.drivers.common.raster.stipple import polygon_screen
 from gallette.drivers.common.raster.triangles import DepthOffset
 from gallette.drivers.common.raster.viewports import Viewports, depth_range

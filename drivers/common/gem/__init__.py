@@ -1,8 +1,9 @@
-"""A kernel-like buffer manager: objects in memory regions, seen by the device through page tables.
+"""A buffer manager like those in the kernel: objects in memory regions, mapped into the device's
+address space by page tables.
 
-`regions` are the memories and their frames, `tables` the page tables and their walker, `objects`
-what is created, `space` who gets which addresses, `manager` the interface a driver calls, `picture`
-the address space as a picture and as JSON.
+`regions` are the memories and their frames, `tables` the page tables and the walker, `objects` the
+buffer objects, `space` assigns addresses, `manager` is the interface for drivers, `picture` shows
+the address space as an image and as JSON.
 """
 
 from __future__ import annotations

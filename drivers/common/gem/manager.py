@@ -1,9 +1,9 @@
-"""The manager: create, pin, execute, read through the device's eyes.
+"""The buffer manager: create objects, pin them, execute batches, read memory as the device does.
 
-An execution lists every object it uses. Each is made resident (placed in the first of its regions
-with room, pushing out what was used least recently and is not listed), bound to an address, and
-relocated: where a batch holds another object's address, the right one is written, unless user space
-presumed it correctly, which is what makes relocations cheap.
+An execution lists every object it uses. The manager makes each resident (in the first of its
+regions with room, evicting the least recently used objects that are not listed), binds it to an
+address and relocates it: where a batch contains another object's address, the manager writes the
+right one, unless user space presumed it correctly, which is what makes relocations cheap.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(slots=True)
 class Relocation:
-    """At `offset` of the listed object stands `target`'s address plus `delta`, 64 bits.
+    """The address of `target` plus `delta` is stored at `offset` of the listed object, in 64 bits.
 
-    `presumed` is the address user space believed in when it wrote that word; it is updated.
+    `presumed` is the address that user space wrote there; the manager updates it.
     """
 
     target: int
@@ -39,7 +39,7 @@ class Relocation:
 
 @dataclass(slots=True)
 class ExecObject:
-    """An object of an execution; pinned ones say where they are."""
+    """An object used by an execution; a pinned object gives its address."""
 
     handle: int
     pinned: int | None = None
@@ -48,17 +48,17 @@ class ExecObject:
 
 @dataclass(slots=True)
 class ExecReport:
-    """What an execution took."""
+    """What an execution had to do."""
 
     bound: int = 0
-    moved: int = 0  # bytes that came or went between regions
+    moved: int = 0  # bytes moved between regions
     evicted: list[str] = field(default_factory=list)
     relocated: int = 0
     skipped: int = 0  # relocations whose presumed address was right
 
 
 class Manager:
-    """Objects, memories and one address space."""
+    """The objects, the memory regions and one address space."""
 
     def __init__(
         self, local: int = 256 * MIB, system: int = 1 << 34, break_rule: bool = False
@@ -84,7 +84,7 @@ class Manager:
         name: str = "",
         data: Callable[[], Bytes] | None = None,
     ) -> BufferObject:
-        """A new object; its `size` says what it was rounded up to. `data` are bytes it shall be."""
+        """Create an object initialised with `data`; its `size` is the size after rounding up."""
         handle = self._next
         made = described(handle, name or f"object {handle}", size, extensions, data)
         self._next += 1
@@ -92,7 +92,7 @@ class Manager:
         return made
 
     def close(self, handle: int) -> None:
-        """The object goes; its addresses and frames are free."""
+        """Destroy an object and free its addresses and frames."""
         thing = self._object(handle)
         self._unbind(thing)
         self._vacate(thing)
@@ -107,7 +107,7 @@ class Manager:
     # -- execution ---------------------------------------------------------------------------------
 
     def execute(self, listed: Iterable[ExecObject], protected: bool = False) -> ExecReport:
-        """Make everything resident and bound, and relocate."""
+        """Make all listed objects resident, bind them to addresses, and relocate."""
         entries = list(listed)
         report = ExecReport()
         self.executions += 1
@@ -131,7 +131,7 @@ class Manager:
         return report
 
     def touch(self, handles: Iterable[int]) -> None:
-        """An execution of objects without relocations: what a draw does."""
+        """Execute with objects that need no relocations, as a draw does."""
         missing = []
         self.executions += 1
         for handle in handles:
@@ -156,7 +156,9 @@ class Manager:
         total.skipped += report.skipped
 
     def _settle(self, thing: BufferObject, report: ExecReport) -> None:
-        """Find a region with room, in the object's order; make room in the first if none has."""
+        """Place an object in the first of its regions with room, evicting others from the first if
+        none has.
+        """
         for region in thing.regions:
             if self.pools[region].available >= -(-thing.size // region.page):
                 self._occupy(thing, region)
@@ -169,7 +171,7 @@ class Manager:
                 for o in self.objects.values()
                 if o.region is first and o.used < self.executions and Region.SYSTEM in o.regions
             ),
-            key=lambda o: o.used,  # of those used together, the one made first
+            key=lambda o: o.used,  # of objects with equal use the one created first
         )
         for victim in victims:
             if self.pools[first].available >= wanted:
@@ -183,7 +185,7 @@ class Manager:
         self._occupy(thing, first)
 
     def _move(self, thing: BufferObject, region: Region, report: ExecReport) -> None:
-        """To another region, at the same address."""
+        """Move an object to another region; its address stays."""
         address, pinned = thing.address, thing.pinned
         self._unbind(thing)
         self._vacate(thing)
@@ -253,7 +255,9 @@ class Manager:
     # -- the device's view -------------------------------------------------------------------------
 
     def read(self, address: int, size: int) -> Bytes:
-        """Bytes at a virtual address, by the page tables; an unmapped one faults."""
+        """Read bytes at a virtual address through the page tables; an unmapped page
+        raises a fault.
+        """
         parts = []
         while size > 0:
             region, physical = self._walk(address, "read")
@@ -264,7 +268,9 @@ class Manager:
         return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
 
     def seen(self, thing: BufferObject) -> Bytes:
-        """An object as the device reads it, page by page; zeros where its walk ends nowhere."""
+        """An object's bytes as the device reads them, page by page; unmapped pages read
+        as zeros.
+        """
         assert thing.address is not None
         parts = []
         for at in range(0, thing.size, 4 * KIB):
@@ -275,7 +281,9 @@ class Manager:
         return np.concatenate(parts)
 
     def write(self, address: int, values: Bytes) -> None:
-        """The same, writing."""
+        """Write bytes at a virtual address through the page tables; an unmapped page raises a
+        fault.
+        """
         done = 0
         while done < values.size:
             region, physical = self._walk(address + done, "write")

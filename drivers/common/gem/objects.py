@@ -19,7 +19,7 @@ PAT_ENTRIES = 4
 
 @dataclass(frozen=True, slots=True)
 class MemoryRegions:
-    """Where an object may lie, the best place first."""
+    """The regions an object may be placed in, in order of preference."""
 
     regions: tuple[Region, ...]
 
@@ -41,7 +41,7 @@ CreateExtension: TypeAlias = MemoryRegions | Protected | SetPat
 
 @dataclass(slots=True)
 class BufferObject:
-    """One object. `size` is what it was rounded up to, and what is reported."""
+    """One object; `size` is the requested size rounded up to whole pages."""
 
     handle: int
     name: str
@@ -51,15 +51,17 @@ class BufferObject:
     data: Callable[[], Bytes]
     protected: bool = False
     pat: int = 0
-    region: Region | None = None  # where it lies now; None before it was first used
+    region: Region | None = None  # where it is placed; None before its first use
     frames: list[int] = field(default_factory=list)
     address: int | None = None
     pinned: bool = False
-    used: int = 0  # the last execution that listed it
+    used: int = 0  # number of the last execution that listed it
 
     @property
     def page(self) -> int:
-        """The size its page-table entries have where it lies, or will lie first."""
+        """The page size of its page-table entries, in its region or the one it will be
+        placed in.
+        """
         return (self.region or self.regions[0]).page
 
 
@@ -70,7 +72,9 @@ def described(
     extensions: Sequence[CreateExtension],
     data: Callable[[], Bytes] | None,
 ) -> BufferObject:
-    """An object as its creation describes it. Sizes go up to the largest page it may get."""
+    """The object that a list of creation extensions describes, its size rounded up to the largest
+    page.
+    """
     if size <= 0:
         raise GemError("EINVAL", f"an object of {size} bytes")
     regions: tuple[Region, ...] = (Region.SYSTEM,)

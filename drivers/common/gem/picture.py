@@ -1,4 +1,4 @@
-"""The address space for people and programs: a picture of its directories, and JSON."""
+"""The address space as an image of its directories, and as JSON."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def address_map(manager: Manager) -> dict[str, Any]:
 
 
 def map_picture(manager: Manager, rows: int = 24, scale: int = 8) -> npt.NDArray[np.uint8]:
-    """A row per directory of 2 MiB, a column per 64 KiB; pale where only reserved.
+    """A row per directory of 2 MiB, a column per 64 KiB; pale where addresses are only reserved.
 
-    At most `rows` directories are shown, from the first one that is used on.
+    The image has at most `rows` rows, beginning with the first directory in use.
     """
     first = min((start for start, _, _ in manager.space), default=0) // DIRECTORY
     last = max((stop - 1 for _, stop, _ in manager.space), default=0) // DIRECTORY

@@ -1,7 +1,7 @@
-"""Memory regions: the system's and the device's own, each a pool of frames.
+"""Memory regions: system memory and the device's local memory, each a pool of frames.
 
-System memory comes in frames of 4 KiB, the device's local memory in frames of 64 KiB. A frame has a
-physical address; `read` finds the bytes behind one.
+A frame of system memory has 4 KiB, a frame of local memory 64 KiB. A frame has a physical address,
+by which `read` finds its bytes.
 """
 
 from __future__ import annotations
@@ -53,11 +53,13 @@ class Pool:
 
     @property
     def available(self) -> int:
-        """Frames nobody has."""
+        """The number of free frames."""
         return self.frames - self._next + len(self._free)
 
     def take(self, count: int, data: Callable[[], Bytes]) -> list[int]:
-        """Frames for an object's bytes, in order; the caller has looked that there are enough."""
+        """Take frames for an object's bytes, in order; the caller has checked that enough
+        are free.
+        """
         if count > self.available:
             raise GemError("ENOMEM", f"{self.region.value} memory has no {count} frames left")
         found = []
@@ -74,7 +76,9 @@ class Pool:
         self._free += reversed(frames)
 
     def read(self, address: int, size: int) -> Bytes:
-        """Bytes at a physical address, within one frame; zeros where nothing lies."""
+        """Read bytes at a physical address, within one frame; addresses without a frame read as
+        zeros.
+        """
         frame, offset = divmod(address, self.region.page)
         owner = self._owners.get(frame)
         if owner is None:
@@ -95,5 +99,5 @@ class Pool:
 
 
 def rounded(size: int, step: int) -> int:
-    """The next multiple."""
+    """`size` rounded up to a multiple of `step`."""
     return -(-size // step) * step

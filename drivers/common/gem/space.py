@@ -1,10 +1,10 @@
-"""Who gets which addresses: the rule about directories, and what it costs.
+"""Assigns addresses to objects, under the rule about page sizes in directories.
 
-Local memory needs entries of 64 KiB, and a directory's 2 MiB hold entries of one size only. So an
-object that may lie in local memory gets 2 MiB directories of its own: its address is a multiple of
-2 MiB and nothing of 4 KiB comes into its last directory. That wastes addresses, of which there are
-plenty, and spares user space from knowing which object shares a directory with which. With
-`break_rule` objects lie side by side, and the walker shows what follows.
+Local memory needs entries of 64 KiB, and the 2 MiB of a directory have entries of one size only. So
+an object that may be placed in local memory gets 2 MiB directories of its own: its address is a
+multiple of 2 MiB, and no 4 KiB page shares its last directory. That wastes addresses, which are
+plentiful, and frees user space from tracking which objects share a directory. With `break_rule`
+objects are packed side by side, and the walker shows the resulting faults.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .tables import DIRECTORY, LIMIT
 
 __all__ = ["AddressSpace"]
 
-_START = DIRECTORY  # address 0 stays free: null pointers should fault
+_START = DIRECTORY  # address 0 stays unmapped: null pointers should fault
 
 
 class AddressSpace:
-    """The ranges of an address space that are taken."""
+    """The address ranges in use."""
 
     def __init__(self, break_rule: bool = False) -> None:
         self.break_rule = break_rule
@@ -30,7 +30,7 @@ class AddressSpace:
         self._objects: dict[int, BufferObject] = {}
 
     def needs(self, thing: BufferObject) -> tuple[int, int]:
-        """(alignment, bytes of addresses) of an object."""
+        """The alignment of an object's address, and how many bytes of addresses it takes."""
         if Region.LOCAL not in thing.regions:
             return 4 * KIB, thing.size
         if self.break_rule:
@@ -38,7 +38,7 @@ class AddressSpace:
         return DIRECTORY, rounded(thing.size, DIRECTORY)
 
     def place(self, thing: BufferObject) -> int:
-        """The lowest free address that suits the object."""
+        """Reserve the lowest free address that meets an object's alignment."""
         step, size = self.needs(thing)
         at = rounded(_START, step)
         for start, stop, _ in self._taken:
@@ -51,7 +51,7 @@ class AddressSpace:
         return at
 
     def pin(self, thing: BufferObject, address: int) -> None:
-        """The address user space wants, if the rules allow it and nobody is there."""
+        """Reserve the address that user space asks for, if it is aligned and free."""
         step, size = self.needs(thing)
         if address % step:
             raise GemError("EINVAL", f"address {address:#x} is no multiple of {step:#x}")
@@ -78,12 +78,12 @@ class AddressSpace:
         thing.address = None
 
     def __iter__(self) -> Iterator[tuple[int, int, BufferObject]]:
-        """Ranges in order: start, stop (with what is reserved behind), object."""
+        """Ranges in order: start, stop (with the addresses reserved after the object), object."""
         for start, stop, handle in self._taken:
             yield start, stop, self._objects[handle]
 
     def near(self, address: int) -> str:
-        """What lies around an address, for fault reports."""
+        """The objects around an address, for fault reports."""
         for start, stop, thing in self:
             if start <= address < stop:
                 return f"it is {address - start:#x} into {thing.name!r}, of {thing.size:#x} bytes"
@@ -93,5 +93,5 @@ class AddressSpace:
 
     @property
     def wasted(self) -> int:
-        """Bytes of addresses reserved beyond the objects' sizes."""
+        """Bytes of addresses reserved beyond the sizes of objects."""
         return sum(stop - start - thing.size for start, stop, thing in self)

@@ -1,9 +1,9 @@
-"""Page tables, and the walker that reads them as the device does.
+"""Page tables, and the walker that translates addresses as the device does.
 
 Three levels: a root of 512 entries of 1 GiB, directories of 512 entries of 2 MiB, and tables. *An
-entry of a directory says for its whole 2 MiB whether the table behind it has 512 entries of 4 KiB
-or 32 entries of 64 KiB.* Whoever writes entries of both sizes into one table is not stopped here;
-the walker reads what it reads:
+entry of a directory says for all of its 2 MiB whether its table has 512 entries of 4 KiB or 32
+entries of 64 KiB.* Mapping pages of both sizes into one table is not refused here, as hardware does
+not refuse it either; the walker then misreads the entries:
 
     address   | 47..39 unused | 38..30 root | 29..21 directory | 20..12 or 20..16 table | offset
 """
@@ -19,14 +19,14 @@ from .regions import KIB, MIB, Region
 __all__ = ["DIRECTORY", "PageFaultError", "PageTables", "Table"]
 
 DIRECTORY = 2 * MIB
-"""What one entry of a directory maps."""
+"""Bytes that one entry of a directory maps."""
 
 LIMIT = 1 << 39
 _PRESENT, _LOCAL = 1, 2
 
 
 class PageFaultError(ResetError):
-    """The device used an address that is not mapped; the context is lost."""
+    """The device accessed an address that is not mapped, so the context is lost."""
 
     def __init__(self, address: int, level: str, access: str, near: str = "") -> None:
         super().__init__(
@@ -39,7 +39,7 @@ class PageFaultError(ResetError):
 
 @dataclass(slots=True)
 class Table:
-    """A page table, with the bit its directory entry has."""
+    """A page table, with the page-size bit of its directory entry."""
 
     large: bool = False  # entries are 64 KiB
     entries: dict[int, int] = field(default_factory=dict)
@@ -52,11 +52,13 @@ class PageTables:
         self.root: dict[int, dict[int, Table]] = {}
 
     def table_at(self, address: int) -> Table | None:
-        """The table behind an address's directory entry."""
+        """The table that covers an address, or None."""
         return self.root.get(address >> 30, {}).get(address >> 21 & 511)
 
     def map(self, address: int, frame: int, region: Region) -> None:
-        """Write one entry. The directory's bit is 64 KiB as soon as one entry behind it is."""
+        """Write one entry. The directory's bit says 64 KiB as soon as one page of that size is
+        mapped.
+        """
         table = self.root.setdefault(address >> 30, {}).setdefault(address >> 21 & 511, Table())
         entry = frame * region.page | _PRESENT | (_LOCAL if region is Region.LOCAL else 0)
         if region is Region.LOCAL:
@@ -76,7 +78,7 @@ class PageTables:
                 del self.root[address >> 30]
 
     def walk(self, address: int, access: str = "read") -> tuple[Region, int]:
-        """Region and physical address behind a virtual one, as the device finds them."""
+        """Translate a virtual address to a region and a physical address, as the device does."""
         if not 0 <= address < LIMIT or address >> 30 not in self.root:
             raise PageFaultError(address, "root", access)
         table = self.table_at(address)
@@ -93,5 +95,5 @@ class PageTables:
 
     @property
     def count(self) -> int:
-        """Tables that exist."""
+        """The number of tables."""
         return sum(len(directory) for directory in self.root.values())

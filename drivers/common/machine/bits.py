@@ -1,4 +1,4 @@
-"""Bit fields of instruction words, written and read from the lowest bit on."""
+"""Bit fields of instruction words, written and read from the lowest bit up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["BitReader", "BitWriter"]
 
 
 class BitWriter:
-    """Fields from the lowest bit on."""
+    """Writes fields, from the lowest bit up."""
 
     def __init__(self) -> None:
         self.word = 0
@@ -20,7 +20,7 @@ class BitWriter:
 
 
 class BitReader:
-    """The same fields back."""
+    """Reads fields, from the lowest bit up."""
 
     def __init__(self, word: int) -> None:
         self.word = word

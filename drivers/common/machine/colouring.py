@@ -1,8 +1,8 @@
-"""Colouring an interference graph with registers of several sizes, after Chaitin and Briggs.
+"""Colours an interference graph with registers of several sizes, after Chaitin and Briggs.
 
-A node is easy if, however its neighbours are placed, a place is left for it. Easy nodes are taken
-off first, then the cheapest to spill, and the other way round they get the lowest place that is
-free. What gets none must be spilled.
+A node is easy if a register is left for it however its neighbours are coloured. Simplification
+removes easy nodes first, then the cheapest to spill; in reverse order each node gets the lowest
+free register. A node without a free register must be spilled.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def colour(
     first: int,
     room: int,
 ) -> tuple[dict[int, int], list[int]]:
-    """Places by virtual register, and those that got none.
+    """Assign registers; returns them by virtual register, and the virtual registers that got none.
 
-    `graph` has a mask of neighbours for each of `names`; a place is a multiple of what `aligned`
-    says (else of 1), from `first` on and below `room`.
+    `graph` has a mask of neighbours for each of `names`; a register is a multiple of the alignment
+    in `aligned` (else of 1), at least `first` and below `room`.
     """
     neighbours = {nr: list(bits_of(graph.get(nr, 0))) for nr in names}
     weight: dict[int, int] = {}
@@ -78,7 +78,7 @@ def colour(
 
 
 _SHORT = 6
-"""A value that lives no longer than so many instructions makes no room when it is spilled."""
+"""Spilling a value with a live range this short, in instructions, frees no register."""
 
 
 def victims(
@@ -89,9 +89,10 @@ def victims(
     failed: Sequence[int],
     may: Callable[[int], bool],
 ) -> list[int]:
-    """What to spill: per value without a place, the one whose absence helps most for its cost.
+    """Choose values to spill: for each value without a register, the neighbour whose removal frees
+    most for its cost.
 
-    One victim makes room for several, unless they live at the same time.
+    One victim can free a register for several values, unless their live ranges overlap.
 
     `touched` are the registers of each instruction, in order; `may` says which can be spilled.
     """
@@ -109,7 +110,9 @@ def victims(
     served: dict[int, list[int]] = {}  # by victim, the values it makes room for
 
     def makes_room(victim: int, nr: int) -> bool:
-        """Can the value lie where the victim was, beside others that shall?"""
+        """Whether the value can take the victim's register, beside the values already
+        placed there.
+        """
         mine = graph.get(nr, 0)
         others = [other for other in served[victim] if mine >> other & 1]
         return not others or sum(sizes[o] for o in (nr, *others)) <= sizes[victim]
@@ -130,9 +133,9 @@ def victims(
 def merged(
     graph: dict[int, int], pairs: Iterable[tuple[int, int]], fit: Callable[[int, int], bool]
 ) -> dict[int, int]:
-    """Other names for the registers of copies (to, from) that can share one with their source.
+    """Names for the destinations of copies (to, from) that can share a register with their source.
 
-    `graph` is changed; `fit` says whether two registers could be one at all.
+    `graph` is updated; `fit` says whether two virtual registers may be coalesced at all.
     """
     names: dict[int, int] = {}
 

@@ -1,4 +1,4 @@
-"""What a back end's last step leaves: the executable, and all the compiler knows about it."""
+"""The result of a back end: the executable, and what the compiler knows about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gallette.compiler.nir.ir import Shader
 
 from .constants import ConstantSlot
 from .executable import Executable, ExecutableFacts
-from .selecting.core import MessageSelector
+from .selection.core import MessageSelector
 
 __all__ = ["Compiled", "facts_of"]
 
@@ -20,7 +20,7 @@ CodeOf = TypeVar("CodeOf", bound="Code")
 
 
 class Timing(Protocol):
-    """How long a straight run of instructions takes."""
+    """How long a basic block takes."""
 
     @property
     def cycles(self) -> int: ...
@@ -37,7 +37,7 @@ class Code(Protocol):
 
 
 class Allocation(Protocol):
-    """Where virtual registers went."""
+    """The registers assigned to virtual registers."""
 
     @property
     def spills(self) -> int: ...
@@ -55,11 +55,11 @@ class Compiled(Generic[Machine, Selection, CodeOf, Allocated]):
     code: CodeOf
     allocation: Allocated
     block_cycles: list[int] = field(default_factory=list)
-    stalls: list[int] = field(default_factory=list)  # before each instruction
+    stalls: list[int] = field(default_factory=list)  # cycles before each instruction
     notes: list[str] = field(default_factory=list)
 
     def annotate(self, timing: Callable[[list[Any]], Timing]) -> None:
-        """Note the NIR operation of each instruction, and the time each block takes."""
+        """Record the NIR operation of each instruction, and the cycles of each block."""
         self.notes = [instr.note for instr in self.code.instrs]
         for start, stop in self.executable.blocks:
             found = timing(self.code.instrs[start:stop])
@@ -76,11 +76,11 @@ class Compiled(Generic[Machine, Selection, CodeOf, Allocated]):
 
     @property
     def cycles(self) -> int:
-        """Of every block once."""
+        """The cycles of all blocks, each counted once."""
         return sum(self.block_cycles)
 
     def measures(self) -> dict[str, int]:
-        """What `shader-db` counts on every machine."""
+        """The numbers that `shader-db` reports for every machine."""
         return {
             "instructions": self.instructions,
             "cycles": self.cycles,
@@ -92,7 +92,7 @@ class Compiled(Generic[Machine, Selection, CodeOf, Allocated]):
 def facts_of(
     selector: MessageSelector, code: Code, *, registers: int, scratch: int = 0
 ) -> ExecutableFacts:
-    """What a launch must know, from what selection has found out."""
+    """What a launch must know, as instruction selection found it."""
     shader: Shader = selector.shader
     control = shader.stage.value == "tess_ctrl"
     return ExecutableFacts(

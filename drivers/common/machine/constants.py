@@ -1,4 +1,6 @@
-"""Constants a machine finds in registers when it starts: literals and words of uniform blocks."""
+"""Constants that a machine loads into registers before a thread starts: literals and
+uniform words.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +21,16 @@ PLANE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ConstantSlot:
-    """What a word of the constants holds: a literal, or a word of a uniform block."""
+    """What one word of the constant registers holds: a literal, or a word of a uniform block."""
 
-    block: int  # -1: a literal
+    block: int  # -1 for a literal
     value: int  # the literal, or a byte offset
 
 
 def constant_bytes(
     slots: Sequence[ConstantSlot], resources: ShaderResources
 ) -> npt.NDArray[np.uint8]:
-    """The bytes of the constants of one draw, in rows of 32."""
+    """The bytes of the constants for one draw, in rows of 32."""
     words: npt.NDArray[Any] = np.zeros(-(-len(slots) // 8) * 8, np.uint32)
     for at, slot in enumerate(slots):
         if slot.block < 0:

@@ -1,4 +1,4 @@
-"""Copies of objects whose fields are slots: what instructions of all machines have in common."""
+"""Copying of objects with slots, such as the instructions of all machines."""
 
 from __future__ import annotations
 

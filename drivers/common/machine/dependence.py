@@ -1,7 +1,7 @@
-"""What must come before what in a straight run of instructions, and an order that hides latencies.
+"""Dependence graph of a basic block, and a list scheduler that hides latencies.
 
-A list scheduler takes, of the instructions that could issue soonest, the one with the longest way
-to the block's end.
+Of the instructions that could issue soonest, the scheduler takes the one with the longest path to
+the end of the block.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Instr = TypeVar("Instr")
 
 @dataclass(slots=True)
 class Node(Generic[Instr]):
-    """An instruction and what must come before it, with the cycles that must lie between."""
+    """An instruction, its predecessors, and the cycles that must lie between."""
 
     instr: Instr
     before: dict[int, int] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Timing:
 
 
 def edge(nodes: Sequence[Node[Instr]], first: int, second: int, cycles: int) -> None:
-    """`second` comes so many cycles after `first`."""
+    """Make `second` issue at least so many cycles after `first`."""
     if first == second:
         return
     before = nodes[second].before
@@ -50,10 +50,10 @@ def dependence_graph(
     until_overwritten: Callable[[Instr, int], int],
     latency: Callable[[Instr], int],
 ) -> list[Node[Instr]]:
-    """What must come before what in a block, and how many cycles should lie between.
+    """The dependence graph of a block, with the cycles between its instructions.
 
-    `touched` are the places an instruction reads and writes; `until_read` the cycles from a writer
-    to its reader, `until_overwritten` those to the next writer of the place.
+    `touched` are the registers an instruction reads and writes; `until_read` the cycles from a
+    write to a read, `until_overwritten` those to the next write of the same register.
     """
     nodes = [Node(instr) for instr in block]
     writer: dict[int, int] = {}
@@ -83,7 +83,7 @@ def block_by_block(
     ends: Callable[[Instr], bool],
     order: Callable[[list[Instr]], list[Instr]],
 ) -> list[Instr]:
-    """The code with every straight run in another order; what ends one stays where it is."""
+    """The code with each basic block reordered; the instruction that ends a block stays last."""
     found: list[Instr] = []
     block: list[Instr] = []
     for instr in instrs:
@@ -97,7 +97,7 @@ def block_by_block(
 
 
 def _measure_paths(nodes: Sequence[Node[Instr]], latency: Callable[[Instr], int]) -> None:
-    """How far each instruction is from the end of the block."""
+    """Compute each instruction's longest path to the end of the block."""
     for at in range(len(nodes) - 1, -1, -1):
         node = nodes[at]
         node.path = max(
@@ -109,7 +109,7 @@ def _measure_paths(nodes: Sequence[Node[Instr]], latency: Callable[[Instr], int]
 def list_scheduled(
     nodes: Sequence[Node[Instr]], issue_cycles: Callable[[Instr], int]
 ) -> list[Instr]:
-    """The instructions in a better order."""
+    """The instructions of a block in scheduled order."""
     missing = [len(node.before) for node in nodes]
     earliest = [0] * len(nodes)
     ready = [at for at, count in enumerate(missing) if not count]

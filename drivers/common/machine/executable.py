@@ -1,7 +1,7 @@
-"""Code ready to run: instructions decoded into blocks of steps, and the loop over them.
+"""Executable code: instructions decoded into blocks of steps, and the loop that runs them.
 
-A machine says how an instruction is decoded, executed and printed, and how a block is left. All
-threads of a launch run together: they are where the first of their channels are.
+A machine defines how an instruction is decoded, executed and printed, and how a block ends. All
+threads of a launch run together, at the program counter of their first channels.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ __all__ = ["Block", "Executable", "ExecutableFacts", "Leave", "first_waiting"]
 
 Instr = TypeVar("Instr")
 Leave: TypeAlias = Callable[[Threads], int]
-"""Executes a branch; the number of the next instruction."""
+"""Executes a branch; returns the number of the next instruction."""
 
 
 def first_waiting(m: Threads, next: int) -> int:
-    """Go on at `next` if anybody is left there, else where the first channels wait."""
+    """The instruction to continue at: `next` if any channel is active there, else the lowest
+    program counter of the channels that wait.
+    """
     if m.active:
         return next
     return min(m.waiting, default=DONE)
@@ -37,7 +39,7 @@ def first_waiting(m: Threads, next: int) -> int:
 
 @dataclass(slots=True)
 class Block:
-    """A straight run of instructions."""
+    """A basic block."""
 
     number: int
     steps: list[Step]
@@ -48,21 +50,21 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutableFacts:
-    """What a launch must know of a program besides its instructions."""
+    """What a launch must know about a program besides its instructions."""
 
     registers: int
-    scratch: int = 0  # registers of scratch per thread, for spills
+    scratch: int = 0  # scratch registers per thread, for spills
     private: int = 0  # bytes of memory per channel, for arrays
     has_barriers: bool = False
     patch_size: int = 1
-    places: tuple[tuple[Place, int], ...] = ()  # of an emitted vertex's values, with their bits
+    places: tuple[tuple[Place, int], ...] = ()  # outputs of an emitted vertex, with their bit sizes
 
 
 class Executable(ABC, Generic[Instr]):
     """A program in a machine's memory."""
 
     width = 8  # channels of a thread
-    channels = 8  # of them in a register
+    channels = 8  # channels of a register
 
     def __init__(self, words: list[int], facts: ExecutableFacts) -> None:
         self.words = words
@@ -78,36 +80,36 @@ class Executable(ABC, Generic[Instr]):
 
     @abstractmethod
     def decode(self, word: int) -> Instr:
-        """The instruction of a word."""
+        """Decode one instruction word."""
 
     @abstractmethod
     def starts(self, code: Sequence[Instr]) -> set[int]:
-        """Where blocks begin besides at 0."""
+        """The instructions at which blocks begin, besides 0."""
 
     @abstractmethod
     def leave(self, instr: Instr, at: int) -> Leave | None:
-        """How the block that ends with this is left; None if it just goes on."""
+        """The function that executes the branch ending a block; None if the block falls through."""
 
     @abstractmethod
     def steps(self, code: Sequence[Instr]) -> list[Step]:
-        """The steps of a straight run."""
+        """The steps of a basic block."""
 
     @abstractmethod
     def line(self, instr: Instr) -> str:
-        """An instruction as text."""
+        """An instruction as assembly text."""
 
     @abstractmethod
     def register_name(self, nr: int) -> str:
-        """A register as text."""
+        """A register's name."""
 
     def prepare(self, words: npt.NDArray[np.uint32], constants: npt.NDArray[Any]) -> None:
-        """Fill in what registers hold when threads start."""
+        """Set the initial contents of registers."""
 
     def settle(self, m: Threads) -> None:
-        """Whatever is still on its way to the threads' registers arrives."""
+        """Deliver results that are still in flight to the threads' registers."""
 
     def execute(self, block: Block, m: Threads) -> None:
-        """The steps of a block."""
+        """Run the steps of a block."""
         for step in block.steps:
             step(m)
 
@@ -119,7 +121,7 @@ class Executable(ABC, Generic[Instr]):
         return [(b.start, b.stop) for b in self._blocks.values()]
 
     def group_of(self, launch: Launch) -> Any:
-        """The workgroup of every lane, counted from the launch's first."""
+        """The workgroup of every lane, numbered from the launch's first."""
         axes = [np.asarray(launch.lanes.system("workgroup_id", axis)) for axis in range(3)]
         places = np.stack([np.broadcast_to(axis, launch.count) for axis in axes])
         changes = np.any(places[:, 1:] != places[:, :-1], axis=0)
@@ -137,7 +139,7 @@ class Executable(ABC, Generic[Instr]):
             raise MachineHangError(text) from error
 
     def run(self, m: Threads, at: int, until: int) -> None:
-        """Execute from `at` on until the first channels are at `until` or behind it."""
+        """Execute from `at` until the first channels reach `until` or an instruction after it."""
         blocks, launch = self._blocks, m.launch
         visits = launch.visits
         while at < until:
@@ -152,7 +154,7 @@ class Executable(ABC, Generic[Instr]):
             at = block.stop if block.leave is None else block.leave(m)
 
     def _cut(self, code: Sequence[Instr]) -> dict[int, Block]:
-        """Straight runs of instructions: a branch ends one, a branch's target begins one."""
+        """Split code into basic blocks: a branch ends one, a branch target begins one."""
         ordered = sorted(s for s in {0, *self.starts(code)} if 0 <= s < len(code))
         found: dict[int, Block] = {}
         for number, start in enumerate(ordered):
@@ -163,7 +165,7 @@ class Executable(ABC, Generic[Instr]):
         return found
 
     def report(self, m: Threads, at: int) -> str:
-        """Program counter, mask and registers of the first thread that still runs."""
+        """Program counter, mask and registers of the first thread that is still running."""
         running = m.running().any(axis=(0, 2))
         thread = int(np.argmax(running)) if running.any() else 0
         mask = m.running()[:, thread].reshape(-1)

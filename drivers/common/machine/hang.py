@@ -1,4 +1,4 @@
-"""A machine that makes no progress any more: its context is lost, with a report."""
+"""The error of a machine that makes no more progress: its context is lost, with a report."""
 
 from __future__ import annotations
 
@@ -8,4 +8,6 @@ __all__ = ["MachineHangError"]
 
 
 class MachineHangError(ShaderBudgetError):
-    """The machine stopped making progress: where, with which channels and registers."""
+    """The machine made no progress; the message shows the program counter, the channels and
+    registers.
+    """

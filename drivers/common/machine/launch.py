@@ -1,7 +1,8 @@
-"""A launch: all threads of one call, what they can reach, and what they have written.
+"""A launch: all threads of one call, the resources bound to them, and the outputs they have
+written.
 
-Lanes come from the shared draw room; `halves * channels` of them make a thread. The last
-thread may have channels without a lane: they never execute, and no unit sees them.
+Lanes come from the shared draw code; `halves * channels` of them make a thread. The last thread may
+have channels without a lane: these never execute, and no unit sees them.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ __all__ = ["LIVE_FLAG", "Launch", "Place"]
 
 Array = npt.NDArray[Any]
 Place = tuple[int, int, int]
-"""Slot, component, table of an output."""
+"""Slot, component and table of an output."""
 
 LIVE_FLAG = 2
-"""The flag of pixels that exist and are not discarded."""
+"""The flag register of pixels that exist and are not discarded."""
 
 
 class Launch:
-    """What is common to the threads of a call."""
+    """What the threads of a call share."""
 
     def __init__(
         self,
@@ -46,7 +47,7 @@ class Launch:
         self.resources = resources
         self.lanes = lanes
         self.quads = quads
-        self.at = 0  # the block that runs, for reports
+        self.at = 0  # the block being executed, for reports
         self.count: int = lanes.count
         self.channels = executable.channels
         self.halves = executable.width // executable.channels
@@ -70,7 +71,7 @@ class Launch:
         self.private: Array = np.zeros((executable.private // 4, *shape), np.uint32)
 
     def as_channels(self, lanes: Array) -> Array:
-        """Values by lane as channels, zero where there is no lane."""
+        """Values by lane as channels, zero for channels without a lane."""
         if lanes.ndim == 0:
             lanes = np.broadcast_to(lanes, self.count)
         wanted = self.threads * self.halves * self.channels
@@ -96,7 +97,7 @@ class Launch:
     # -- results -----------------------------------------------------------------------------------
 
     def output(self, place: Place, bits: int) -> Array:
-        """Where an output is collected, zero until somebody writes it."""
+        """The array that collects an output, initially zero."""
         found = self.outputs.get(place)
         if found is None:
             found = np.zeros(self.dispatched.shape, f"u{bits // 8}")
@@ -108,7 +109,7 @@ class Launch:
         return lane_order(values)[: self.count]
 
     def outputs_of(self, table: int) -> dict[int, list[Any]]:
-        """One table of outputs as the draw room wants them."""
+        """One table of outputs in the form that the shared draw code reads."""
         found: dict[int, list[Any]] = {}
         for (slot, component, which), values in self.outputs.items():
             if which == table:

@@ -1,7 +1,7 @@
-"""Messages: the shared units and the fields of their descriptors.
+"""Messages to the shared units, and the fields of their descriptors.
 
-A descriptor is 32 bits. Each unit's fields are a row here; packing, unpacking, the simulator and
-the disassembler read it.
+A descriptor has 32 bits. Each unit's fields are one row here, which packing, unpacking, the
+simulator and the disassembler read.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ UNITS: dict[str, tuple[int, Fields]] = {
         ),
     ),
     "render": (10, (("slot", 8), ("mask", 4), ("dual", 1), ("op", 2), ("half", 1))),
-    # Spilled registers, as they are: `slot` registers behind the thread's scratch.
+    # Spilled registers, unconverted; `slot` counts registers in the thread's scratch.
     "scratch": (30, (("op", 1), ("slot", 12), ("count", 5))),
     "gateway": (20, (("op", 2),)),
 }
@@ -120,7 +120,7 @@ TEX_OPS = (
     "texture_samples",
 )
 PARAMS = ("lod", "bias", "comparator", "ddx", "offset", "ms_index", "min_lod")
-"""Bit numbers of `params` (ddx stands for both derivatives)."""
+"""Parameters by their bit in `params` (ddx stands for both derivatives)."""
 
 KINDS = (
     "attribute",
@@ -147,7 +147,7 @@ ATOMICS = ATOMIC_OPS
 
 
 def pack(unit: str, **fields: int) -> int:
-    """A descriptor; fields that are not named are zero."""
+    """Pack a descriptor; fields that are not named are zero."""
     desc = at = 0
     for name, bits in UNITS[unit][1]:
         value = fields.pop(name, 0)
@@ -161,7 +161,7 @@ def pack(unit: str, **fields: int) -> int:
 
 
 def unpack(unit: str, desc: int) -> dict[str, int]:
-    """Every field of a descriptor."""
+    """Unpack every field of a descriptor."""
     found = {}
     for name, bits in UNITS[unit][1]:
         found[name] = desc & (1 << bits) - 1
@@ -174,12 +174,14 @@ def unit_code(unit: str) -> int:
 
 
 def latency_of(unit: str) -> int:
-    """Cycles until the answer of an idle unit is there."""
+    """Cycles until an idle unit answers."""
     return UNITS[unit][0]
 
 
 def only_reads(unit: str, desc: int) -> bool:
-    """A message that changes nothing outside the thread: it may go if nobody wants its answer."""
+    """Whether a message changes nothing outside the thread, so that it is dead if its answer is
+    unused.
+    """
     if unit in ("sampler", "input", "constant"):
         return True
     fields = unpack(unit, desc)
@@ -191,13 +193,13 @@ def only_reads(unit: str, desc: int) -> bool:
 
 
 def sees_live_pixels(unit: str, desc: int) -> bool:
-    """Does it matter to a message which pixels are still alive?"""
-    if unit == "input":  # a helper is who was one from the start, or (component 1) who is one now
+    """Whether a message depends on which pixels are still alive."""
+    if unit == "input":  # component 0: a helper from the start; component 1: a helper now
         fields = unpack(unit, desc)
         return KINDS[fields["kind"]] == "helper" and bool(fields["component"])
     return unit in ("memory", "image", "urb")
 
 
 def describe(unit: str, desc: int) -> str:
-    """A descriptor for people: only fields that are not zero."""
+    """A descriptor as text: only fields that are not zero."""
     return " ".join(f"{name}={value}" for name, value in unpack(unit, desc).items() if value)

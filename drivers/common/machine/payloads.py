@@ -1,4 +1,6 @@
-"""Values made where a message wants them, and what nobody reads dropped: before allocation."""
+"""Passes before register allocation: compute values directly in message payloads, remove
+dead ones.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ __all__ = ["Forwarding", "reader_counts"]
 
 
 class Operand(Protocol):
-    """A register, an immediate or the like; the file of virtual registers is `v`."""
+    """A register, an immediate or the like; virtual registers are in the file `v`."""
 
     @property
     def file(self) -> str: ...
@@ -20,10 +22,10 @@ class Operand(Protocol):
 
 
 class Instruction(Protocol):
-    """What forwarding must know of a machine's instruction."""
+    """What forwarding must know about a machine's instruction."""
 
     dst: Any
-    fresh: bool  # nothing of what its destination held is kept
+    fresh: bool  # the destination's old contents are not read
     message: Any
 
     @property
@@ -44,15 +46,15 @@ def reader_counts(instrs: Iterable[Instruction]) -> dict[int, int]:
 
 
 class Forwarding(Generic[Instr]):
-    """A value made only to be copied into a payload is made there.
+    """Computes a value that is only copied into a payload directly in the payload.
 
     add v1, a, b                  add v9+2, a, b
     mov v9+2, v1         =>
     send ... v9                   send ... v9
 
-    A machine says what a copy is, which instruction may write in place of which copy, and how.
-    `near`: a payload is not begun earlier than this before it is sent, since it would fill
-    registers till then.
+    A machine defines which instructions are copies, which instruction may write the copy's
+    destination, and how. `near` limits how long before the message a payload may be written,
+    since it is live from then on.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class Forwarding(Generic[Instr]):
         self.may_write, self.retarget = may_write, retarget
 
     def run(self, instrs: list[Instr], block_of: Sequence[int]) -> list[Instr]:
-        """The instructions without the copies that have become needless."""
+        """The instructions without copies that have become redundant."""
         moved = self._moved(instrs, block_of)
         if not moved:
             return instrs
@@ -80,7 +82,7 @@ class Forwarding(Generic[Instr]):
         return kept
 
     def _moved(self, instrs: list[Instr], block_of: Sequence[int]) -> set[int]:
-        """Copies whose values are made in their place from now on."""
+        """The copies whose sources are now computed in their destination."""
         writers: dict[int, list[int]] = {}
         readers: dict[int, list[int]] = {}
         for at, instr in enumerate(instrs):
@@ -105,7 +107,8 @@ class Forwarding(Generic[Instr]):
                 and self.may_write(maker, copy)
                 and not any(s.file == "v" and s.nr == dst.nr for s in maker.srcs)
             )
-            # Only registers gathered and sent in this block: nobody looks at them meanwhile.
+            # Only payloads that are built and sent in this block, so nothing else reads them in
+            # between.
             local = all(block_of[k] == block and k >= at for k in readers.get(dst.nr, [])) and all(
                 block_of[k] == block for k in writers[dst.nr]
             )

@@ -1,4 +1,4 @@
-"""Shaders compiled for a machine as the draw room wants them (`drivers.common.program`)."""
+"""Machine code of a shader as a program of the shared draw code (`drivers.common.program`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCo
 from .compiled import Compiled
 from .constants import constant_bytes
 from .launch import LIVE_FLAG, Launch
-from .selecting.core import MessageSelector
+from .selection.core import MessageSelector
 
 __all__ = ["BoundMachine", "Counters", "MachineCompiler", "MachineProgram"]
 
@@ -44,12 +44,12 @@ Array = npt.NDArray[Any]
 Key = TypeVar("Key")
 Made = TypeVar("Made", bound=Compiled[Any, Any, Any, Any])
 CHUNK = 1 << 15
-"""Lanes of a launch: enough to make what an instruction costs Python small."""
+"""Lanes of a launch: enough to amortise what Python spends on an instruction."""
 
 
 @dataclass(slots=True)
 class Counters:
-    """What a machine has done since it was made."""
+    """What a machine has executed since it was created."""
 
     launches: int = 0
     threads: int = 0
@@ -58,7 +58,7 @@ class Counters:
 
 
 class MachineProgram(Generic[Made]):
-    """The `Program` of the shared draw room."""
+    """Implements `Program` of the shared draw code."""
 
     def __init__(
         self,
@@ -81,15 +81,15 @@ class MachineProgram(Generic[Made]):
 
     @property
     def code(self) -> str:
-        """The program as people read it."""
+        """The program as text."""
         return self.listing(self.compiled) if self.listing else ""
 
     def bind(self, resources: ShaderResources) -> BoundMachine:
-        """Fix the resources of a draw."""
+        """Bind the resources of a draw."""
         return BoundMachine(self, resources)
 
     def count(self, launch: Launch) -> None:
-        """Account for a launch that has ended."""
+        """Add a finished launch to the counters."""
         counters = self.counters
         counters.launches += 1
         counters.threads += launch.threads
@@ -126,7 +126,7 @@ def _facts(shader: Shader, found: MessageSelector, lanes: int) -> ProgramFacts:
 
 
 class MachineCompiler(VariantCompiler[Key, MachineProgram[Made]], Generic[Key, Made]):
-    """NIR to programs of a machine."""
+    """Compiles NIR to programs of a machine."""
 
     def __init__(self, options: LoweringOptions | None = None) -> None:
         super().__init__(options)
@@ -134,11 +134,11 @@ class MachineCompiler(VariantCompiler[Key, MachineProgram[Made]], Generic[Key, M
 
     @abstractmethod
     def compiled(self, shader: Shader, key: Key | None = None) -> Made:
-        """The back end's work for a lowered shader, which is only read."""
+        """Run the back end on a lowered shader, which is not changed."""
 
     @abstractmethod
     def listing(self, made: Made) -> str:
-        """A program as people read it."""
+        """A program as assembly text."""
 
     def generate(self, shader: Shader, key: Key) -> MachineProgram[Made]:
         return MachineProgram(shader, self.compiled(shader, key), self.counters, self.listing)
@@ -148,7 +148,7 @@ class MachineCompiler(VariantCompiler[Key, MachineProgram[Made]], Generic[Key, M
 
 
 class BoundMachine:
-    """The `BoundProgram`: a program joined with the resources of one draw."""
+    """Implements `BoundProgram`: a program with the resources of one draw."""
 
     def __init__(self, program: MachineProgram[Any], resources: ShaderResources) -> None:
         self.program = program
@@ -164,7 +164,7 @@ class BoundMachine:
         return self._run(lanes).outputs_of(0)
 
     def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
-        """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches)."""
+        """Run one chunk of control invocations: (per-vertex outputs, per-patch outputs)."""
         launch = self._run(lanes)
         size = self.program.executable.patch_size
         whole: Outputs = {
@@ -188,7 +188,7 @@ class BoundMachine:
         if self.program.facts.uses_discard:
             alive = launch.by_lane(launch.root.flags[LIVE_FLAG]).copy()
             if lanes.helper is not None:
-                alive |= lanes.helper  # whoever was a helper from the start was not discarded
+                alive |= lanes.helper  # lanes that began as helpers were not discarded
         return FragmentOutputs(launch.outputs_of(0), alive, launch.outputs_of(1))
 
     def _run(self, lanes: Any, helper: Array | None = None, quads: bool = False) -> Launch:

@@ -1,7 +1,8 @@
-"""Registers over time as a picture, for machines that say which value is where when.
+"""Live ranges of registers as an image.
 
-A table has a row per register and a column per moment: 0 where the register is free, n + 1 for the
-value n, -(n + 1) where n is only kept for channels that wait, `RESERVED` where it is not to be had.
+The table has a row per register and a column per moment: 0 where the register is free, n + 1 while
+it holds value n, -(n + 1) while value n is live only in channels that wait, `RESERVED` where the
+register is not available.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _WIDEST = 1600
 def map_picture(
     table: Array, scale: int = 6, registers: int = 0, strip: Array | None = None
 ) -> Array:
-    """RGB, top row register 0; values that only wait are darker.
+    """An RGB image, register 0 in the top row; values live only in waiting channels are darker.
 
-    `strip` says what the machine does in each moment, and is drawn above the registers: grey is a
+    `strip` says what the machine does in each moment and is drawn above the registers: grey is a
     `nop`, green an instruction, red a wait.
     """
     used = registers or int(np.flatnonzero(table.any(axis=1)).max(initial=0)) + 1

@@ -1,12 +1,13 @@
-"""Threads that run together: registers, flags, and where each channel is.
+"""The state of threads that run together: registers, flags, and each channel's program counter.
 
 The register file of all threads is one array: `words[register, thread, channel]`. Where a thread
-has more channels than a register, a value is two registers, `words[r : r + 2]`: both halves of
+has more channels than a register, a value takes two registers, `words[r : r + 2]`: both halves of
 every thread, contiguous, so that one NumPy call executes an instruction for all of them.
 Per-channel state has the shape `(half, thread, channel)` for the same reason.
 
-A channel that waits knows the instruction where it goes on (`pc`). A thread is where the first of
-its channels are; so is the whole set, and threads without a channel there rest.
+A waiting channel records the instruction where it continues (`pc`). The lowest `pc` of a thread's
+channels is the thread's, and the lowest of all threads is the set's; threads without a channel
+there do not execute.
 """
 
 from __future__ import annotations
@@ -62,21 +63,21 @@ class Threads:
         self.flags = flags
         self.pc = pc
         self.index = index
-        self.pending: list[Any] = []  # answers that are still on their way, if they may be late
+        self.pending: list[Any] = []  # results still in flight, for machines that deliver them late
         self.halves, self.count = pc.shape[0], pc.shape[1]
         self.mask: Mask | None = None
         self.thread_mask: Mask | None = None
         self.look()
 
     def look(self) -> None:
-        """Derive the rest from `pc`."""
+        """Derive the active mask from `pc`."""
         running = self.pc == RUNNING
         self.waiting = {int(at) for at in np.unique(self.pc)} - {RUNNING, DONE}
         self.total = int(np.count_nonzero(self.pc != DONE))
         self.run(running)
 
     def run(self, mask: Mask) -> None:
-        """These channels execute from now on."""
+        """Make these channels the active ones."""
         self.active = int(np.count_nonzero(mask))
         if self.active == self.total:
             self.mask = self.thread_mask = None
@@ -87,11 +88,11 @@ class Threads:
             self._all_threads = False
 
     def running(self) -> Mask:
-        """The channels that execute, as an array whatever `mask` is."""
+        """The active channels, as an array whatever `mask` is."""
         return self.pc == RUNNING if self.mask is None else self.mask
 
     def threads(self) -> Mask | None:
-        """Which threads execute; None for all."""
+        """The threads with an active channel; None for all."""
         if self._all_threads:
             return None
         if self.thread_mask is None:
@@ -104,14 +105,14 @@ class Threads:
         return self.thread_mask
 
     def thread_count(self) -> int:
-        """How many threads execute."""
+        """The number of threads with an active channel."""
         mask = self.threads()
         return self.count if mask is None else int(np.count_nonzero(mask))
 
     # -- control flow ------------------------------------------------------------------------------
 
     def park(self, channels: Mask, at: int) -> None:
-        """These running channels wait at `at`; the others go on."""
+        """Make these active channels wait at `at`; the others continue."""
         gone = int(np.count_nonzero(channels))
         if not gone:
             return
@@ -124,7 +125,7 @@ class Threads:
         self.run(mask & ~channels)
 
     def arrive(self, at: int) -> None:
-        """Channels that wait here go on."""
+        """Activate the channels that wait at this instruction."""
         if at in self.waiting:
             self.waiting.discard(at)
             self.pc[self.pc == at] = RUNNING
@@ -133,7 +134,7 @@ class Threads:
     # -- subsets -----------------------------------------------------------------------------------
 
     def take(self, chosen: Array) -> Threads:
-        """A copy of some threads, for running them without the rest."""
+        """Copy some threads, to run them without the rest."""
         index = chosen if self.index is None else self.index[chosen]
         return Threads(
             self.launch,
@@ -144,7 +145,7 @@ class Threads:
         )
 
     def put(self, chosen: Array, part: Threads) -> None:
-        """The state of a subset comes back."""
+        """Write the state of a subset of threads back."""
         self.words[:, chosen] = part.words
         for mine, other in zip(self.flags, part.flags, strict=True):
             mine[:, chosen] = other
@@ -154,7 +155,7 @@ class Threads:
     # -- lanes -------------------------------------------------------------------------------------
 
     def channels(self, values: Array) -> Array:
-        """What the launch has for all threads, for these: `(half, thread, channel)`."""
+        """A value of the launch for these threads: `(half, thread, channel)`."""
         if self.index is None or not values.ndim:
             return values
         return values.take(self.index, axis=1)
@@ -168,7 +169,7 @@ def lane_order(values: Array) -> Array:
 
 
 def from_lanes(values: Array, halves: int, channels: int) -> Array:
-    """The opposite of `lane_order`; a whole number of threads, `channels` to a half."""
+    """The inverse of `lane_order`, for whole threads with `channels` to a half."""
     if halves == 1:
         return values.reshape(1, -1, channels)
     return np.ascontiguousarray(values.reshape(-1, halves, channels).transpose(1, 0, 2))

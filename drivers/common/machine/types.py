@@ -1,4 +1,4 @@
-"""Types of values in registers: how their bits are read, and their codes in an instruction."""
+"""Types of values in registers: how their bits are read, and their encodings in an instruction."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["TYPES", "RegType", "type_of"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RegType:
-    """One row; `base` is float, int or uint."""
+    """One type; `base` is float, int or uint."""
 
     name: str
     code: int

@@ -1,1 +1,1 @@
-"""Resources in host memory, and the ways their pixels move without shaders."""
+"""Resources in host memory, and transfers of their pixels without shaders."""

@@ -55,7 +55,7 @@ LINEAR_SAMPLER = SamplerState(
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Destination pixels `start..stop` along one axis and where each looks in the source."""
+    """Destination pixels `start..stop` along one axis, and the source coordinate of each."""
 
     start: int
     stop: int
@@ -66,7 +66,7 @@ class Span:
         return slice(self.start, self.stop)
 
     def texel(self, extent: int) -> npt.NDArray[np.intp]:
-        """The nearest source texels."""
+        """The nearest source texel of each pixel."""
         whole: Array = np.clip(np.floor(self.where), 0, extent - 1)
         return whole.astype(np.intp)
 
@@ -89,7 +89,7 @@ def texel_grid(resource: HostResource, level: int, format: Format) -> Array:
 
 
 def spans(info: BlitInfo) -> tuple[Span, Span, Span]:
-    """The destination's columns, rows and layers, as far as there are any."""
+    """The destination's columns, rows and layers, clipped to both resources."""
     dst = info.dst
     width, height, layers = level_extent(dst.desc, info.dst_level)
     low_x, low_y, high_x, high_y = 0, 0, width, height
@@ -125,7 +125,7 @@ def _blit_plane(
     z: int,
     source_z: int,
 ) -> None:
-    """One layer or slice."""
+    """Blit one layer or slice."""
     to = texel_grid(dst, info.dst_level, info.dst_format)
     source = texel_grid(src, info.src_level, info.src_format)
     width, height, _ = level_extent(src.desc, info.src_level)
@@ -156,7 +156,7 @@ def _blit_plane(
 
 
 def _pick(plane: Array, rows: Array, columns: Array) -> Array:
-    """Texels at rows and columns, by slices where the blit does not scale."""
+    """Gather texels at rows and columns, with slices where the blit does not scale."""
     if _steps_by_one(rows) and _steps_by_one(columns):
         block: Array = plane[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
         return block.copy()
@@ -173,7 +173,7 @@ def _is_integer(format: Format) -> bool:
 
 
 def writes_everything(info: BlitInfo) -> bool:
-    """Does the mask cover every channel of the destination?"""
+    """Whether the mask covers every channel of the destination."""
     names = {c.name.lower() for c in info.dst_format.channels} - {"x"}
     return {"r" if name in "li" else name for name in names} <= set(info.mask)
 
@@ -204,7 +204,7 @@ def _same_size(info: BlitInfo) -> bool:
 def _resolved_linear(
     info: BlitInfo, source: Array, z: int, src: HostResource, xs: Span, ys: Span
 ) -> list[Array]:
-    """The mean of all samples, filtered linearly: a resolve that scales."""
+    """The mean of all samples, filtered linearly, for a resolve that scales."""
     width, height, _ = level_extent(src.desc, info.src_level)
     x0, x1, along = _neighbours(xs.where, width)
     y0, y1, up = _neighbours(ys.where, height)
@@ -220,7 +220,7 @@ def _resolved_linear(
 
 
 def _neighbours(where: Array, extent: int) -> tuple[Array, Array, Array]:
-    """The two texels around each place along an axis, and how far it is from the first."""
+    """The two texels around each coordinate along an axis, and the distance from the first."""
     low = np.floor(where - 0.5)
     first = np.clip(low, 0, extent - 1).astype(np.intp)
     second = np.clip(low + 1, 0, extent - 1).astype(np.intp)
@@ -235,7 +235,7 @@ def linear_plane(
     xs: npt.NDArray[Any],
     ys: npt.NDArray[Any],
 ) -> list[Array]:
-    """One layer sampled linearly at rows and columns (in texels)."""
+    """Sample one layer linearly at rows and columns (in texels)."""
     width, height, _ = level_extent(src.desc, level)
     view = SamplerView(src, format, Target.TEXTURE_2D, level, level, z, z)
     shape = (ys.size, xs.size)
@@ -262,7 +262,7 @@ def _write_color(info: BlitInfo, target: Array, planes: list[Array]) -> None:
 
 
 def _between_integers(plane: Array, format: Format) -> Array:
-    """Signed to unsigned and back, clamped."""
+    """Convert signed to unsigned integers or back, clamped."""
     if format.rgba_dtype == np.uint32:
         return np.maximum(plane, 0).astype(np.uint32)
     return np.minimum(plane, 0x7FFFFFFF).astype(np.int32)

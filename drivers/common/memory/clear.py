@@ -1,4 +1,4 @@
-"""Clears: one raw texel, worked out once, written over a rectangle of every layer."""
+"""Clears: a raw texel, computed once and written over a rectangle of every layer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COLOR0, _DEPTH_STENCIL = int(ClearFlags.COLOR0), int(ClearFlags.DEPTH | ClearFl
 
 
 def surface_texels(surface: Surface) -> npt.NDArray[Any]:
-    """A surface's memory as raw texels `[plane, y, x]` (or `[plane, y, x, words]`), a view."""
+    """A surface's memory as a view of raw texels `[plane, y, x]` (or `[plane, y, x, words]`)."""
     resource = surface.resource
     assert isinstance(resource, HostResource)
     word, count = texel_layout(surface.format)
@@ -46,10 +46,10 @@ def surface_texels(surface: Surface) -> npt.NDArray[Any]:
 
 
 def flat_texels(surface: Surface, sample: int) -> tuple[npt.NDArray[Any], int, int]:
-    """What fragments may write: one sample of all layers of a surface, flat.
+    """One sample of all layers of a surface as flat texels, for fragments to write.
 
-    Also how many texels lie between a pixel and the one above, and between one layer's and the
-    next's: the planes of its other samples are among these.
+    Also returns the distance in texels between a pixel and the one above, and between layers, since
+    the planes of the other samples lie between them.
     """
     texels = surface_texels(surface)
     resource = surface.resource
@@ -72,7 +72,7 @@ def _window(rect: ScissorState | None) -> tuple[slice, slice, slice]:
 
 @dataclass(frozen=True, slots=True)
 class ClearValues:
-    """What attachments are cleared to, and which bits of them."""
+    """The values attachments are cleared to, and a mask of the bits to clear."""
 
     color: Color
     depth: float
@@ -83,11 +83,11 @@ class ClearValues:
 
 @dataclass(frozen=True, slots=True)
 class Texel:
-    """What becomes of every texel of a surface: some bits are kept, the others are these."""
+    """The cleared value of a surface's texels, and the bits that a clear keeps."""
 
     surface: Surface
     value: npt.NDArray[Any]
-    kept: npt.NDArray[Any] | None = None  # None: no bits are
+    kept: npt.NDArray[Any] | None = None  # None: all bits are cleared
 
     def fill(self, rect: ScissorState | None) -> None:
         """Clear a rectangle of the surface."""
@@ -101,7 +101,7 @@ class Texel:
 
 
 def cleared_rect(framebuffer: FramebufferState, scissor: ScissorState | None) -> ScissorState:
-    """What a clear covers: what is inside the framebuffer and the scissor."""
+    """The rectangle that a clear covers: the framebuffer intersected with the scissor."""
     if scissor is None:
         return ScissorState(0, 0, framebuffer.width, framebuffer.height)
     return ScissorState(
@@ -115,8 +115,8 @@ def cleared_rect(framebuffer: FramebufferState, scissor: ScissorState | None) ->
 def cleared_texels(
     framebuffer: FramebufferState, flags: ClearFlags, values: ClearValues
 ) -> Iterator[Texel]:
-    """What becomes of the attachments that `flags` names."""
-    wanted = int(flags)  # operations with numbers are much quicker
+    """The cleared texels of the attachments that `flags` names."""
+    wanted = int(flags)  # arithmetic on plain integers is much faster
     for index, surface in enumerate(framebuffer.cbufs):
         if surface is not None and wanted & _COLOR0 << index:
             yield _color_texel(surface, values.color, values.color_mask)
@@ -157,7 +157,7 @@ def _channel_mask(channel: Channel) -> int:
 
 
 def _kept_channels(format: Format, mask: ColorMask) -> npt.NDArray[Any]:
-    """The bits of a colour texel, in the words it is made of, that a masked clear leaves alone."""
+    """The bits of a colour texel, in its words, that a masked clear keeps."""
     written = {name for name, on in zip("RGBA", mask, strict=True) if on}
     kept = sum(_channel_mask(c) for c in format.channels if c.name not in written)
     word, count = texel_layout(format)
@@ -166,7 +166,7 @@ def _kept_channels(format: Format, mask: ColorMask) -> npt.NDArray[Any]:
 
 @functools.lru_cache
 def _kept_bits(format: Format, flags: ClearFlags, stencil_writemask: int) -> _Texels | None:
-    """The bits of a depth-stencil texel that a clear must leave alone; None: there are none."""
+    """The bits of a depth-stencil texel that a clear keeps, or None."""
     kept = 0
     for channel in format.channels:
         if channel.name == "Z" and not flags & ClearFlags.DEPTH:
@@ -185,7 +185,7 @@ def clear_depth_stencil(
     rect: ScissorState | None,
     stencil_writemask: int,
 ) -> None:
-    """Fill a rectangle of a depth-stencil surface, keeping what is not cleared."""
+    """Fill a rectangle of a depth-stencil surface, keeping the bits that are not cleared."""
     _depth_stencil_texel(surface, flags, depth, stencil, stencil_writemask).fill(rect)
 
 

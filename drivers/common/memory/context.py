@@ -1,8 +1,8 @@
-"""A command stream on host memory: all of a driver but its shaders and draws.
+"""A pipe context on host memory: everything of a driver but its shaders and draws.
 
 A driver adds `create_shader_state`, `draw_vbo` and, if it has compute shaders, `launch_grid`.
-Clears, copies, blits, mipmaps, transfers and queries are done here, when they are called; draws
-count in `self.counters`.
+Clears, copies, blits, mipmaps, transfers and queries are executed immediately; draws are counted in
+`self.counters`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ __all__ = ["MemoryContext"]
 
 
 class _Signalled(Fence):
-    """The fence of work that is already done."""
+    """The fence of work that has completed."""
 
     def wait(self, timeout_ns: int) -> bool:
         return True
 
 
 class MemoryContext(BindingContext):
-    """A command stream without shaders and draws. Work is done when it is called."""
+    """A pipe context without shaders and draws, which executes everything immediately."""
 
     def __init__(self, screen: Screen) -> None:
         super().__init__(screen)
@@ -44,7 +44,7 @@ class MemoryContext(BindingContext):
 
     @property
     def skipped(self) -> bool:
-        """The render condition says that nothing is to be drawn."""
+        """Whether the render condition suppresses drawing."""
         return self._condition is not None and not self._condition.passes()
 
     def launch_grid(self, info: ComputeInfo) -> None:
@@ -101,7 +101,7 @@ class MemoryContext(BindingContext):
         copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
     def invalidate_resource(self, resource: Resource) -> None:
-        """What is in memory stays there."""
+        """Nothing to do: contents in host memory stay as they are."""
 
     def generate_mipmap(
         self,
@@ -166,7 +166,7 @@ class MemoryContext(BindingContext):
         return _Signalled()
 
     def memory_barrier(self) -> None:
-        """Work is done in order already."""
+        """Nothing to do: work is executed in order."""
         self.settle()
 
     def explain(self, handle: Handle) -> dict[str, Any]:

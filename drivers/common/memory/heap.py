@@ -1,8 +1,9 @@
-"""Keep freed memory: arrays come and go by the hundred, and fresh pages are expensive.
+"""Keeps freed memory in the process, because arrays are allocated often and fresh pages are
+expensive.
 
 The C library returns large freed blocks to the system at once, so that every temporary array above
-128 KiB costs a page fault per 4 KiB, more than the arithmetic done on it. glibc can be told to keep
-such blocks for the next array; on other C libraries nothing happens.
+128 KiB costs a page fault per 4 KiB, which takes longer than the arithmetic on it. glibc has a
+setting that keeps such blocks for the next array; other C libraries are left as they are.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ _KEPT = 512 << 20
 
 @cache
 def keep_freed_memory() -> bool:
-    """Tell the C library, once per process; false if it cannot be told."""
+    """Change the C library's setting, once per process; false if it has no such setting."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError, TypeError):  # another C library, or Windows
+    except (AttributeError, OSError, TypeError):  # not glibc, or Windows
         return False
     kept = mallopt(_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
     return bool(kept and mallopt(_TRIM_THRESHOLD, _KEPT))

@@ -1,4 +1,4 @@
-"""Mipmap generation: every level is the one above it, drawn at half the size.
+"""Mipmap generation: each level is computed from the level above at half the size.
 
 Filtering is linear at the new texels' centres, which for even extents is the mean of two texels per
 axis. sRGB formats are averaged in linear light; integers take the nearest texel.
@@ -74,7 +74,7 @@ def _is_power(extent: int) -> bool:
 
 
 def _is_bytes(format: Format) -> bool:
-    """Is a texel unsigned bytes, each a fraction of 255?"""
+    """Whether texels are unsigned normalised bytes."""
     return (
         format.is_array
         and format.is_color
@@ -86,7 +86,7 @@ def _is_bytes(format: Format) -> bool:
 def _mean_bytes(above: Array) -> Array:
     """`[row, column, byte]` at half the size, where extents are powers of two.
 
-    That is what filtering comes to there: halves are rounded up, along rows first.
+    Linear filtering gives the same there: halves are rounded up, along rows first.
     """
     mean: Array = above.astype(np.uint16)
     for axis in (1, 0):

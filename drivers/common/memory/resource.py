@@ -1,10 +1,11 @@
-"""Resources in host memory (see `storage`) with typed views and a count of writes.
+"""Resources in host memory (see `storage`), with typed views and a counter of writes.
 
 `storage[level]` is a uint8 array `[plane][row of blocks][bytes of the row]`; a buffer is
 `[1][1][width]`, and sample `s` of a multisampled layer is plane `layer * samples + s`.
 
-Everybody who writes into a resource calls `touch()` afterwards (transfers do so themselves): what
-is derived from the contents, such as converted copies of textures, carries the count it saw.
+All code that writes into a resource calls `touch()` afterwards (transfers do so themselves),
+because data derived from the contents, such as converted copies of textures, is valid for one value
+of the counter.
 """
 
 from __future__ import annotations
@@ -55,25 +56,25 @@ class HostResource(Resource):
     ):
         super().__init__(desc, destroy, storage)
         self.writes = 0
-        self.live = False  # mapped for good, or not ours: contents may change without a word
+        self.live = False  # persistently mapped or imported: contents change without a call
         self.derived: dict[Any, tuple[int, Any]] = {}  # see `derive`
         self.units: dict[Any, Any] = {}  # texture and image units that read this resource
         self._views: dict[tuple[int, np.dtype[Any]], npt.NDArray[Any]] = {}
         self._memory: memoryview | None = None
 
     def touch(self) -> None:
-        """The contents changed: whatever was derived from them is stale."""
+        """Count a write, so that data derived from the contents is recomputed."""
         self.writes += 1
 
     def derive(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Something computed from the contents, made again when they have changed since."""
+        """Data computed from the contents, recomputed if they have changed."""
         found = self.derived.get(key)
         if found is None or found[0] != self.writes:
             found = self.derived[key] = (self.writes, make())
         return found[1]
 
     def make_room_for_unit(self) -> None:
-        """A program may make up a new sampler or view per frame: what is kept has a bound."""
+        """Bound the cached units, since a program may create a new sampler or view per frame."""
         if len(self.units) >= _MOST_UNITS:
             self.units.clear()
 
@@ -95,20 +96,22 @@ class HostResource(Resource):
         return found
 
     def bytes_at(self, offset: int, size: int) -> Storage:
-        """A buffer's bytes from `offset`, fewer than `size` if the buffer ends before; a view."""
+        """A view of a buffer's bytes from `offset`, fewer than `size` if the buffer ends before."""
         data: Storage = self.storage[0][0, 0]
         offset = max(0, offset)
         return data[offset : offset + max(0, size)]
 
     @property
     def memory(self) -> memoryview:
-        """A buffer's bytes: a few are written in half the time that an array takes."""
+        """A buffer's bytes as a memoryview, which is written twice as fast as an array for a few
+        bytes.
+        """
         if self._memory is None:
             self._memory = self.storage[0][0, 0].data
         return self._memory
 
     def words(self) -> npt.NDArray[np.uint32]:
-        """A whole buffer as 32-bit words; a last partial word reads as if followed by zeroes."""
+        """A whole buffer as 32-bit words; a last partial word is padded with zeros."""
         key = (-1, np.dtype(np.uint32))
         found = self._views.get(key)
         if found is None:
@@ -117,7 +120,9 @@ class HostResource(Resource):
         return found
 
     def with_contents(self, contents: bytes) -> HostResource:
-        """A resource like this one, in no ledger, that holds the bytes of its `backing`."""
+        """A resource with this description and the given `backing` bytes, not counted by any
+        ledger.
+        """
         data = np.frombuffer(contents, np.uint8)
         storage = []
         for level, offset in enumerate(level_offsets(self.desc)[:-1]):
@@ -126,13 +131,13 @@ class HostResource(Resource):
         return HostResource(self.desc, lambda resource: None, storage)
 
     def backing(self) -> Storage:
-        """The one allocation behind all levels (see `storage.level_offsets`)."""
+        """The allocation that holds all levels (see `storage.level_offsets`)."""
         base = self.storage[0].base
         assert isinstance(base, np.ndarray)
         return base
 
     def texels(self, word: np.dtype[Any], count: int) -> npt.NDArray[Any]:
-        """All levels as one run of raw texels of `count` words, for gathering by flat index."""
+        """All levels as one array of raw texels of `count` words, for gathering by flat index."""
         key = (-count - 1, word)
         found = self._views.get(key)
         if found is None:
@@ -156,7 +161,7 @@ def create_resource(desc: ResourceDesc, ledger: ResourceLedger) -> HostResource:
         resource._views.clear()
 
     resource = HostResource(desc, destroy, allocate(desc))
-    resource.live = bool(desc.memory)  # the application writes when it likes
+    resource.live = bool(desc.memory)  # the application may write at any time
     ledger.add(resource)
     return resource
 
@@ -168,7 +173,7 @@ def transfer_map(resource: HostResource, level: int, flags: MapFlags, box: Box) 
     A multisampled resource is mapped by planes: z counts `layer * samples + sample`.
     """
     window = box_window(resource.desc, level, box)
-    wanted = int(flags)  # numbers are many times quicker here than flags are
+    wanted = int(flags)  # integers are much faster than flags here
     if wanted & _WRITE:
         resource.touch()
         resource.live |= bool(wanted & _PERSISTENT)
@@ -176,7 +181,7 @@ def transfer_map(resource: HostResource, level: int, flags: MapFlags, box: Box) 
 
 
 def transfer_unmap(transfer: Transfer) -> None:
-    """End a transfer; what was written counts from now on."""
+    """End a transfer and count its write."""
     if int(transfer.flags) & _WRITE:
         resource = transfer.resource
         assert isinstance(resource, HostResource)

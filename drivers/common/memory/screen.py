@@ -1,4 +1,4 @@
-"""A device whose resources are in host memory; a driver adds its caps and its contexts."""
+"""A screen whose resources are in host memory; a driver adds its caps and its contexts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["MemoryScreen"]
 
 
 class MemoryScreen(Screen):
-    """A device with its resources in host memory."""
+    """A screen with its resources in host memory."""
 
     name = "memory"
 
@@ -38,7 +38,7 @@ class MemoryScreen(Screen):
         return time.perf_counter_ns()
 
     def destroy(self) -> None:
-        """Nothing to let go of: resources belong to those who hold references."""
+        """Nothing to release: resources live as long as there are references to them."""
 
 
 _UNCOMPRESSED_TARGETS = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
@@ -46,7 +46,7 @@ _UNCOMPRESSED_TARGETS = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARR
 
 @functools.cache
 def _can_do(format: Format, target: Target, bind: Bind) -> bool:
-    """Can the codecs do everything `bind` names with textures of this format?"""
+    """Whether the codecs support every use in `bind` for textures of this format."""
     if bind & Bind.DEPTH_STENCIL and not format.is_depth_stencil:
         return False
     if bind & Bind.RENDER_TARGET and not _renders_color(format):
@@ -57,7 +57,9 @@ def _can_do(format: Format, target: Target, bind: Bind) -> bool:
 
 
 def _renders_color(format: Format) -> bool:
-    """Anything whose codec can write single pixels, but no scaled or fixed-point integers."""
+    """Whether single pixels can be written: any format with a codec, except scaled and
+    fixed-point.
+    """
     if not format.is_color or format.is_compressed or format.codec == "shared_exponent":
         return False
     kinds = {channel.type for channel in format.channels}

@@ -1,10 +1,10 @@
-"""Resources in host memory: what any driver that keeps its pixels in NumPy arrays can build on.
+"""Storage of resources in host memory, for any driver that keeps its pixels in NumPy arrays.
 
 `storage[level]` is a uint8 array `[plane][row of blocks][bytes of the row]`, so a buffer is
-`[1][1][width]`. A plane is a layer, a cube face or a slice; a multisampled texture keeps one plane
-per sample, `layer * samples + s`. Bytes are laid out exactly as the format table says, without
-padding, so that mapping a region is a slice. All levels of a resource share one allocation, at
-offsets that are whole texels, so that whoever gathers texels can index every level at once.
+`[1][1][width]`. A plane is a layer, a cube face or a slice; a multisampled texture has one plane
+per sample, `layer * samples + s`. Bytes are laid out as the format table says, without padding, so
+that mapping a region is a slice. All levels of a resource share one allocation, at offsets that are
+whole texels, so that code which gathers texels can index every level at once.
 """
 
 from __future__ import annotations
@@ -38,15 +38,16 @@ __all__ = [
 Storage = npt.NDArray[np.uint8]
 
 MAX_RESOURCE_BYTES = 1 << 31
-"""The largest resource, as in llvmpipe. Shaders count texels and bytes of it with 32-bit numbers,
-in machine code and in NumPy, so a resource also has fewer than this many texels."""
+"""The size limit of a resource, equal to llvmpipe's. Shaders count its texels and bytes with 32-bit
+numbers, in machine code and in NumPy, so a resource also has fewer than this many texels.
+"""
 
 TAIL = 32  # spare zero bytes at the end, so that word and texel views can cover the last bytes
 _MAP_ALIGNMENT = 64  # of addresses: what GL_MIN_MAP_BUFFER_ALIGNMENT promises at least
 
 
 class ResourceError(GalletteError):
-    """A resource that cannot be made, or a region that is not inside it."""
+    """A resource that cannot be created, or a region that is not inside it."""
 
 
 def level_bytes(desc: ResourceDesc, level: int) -> tuple[int, int, int]:
@@ -72,9 +73,10 @@ def _check(desc: ResourceDesc) -> None:
 
 
 def allocate(desc: ResourceDesc) -> list[Storage]:
-    """Zeroed storage for every level; a `ResourceError` for what makes no sense.
+    """Zeroed storage for every level.
 
-    `OutOfMemoryError` if there is no room for it.
+    Raises `ResourceError` for an invalid description and `OutOfMemoryError` if there is no memory
+    for it.
     """
     _check(desc)
     shapes = [level_bytes(desc, level) for level in range(desc.last_level + 1)]
@@ -104,19 +106,19 @@ def zeroed_memory(size: int) -> Storage:
     """
     room = np.zeros(size + _MAP_ALIGNMENT, np.uint8)
     start = -room.__array_interface__["data"][0] % _MAP_ALIGNMENT
-    # An array of its own: NumPy would call all of `room` the base of a slice's slices.
+    # A separate array, because NumPy would make all of `room` the base of a slice's slices.
     return np.frombuffer(room.data[start : start + size], np.uint8)
 
 
 def _shared(address: int, size: int) -> Storage:
-    """The application's bytes themselves; no spare ones follow them."""
+    """The application's own bytes, without spare bytes after them."""
     memory = memoryview((ctypes.c_uint8 * size).from_address(address)).cast("B")
     return np.frombuffer(memory, np.uint8)
 
 
 @functools.lru_cache(maxsize=1024)
 def level_offsets(desc: ResourceDesc) -> tuple[int, ...]:
-    """Where each level starts in the allocation, in bytes; the last entry is the total size."""
+    """The byte offset of each level in the allocation; the last entry is the total size."""
     align = math.lcm(16, desc.format.block_bytes)
     offsets = [0]
     for level in range(desc.last_level + 1):
@@ -128,7 +130,8 @@ def level_offsets(desc: ResourceDesc) -> tuple[int, ...]:
 def box_window(desc: ResourceDesc, level: int, box: Box) -> tuple[slice, slice, slice]:
     """The slices of a level's storage that hold a box of texels (bytes, for a buffer).
 
-    Of a compressed format the box must start on a block and end on one or at the level's edge.
+    In a compressed format the box must begin on a block boundary and end on one or at the level's
+    edge.
     """
     if not 0 <= level <= desc.last_level:
         raise ResourceError(f"level {level} of a resource with {desc.last_level + 1} levels")
@@ -183,10 +186,10 @@ def copy_region(
     src_level: int,
     box: Box,
 ) -> None:
-    """Copy blocks bit for bit from one level's storage to another's; overlapping is fine.
+    """Copy blocks bit for bit from one level's storage to another's; they may overlap.
 
-    The block sizes in bytes must agree; a block of a compressed format and a texel of another one
-    may be exchanged.
+    The block sizes in bytes must be equal; blocks of a compressed format can be copied to texels of
+    another one.
     """
     if dst_desc.format.block_bytes != src_desc.format.block_bytes and not (
         dst_desc.target is Target.BUFFER or src_desc.target is Target.BUFFER
@@ -210,6 +213,6 @@ def copy_region(
 
 
 def _texels(blocks: int, block: int, start: int, extent: int) -> int:
-    """The extent in texels of a row of blocks, cut at the level's edge inside the last block."""
+    """The extent in texels of a row of blocks; the last block may be cut by the level's edge."""
     cut = min(blocks * block, extent - start)
     return cut if -(-cut // block) == blocks else blocks * block

@@ -1,13 +1,13 @@
-"""Advanced blend equations: the modes of painting programs.
+"""Advanced blend equations (KHR_blend_equation_advanced).
 
-Colours come and go multiplied by alpha; the modes mix them without it. Where source and
-destination overlap (`a_s a_d` of the pixel, as if coverage were independent) the mode's function of
-both counts, elsewhere each its own:
+Colours are multiplied by alpha before and after; the modes combine them without it. Where source
+and destination overlap (`a_s a_d` of the pixel, as if coverage were independent), the mode's
+function of both contributes, elsewhere the one that covers the pixel:
 
     colour = f(c_s, c_d) a_s a_d + c_s a_s (1 - a_d) + c_d a_d (1 - a_s)
     alpha  = a_s a_d + a_s (1 - a_d) + a_d (1 - a_s)
 
-The HSL modes take hue, saturation and luminosity from one side or the other.
+The HSL modes take hue, saturation and luminosity from the source or the destination.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ONE, _HALF = F32(1.0), F32(0.5)
 
 
 def blend_advanced(func: BlendFunc, source: Sequence[Array], destination: Sequence[Array]) -> Color:
-    """Four planes of premultiplied colour."""
+    """Blend four planes of premultiplied colour."""
     a_s, a_d = (np.asarray(planes[3], F32) for planes in (source, destination))
     c_s, c_d = _unmultiplied(source, a_s), _unmultiplied(destination, a_d)
     both, only_s, only_d = a_s * a_d, a_s * (_ONE - a_d), a_d * (_ONE - a_s)
@@ -43,7 +43,7 @@ def blend_advanced(func: BlendFunc, source: Sequence[Array], destination: Sequen
 
 
 def _unmultiplied(planes: Sequence[Array], alpha: Array) -> Color:
-    """The colour without its alpha; black where that is 0."""
+    """The colour divided by alpha; black where alpha is 0."""
     return [np.where(alpha > 0, np.asarray(p, F32) / alpha, F32(0.0)) for p in planes[:3]]
 
 
@@ -99,7 +99,7 @@ def _extremes(c: Color) -> tuple[Array, Array]:
 
 
 def _clipped(c: Color) -> Color:
-    """Moved into 0..1 along the line to grey, keeping the luminosity."""
+    """Colours moved into 0..1 along the line to grey, which keeps the luminosity."""
     grey = _luminosity(c)
     low, high = _extremes(c)
     c = [np.where(low < 0, grey + (p - grey) * grey / (grey - low), p) for p in c]

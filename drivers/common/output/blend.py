@@ -1,8 +1,8 @@
-"""Blending and logic operations over planes of colour.
+"""Blending and logic operations on colour planes.
 
-Two arithmetics: 8-bit normalised formats are blended in 8 bits (held in uint16), with the rounding
-llvmpipe uses, everything else in float32. Both are described by the same small table of factors,
-written once against an `Arithmetic` that knows how to multiply and what 1 is.
+8-bit normalised formats are blended in 8 bits (held in uint16) with llvmpipe's rounding, everything
+else in float32. One table of factors describes both, written against an `Arithmetic` that defines
+multiplication and 1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
 from gallette.pipe.state import RenderTargetBlend
 
@@ -55,7 +55,7 @@ def _multiply_bytes(a: Array, b: Array) -> Array:
 
 def _add_bytes(a: Array, b: Array) -> Array:
     total = np.asarray(a + b)
-    return limits.minimum(total, 255, total)
+    return minmax.minimum(total, 255, total)
 
 
 def _subtract_bytes(a: Array, b: Array) -> Array:
@@ -76,7 +76,7 @@ INVERSE = {
     _F.INV_SRC1_COLOR: _F.SRC1_COLOR,
     _F.INV_SRC1_ALPHA: _F.SRC1_ALPHA,
 }
-"""What is one less of which factor."""
+"""Factors that are one minus another factor."""
 
 DIRECT = {
     _F.SRC_COLOR: (0, False),
@@ -88,12 +88,12 @@ DIRECT = {
     _F.SRC1_COLOR: (3, False),
     _F.SRC1_ALPHA: (3, True),
 }
-"""Which of the four `Operands` a factor is of, and whether of its alpha alone."""
+"""The operand (of the four `Operands`) that a factor reads, and whether only its alpha."""
 
 
 @dataclass(slots=True)
 class Operands:
-    """What factors are made of."""
+    """The colours from which factors are computed."""
 
     source: Planes
     destination: Planes
@@ -102,7 +102,7 @@ class Operands:
     arithmetic: Arithmetic
 
     def factor(self, factor: BlendFactor, channel: int) -> Array | None:
-        """A weight; None stands for one, and a scalar 0 for zero."""
+        """The weight of a channel; None stands for 1, a scalar 0 for zero."""
         if factor is _F.ONE:
             return None
         if factor is _F.ZERO:
@@ -131,7 +131,7 @@ def blend(
     second: Planes,
     arithmetic: Arithmetic,
 ) -> list[Array]:
-    """Four blended planes."""
+    """Blend the source with the destination; returns four planes."""
     operands = Operands(source, destination, constant, second, arithmetic)
     return [_channel(state, operands, channel) for channel in range(4)]
 
@@ -174,7 +174,7 @@ _DESTINATION_FACTORS = {
 
 
 def needs_destination(state: RenderTargetBlend) -> bool:
-    """Does the result depend on what is in the colour buffer (write masks aside)?"""
+    """Whether the result depends on the colour buffer's contents (write masks aside)."""
     if not state.blend_enable:
         return False
     for func, src, dst in (
@@ -209,5 +209,5 @@ _LOGIC: dict[LogicOp, Callable[[Array, Array], Array]] = {
 
 
 def logic_op(op: LogicOp, source: Array, destination: Array) -> Array:
-    """A bitwise operation on raw texels."""
+    """Apply a bitwise operation to raw texels."""
     return _LOGIC[op](source, destination)

@@ -1,9 +1,9 @@
-"""One colour buffer as fragments see it: convert, blend, mask, store.
+"""One colour buffer of a draw: convert, blend, mask and store the shader's output.
 
-A `ColorTarget` is made once per draw. `prepare` turns the shader's output of all lanes into what
-the buffer wants (texels, or clamped source colours when blending); `write` then puts some lanes
-into memory, reading the destination only if blending, logic operations or a partial mask need it.
-Repeated pixels in one `write` are fine unless `ordered` says that each must be written apart.
+A `ColorTarget` is made once per draw. `prepare` converts the shader's output of all lanes to
+texels, or to clamped source colours if blending is enabled; `write` then stores some lanes, reading
+the destination only if blending, logic operations or a partial mask need it. A pixel may occur
+several times in one `write` unless `ordered` says that its fragments must be written one by one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.memory.clear import flat_texels
 from gallette.pipe.codecs import pack_planes, texel_layout, unpack_planes
 from gallette.pipe.enums import LogicOp
@@ -23,7 +23,7 @@ from gallette.pipe.state import BlendState, RenderTargetBlend, Surface
 
 from .advanced import blend_advanced
 from .blend import BYTES, FLOATS, blend, logic_op, needs_destination
-from .fixed import Folded, can_fold, fold
+from .blend_unorm8 import Folded, can_fold, fold
 from .packed_bytes import byte_shifts, is_bytes, pack_bytes, to_bytes
 
 __all__ = ["ColorTarget", "Prepared"]
@@ -35,7 +35,7 @@ _DEFAULTS = tuple(np.asarray(v, np.float32) for v in (0.0, 0.0, 0.0, 1.0))
 
 
 class Prepared:
-    """A draw's output for one buffer: whole texels, or planes still to be blended."""
+    """The output of a draw for one buffer: whole texels, or planes to be blended."""
 
     __slots__ = ("folded", "planes", "second", "texels")
 
@@ -57,7 +57,7 @@ def _pick(value: Array, which: Any) -> Array:
 
 
 def _channel_bits(format: Format, colormask: int) -> int | None:
-    """The bits of a texel that a write mask lets through; None when it lets everything through."""
+    """The bits of a texel that a write mask covers; None if it covers all."""
     enabled = 0
     letters = {"R": 1, "G": 2, "B": 4, "A": 8, "L": 1, "I": 1}
     everything = True
@@ -71,18 +71,18 @@ def _channel_bits(format: Format, colormask: int) -> int | None:
 
 
 _WIDE = np.dtype(np.complex128)
-"""What has 16 bytes: NumPy scatters that several times as fast as rows of four numbers."""
+"""A NumPy type of 16 bytes, which is scattered several times as fast as rows of four numbers."""
 
 
 def _as_one(texels: Array) -> Array | None:
-    """Texels of several words as one item each, if they have its size."""
+    """Texels of several words as one item each, if they have 16 bytes."""
     if texels.ndim == 1 or texels.shape[1] * texels.itemsize != _WIDE.itemsize:
         return None
     return texels.view(_WIDE)[:, 0]
 
 
 class ColorTarget:
-    """A colour surface, flattened, with the blend state in force for it."""
+    """A colour surface, flattened, with its blend state."""
 
     __slots__ = (
         "_byte_planes",
@@ -168,21 +168,21 @@ class ColorTarget:
 
     @property
     def kept_bits(self) -> int | None:
-        """The bits of a texel that may change, None for all."""
+        """The bits of a texel that may change; None for all."""
         return _channel_bits(self._format, self._state.colormask)
 
     @property
     def disabled(self) -> bool:
-        """The write mask lets nothing through."""
+        """Whether the write mask disables all channels."""
         return self._mask is not None and not self._mask.any()
 
     def _clamped(self, plane: Array) -> Array:
         if self._clamp is None:
             return plane
-        return limits.between(plane, self._clamp, 1.0)
+        return minmax.between(plane, self._clamp, 1.0)
 
     def prepare(self, outputs: Outputs, second: Outputs | None, count: int) -> Prepared:
-        """Convert what the shader wrote for `count` lanes."""
+        """Convert the shader's output of `count` lanes."""
         planes = [self._plane(outputs[i] if i < len(outputs) else None, i) for i in range(4)]
         if not self.blends:
             return Prepared(texels=self._packed(planes, count))
@@ -199,8 +199,8 @@ class ColorTarget:
         )
 
     def _plane(self, value: Any, component: int) -> Array:
-        """A component as the format takes it: the bits of one that the shader has as another kind
-        of number, which is undefined.
+        """A component in the type of the format; if the shader's type differs, which is undefined
+        in OpenGL, its bits are reinterpreted.
         """
         plane = _DEFAULTS[component] if value is None else np.asarray(value)
         wanted = self._format.rgba_dtype
@@ -221,9 +221,8 @@ class ColorTarget:
     def address(
         self, pixel: npt.NDArray[np.int64], width: int, plane: int
     ) -> npt.NDArray[np.int64]:
-        """Where the framebuffer's pixels are in this surface.
-
-        They are numbered in rows of `width` pixels and layers of `plane` pixels.
+        """The texel indices in this surface of the framebuffer's pixels, which are numbered in rows
+        of `width` pixels and layers of `plane` pixels.
         """
         if width == self.stride and plane == self.plane:
             return pixel
@@ -233,7 +232,7 @@ class ColorTarget:
         return address
 
     def read(self, pixel: npt.NDArray[np.int64]) -> list[Array]:
-        """The colours of some pixels (of helper lanes outside, any)."""
+        """The colours of some pixels; of helper lanes outside the surface, arbitrary ones."""
         planes = unpack_planes(self._format, self._texels.take(pixel, axis=0, mode="clip"))
         return [np.asarray(plane) for plane in planes]
 

@@ -1,8 +1,8 @@
-"""The depth and stencil buffer as fragments see it.
+"""Depth and stencil tests and updates on one depth-stencil buffer.
 
-Depth is compared as codes: unsigned integers whose order is the order of depths. A 32-bit float
-depth is its own bit pattern (depths are never negative). A `DepthTarget` holds flat views of the
-words that hold depth and stencil; test and update work on arrays of pixel numbers without repeats.
+Depth is compared as codes: unsigned integers in the order of the depths. A 32-bit float depth is
+its own bit pattern (depths are never negative). A `DepthTarget` holds flat views of the words that
+hold depth and stencil; test and update work on arrays of distinct pixel numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.memory.clear import flat_texels
 from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import Channel
@@ -79,7 +79,7 @@ class DepthTarget:
 
     @property
     def channels(self) -> tuple[Channel | None, Channel | None]:
-        """Depth and stencil in their words."""
+        """The depth and stencil channels of the format's words."""
         return self._depth, self._stencil
 
     @property
@@ -101,7 +101,7 @@ class DepthTarget:
     def codes(self, z: npt.NDArray[np.float32]) -> Codes:
         """Depth values as codes, clamped to 0..1."""
         assert self._depth is not None
-        clamped = limits.saturated(z)
+        clamped = minmax.saturated(z)
         if self.is_float:
             clamped = clamped + np.float32(0.0)  # a negative zero would be the largest code
             return clamped.view(np.uint32)
@@ -135,7 +135,7 @@ class DepthTarget:
         return np.asarray(words & np.uint32((1 << self._depth.bits) - 1))
 
     def store(self, pixel: Array, codes: Codes) -> None:
-        """Replace the depths of some pixels (of repeated ones the last counts), keep stencil."""
+        """Store the depths of some pixels (the last one of repeated pixels), keeping stencil."""
         assert self._depth is not None
         if self._fills_word:
             self.depth_words[pixel] = codes
@@ -147,13 +147,14 @@ class DepthTarget:
         self.depth_words[pixel] = words
 
     def store_extreme(self, pixel: Array, codes: Codes, least: bool) -> None:
-        """Put the least (or greatest) of the codes of each pixel there, if beyond what is."""
+        """Store the least (or greatest) code of each pixel, if it is beyond the stored one."""
         assert self._depth is not None
         update = np.minimum if least else np.maximum
         if self._fills_word:
             update.at(self.depth_words, pixel, codes.astype(self.depth_words.dtype, copy=False))
             return
-        # The other bits of a word are the same for all fragments of a pixel: whole words compare.
+        # The other bits of a word are equal for all fragments of a pixel, so whole words can be
+        # compared.
         shift = np.uint32(self._depth.shift)
         mask = np.uint32(((1 << self._depth.bits) - 1) << self._depth.shift)
         words = self.depth_words[pixel] & ~mask
@@ -187,10 +188,10 @@ class DepthTarget:
         references: References,
         front: Bools | None,
     ) -> Bools | None:
-        """All tests with their updates, on distinct pixels; None: all pass.
+        """Run all tests with their updates, on distinct pixels; None if all lanes pass.
 
-        `front` says which lanes face front (None: all do); `references` are the stencil ones: of
-        front and back, or what the shader exported for each lane.
+        `front` says which lanes face front (None: all do); `references` are the stencil reference
+        values: front and back, or what the shader exported for each lane.
         """
         if not (state.depth_bounds_test and self.has_depth):
             return self._test(pixel, codes, state, references, front)
@@ -209,7 +210,7 @@ class DepthTarget:
         return inside
 
     def _within_bounds(self, pixel: Array, state: DepthStencilAlphaState) -> Bools:
-        """Where the depth that is stored lies between the depth bounds."""
+        """Which pixels store a depth inside the depth bounds."""
         stored = self.load(pixel)
         if self.is_float:
             held: Array = stored.view(np.float32)
@@ -225,7 +226,7 @@ class DepthTarget:
         references: References,
         front: Bools | None,
     ) -> Bools | None:
-        """Stencil and depth tests."""
+        """Run the stencil and depth tests."""
         faces = self._faces(state, front, len(pixel))
         stencil: Array | None = None
         passed: Bools | None = None
@@ -255,7 +256,7 @@ class DepthTarget:
     def _faces(
         self, state: DepthStencilAlphaState, front: Bools | None, count: int
     ) -> list[tuple[int, StencilState, Any]]:
-        """The stencil states in force, each with the lanes it rules."""
+        """The stencil states in use, each with the lanes it applies to."""
         if not (state.stencil[0].enabled and self.has_stencil):
             return []
         if not state.stencil[1].enabled or front is None or front.all():
@@ -300,7 +301,7 @@ class DepthTarget:
 
 
 def held(target: DepthTarget | None, pixel: Array) -> list[Array]:
-    """Depth and stencil of some pixels as shaders see them; zeros of what there is not."""
+    """Depth and stencil of some pixels as shaders read them; zero for a missing channel."""
     depth: Array = np.zeros((), np.float32)
     stencil: Array = np.zeros((), np.int32)
     if target is not None and target.has_depth:
@@ -315,14 +316,14 @@ def held(target: DepthTarget | None, pixel: Array) -> list[Array]:
 
 
 def _reference(references: References, index: int, lanes: Any) -> Array:
-    """The stencil references of the lanes a face rules (uint8)."""
+    """The stencil reference values of a face's lanes (uint8)."""
     if isinstance(references, np.ndarray):
         return np.asarray(references[lanes])
     return np.asarray(references[index] & 0xFF, np.uint8)
 
 
 def _operate(op: StencilOp, old: Array, reference: Array) -> Array:
-    """The new stencil values an operation makes of old ones (uint8)."""
+    """The stencil values (uint8) that an operation computes from old ones."""
     one = np.uint8(1)
     if op is StencilOp.ZERO:
         return np.zeros_like(old)

@@ -1,15 +1,16 @@
-"""The fragment engine of one draw: from spans to memory.
+"""The fragment engine of a draw: from spans to memory.
 
-It decides, once per draw, in which order things may happen:
+It chooses one of three orders per draw:
 
-* *visible*: nobody can tell in which order fragments were drawn (no blending, no stencil, no
-  sample counting). Depth is resolved first and only the fragment that stays is shaded.
-* *tests first*: the shader cannot change the outcome of the tests (or asked for early tests), so
+* *visible*: the order of fragments cannot be observed (no blending, no stencil, no sample
+  counting). Depth is resolved first, and only the visible fragment of a pixel is shaded.
+* *tests first*: the shader cannot change the outcome of the tests, or requests early tests, so
   fragments are tested in order, then the survivors are shaded.
 * *shade first*: the shader discards or computes depth. Fragments that certainly fail are dropped,
   the others are shaded, then tested in order.
 
-Of many fragments those are not even made that lie behind what has been drawn (`hidden`).
+Where there are many fragments, those hidden by earlier draws are not generated at all
+(`hierarchical_depth`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import HELD_DEPTH, Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.apart import are_large, levels_apart, windows
+from gallette.drivers.common.raster.disjoint_primitives import are_large, levels_apart, windows
 from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
@@ -43,13 +44,12 @@ from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.resource import Resource
 
 from .color import ColorTarget, Prepared
-from .constant import by_primitive, same_within_primitives, varying_inputs
+from .constant_fragments import by_primitive, same_within_primitives, varying_inputs
 from .depth import held
 from .fragment_state import FragmentShader, FragmentState
-from .hidden import can_be_hidden, nearest_first, pieces_seen
-from .order import OPAQUE_FUNCS, Scratch, layers, visible
-from .owners import Owners
-from .some_lanes import (
+from .fragment_tests import Codes, FragmentTests
+from .hierarchical_depth import can_be_hidden, nearest_first, pieces_seen
+from .lane_selection import (
     by_program,
     cannot_change_tests,
     exported_stencil,
@@ -59,7 +59,8 @@ from .some_lanes import (
     real_lanes,
     screened,
 )
-from .testing import Codes, FragmentTests
+from .order import OPAQUE_FUNCS, Scratch, layers, visible
+from .visibility import VisiblePrimitives
 
 if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, Cutter, RasterContext
@@ -75,14 +76,14 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 PIECE = 1 << 16
-"""Fragments resolved at a time: enough to make NumPy's overhead small, few enough for the cache."""
+"""Fragments resolved at a time: enough to amortise NumPy's calls, few enough for the cache."""
 
 _WORTH_DEFERRING = PIECE + PIECE // 2
 _COMPARED = 4 * PIECE
-"""Fragments whose primitives are compared with one another, where order can be seen."""
+"""Fragments whose primitives are compared with each other, where order can be observed."""
 
 WORTH_A_THREAD = 1 << 13
-"""Lanes per chunk from which NumPy leaves other threads enough time to shade another one."""
+"""Lanes per chunk from which NumPy releases the lock long enough for another thread to shade."""
 
 PreparedColors = list[tuple[ColorTarget, Prepared]]
 _Shaded = tuple[ChunkLanes, FragmentOutputs, PreparedColors]
@@ -100,7 +101,7 @@ class FragmentRun:
         self.engine.draw(self.shader, spans, source, info)
 
     def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
-        """Fill triangles by the program's own code, if it has any for them."""
+        """Fill triangles with the program's compiled code, if it has any for them."""
         if self.shader.several is not None:
             return False
         own = getattr(self.shader.program, "fill", None)
@@ -109,7 +110,7 @@ class FragmentRun:
     def outline(
         self, context: RasterContext, vertices: VertexSet, batch: Batch, front: Bools | None
     ) -> bool:
-        """The same for points and lines."""
+        """Draw points or lines with the program's compiled code, if it has any for them."""
         if self.shader.several is not None:
             return False
         own = getattr(self.shader.program, "outline", None)
@@ -117,7 +118,7 @@ class FragmentRun:
 
     @property
     def cut(self) -> Cutter | None:
-        """How the program's own code clips triangles, if it does."""
+        """The program's compiled clipping of triangles, or None."""
         return getattr(self.shader.program, "cut", None)
 
 
@@ -125,13 +126,13 @@ class FragmentEngine:
     """Runs fragments; `draw` may be called for several batches of a draw, in order."""
 
     deals: ClassVar[bool] = True
-    """Fragments may be asked for (`fragments`) and run (`run`) some at a time."""
+    """Callers may ask for fragments (`fragments`) and run some of them at a time (`run`)."""
 
     def __init__(self, state: FragmentState, scratch: Scratch, counters: Counters) -> None:
         self.state = state
         self.counters = counters
-        self.origin = 0  # the number of the pixel that the targets begin with
-        self.derived: dict[Any, Any] = {}  # what a driver's own code has worked out from it
+        self.origin = 0  # the number of the targets' first pixel
+        self.derived: dict[Any, Any] = {}  # caches of a driver's compiled code
         self.scratch = scratch
         tests, facts = state.tests, state.facts
         self._colors = [(i, c) for i, c in enumerate(state.colors) if c and not c.disabled]
@@ -167,13 +168,13 @@ class FragmentEngine:
 
     @property
     def _who(self) -> npt.NDArray[np.int32]:
-        """An element for every pixel, of no meaning between times."""
+        """A scratch array with one element per pixel, without meaning between uses."""
         return self.scratch.at_least(self.state.plane * self.state.layers)
 
     def resolves_with(self, other: FragmentEngine) -> bool:
-        """Can fragments of both be resolved together, before any of them is shaded?
+        """Whether fragments of both engines can be resolved together before any of them is shaded.
 
-        Nobody can tell in which order they come, and one that is hidden leaves nothing behind.
+        Their order cannot be observed, and a hidden fragment leaves no trace.
         """
         one, two = self.state, other.state
         if one.facts is None or two.facts is None:
@@ -192,12 +193,12 @@ class FragmentEngine:
 
     @property
     def shades(self) -> bool:
-        """Fragments are shaded: something of what the shader does can be seen."""
+        """Whether the shader runs, because something it does can be observed."""
         return self._shades
 
     @property
     def tests_first(self) -> bool:
-        """Tests come before shading."""
+        """Whether tests run before shading."""
         return self._tests_first
 
     # -- the way of a batch ----------------------------------------------------------------------
@@ -214,7 +215,7 @@ class FragmentEngine:
             self._deferred(shader, spans, source, info)
             return
         quads = shader.quads and self._shades
-        # Each of several programs has some of a piece.
+        # Fragments of each program are shaded separately.
         size = PIECE if shader.several is None else 4 * PIECE
         if self._ordered and plain and shader.several is None and are_large(spans):
             self._by_levels(shader, spans, source, info, quads)
@@ -230,7 +231,9 @@ class FragmentEngine:
         info: PrimitiveInfo,
         quads: bool,
     ) -> None:
-        """Run the fragments where their order can be seen: of primitives apart, together."""
+        """Run fragments whose order can be observed; primitives that share no pixel run
+        together.
+        """
         for window in windows(spans, _COMPARED):
             levels = levels_apart(window)
             for level in levels or (window,):
@@ -241,20 +244,20 @@ class FragmentEngine:
                     self.run(shader, lanes, source, info)
 
     def _pieces(self, spans: Spans, source: PlaneSource, limit: int) -> Iterable[Spans]:
-        """The spans in pieces, if they are many without those that are hidden by then."""
+        """The spans in pieces; if there are many, without the spans that are hidden by then."""
         if self._hides(spans, source, limit):
             return pieces_seen(self, spans, source, limit)
         return pieces(spans, limit)
 
     def _hides(self, spans: Spans, source: PlaneSource, limit: int) -> bool:
-        """Spans may hide others, in more than one piece."""
+        """Whether spans may hide others, in more than one piece."""
         many = spans.fragments > limit + limit // 2
         return many and not self.origin and can_be_hidden(self, source)
 
     def fragments(
         self, spans: Spans, source: PlaneSource, info: PrimitiveInfo, quads: bool
     ) -> Fragments:
-        """The fragments of some primitives, perhaps in quads."""
+        """The fragments of some primitives, in quads where the shader needs them."""
         expand = expand_quads if quads else expand_pixels
         lanes = self.placed(expand(spans, self.state.width))
         if info.screen is not None:
@@ -267,20 +270,21 @@ class FragmentEngine:
     def run(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
-        """Run some of them, in order."""
+        """Run some fragments, in order."""
         for turn in self._turns(lanes, shader.several is not None and not self._visible):
             self._piece(shader, turn, source, info)
 
     def placed(self, lanes: Fragments) -> Fragments:
-        """Lanes whose pixels are numbered from where the targets begin (they may be a tile)."""
+        """Lanes with pixels numbered from the beginning of the targets, which may be a tile."""
         if self.origin:
             lanes.number_anew(lanes.pixel - self.origin)
         return lanes
 
     def _turns(self, lanes: Fragments, apart: bool = False) -> Sequence[Fragments]:
-        """Lanes that may be shaded together: all, or of each pixel one after the other.
+        """The lanes in groups that may be shaded together: all, or one fragment of each pixel at a
+        time.
 
-        `apart` says that lanes of one turn will change places.
+        `apart` says that lanes within a group may be reordered.
         """
         if not lanes.count:
             return ()
@@ -298,9 +302,9 @@ class FragmentEngine:
         return turns
 
     def framebuffer(self, index: int, pixel: Ints, sample: int) -> list[Value]:
-        """What a colour buffer holds in some pixels; zeros if there is none.
+        """The contents of a colour buffer at some pixels; zeros if there is none.
 
-        `HELD_DEPTH` instead of its index: depth and stencil.
+        `HELD_DEPTH` instead of an index stands for depth and stencil.
         """
         if index == HELD_DEPTH:
             return held(self.state.depth, pixel)
@@ -320,14 +324,14 @@ class FragmentEngine:
     def _tested(
         self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> tuple[Ints | None, Bools | None] | None:
-        """Which lanes are fragments (None: all), and which of those pass, or may; None: there are
-        none.
+        """Which lanes are fragments (None: all), and which of those pass or may pass; None if no
+        lane is a fragment.
         """
         tested, where = real_lanes(lanes)
         if not tested.count:  # quads between the rows of a sliver
             return None
         codes = None
-        facts = self.state.facts  # tests that come first know of no depth but the primitive's
+        facts = self.state.facts  # tests that run first use the primitive's depth
         computed = facts is not None and facts.writes_depth and not self._tests_first
         if self.tests.depth and not (self._shades and computed):
             codes = self.tests.codes(source, tested)
@@ -355,9 +359,10 @@ class FragmentEngine:
         source: PlaneSource,
         info: PrimitiveInfo,
     ) -> None:
-        """Shade the lanes that passed, of those that are fragments (at `where`; None: all are).
+        """Shade the lanes that passed, among those that are fragments (at `where`; None: all are).
 
-        The others are let go of, whoever holds them.
+        `lanes` is narrowed in place, so the memory of lanes that failed is freed even if the caller
+        holds a reference.
         """
         if passing is not None:
             if where is not None:
@@ -372,7 +377,7 @@ class FragmentEngine:
         self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         """Resolve the visibility of all fragments first, then shade every pixel once."""
-        owners = Owners(self.scratch, spans, self.state.width, self.origin)
+        owners = VisiblePrimitives(self.scratch, spans, self.state.width, self.origin)
         if self.tests.depth:
             self._nearest_own(owners, spans, source)
         else:
@@ -380,8 +385,10 @@ class FragmentEngine:
         for owned in owners.lanes(shader.quads, self.state.width, PIECE):
             self._shade(shader, self.placed(owned), source, info)
 
-    def _last_own(self, owners: Owners, spans: Spans) -> None:
-        """Without a test the last fragment is seen: from the end, until all is covered."""
+    def _last_own(self, owners: VisiblePrimitives, spans: Spans) -> None:
+        """Without a depth test the last fragment is visible: go backwards until all pixels are
+        covered.
+        """
         for piece in reversed(list(pieces(spans, PIECE))):
             lanes = self.placed(expand_pixels(piece, self.state.width))
             places = owners.places(lanes)
@@ -395,8 +402,8 @@ class FragmentEngine:
             if owners.complete:
                 break
 
-    def _nearest_own(self, owners: Owners, spans: Spans, source: PlaneSource) -> None:
-        """Those that pass the depth test, in whichever order hides most."""
+    def _nearest_own(self, owners: VisiblePrimitives, spans: Spans, source: PlaneSource) -> None:
+        """Find the fragments that pass the depth test, in the order that hides most."""
         state, turned = self.state, None
         if self._hides(spans, source, PIECE):
             turned = nearest_first(self, spans, source, PIECE)
@@ -419,12 +426,12 @@ class FragmentEngine:
         facts = self.state.facts
         assert facts is not None
         many = -(-lanes.count // max(4, facts.chunk_lanes))
-        size = 4 * -(-lanes.count // (4 * many))  # of one length: a rest would cost as many calls
+        size = 4 * -(-lanes.count // (4 * many))  # of equal length: a short rest costs as much
         for start in range(0, lanes.count, size):
             yield lanes.take(slice(start, start + size))
 
     def _is_chunk(self, lanes: int) -> bool:
-        """So many lanes are shaded at once."""
+        """Whether this many lanes are shaded at once."""
         facts = self.state.facts
         assert facts is not None
         size = max(4, facts.chunk_lanes & ~3)
@@ -448,7 +455,7 @@ class FragmentEngine:
             return inputs, result, self._prepared(chunk, result)
 
         def apart(chunk: Fragments) -> _Shaded:
-            with np.errstate(all="ignore"):  # each thread has a state of its own
+            with np.errstate(all="ignore"):  # NumPy keeps this setting per thread
                 return shaded(chunk)
 
         if self._is_chunk(lanes.count):
@@ -466,7 +473,7 @@ class FragmentEngine:
         source: PlaneSource,
         info: PrimitiveInfo,
     ) -> None:
-        """Count and write what has been shaded."""
+        """Count and store what has been shaded."""
         self.counters.fs_invocations += chunk.count
         self.state.work.spend(FRAGMENT * chunk.count)
         if self._tests_first:
@@ -479,11 +486,11 @@ class FragmentEngine:
     def _shade_primitives(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> bool:
-        """Shade once per primitive if nobody can tell, and write that to all its pixels."""
+        """Shade once per primitive, if the result is the same, and write that to all its pixels."""
         program = shader.program
         assert program is not None
         if not self._tests_first or shader.quads or getattr(program, "watched", False):
-            return False  # who watches wants to see his own fragment run
+            return False  # an observer expects its own fragment to run
         found = by_primitive(lanes) if same_within_primitives(self._inputs, source) else None
         if found is None:
             return False
@@ -496,14 +503,17 @@ class FragmentEngine:
         return True
 
     def _threads(self, lanes: int) -> int:
-        """How many threads shade so many lanes: one where chunks are few, short or see others."""
+        """How many threads shade these lanes: one if chunks are few or short or depend on each
+        other.
+        """
         facts = self.state.facts
         assert facts is not None
         if facts.chunk_lanes < WORTH_A_THREAD or lanes < 2 * facts.chunk_lanes:
             return 1
         if facts.has_side_effects or facts.in_order:
             return 1
-        # Chunks that fit a cache are so short that threads wait for Python's lock: told to only.
+        # With chunks that fit a cache, threads mostly wait for Python's lock: one, unless
+        # configured.
         return thread_count(1)
 
     def _late_tests(
@@ -514,8 +524,8 @@ class FragmentEngine:
         source: PlaneSource,
         info: PrimitiveInfo,
     ) -> Ints | None:
-        """Tests after shading: the lanes that are left (None: all of them)."""
-        # gl_SampleMask means nothing where there is one sample.
+        """Run the tests after shading; returns the remaining lanes (None: all)."""
+        # gl_SampleMask has no effect with a single sample.
         which = lanes_left(chunk.covered, result.alive)
         real = chunk if which is None else plain_lanes(chunk, which)
         codes = None
@@ -532,7 +542,9 @@ class FragmentEngine:
         return which
 
     def _tell(self, lanes: Fragments, info: PrimitiveInfo, which: Ints | None) -> None:
-        """Who wants to know of every draw how many samples passed is told: of these lanes all."""
+        """Count the samples that passed for each draw, if a query asks: all samples of
+        these lanes.
+        """
         tally = self.counters.tally
         if tally is None or not self.state.counting:
             return
@@ -559,7 +571,7 @@ class FragmentEngine:
     # -- colours -------------------------------------------------------------------------------
 
     def _prepared(self, chunk: Fragments, result: FragmentOutputs) -> PreparedColors:
-        """What the shader wrote, as the colour buffers want it."""
+        """The shader's output in the form that the colour buffers store."""
         prepared = []
         for index, color in self._colors:
             values, second = self._values(result, index)
@@ -576,7 +588,7 @@ class FragmentEngine:
     def _values(
         result: FragmentOutputs, index: int
     ) -> tuple[list[Value | None] | None, list[Value | None] | None]:
-        """What the shader wrote for a colour buffer, and its second colour."""
+        """The shader's output for a colour buffer, and its second colour."""
         slot = FragResult.DATA0 + index
         values = result.outputs.get(slot, result.outputs.get(FragResult.COLOR))
         return values, result.dual.get(slot, result.dual.get(FragResult.COLOR))
@@ -589,7 +601,7 @@ class FragmentEngine:
         which: Ints | None,
         distinct: bool,
     ) -> None:
-        """Write lanes to their pixels, in order where that matters."""
+        """Write lanes to their pixels, in order where that can be observed."""
         at = color.address(pixel, self.state.width, self.state.plane)
         if not color.ordered:
             color.write(at, prepared, which)
@@ -602,13 +614,13 @@ class FragmentEngine:
                 color.write(at.take(layer), prepared, some)
 
     def finish(self) -> None:
-        """The draw is over: whoever caches contents must know that they changed."""
+        """Count the writes of the draw, so that caches of the contents are invalidated."""
         for resource in self.written:
             resource.touch()  # type: ignore[attr-defined]
 
     @property
     def written(self) -> list[Resource]:
-        """What draws may have changed."""
+        """The resources that draws may have changed."""
         found = [color.resource for _, color in self._colors]
         if self.state.depth is not None and (self.tests.depth or self.tests.stencil):
             found.append(self.state.depth.resource)
@@ -616,7 +628,9 @@ class FragmentEngine:
 
 
 def _overdrawn(spans: Spans) -> bool:
-    """Pixels are certainly covered more than once, by enough to make up for finding out."""
+    """Whether enough pixels are certainly covered more than once for resolving visibility
+    to pay.
+    """
     fragments = spans.fragments
     if fragments < _WORTH_DEFERRING:
         return False

@@ -1,4 +1,4 @@
-"""What the fragments of draws need to know, as records that nobody changes."""
+"""Immutable records of the state that the fragment engine reads."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ __all__ = ["FragmentShader", "FragmentState", "SeveralPrograms"]
 
 @dataclass(frozen=True, slots=True)
 class SeveralPrograms:
-    """The programs of draws that became one: the same code with other textures."""
+    """The programs of merged draws: the same code with different textures."""
 
     programs: Sequence[BoundProgram]
-    which: npt.NDArray[np.uint16]  # by the identity of primitives: the number of the program
+    which: npt.NDArray[np.uint16]  # program number by primitive identity
 
 
 @dataclass(frozen=True, slots=True)
 class FragmentShader:
-    """The fragment program joined with what it reads; of a draw without one, None."""
+    """The fragment program with its resources; None if the draw has no fragment shader."""
 
     program: BoundProgram | None = None
-    quads: bool = False  # it must be run on whole 2x2 quads
+    quads: bool = False  # must be run on whole 2x2 quads
     several: SeveralPrograms | None = None  # `program` is the first of them
 
 
 @dataclass(frozen=True, slots=True)
 class FragmentState:
-    """Everything the engine needs to know about draws, apart from what their shaders read."""
+    """What the engine needs to know about draws, apart from what their shaders read."""
 
     width: int  # pixels are numbered in rows of this width
     plane: int  # and layers of this size

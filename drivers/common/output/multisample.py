@@ -1,8 +1,8 @@
 """The fragment engine of multisampled targets.
 
 A lane is a pixel of a primitive with a mask of covered samples. Tests run per sample, against the
-sample's own plane of the depth buffer; a pixel is shaded once if any sample is left (or once per
-sample, if the shader asks for that), and its colour goes to the planes of the samples left.
+sample's plane of the depth buffer; a pixel is shaded once if any sample is left (or once per
+sample, if the shader requires it), and its colour is stored in the planes of the remaining samples.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from .color import ColorTarget
 from .depth import DepthTarget, held
 from .engine import PIECE, FragmentEngine
 from .fragment_state import FragmentShader, FragmentState
+from .fragment_tests import Codes
+from .lane_selection import exported_stencil, layers_of, screened
 from .order import Scratch
-from .some_lanes import exported_stencil, layers_of, screened
-from .testing import Codes
-from .uncovered import Uncovered
+from .unwritten_samples import UnwrittenSamples
 
 __all__ = ["MultisampleEngine"]
 
@@ -49,7 +49,8 @@ Ints = npt.NDArray[np.int64]
 class MultisampleEngine(FragmentEngine):
     """Runs the fragments of one draw on targets of several samples per pixel.
 
-    `colors[s]` and `depths[s]` are the planes of sample s; the state's own are those of sample 0.
+    `colors[s]` and `depths[s]` are the planes of sample s; the state's own targets are those of
+    sample 0.
     """
 
     deals = False
@@ -88,7 +89,7 @@ class MultisampleEngine(FragmentEngine):
         cut = list(pieces(spans, PIECE))
         uncovered = None
         if len(cut) > 1 and self._last_is_seen and not layered:
-            uncovered = Uncovered(spans, every)
+            uncovered = UnwrittenSamples(spans, every)
         for piece in cut if uncovered is None else reversed(cut):
             expand = expand_samples if sampled else expand_pixels
             lanes = self.placed(expand(piece, self.state.width))
@@ -109,12 +110,14 @@ class MultisampleEngine(FragmentEngine):
 
     @property
     def _last_is_seen(self) -> bool:
-        """Of the fragments at a sample only the last one's colour can be seen."""
+        """Whether only the last fragment's colour of each sample is visible."""
         return self._visible and self._tests_first and not self.tests.depth and self._shades
 
     @property
     def apart(self) -> tuple[int, list[int]]:
-        """How many bytes are between the planes of samples: of the depth buffer, of each colour."""
+        """The distance in bytes between the planes of samples: of the depth buffer, of each colour
+        buffer.
+        """
         first, second = self._depths[:2]
         depth = 0
         if first is not None and second is not None:
@@ -126,7 +129,7 @@ class MultisampleEngine(FragmentEngine):
         return depth, colors
 
     def framebuffer(self, index: int, pixel: Ints, sample: int) -> list[Value]:
-        """What a sample's plane of a colour buffer holds."""
+        """The contents of a sample's plane of a colour buffer."""
         if index == HELD_DEPTH:
             return held(self._depths[sample], pixel)
         planes = self._planes[sample]
@@ -185,7 +188,9 @@ class MultisampleEngine(FragmentEngine):
                 self.counters.tally.pass_samples(info.identity.take(lanes.primitive), passed)
 
     def _left(self, samples: Masks, result: FragmentOutputs, count: int) -> Masks:
-        """The samples the shader leaves: not discarded, in its mask, in its alpha's coverage."""
+        """The samples the shader leaves: not discarded, in its sample mask, in its alpha
+        coverage.
+        """
         if result.alive is not None:
             samples = np.where(result.alive, samples, MASK(0))
         written = result.outputs.get(FragResult.SAMPLE_MASK)
@@ -209,7 +214,7 @@ class MultisampleEngine(FragmentEngine):
         sampled: bool,
         result: FragmentOutputs | None,
     ) -> Masks:
-        """Depth and stencil tests of every sample; the mask of those that pass."""
+        """Run depth and stencil tests of every sample; returns the mask of those that pass."""
         assert lanes.samples is not None
         if not self.tests.any:
             return lanes.samples
@@ -275,7 +280,9 @@ def _some(lanes: Fragments) -> Fragments:
 
 
 def _of_sample(lanes: Fragments, sample: int) -> Fragments:
-    """The lanes that cover one sample; of quads all four where one does, the others as helpers."""
+    """The lanes that cover one sample; of quads all four lanes if one does, the others as
+    helpers.
+    """
     assert lanes.samples is not None
     samples = lanes.samples & MASK(1 << sample)
     covered = samples != 0
@@ -294,6 +301,6 @@ def _of_sample(lanes: Fragments, sample: int) -> Fragments:
 
 
 def _alpha_coverage(alpha: npt.NDArray[np.float32], samples: int) -> Masks:
-    """As many samples as alpha says, the first ones."""
+    """Alpha as coverage: the first samples, in proportion to alpha."""
     count = np.floor(np.fmin(np.fmax(alpha, 0), 1) * samples + 0.5).astype(np.uint32)
     return np.asarray((np.uint32(1) << count) - np.uint32(1), MASK)

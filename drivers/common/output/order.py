@@ -1,11 +1,12 @@
-"""Order and visibility: which fragments of a batch meet at a pixel, and who is in front.
+"""Order and visibility: which fragments of a batch share a pixel, and which one is visible.
 
-Fragments arrive in drawing order. Where that order can be observed (blending, stencil), `layers`
-deals them out so that every layer has at most one fragment per pixel and each pixel's fragments
-come in order. Where it cannot, `visible` finds the one fragment per pixel whose colour stays.
+Fragments come in drawing order. Where that order can be observed (blending, stencil), `layers`
+assigns them to layers with at most one fragment per pixel, each pixel's fragments in order. Where
+it cannot, `visible` finds the one fragment per pixel whose colour remains.
 
-Both use a scratch array with one entry per pixel that is never cleared: writing one's number to
-one's pixel and reading it back tells who else is there (of several, the last writer stays).
+Both use a scratch array with one entry per pixel that is never cleared: a fragment writes its
+number to its pixel and reads the entry back, which then holds the number of the pixel's last
+fragment.
 """
 
 from __future__ import annotations
@@ -30,24 +31,24 @@ Who = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
 OPAQUE_FUNCS = frozenset(CompareFunc) - {CompareFunc.NOTEQUAL}
-"""Depth functions for which the surviving fragment is known without going through them in order."""
+"""Depth functions for which the surviving fragment can be found without testing one by one."""
 
-_SHORT = 4  # runs shorter than this are not worth being moved as one
+_SHORT = 4  # runs shorter than this are not moved as a whole
 _PEELS = 6  # layers found one by one before sorting pays
 
 
 class Scratch:
-    """The scratch array: grown as needed, never cleared."""
+    """Scratch arrays, grown as needed and never cleared."""
 
     __slots__ = ("_owner", "_who", "own")
 
     def __init__(self) -> None:
-        self.own: dict[str, Any] = {}  # memory of a driver's own code
+        self.own: dict[str, Any] = {}  # memory of a driver's compiled code
         self._who: Who = np.zeros(0, np.int32)
         self._owner: npt.NDArray[np.int32] = np.zeros(0, np.int32)
 
     def owners(self, pixels: int) -> npt.NDArray[np.int32]:
-        """Zeroed primitive numbers, one per pixel; whoever takes them leaves them zeroed."""
+        """Zeroed primitive numbers, one per pixel; the caller leaves them zeroed."""
         if len(self._owner) < pixels:
             self._owner = np.zeros(pixels, np.int32)
         return self._owner[:pixels]
@@ -59,9 +60,9 @@ class Scratch:
 
 
 def sorted_runs(keys: Array) -> Ints:
-    """What sorts keys, equal ones staying in order; quick where they come in runs of equal ones.
+    """The permutation that sorts keys stably; fast where equal keys come in runs.
 
-    As those of fragments do, which come primitive by primitive: then whole runs change places.
+    Keys of fragments do, since fragments come primitive by primitive: whole runs are moved then.
     """
     count = len(keys)
     first = begins_of(keys)
@@ -78,8 +79,8 @@ def sorted_runs(keys: Array) -> Ints:
 def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Ints | None]:
     """Fragment numbers layer by layer; a single None if all pixels are distinct.
 
-    `distinct` promises that they are. (Here as elsewhere: NumPy picks with `compress` and `take`
-    several times faster than with a mask, or with 32-bit numbers, in brackets.)
+    `distinct` promises that they are. (NumPy selects several times faster with `compress` and
+    `take` than by indexing with a mask or with 32-bit numbers.)
     """
     if distinct:
         yield None
@@ -91,7 +92,7 @@ def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Ints | Non
         return
     at = pixel
     for _ in range(_PEELS):
-        who[at[::-1]] = remaining[::-1]  # the first of each pixel stays
+        who[at[::-1]] = remaining[::-1]  # the first fragment of each pixel remains
         first = who.take(at) == remaining
         yield remaining.compress(first).astype(np.int64)
         rest = where(~first)
@@ -102,7 +103,7 @@ def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Ints | Non
 
 
 def _sorted_layers(remaining: Who, at: Ints) -> Iterator[Ints]:
-    """The same by sorting: a fragment's layer is its rank among those of its pixel."""
+    """Layers by sorting: a fragment's layer is its rank among the fragments of its pixel."""
     order = np.argsort((at & 0xFFFF).astype(np.uint16), kind="stable")
     high = at >> 16
     if int(high.max()) != int(high.min()):
@@ -127,10 +128,11 @@ def visible(
     distinct: bool = False,
     ties: Bools | None = None,
 ) -> Bools | None:
-    """Fragments whose colour survives, with the depth buffer updated as if all had been drawn.
+    """Which fragments' colours survive, updating the depth buffer as if all had been drawn; None
+    for all.
 
-    None means all of them. `distinct` promises that no pixel comes twice. `ties` says which of them
-    would win over what has their depth (None: what the test says), where depth is written.
+    `distinct` promises that no pixel occurs twice. `ties` says, where depth is written, which of
+    them win against an equal depth (None: as the test says).
     """
     if distinct:
         return _visible_distinct(pixel, codes, depth, state, ties)
@@ -179,7 +181,7 @@ def _visible_distinct(
     state: DepthStencilAlphaState,
     ties: Bools | None,
 ) -> Bools | None:
-    """The same where every pixel comes once: a plain depth test."""
+    """Which fragments survive where every pixel occurs once: a plain depth test."""
     if depth is None or codes is None or not state.depth_enabled:
         return None
     passing: Bools | None = None
@@ -197,7 +199,7 @@ def _visible_distinct(
 
 
 def _passing(codes: Array, held: Array, func: CompareFunc, ties: Bools | None) -> Bools:
-    """Who passes the depth test."""
+    """Which lanes pass the depth test."""
     if ties is None:
         return np.asarray(compare(func, codes, held))
     passing = np.asarray(compare(_STRICT[func], codes, held))

@@ -1,4 +1,4 @@
-"""Colours of shaders as texels of four 8-bit channels."""
+"""Packing of shader output into texels of four 8-bit channels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.pipe.formats import Format
 
 __all__ = ["byte_shifts", "is_bytes", "pack_bytes", "to_bytes"]
@@ -20,11 +20,13 @@ _FLOAT, _WORD = np.dtype(np.float32), np.dtype(np.uint32)
 _ZERO, _ONE, _BYTE, _LIFT = (np.array(v, _FLOAT) for v in (0.0, 1.0, 255.0, _MAGIC))
 _SHIFTS = {shift: np.array(shift, _WORD) for shift in (0, 8, 16, 24)}
 _FEW = 1 << 11
-"""Up to so many lanes all channels are packed at once: what that costs is calls."""
+"""Up to this many lanes all channels are packed with one set of calls."""
 
 
 def is_bytes(format: Format) -> bool:
-    """8-bit normalised channels, stored as they are: blended in 8 bits."""
+    """Whether channels are 8-bit normalised and stored linearly, so that they are blended in 8
+    bits.
+    """
     return (
         format.is_array
         and not format.is_srgb
@@ -34,7 +36,7 @@ def is_bytes(format: Format) -> bool:
 
 def to_bytes(plane: Array) -> Array:
     """Clamp to 0..1 and round to 8 bits, held in uint16."""
-    value = limits.saturated(plane) * np.float32(255.0)
+    value = minmax.saturated(plane) * np.float32(255.0)
     value += _MAGIC
     return value.view(np.uint32).astype(np.uint16)  # the lowest bits: see pack_bytes
 
@@ -50,10 +52,10 @@ def byte_shifts(format: Format) -> tuple[int, ...] | None:
 
 
 def pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
-    """Texels of four 8-bit channels: clamp, scale, round, add up.
+    """Texels of four 8-bit channels: clamp, scale, round, combine.
 
-    Adding 2**23 to a float32 leaves its rounded value in the lowest bits; what the upper bits
-    contribute to the sum is the same for all lanes, and is taken off at the end.
+    Adding 2**23 to a float32 leaves its rounded value in the lowest bits; the upper bits contribute
+    the same to every lane's sum and are subtracted at the end.
     """
     for plane in planes:
         if plane.ndim and (len(plane) > _FEW or plane.dtype != _FLOAT):
@@ -64,9 +66,9 @@ def pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
     word: Array | None = None
     for plane, shift in zip(planes, shifts, strict=True):
         if plane.ndim and plane[0] == plane[-1] and (plane == plane[0]).all():
-            plane = plane[:1].reshape(())  # one value everywhere, as clears and flat colours have
+            plane = plane[:1].reshape(())  # a constant value, as in clears and flat colours
         if plane.ndim:
-            value = limits.saturated(plane) * np.float32(255.0)
+            value = minmax.saturated(plane) * np.float32(255.0)
             value += _MAGIC
             bits = value.view(np.uint32)
             if shift:
@@ -83,7 +85,7 @@ def pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
 
 
 def _pack_few(planes: list[Array], shifts: tuple[int, ...]) -> Array:
-    """The same where calls cost more than numbers."""
+    """Pack few lanes, where calls cost more than arithmetic."""
     constant = 0
     several, places = [], []
     for plane, shift in zip(planes, shifts, strict=True):
@@ -96,7 +98,7 @@ def _pack_few(planes: list[Array], shifts: tuple[int, ...]) -> Array:
     if not several:
         return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
     value: Array = np.concatenate(several)
-    if not limits.are_inside(value):
+    if not minmax.are_inside(value):
         np.fmax(value, _ZERO, value)
         np.fmin(value, _ONE, value)
     np.multiply(value, _BYTE, value)

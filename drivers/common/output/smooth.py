@@ -1,8 +1,8 @@
 """The fragment engine of smooth points, lines and polygons: alpha times coverage.
 
-Smooth primitives cover pixels in part. How much is counted with sixteen samples, as if the target
-had them; a fragment is still shaded once, at the pixel's centre, tested once and written once, with
-its alpha multiplied by what is covered. Primitives that are not smooth go their usual way.
+Smooth primitives cover pixels in part. Coverage is counted with sixteen samples; a fragment is
+still shaded once, at the pixel's centre, tested once and written once, with its alpha multiplied by
+the coverage. Primitives that are not smooth are drawn as usual.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from gallette.drivers.common.raster.spans import Spans
 
 from .engine import PIECE, FragmentEngine, PreparedColors
 from .fragment_state import FragmentShader
-from .some_lanes import layers_of, screened
+from .lane_selection import layers_of, screened
 
 __all__ = ["SMOOTH", "SmoothEngine"]
 
 SMOOTH = sample_pattern(16)
-"""The samples coverage is counted with."""
+"""The samples with which coverage is counted."""
 
 _SHARE = np.array([mask.bit_count() for mask in range(1 << 16)], np.float32) / np.float32(16)
 _OPAQUE = np.ones((), np.float32)
 
 
 class SmoothEngine(FragmentEngine):
-    """Runs fragments of one draw some of whose primitives may be smooth."""
+    """Runs fragments of a draw that may have smooth primitives."""
 
     deals = False
 
@@ -61,13 +61,13 @@ class SmoothEngine(FragmentEngine):
     def _shade_primitives(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> bool:
-        """Smooth fragments of a primitive are never alike: each has its coverage."""
+        """Nothing is shaded once per primitive, because smooth fragments differ in coverage."""
         if lanes.samples is not None:
             return False
         return super()._shade_primitives(shader, lanes, source, info)
 
     def _prepared(self, chunk: Fragments, result: FragmentOutputs) -> PreparedColors:
-        """What the shader wrote, with alpha times coverage."""
+        """The shader's output, with alpha times coverage."""
         if chunk.samples is None:
             return super()._prepared(chunk, result)
         share = _SHARE[chunk.samples]
@@ -84,7 +84,7 @@ class SmoothEngine(FragmentEngine):
 
 
 def _inside_circles(lanes: Fragments, info: PrimitiveInfo, pattern: SamplePattern) -> Fragments:
-    """The lanes of round points: of each square's samples those inside the circle."""
+    """The lanes of round points: the samples of each square that are inside the circle."""
     assert info.points is not None and lanes.samples is not None
     x, y, size = (np.asarray(value, np.float64)[lanes.primitive] for value in info.points)
     inside = np.zeros(lanes.count, MASK)

@@ -1,7 +1,7 @@
 """Fragments: covered pixels of a piece of a batch, alone or in 2x2 quads with helpers.
 
 A `Fragments` is a record of parallel arrays, in primitive order. `pixel` indexes the flattened
-render target; x and y are kept in float64, which is what interpolation wants.
+render target; x and y are kept in float64, as interpolation needs them.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ Bools = npt.NDArray[np.bool_]
 
 
 _LARGE = 1 << 13
-"""Fragments of a primitive that is worth a piece of its own."""
+"""Fragments of a primitive that gets a piece of its own."""
 
 _BY_LANE = ("_pixel", "_x", "_y", "covered", "primitive", "samples", "seen")
 """The attributes of `Fragments` that have an element for every lane (or are None)."""
 
 
 class Fragments:
-    """Lanes: where they are, whose they are, and (for quads) which are only helpers."""
+    """Lanes with their positions, their primitives and (in quads) which of them are helpers."""
 
     __slots__ = (
         "_pixel",
@@ -78,8 +78,8 @@ class Fragments:
         self.primitive = primitive
         self.covered = covered  # None: every lane; otherwise lanes come in quads
         self.samples = samples  # multisampled: a mask of covered samples
-        self.seen = seen  # those that shaders are told, if tests left fewer
-        self.apart = apart  # no two share a pixel: somebody has found out
+        self.seen = seen  # the samples shaders see in gl_SampleMaskIn, if tests left fewer
+        self.apart = apart  # no two lanes share a pixel, as a caller has checked
 
     @classmethod
     def in_runs(
@@ -90,8 +90,10 @@ class Fragments:
         whose: Ints,
         width: int,
     ) -> Fragments:
-        """Lanes of spans: the column of each less its place, its row, its length; and whose it is.
-        Their x and y are worked out when asked for: who paints one colour over all does not.
+        """Lanes of spans, given as column less place, row, length and primitive of each span.
+
+        Their x and y are computed when first read, because painting with a constant colour does not
+        need them.
         """
         lanes = cls.__new__(cls)
         lanes._pixel, lanes.primitive, lanes._runs, lanes._width = pixel, primitive, runs, width
@@ -101,7 +103,7 @@ class Fragments:
         return lanes
 
     def _place(self) -> None:
-        """Work out where lanes are: from their runs if all of those are here."""
+        """Compute the positions of lanes, from their spans if all lanes of these are present."""
         if self._runs is not None:
             column, row, length = self._runs
             self._x = x = column.astype(_DOUBLE).repeat(length)
@@ -138,7 +140,7 @@ class Fragments:
         return self._pixel
 
     def number_anew(self, pixel: Ints) -> None:
-        """Pixels have other numbers from now on, and are where they were."""
+        """Renumber the pixels; positions stay."""
         if self._x is None:
             self._place()
         self._pixel = pixel
@@ -149,29 +151,29 @@ class Fragments:
 
     @property
     def distinct(self) -> bool:
-        """No two lanes share a pixel, as those of one primitive do not (a cheap check)."""
+        """Whether no two lanes share a pixel, as for lanes of one primitive (a cheap check)."""
         return self.apart or self.of_one
 
     @property
     def of_one(self) -> bool:
-        """All lanes belong to one primitive."""
+        """Whether all lanes belong to one primitive."""
         return self.primitive.strides[0] == 0 or len(self.pixel) == 1
 
     def primitives(self) -> tuple[Ints, Ints]:
-        """The primitives of lanes beside each other, and how many of them each has there."""
+        """The primitives of runs of lanes, and the length of each run."""
         if self._whose is not None:
             primitive, length = self._whose
             first = begins_of(primitive)
             return primitive.take(first), np.add.reduceat(length, first)
         if self.of_one:
             return self.primitive[:1], np.array([self.count])
-        step = 1 if self.covered is None else 4  # quads are of one
+        step = 1 if self.covered is None else 4  # a quad belongs to one primitive
         primitive = self.primitive[::step]
         first = begins_of(primitive)
         return primitive.take(first), lengths_from(first, len(primitive)) * step
 
     def take(self, which: Any) -> Fragments:
-        """Some lanes, in the order given; of quads, whole quads only."""
+        """Select lanes, in the order given; of quads, whole quads only."""
         some = self._same()
         if not isinstance(which, slice):
             some.become(np.asarray(which))
@@ -184,20 +186,24 @@ class Fragments:
         return some
 
     def keep(self, passing: Bools) -> Fragments:
-        """The lanes that pass; of quads, the quads in which any lane does (the rest help)."""
+        """Select the lanes that pass; of quads, those in which any lane does (the others are
+        helpers).
+        """
         some = self._same()
         some.narrow(passing)
         return some
 
     def _same(self) -> Fragments:
-        """The same lanes, to become others."""
+        """A new record with these lanes, to be modified."""
         same = Fragments.__new__(Fragments)
         for name in Fragments.__slots__:
             setattr(same, name, getattr(self, name))
         return same
 
     def narrow(self, passing: Bools) -> None:
-        """Become what `keep` answers: the other lanes are gone for everybody."""
+        """Keep only the lanes that `keep` would select, in place, so that every holder
+        sees fewer.
+        """
         if self.covered is None:
             if not every(passing):
                 self.become(where(passing))
@@ -211,11 +217,11 @@ class Fragments:
         self.covered = passing
 
     def become(self, which: Ints) -> None:
-        """Become the lanes of these numbers, in this order, as `take` answers them, for everybody.
+        """Reorder the lanes in place as `take` would select them.
 
-        One array after the other: never are all there twice.
+        Arrays are replaced one after the other, so that only one of them exists twice at a time.
         """
-        if self.of_one:  # (here as elsewhere: `take` gathers faster than brackets)
+        if self.of_one:  # (here as elsewhere: `take` gathers faster than indexing)
             self.primitive = np.broadcast_to(self.primitive[0], len(which))
         else:
             self.primitive = self.primitive.take(which)
@@ -229,7 +235,7 @@ class Fragments:
 
 
 def _columns_and_rows(pixel: Ints, width: int) -> tuple[Doubles, Doubles]:
-    """x and y of pixels by their numbers, in rows of such a width.
+    """x and y of pixels by their numbers, in rows of `width`.
 
     These are whole numbers far below 2**53, so the rounded quotient is below the next one.
     """
@@ -245,7 +251,7 @@ def lanes_of_quads(quads: Ints) -> Ints:
     """The numbers of the lanes of some quads."""
     lanes = np.empty((len(quads), 4), np.int64)
     first = quads * 4
-    for lane in range(4):  # columns of four would take NumPy several times as long
+    for lane in range(4):  # NumPy takes several times as long for columns of four
         np.add(first, lane, out=lanes[:, lane])
     return lanes.reshape(-1)
 
@@ -271,7 +277,7 @@ def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
 
 
 def _around_large(spans: Spans, ends: Ints) -> list[int]:
-    """Where large primitives begin and end: alone in a piece they are simpler to handle."""
+    """Where large primitives begin and end: those alone in a piece are simpler to process."""
     first = begins_of(spans.primitive)
     sizes = lengths_from((ends - spans.length).take(first), spans.fragments)
     large = where(sizes >= _LARGE)
@@ -319,7 +325,7 @@ def expand_samples(spans: Spans, stride: int) -> Fragments:
 
 
 def sample_quads(lanes: Fragments, stride: int) -> Fragments:
-    """The same lanes in quads of their primitives, with helpers where no sample is covered."""
+    """Lanes in quads of their primitives, with helpers where no sample is covered."""
     assert lanes.samples is not None
     x, y = np.floor(lanes.x).astype(np.int64), np.floor(lanes.y).astype(np.int64)
     key = (lanes.primitive << np.int64(32)) | ((y >> 1) * np.int64(stride) + (x >> 1))
@@ -405,7 +411,7 @@ def owned_pixels(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) ->
 
 
 def owned_quads(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> Fragments:
-    """The same in quads: one quad for every primitive that owns pixels of it.
+    """One quad of lanes for every primitive that owns pixels of it.
 
     The rectangle begins at even x0 and y0 and has even sides.
     """

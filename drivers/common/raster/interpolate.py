@@ -1,10 +1,10 @@
-"""Interpolation planes: per primitive and varying component, `value = a0 + dx x + dy y`.
+"""Interpolation planes: `value = a0 + dx x + dy y` per primitive and varying component.
 
-Every step is rounded to float32 as a hardware (or Mesa's) setup unit would, and evaluation is two
+Every step is rounded to float32 as in a hardware (or Mesa's) setup unit, and evaluation is two
 fused multiply-adds, x first. A fused multiply-add of float32 is computed in float64, where the
-product is exact; so the same vertices give the same depth and colours as on llvmpipe, bit for bit.
+product is exact, so the same vertices give the same depth and colours as on llvmpipe, bit for bit.
 
-Planes are made lazily, one component at a time, when a shader asks for it.
+A plane is computed when a shader first reads its component.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _FLOAT = np.dtype(np.float32)
 _HALF, _NO_HALF, _ZERO, _ONE = (np.array(v, _FLOAT) for v in (0.5, 0.0, 0.0, 1.0))
 
 _FEW = 1 << 10
-"""Of so many corners all that windows hold is looked up at once."""
+"""Up to this many corners, all window components are gathered at once."""
 
 
 class Plane(NamedTuple):
     """Coefficients of every primitive, float32 values held as float64.
 
-    Where nothing changes across primitives there are no slopes, and `a0` is float32 (or a scalar).
+    Where nothing varies within primitives there are no slopes, and `a0` is float32 (or a scalar).
     """
 
     a0: npt.NDArray[Any]
@@ -50,30 +50,30 @@ def fused(a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt.NDArray[Any]) -> Floa
 
 @dataclass(slots=True)
 class PlaneSource:
-    """The primitives of one kind in one batch, and the planes asked for so far.
+    """The primitives of one kind in one batch, and the planes computed so far.
 
-    `corners` is `[k, n]`: k is 3 for triangles, 2 for lines, 1 for points; corner 0 is the one that
-    planes are anchored at. `provoking[n]` names the vertex of flat values.
+    `corners` is `[k, n]`: k is 3 for triangles, 2 for lines, 1 for points; planes are anchored at
+    corner 0. `provoking[n]` is the vertex of flat values.
     """
 
     vertices: VertexSet
     corners: Ints
     provoking: Ints
     pixel_center: bool = True
-    rectangular: bool = False  # lines: values change along the line, not along an axis
+    rectangular: bool = False  # lines: values vary along the line, not along an axis
     depth: Floats | None = None  # window z per corner, where an offset moved it
-    depth_range: tuple[Floats, Floats] | None = None  # of each primitive, where viewports differ
+    depth_range: tuple[Floats, Floats] | None = None  # per primitive, if viewports differ
     _planes: dict[tuple[int, int, bool], Plane] = field(default_factory=dict)
     _flats: dict[tuple[int, int], npt.NDArray[Any]] = field(default_factory=dict)
     _weights: tuple[Floats, ...] | None = None
     _place: tuple[Floats, Floats] | None = None
     _inverse_w: Floats | None = None
-    _window: Floats | None = None  # at the corners, if they are few: `[4, k, n]`
+    _window: Floats | None = None  # of the corners, if they are few: `[4, k, n]`
     _affine: bool | None = None
 
     @property
     def affine(self) -> bool:
-        """Every vertex has w = 1: perspective makes no difference."""
+        """Whether every vertex has w = 1, so that perspective makes no difference."""
         if self._affine is None:
             self._affine = every(self.vertices.window[3] == _ONE)
         return self._affine
@@ -89,7 +89,7 @@ class PlaneSource:
         return found
 
     def _varying(self, slot: int, component: int) -> npt.NDArray[Any]:
-        """A varying of all vertices, or of these at least: they may be shaded late."""
+        """A varying of all vertices, or at least of these, which may be shaded late."""
         if self.vertices.later is not None:
             self.vertices.complete(self.corners, self.provoking)
         return self.vertices.component(slot, component)
@@ -106,7 +106,7 @@ class PlaneSource:
         return found
 
     def flat(self, slot: int, component: int) -> npt.NDArray[Any]:
-        """The provoking vertex's value of every primitive (or a scalar), raw bits as float32."""
+        """The provoking vertex's value of every primitive (or a scalar), as raw bits in float32."""
         key = (slot, component)
         found = self._flats.get(key)
         if found is None:
@@ -169,7 +169,7 @@ class PlaneSource:
         return self._place
 
     def _slopes(self, at: Floats) -> tuple[Floats, Floats]:
-        """How values change with x and with y."""
+        """The slopes of values in x and y."""
         weights = self._weights
         if weights is None:
             weights = self._weights = self._make_weights()
@@ -189,14 +189,17 @@ class PlaneSource:
         return dx, dy
 
     def _make_weights(self) -> tuple[Floats, ...]:
-        """Of lines: along them, and what that is divided by; of triangles from corner to corner."""
+        """The divisor and differences of positions: along lines, or between the corners of
+        triangles.
+        """
         x, y = self._at_corners(0), self._at_corners(1)
         dx01, dy01 = x[0] - x[1], y[0] - y[1]
         if len(x) == 2:
             inverse = _ONE / (dx01 * dx01 + dy01 * dy01)
             if not self.rectangular:
-                # Values change along the longer axis only: the line has no extent across it. Its
-                # slope enters twice, which only rounding shows: so the bits are llvmpipe's.
+                # Values vary along the longer axis only, since a line has no extent across it.
+                # llvmpipe applies the slope twice, which changes the rounding, and so do we, for
+                # equal bits.
                 wide = np.abs(dx01) >= np.abs(dy01)
                 slope = np.where(wide, dy01, dx01) / np.where(wide, dx01, dy01)
                 longer = _ONE + slope * slope
@@ -211,8 +214,9 @@ class PlaneSource:
 
 
 def _level(at: Floats) -> bool:
-    """Has every primitive one finite value at all its corners? Then no slope is needed, and the
-    sums are the same: `0 x + (a0 + 0 y)`, where only a negative zero turns positive.
+    """Whether every primitive has one finite value at all its corners, so that no slope is needed.
+
+    The sums are equal: `0 x + (a0 + 0 y)`, where only a negative zero becomes positive.
     """
     first = at[0]
     if len(first):

@@ -1,4 +1,4 @@
-"""The fragment shader's inputs for one chunk, computed when asked for (`FragmentLanes`)."""
+"""The fragment shader's inputs for one chunk of lanes, computed when read (`FragmentLanes`)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Ints = npt.NDArray[np.int64]
 _WORTH_RUNS = 1 << 11
 _LEAST_RUN = 16
 _LOOKED_AT = 1 << 9
-"""Of so many lanes, and so many on average (of these many first): a primitive's value is repeated
-for its lanes, not looked up for each.
+"""From this many lanes, and lanes per primitive on average (checked for this many first), a
+primitive's value is repeated for its lanes instead of gathered for each.
 """
 
 
@@ -34,7 +34,7 @@ _NO_LENGTHS = np.zeros(0, np.int64)
 
 
 class PrimitiveInfo:
-    """What else a fragment can know about its primitive (arrays by primitive number)."""
+    """What else a fragment reads of its primitive (arrays by primitive number)."""
 
     __slots__ = ("front", "identity", "points", "round", "screen", "sprite_upper_left")
 
@@ -50,7 +50,7 @@ class PrimitiveInfo:
         self.points = points  # window x, window y, size
         self.sprite_upper_left = sprite_upper_left
         self.round = False  # points are circles
-        self.screen: npt.NDArray[np.bool_] | None = None  # fragments it hides do not exist
+        self.screen: npt.NDArray[np.bool_] | None = None  # fragments it masks out do not exist
 
 
 class ChunkLanes:
@@ -93,7 +93,7 @@ class ChunkLanes:
     ) -> None:
         """`sample` moves all lanes from the pixel's centre to that sample of the pattern.
 
-        `framebuffer` answers what a colour buffer holds in some pixels.
+        `framebuffer` returns the contents of a colour buffer at some pixels.
         """
         self._pattern = pattern
         self._pixel = chunk.pixel
@@ -173,7 +173,7 @@ class ChunkLanes:
         return self._pick(self._source.flat(slot, component))
 
     def _pick(self, per_primitive: npt.NDArray[Any]) -> Value:
-        """A per-primitive value for every lane."""
+        """A per-primitive value gathered for every lane."""
         if not per_primitive.ndim:
             return per_primitive
         if self._only >= 0:
@@ -186,8 +186,9 @@ class ChunkLanes:
         return per_primitive.take(runs[0]).repeat(runs[1])
 
     def identities(self) -> tuple[npt.NDArray[np.int32], Ints | None]:
-        """The numbers of the lanes' primitives, as `primitive_id` tells them: of each lane, or of
-        runs of lanes, and how long these are (nothing: all of them are one)."""
+        """The `primitive_id` of the lanes' primitives: of each lane, or of runs of lanes with their
+        lengths (None: one run).
+        """
         if self._identities is None:
             identity = self._info.identity
             if self._only >= 0:
@@ -203,7 +204,7 @@ class ChunkLanes:
         return self._identities
 
     def _make_runs(self) -> tuple[Ints, Ints] | tuple[()]:
-        """The primitives of lanes beside each other, and of how many; nothing if these are few."""
+        """The primitives of runs of lanes and the length of each run; empty if runs are short."""
         if self.count < _WORTH_RUNS:
             return ()
         step = 4 if self.quads else 1
@@ -226,7 +227,7 @@ class ChunkLanes:
         return value.astype(np.float32)
 
     def _perspective(self) -> Value:
-        """The clip-space w: what varyings divided by w are multiplied with."""
+        """The clip-space w, with which varyings divided by w are multiplied."""
         if self._w is None:
             self._w = np.float32(1.0) / self._inverse_w()
         return self._w
@@ -250,7 +251,7 @@ class ChunkLanes:
 
     def _frag_coord(self, component: int) -> Value:
         if component < 2:
-            # Multisampled lanes are at the pixel's centre, others count from centre to centre.
+            # Multisampled lanes are relative to the pixel's centre, others to the first centre.
             value = (self._x, self._y)[component] + (0.5 if self._source.pixel_center else 0.0)
             return np.asarray(value, np.float32)
         if component == 2:
@@ -284,7 +285,7 @@ class ChunkLanes:
         return np.asarray(self._pattern.positions[self._sample, component], np.float32)
 
     def _sample_mask_in(self, component: int) -> Value:
-        # Without multisampling the pixel counts as one sample, whatever the target has.
+        # Without multisampling the pixel has one sample, whatever the target has.
         if self._samples is None or self._source.pixel_center:
             return np.asarray(1, np.int32)
         if self._sample is not None:

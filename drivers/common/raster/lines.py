@@ -1,9 +1,9 @@
-"""Lines: the diamond-exit rule for their ends, and the parallelogram that is filled.
+"""Line rasterization: the diamond-exit rule for the ends, and the parallelogram between them.
 
 A line of width w is a parallelogram w pixels high (for lines more horizontal than vertical) or
-wide. A pixel at an end belongs to it if the line leaves the diamond around the pixel's centre. So
-each end is moved along the line to the next pixel border, outwards or inwards, wherever the plain
-parallelogram would answer differently from the rule.
+wide. A pixel at an end belongs to the line if the line leaves the diamond around the pixel's
+centre. So each end is moved along the line to the next pixel border, outwards or inwards, wherever
+the plain parallelogram would disagree with the rule.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HALF = np.float32(0.5)
 
 @dataclass(slots=True)
 class _Major:
-    """Lines seen along their longer axis: `u` grows along it, `v` across."""
+    """Lines in terms of their longer axis: `u` along it, `v` across."""
 
     u: Floats  # [2, n] start and end
     v: Floats
@@ -53,7 +53,7 @@ def rasterize_lines(
     front: Bools | None = None,
     multisampled: SamplePattern | None = None,
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
-    """The spans of lines `ends[n, 2]`, and where their fragments get their values."""
+    """The spans of lines `ends[n, 2]`, and the planes of their inputs."""
     columns = ends.T
     x, y = vertices.window[0, columns], vertices.window[1, columns]
     dx, dy = x[0] - x[1], y[0] - y[1]
@@ -84,7 +84,7 @@ def rasterize_lines(
 def rectangles(
     x: Floats, y: Floats, dx: Floats, dy: Floats, state: RasterizerState
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Snapped corners `[4, n]` of lines whose samples count: around them, ends included."""
+    """Snapped corners `[4, n]` of rectangles around multisampled lines, ends included."""
     half = np.float32(max(1.0, state.line_width) * 0.5)
     scale = np.asarray(half / np.sqrt(dx * dx + dy * dy), np.float32)
     across_x, across_y = snap_away(-dy * scale, False), snap_away(dx * scale, False)
@@ -106,11 +106,11 @@ def parallelograms(
     slope = np.asarray(dv / du, np.float32)
     moved_u, moved_v = _moved_ends(_Major(u, v, du, dv, slope, wide))
     snapped_u, snapped_v = snap_away(moved_u, center), snap_away(moved_v, center)
-    turned = du < 0  # the start has the smaller u
+    turned = du < 0  # the end has the smaller u
     low_u, high_u = np.where(turned, snapped_u, snapped_u[::-1])
     low_v, high_v = np.where(turned, snapped_v, snapped_v[::-1])
     along, across = np.empty((4, len(wide))), np.empty((4, len(wide)))
-    # Wide ones go lower left, upper left, upper right, lower right; the others the other way.
+    # Wide ones: lower left, upper left, upper right, lower right; the others in reverse.
     along[0], across[0] = low_u, low_v - half
     along[2], across[2] = high_u, high_v + half
     along[1], along[3] = np.where(wide, low_u, high_u), np.where(wide, high_u, low_u)
@@ -124,15 +124,15 @@ def _fraction(value: Floats) -> Floats:
 
 
 def _moved_ends(line: _Major) -> tuple[Floats, Floats]:
-    """The ends, moved to pixel borders where the diamond-exit rule asks for it."""
+    """The ends, moved to pixel borders where the diamond-exit rule requires it."""
     u_at, v_at = _fraction(line.u), _fraction(line.v)
     along, across = u_at - _HALF, v_at - _HALF  # position inside the pixel, -0.5 .. 0.5
-    # An end exactly between two rows counts for the one the line comes from.
+    # An end exactly between two rows belongs to the row that the line comes from.
     across[1] = np.where((across[1] == -_HALF) & (line.dv < 0), _HALF, across[1])
     inside = np.abs(along) + np.abs(across) < _HALF
     meets = v_at + along * line.slope  # where the pixel's centre column is crossed
-    # Is a point on that side of its pixel's centre towards which the line runs? Points on the
-    # centre line go with the side that the axis prefers.
+    # Whether a point is on that side of its pixel's centre towards which the line runs. Points on
+    # the centre line belong to the side that the axis prefers.
     sign = np.where(line.wide, np.float32(1), np.float32(-1))
     past = (along * sign >= 0) == (line.du * sign <= 0)
     sideways = (across * sign <= 0) == (line.dv * sign >= 0)

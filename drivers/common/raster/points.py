@@ -1,4 +1,4 @@
-"""Points: squares of window-aligned pixels."""
+"""Point rasterization: squares aligned to window pixels."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["point_extent", "point_sizes", "rasterize_points", "rasterized_size"]
 Bools = npt.NDArray[np.bool_]
 
 LARGEST_POINT = 255.0
-"""No point is drawn larger, whatever the shader writes."""
+"""The largest size of a point, whatever the shader writes."""
 FARTHEST = float(1 << 20)
-"""No point is seen that is so far beside the window, or nowhere (not a number)."""
+"""Points this far from the window, or at a NaN position, are not drawn."""
 
 
 def point_sizes(vertices: VertexSet, which: Ints, state: RasterizerState) -> Floats:
@@ -46,7 +46,7 @@ def rasterize_points(
     front: Bools | None = None,
     multisampled: SamplePattern | None = None,
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
-    """The spans of points, and where their fragments get their values."""
+    """The spans of points, and the planes of their inputs."""
     window = vertices.window[:2, which]
     size = rasterized_size(point_sizes(vertices, which, state))
     keep = (np.abs(window) < FARTHEST).all(axis=0)
@@ -88,7 +88,7 @@ def rasterize_points(
 
 
 def rasterized_size(size: Floats) -> Floats:
-    """Sizes as they are drawn: whole sub-pixels, at least a pixel whatever the shader wrote."""
+    """Sizes as rasterized: whole sub-pixels, at least one pixel."""
     steps = np.float32(SUBPIXELS)
     return whole(np.fmin(np.fmax(size, 1), LARGEST_POINT) * steps) / steps
 
@@ -96,7 +96,7 @@ def rasterized_size(size: Floats) -> Floats:
 def _squares(
     window: Floats, size: Floats, state: RasterizerState, target: Rect, center: bool = False
 ) -> Edges:
-    """Points as squares of their exact size, for coverage by samples or all that is touched."""
+    """Points as squares of their exact size, for multisampling and conservative rasterization."""
     x, y = snap_away(window, center)
     width = np.maximum(np.rint(size.astype(np.float64) * SUBPIXELS), SUBPIXELS)
     left, low = x - np.floor(width / 2), y - np.floor(width / 2)

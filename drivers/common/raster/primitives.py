@@ -1,4 +1,4 @@
-"""From assembled primitives to fragments: clip, cull, choose how to fill, rasterize."""
+"""From assembled primitives to fragments: clip, cull, apply the polygon mode, rasterize."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.few import FEW, FewTriangles
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.lines import rasterize_lines
 from gallette.drivers.common.raster.points import point_sizes, rasterize_points, rasterized_size
 from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.raster.setup import Rect, greatest, least
+from gallette.drivers.common.raster.small_batches import FEW, FewTriangles
 from gallette.drivers.common.raster.spans import Spans, slices
 from gallette.drivers.common.raster.stipple import dashes
 from gallette.drivers.common.raster.triangles import (
@@ -54,23 +54,23 @@ Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
 
 LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 15}
-"""Points, lines and triangles taken through setup at a time: it bounds the memory that takes."""
+"""Points, lines and triangles per setup batch, which bounds the memory it takes."""
 
 
 Cutter = Callable[
     [RasterizerState, ClipContext, Ints, Ints, Codes], "tuple[Ints, Ints, EdgeMasks | None] | None"
 ]
-"""Clips triangles in place of `clip_polygons`, or says None."""
+"""Clips triangles instead of `clip_polygons`, or returns None."""
 _TURNED = np.array([1, 2, 0])
-"""The order of a triangle's corners whose last one is provoking, of those whose first one is."""
+"""The corner order of a triangle whose last vertex is provoking, from one whose first is."""
 
 
 class FragmentSink(Protocol):
-    """Where covered pixels go: the part of a driver that shades, tests and writes them.
+    """Receives covered pixels: the part of a driver that shades, tests and writes them.
 
-    A sink that has `fill(context, vertices, batch) -> bool` is offered whole triangles first; it
-    answers whether it has filled them. So is one that has `outline` points and lines. One that has
-    `cut` may clip triangles itself.
+    A sink with `fill(context, vertices, batch) -> bool` is offered whole triangles first and
+    returns whether it has filled them; one with `outline` is offered points and lines. A sink with
+    `cut` may clip triangles.
     """
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
@@ -80,14 +80,14 @@ class FragmentSink(Protocol):
 
 @dataclass(slots=True)
 class Batch:
-    """Primitives of one size, ready for clipping: vertex numbers, in drawing order."""
+    """Primitives of one size before clipping: vertex numbers, in drawing order."""
 
     corners: Ints  # [n, k]
     provoking: Ints
     identity: npt.NDArray[np.int32]  # gl_PrimitiveID
     edges: npt.NDArray[np.uint8] | None = None
     resets: Bools | None = None
-    """lines, or pieces of polygons, at which the stipple pattern begins anew; None: all do"""
+    """lines, or edges of polygons, at which the stipple pattern restarts; None: all of them"""
 
     def take(self, which: Ints | slice) -> Batch:
         return Batch(
@@ -100,13 +100,13 @@ class Batch:
 
 
 def _numbered(begun: Bools) -> Ints:
-    """A number for everything that begins somewhere, row by row."""
+    """Number the groups of each row; true entries begin a group."""
     numbers: Ints = np.cumsum(begun, dtype=np.int64)
     return numbers
 
 
 def _first_of_each(groups: Ints) -> Bools:
-    """Where another group begins: whatever is left of it."""
+    """Which elements begin a new group, among those that remain."""
     begun: Bools = np.diff(groups, prepend=-1) != 0
     return begun
 
@@ -126,16 +126,16 @@ class RasterContext:
     multisampled: SamplePattern | None = None
     smooth: SamplePattern | None = None  # how the coverage of smooth primitives is counted
     screen: Bools | None = None  # polygon stipple
-    viewports: Viewports | None = None  # where primitives choose theirs
-    few: FewTriangles | None = None  # how a few triangles are made quickly, if they may be
+    viewports: Viewports | None = None  # if shaders select the viewport
+    few: FewTriangles | None = None  # the faster setup of small batches, if the state allows it
 
     @property
     def fills(self) -> bool:
-        """Triangles are filled, front and back."""
+        """Whether front and back faces are filled."""
         return self.state.fill_front is self.state.fill_back is PolygonMode.FILL
 
     def pattern(self, smooth: bool) -> SamplePattern | None:
-        """The samples whose coverage matters, of primitives that are `smooth` or not."""
+        """The samples whose coverage counts, for smooth or other primitives."""
         if self.state.conservative:  # whole pixels, whatever their samples
             return None
         return self.multisampled or (self.smooth if smooth else None)
@@ -175,7 +175,7 @@ def _windowed(
     vertices: VertexSet,
     batch: Batch,
 ) -> tuple[RasterContext, FragmentSink, VertexSet, Batch]:
-    """The batch in the viewports its primitives name."""
+    """The batch with each primitive in its own viewport."""
     vertices.complete_all()
     index = viewports.indices(vertices, batch.provoking)
     first = int(index[0])
@@ -194,7 +194,7 @@ def _windowed(
 
 
 def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch:
-    """Drop primitives all of whose vertices have the same negative cull distance."""
+    """Drop primitives whose vertices all have a negative value of the same cull distance."""
     keep = np.ones(len(batch.corners), np.bool_)
     for number in range(context.cull_distances):
         slot = VaryingSlot.CULL_DIST0 + number // 4
@@ -243,7 +243,7 @@ def clipped(context: RasterContext, vertices: VertexSet, batch: Batch, own: Cutt
 
 
 def _edges_of(batch: Batch) -> npt.NDArray[np.uint8]:
-    """Which edges outlines are drawn along."""
+    """Which edges belong to the outline."""
     if batch.edges is not None:
         return batch.edges
     return np.full(len(batch.corners), ALL_EDGES, np.uint8)
@@ -258,7 +258,7 @@ def _merged(
     rows: Ints,
     edges: npt.NDArray[np.uint8] | None,
 ) -> Batch:
-    """The triangles left `whole` and the pieces of those that were cut, back in drawing order."""
+    """Triangles inside the volume and pieces of clipped ones, merged in drawing order."""
     numbers = np.concatenate((whole, needing.take(rows)))
     order = numbers.argsort(kind="stable")
     source = numbers.take(order)
@@ -296,7 +296,7 @@ def _triangles(
     pattern = context.pattern(state.poly_smooth)
     faced = face_triangles(vertices, batch.corners, batch.provoking, state, pattern)
     modes = list(_by_mode(faced, state))
-    del faced  # here and below: what rows have been found of takes no memory while they are drawn
+    del faced  # here and below: free the rows' data while they are drawn
     while modes:
         mode, some = modes.pop(0)
         identity = batch.identity[some.rows]
@@ -325,7 +325,7 @@ def _filled(
     identity: npt.NDArray[np.int32],
     depth: Floats | None,
 ) -> Iterator[tuple[Spans, PlaneSource, PrimitiveInfo]]:
-    """What triangles cover, so many rows at a time."""
+    """The spans of triangles, in parts with a bounded number of rows."""
     state = context.state
     parts = faced.parts(context.target)
     while parts:
@@ -347,9 +347,10 @@ def _filled(
 
 
 def _by_mode(faced: Faced, state: RasterizerState) -> Iterator[tuple[PolygonMode, Faced]]:
-    """Triangles (if there are any) by how they are filled, in drawing order.
+    """Triangles by polygon mode, in drawing order.
 
-    Where front and back differ, which is rare, every run of triangles of one facing goes apart.
+    Where front and back differ, which is rare, every run of triangles with equal facing is
+    separate.
     """
     if not faced.count:
         return
@@ -362,7 +363,7 @@ def _by_mode(faced: Faced, state: RasterizerState) -> Iterator[tuple[PolygonMode
         yield mode, faced.take(slice(start, stop))
 
 
-_LINE_ORDER = np.array([2, 0, 1], np.uint8)  # as Mesa's draw module does it
+_LINE_ORDER = np.array([2, 0, 1], np.uint8)  # the order of Mesa's draw module
 _POINT_ORDER = np.array([0, 1, 2], np.uint8)
 
 
@@ -375,7 +376,9 @@ def _outlines(
     mode: PolygonMode,
     depth: Floats | None,
 ) -> None:
-    """Triangles as lines along their real edges, or as points at those edges' beginnings."""
+    """Draw triangles as lines along their outline edges, or as points at those edges'
+    beginnings.
+    """
     original = batch.corners[faced.rows]
     mask = (
         np.full(faced.count, ALL_EDGES, np.uint8)
@@ -419,7 +422,7 @@ def _outlined(
     batch: Batch,
     front: Bools | None,
 ) -> bool:
-    """Have the sink itself draw points or lines, if it can."""
+    """Let the sink draw points or lines itself, if it can."""
     outline = getattr(sink, "outline", None)
     return outline is not None and bool(outline(context, vertices, batch, front))
 
@@ -438,7 +441,7 @@ def _lines(
             vertices, batch.corners, batch.provoking, resets, context.state, context.flat
         )
         batch = Batch(ends, batch.provoking[rows], batch.identity[rows])
-        depth = None  # a dash keeps its own depth; offsets of stippled outlines are not applied
+        depth = None  # dashes have a depth of their own, without the offset
         front = None if front is None else front[rows]
     if depth is None and _outlined(context, sink, vertices, batch, front):
         return
@@ -480,7 +483,7 @@ def _some(
     front: Bools | None,
     part: slice,
 ) -> tuple[Ints, Ints, npt.NDArray[np.int32], RasterizerState, Rect, Floats | None, Bools | None]:
-    """What points and lines are rasterized from, of some of them."""
+    """The inputs of point and line rasterization, for some primitives."""
     return (
         corners[part],
         batch.provoking[part],
@@ -493,7 +496,7 @@ def _some(
 
 
 def _by_rows(context: RasterContext, vertices: VertexSet, batch: Batch) -> list[slice]:
-    """Points or lines, cut so that no part has too many rows (see `Faced.parts`)."""
+    """Points or lines in parts with a bounded number of rows (see `Faced.parts`)."""
     target, (count, size) = context.target, batch.corners.shape
     if count * (target.y1 - target.y0) <= MOST_ROWS:
         return [slice(0, count)]

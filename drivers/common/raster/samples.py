@@ -1,8 +1,7 @@
 """Sample positions of multisampled targets, and coverage per sample.
 
-The positions are the usual ones (Direct3D's standard patterns, which Mesa's llvmpipe has for four
-samples), counted from the pixel's corner. Under multisampling window coordinates are snapped
-relative to that corner, too.
+The positions are Direct3D's standard patterns, which llvmpipe has for four samples, relative to the
+pixel's corner. With multisampling window coordinates are snapped relative to that corner, too.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Locations = tuple[tuple[float, float], ...]
 Doubles = npt.NDArray[np.float64]
 
 MASK = np.uint16
-"""What holds a bit per sample."""
+"""The type of sample masks."""
 
 
 def _sixteenths(*pairs: tuple[float, float]) -> Locations:
@@ -47,16 +46,16 @@ STANDARD: tuple[Locations, ...] = (
         *((-2, 6), (0, -7), (-4, -6), (-6, 4), (-7.5, 0), (7, -4), (6, 7), (-7, -7.5)),
     ),
 )
-"""Where samples are, of every number of samples there is.
+"""The positions of samples, for each supported number of samples.
 
-These are the usual places. Of sixteen, two usually lie on a pixel's edge, which makes shapes that
-end there bleed into the next pixel: here they are half a step inside.
+These are the standard positions, except that the standard pattern of sixteen has two on a pixel's
+edge, so that shapes ending there would bleed into the next pixel; here they are half a step inside.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class SamplePattern:
-    """Where the samples of a pixel are: `positions[sample, axis]`, 0..1."""
+    """The positions of a pixel's samples: `positions[sample, axis]`, 0..1."""
 
     positions: Doubles
 
@@ -71,7 +70,7 @@ class SamplePattern:
 
     @cached_property
     def centroids(self) -> Doubles:
-        """From the centre to the centroid `[axis, mask]`, by mask of covered samples."""
+        """The offset from the centre to the centroid `[axis, mask]`, by mask of covered samples."""
         offsets = np.zeros((2, 1 << self.count))
         masks = np.arange(1, self.every)
         lowest = np.log2(masks & -masks).astype(np.int64)
@@ -81,19 +80,19 @@ class SamplePattern:
 
 @cache
 def sample_pattern(samples: int, locations: Locations = ()) -> SamplePattern:
-    """The pattern of so many samples: the standard one, or at given locations."""
+    """The pattern of so many samples: the standard one, or with programmable locations."""
     if not locations:
         locations = next((p for p in STANDARD if len(p) == samples), ((0.5, 0.5),) * samples)
     return SamplePattern(np.array(locations, np.float64))
 
 
-_NOWHERE = 2.0**53  # a first column beyond all columns
+_NOWHERE = 2.0**53  # a column to the right of all columns
 
 
 def sampled_spans(edges: Edges, target: Rect, pattern: SamplePattern) -> Spans:
     """Runs of pixels any of whose samples may be covered, with the bounds of every sample.
 
-    `edges` were made of corners relative to pixel corners, and its rows and columns are those of
+    `edges` were made from corners relative to pixel corners, and its rows and columns are those of
     samples at integer coordinates; they are widened by a pixel here.
     """
     wide = Edges(

@@ -1,4 +1,4 @@
-"""Scissors of draws that became one: a rectangle for each, applied to what they cover."""
+"""Scissors of merged draws: one rectangle per draw, applied to its spans."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ __all__ = ["CutByDraw"]
 
 
 class CutByDraw:
-    """A sink behind the scissors of draws: a primitive's identity is the number of its draw."""
+    """A sink that clips spans to the scissor of their draw, whose number is the primitive's
+    identity.
+    """
 
     def __init__(self, sink: SpanSink, rectangles: Ints) -> None:
         """`rectangles` are `[draw, (x0, y0, x1, y1)]`, the last exclusive."""
@@ -21,7 +23,7 @@ class CutByDraw:
         self._rectangles = np.ascontiguousarray(rectangles.T)
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
-        """What is left of some primitives, in drawing order."""
+        """Draw what the scissors leave of some primitives, in drawing order."""
         left, top, right, bottom = self._rectangles.take(info.identity, axis=1).take(
             spans.primitive, axis=1
         )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.vertex.vertices import Floats, Ints
 from gallette.pipe.state import FramebufferState, ScissorState
 
@@ -37,16 +37,16 @@ __all__ = [
 Doubles = npt.NDArray[np.float64]
 
 Box = tuple[Doubles, Doubles, Doubles, Doubles]
-"""Of primitives: the first and last column, the first and last row."""
+"""Per primitive: first and last column, first and last row."""
 
 SUBPIXELS = 256.0
-FAR = 2.0**60  # no two corners are so many of them apart
+FAR = 2.0**60  # larger than any difference of corners
 _FOLLOWING = {k: np.arange(1, k + 1) % k for k in (3, 4)}
 
 
 @dataclass(frozen=True, slots=True)
 class Rect:
-    """Pixels that may be touched: framebuffer and scissor; maximum exclusive."""
+    """The pixels that may be drawn: framebuffer and scissor; maximum exclusive."""
 
     x0: int
     y0: int
@@ -55,7 +55,7 @@ class Rect:
 
     @classmethod
     def of(cls, framebuffer: FramebufferState, scissor: ScissorState | None) -> Rect:
-        """A framebuffer, inside a scissor if there is one."""
+        """The framebuffer, intersected with a scissor if there is one."""
         whole = cls(0, 0, framebuffer.width, framebuffer.height)
         if scissor is None:
             return whole
@@ -84,7 +84,7 @@ class Edges:
     y1: Ints
 
     def take(self, which: Any) -> Edges:
-        """Some of the primitives."""
+        """Select primitives."""
         return Edges(
             self.a[:, which],
             self.b[:, which],
@@ -107,7 +107,7 @@ def snap(window: Floats, pixel_center: bool) -> Doubles:
 
 
 def snap_away(window: Floats, pixel_center: bool) -> Doubles:
-    """The same with halves away from zero: what lines and points are made of."""
+    """Window coordinates in 1/256 pixel, halves rounded away from zero, for lines and points."""
     return whole(_in_steps(window, pixel_center)).astype(np.float64)
 
 
@@ -118,7 +118,7 @@ def _in_steps(window: Floats, pixel_center: bool) -> Floats:
 
 
 def whole(numbers: Floats) -> Floats:
-    """Rounded, halves away from zero."""
+    """Round, halves away from zero."""
     moved = np.copysign(np.float32(0.5), numbers)
     moved += numbers
     return np.trunc(moved, out=moved)
@@ -131,16 +131,17 @@ def triangle_area(x: Doubles, y: Doubles) -> Doubles:
 
 
 def conservative_edges(x: Doubles, y: Doubles, target: Rect) -> Edges:
-    """Edges of the same polygons moved out by half a pixel each way: whatever they touch is inside.
+    """Edges of the polygons moved outwards by half a pixel, so that every pixel they touch is
+    inside.
 
-    Where two edges meet at a sharp corner they would reach far beyond it; the box of the polygon,
-    moved out alike, holds them back.
+    At a sharp corner the moved edges reach far beyond the polygon; the box of the polygon, moved
+    outwards as well, bounds them.
     """
     edges = polygon_edges(x, y, True, target)
     half = (np.abs(edges.a) + np.abs(edges.b)) / 2
     following = _FOLLOWING[len(x)]
     dx, dy = x - x[following], y - y[following]
-    edges.c = dy * x - dx * y + half  # what merely meets an edge is outside
+    edges.c = dy * x - dx * y + half  # pixels that only touch an edge are outside
     low, high = -0.5, 0.5
     inverse = 1.0 / SUBPIXELS
 
@@ -164,7 +165,7 @@ def polygon_edges(
     dx, dy = _to_following(x), _to_following(y)
     c = dy * x
     c -= dx * y
-    # An edge that falls is inside, and of level ones those that go one way: dy decides, then dx.
+    # Top-left rule: descending edges are inside, of level ones those that run one way.
     mostly = dy * (FAR if bottom_edge_rule else -FAR)
     c += dx > mostly if bottom_edge_rule else dx < mostly
     a = dy
@@ -172,15 +173,15 @@ def polygon_edges(
     b = dx
     b *= SUBPIXELS
     left, right, top, bottom = box or box_of(x, y)
-    x0 = limits.maximum(left, target.x0).astype(np.int64)
-    x1 = limits.minimum(right + 1, target.x1).astype(np.int64)
-    y0 = limits.maximum(top, target.y0).astype(np.int64)
-    y1 = limits.minimum(bottom + 1, target.y1).astype(np.int64)
+    x0 = minmax.maximum(left, target.x0).astype(np.int64)
+    x1 = minmax.minimum(right + 1, target.x1).astype(np.int64)
+    y0 = minmax.maximum(top, target.y0).astype(np.int64)
+    y1 = minmax.minimum(bottom + 1, target.y1).astype(np.int64)
     return Edges(a, b, c, x0, x1, y0, y1)
 
 
 def _to_following(corners: Doubles) -> Doubles:
-    """From the next corner to each."""
+    """The difference from the next corner to each."""
     step = np.empty_like(corners)
     np.subtract(corners[:-1], corners[1:], out=step[:-1])
     np.subtract(corners[-1], corners[0], out=step[-1])
@@ -204,12 +205,12 @@ def greatest(corners: Doubles) -> Doubles:
 
 
 def box_of(x: Doubles, y: Doubles) -> Box:
-    """The pixels whose centres are inside the rectangle around the corners."""
+    """The pixels whose centres are inside the bounding box of the corners."""
     return (*_whole_between(x), *_whole_between(y))
 
 
 def _whole_between(corners: Doubles) -> tuple[Doubles, Doubles]:
-    """The first and the last whole pixel; perhaps the last comes first."""
+    """The first and last whole pixel between corners; the last may precede the first."""
     first, last = least(corners), greatest(corners)
     first *= 1.0 / SUBPIXELS
     last *= 1.0 / SUBPIXELS

@@ -1,7 +1,7 @@
 """Coverage of whole batches: primitives to rows, rows to fragments.
 
-Per primitive and row, every edge gives a bound on x by one exact division; what is left between the
-bounds is a *span*. Expanding spans into fragments is `repeat` and a running count. The work is
+Per primitive and row, every edge gives a bound on x by one exact division; the columns between the
+bounds are a *span*. Expanding spans into fragments is `repeat` and a running count. The work is
 proportional to rows plus fragments, never to bounding boxes.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.drivers.common.vertex.masks import ends_of, every, where
 
 from .setup import Edges
@@ -24,7 +24,7 @@ __all__ = ["Ints", "Spans", "bound", "numbered", "rows_of", "slices", "spans_of"
 Ints = npt.NDArray[np.int64]
 
 _ROWS = 1 << 15
-"""Rows whose bounds are found at a time: what they need fits a cache, and takes little memory."""
+"""Rows whose bounds are computed at a time, so that temporaries fit a cache."""
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Spans:
 
     @property
     def ends(self) -> Ints:
-        """Where each ends, if they are laid end to end."""
+        """The end of each span if they are concatenated."""
         if self._ends is None:
             self._ends = ends_of(self.length)
         return self._ends
@@ -64,8 +64,8 @@ class Spans:
 
 
 def slices(ends: npt.NDArray[Any], most: int) -> list[slice]:
-    """Runs of things that are `most` units together, or little more; `ends` says where each ends,
-    if they are laid end to end.
+    """Slices of items with about `most` units each; `ends` is the running sum of the
+    items' units.
     """
     count = len(ends)
     if not count or ends[-1] <= most:
@@ -76,20 +76,20 @@ def slices(ends: npt.NDArray[Any], most: int) -> list[slice]:
 
 
 def numbered(lengths: npt.NDArray[np.int64]) -> tuple[Ints, Ints]:
-    """For runs of these lengths laid end to end: each item's run, and where the runs end."""
+    """For concatenated runs of these lengths: each item's run, and where the runs end."""
     ends = ends_of(lengths)
     return np.arange(len(lengths)).repeat(lengths), ends
 
 
 def _heights(edges: Edges) -> Ints:
-    """How many rows each primitive may touch."""
-    heights: Ints = limits.maximum(edges.y1 - edges.y0, 0)
+    """The number of rows each primitive may touch."""
+    heights: Ints = minmax.maximum(edges.y1 - edges.y0, 0)
     heights[edges.x1 <= edges.x0] = 0
     return heights
 
 
 def rows_of(edges: Edges, heights: Ints | None = None) -> tuple[Ints, Ints]:
-    """Every (primitive, row) pair of the primitives' row ranges (of these heights)."""
+    """Every (primitive, row) pair in the primitives' row ranges."""
     heights = _heights(edges) if heights is None else heights
     primitive, ends = numbered(heights)
     y = (edges.y0 - (ends - heights)).take(primitive)
@@ -112,12 +112,12 @@ def spans_of(edges: Edges) -> Spans:
             columns, (some.primitive, some.y, some.x, some.length), strict=True
         ):
             column.append(values)
-    # One after the other, each of which lets go of what it was made of.
+    # One part at a time, so that its temporaries are freed before the next.
     return Spans(*(np.concatenate(columns.pop(0)) for _ in range(4)))
 
 
 def _spans_of(edges: Edges, heights: Ints) -> Spans:
-    """The same of primitives with few rows."""
+    """The covered runs of primitives with few rows."""
     primitive, y = rows_of(edges, heights)
     row = y.astype(np.float64)
     low = edges.x0.astype(np.float64).take(primitive)
@@ -153,10 +153,10 @@ def bound(
     ceil(value / -slope) - 1. The quotient of two whole numbers below 2**53 rounds to a whole number
     only if it is one, so floor and ceil of the rounded quotient are exact.
 
-    An edge of the other kind must not count: `side` moves its bound out of the way (which NumPy
-    does several times faster than it leaves out what a mask says). A level edge crosses at an end
-    of the world, so that all of the row is inside or nothing, or, where it is the row, nowhere
-    (NaN, of which nothing is left either).
+    An edge of the other kind must not count: `side` moves its bound out of the way, which NumPy
+    does several times faster than it applies a mask. A level edge crosses at plus or minus
+    infinity, so that all of the row is inside or nothing; where it is the row itself, the result is
+    NaN, which leaves nothing either.
     """
     crossing = value / slope
     np.negative(crossing, out=crossing)

@@ -1,8 +1,8 @@
-"""Stipple patterns: lines cut into dashes, polygons seen through a 32 by 32 screen.
+"""Stipple patterns: lines cut into dashes, polygons masked by a 32 by 32 pattern.
 
-A line's pattern advances by one step per pixel along its longer axis (times the repeat factor),
-and goes on from line to line of a strip. A dash is a line of its own, whose ends are interpolated
-on the screen.
+A line's pattern advances by one step per pixel along its longer axis (divided by the repeat
+factor), and continues from line to line of a strip. A dash is a line whose ends are interpolated in
+window space.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def dashes(
 
 
 def _counters(steps: Ints, resets: Bools) -> Ints:
-    """How far the pattern has advanced before each line."""
+    """The step of the pattern at which each line begins."""
     before = np.cumsum(steps) - steps
     resets = resets.copy()
     resets[:1] = True

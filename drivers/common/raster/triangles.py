@@ -1,4 +1,4 @@
-"""Triangles: facing, culling, depth offset, and the batch that is rasterized."""
+"""Triangles: facing, culling, depth offset, and their spans."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ __all__ = [
 ]
 
 MOST_ROWS = 1 << 18
-"""Rows of primitives rasterized at a time."""
+"""The number of rows rasterized at a time."""
 
 _WORTH_COUNTING = 512
 _MOSTLY = 0.8
-"""Of many triangles: if fewer than this cover something, the others get no planes."""
+"""If fewer than this share of many triangles cover a pixel, only those get planes."""
 
 Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
@@ -49,7 +49,9 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class DepthOffset:
-    """What a unit of depth offset is worth: a fixed step, or (float depth) a step by exponent."""
+    """The value of a unit of depth offset: a constant, or (float depth) a step that depends on the
+    exponent.
+    """
 
     unit: float  # 0 for float depth buffers
     is_float: bool = False
@@ -64,8 +66,8 @@ class Faced:
     y: Doubles
     provoking: Ints
     front: Bools
-    rows: Ints  # which of the triangles given each one was
-    reversed: Bools | None  # corner order changed
+    rows: Ints  # index of each triangle in the input
+    reversed: Bools | None  # whose corner order changed
     box: Box
 
     def take(self, which: Any) -> Faced:
@@ -85,7 +87,7 @@ class Faced:
         return len(self.provoking)
 
     def parts(self, target: Rect) -> list[slice]:
-        """Cut the batch so that no part has too many rows: they bound the memory it takes."""
+        """Cut the batch into parts with a bounded number of rows, which bounds memory."""
         if self.count * (target.y1 - target.y0) <= MOST_ROWS:
             return [slice(0, self.count)]
         low, high = (np.minimum(np.maximum(side, target.y0), target.y1) for side in self.box[2:])
@@ -99,12 +101,12 @@ def face_triangles(
     state: RasterizerState,
     multisampled: SamplePattern | None = None,
 ) -> Faced:
-    """Snap, drop what has no area or faces the wrong way, turn the rest clockwise.
+    """Snap, drop triangles without area or with the culled facing, turn the others clockwise.
 
-    A counter-clockwise triangle swaps two corners, never moving the provoking one. Without area
-    it faces back; as an outline it is there all the same.
+    A counter-clockwise triangle swaps two corners other than the provoking one. A triangle without
+    area faces back, but its outline is drawn.
     """
-    columns = np.array(corners.T, order="C")  # a copy: corners change places below
+    columns = np.array(corners.T, order="C")  # a copy: corners are swapped below
     snapped = snap(vertices.window[:2], state.half_pixel_center and not multisampled)
     x, y = snapped[0].take(columns), snapped[1].take(columns)
     area = triangle_area(x, y)
@@ -161,7 +163,7 @@ def _swap(arrays: tuple[npt.NDArray[Any], ...], a: int, b: int, where: Bools) ->
 def offset_depth(
     vertices: VertexSet, corners: Ints, state: RasterizerState, offset: DepthOffset
 ) -> Floats:
-    """Window z at the corners, moved by the polygon offset."""
+    """Window z at the corners, plus the polygon offset."""
     window = vertices.window[:, corners]
     x, y, z = window[0], window[1], window[2]
     dx01, dy01 = x[0] - x[1], y[0] - y[1]
@@ -171,7 +173,7 @@ def offset_depth(
     slope_x = np.abs((dz01 * dy20 - dz20 * dy01) * inverse)
     slope_y = np.abs((dz20 * dx01 - dz01 * dx20) * inverse)
     slope = np.fmax(slope_x, slope_y)
-    slope[~np.isfinite(slope)] = 0  # no area
+    slope[~np.isfinite(slope)] = 0  # without area
     units = np.float32(state.offset_units)
     if offset.is_float:
         largest = np.abs(z).max(axis=0)
@@ -197,7 +199,7 @@ def rasterize_triangles(
     depth: Floats | None,
     multisampled: SamplePattern | None = None,
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
-    """The spans of filled triangles, and where their fragments get their values."""
+    """The spans of filled triangles, and the planes of their inputs."""
     if state.conservative:
         edges = conservative_edges(faced.x, faced.y, target)
     else:
@@ -215,7 +217,9 @@ def rasterize_triangles(
 
 
 def _used(spans: Spans, count: int) -> Ints | None:
-    """The triangles that cover something, numbered anew in the spans; None: it is not worth it."""
+    """The triangles that cover a pixel, renumbered in the spans; None if renumbering does
+    not pay.
+    """
     if count < _WORTH_COUNTING or not spans.count:
         return None
     first = begins_of(spans.primitive)

@@ -1,10 +1,10 @@
-"""Several viewports: each primitive goes through the one its provoking vertex names.
+"""Several viewports: each primitive is transformed by the viewport of its provoking vertex.
 
 A draw whose last vertex stage writes gl_ViewportIndex has a `Viewports` table in its raster
-context; any other draw never comes here. Where all primitives of a batch name one viewport, that
-one takes the place of the first. Otherwise every primitive gets vertices of its own, projected by
-its own viewport, so that clipping and set-up need not know; its scissor rectangle and depth range
-are applied to its spans, on their way to the fragments (`CutSink`).
+context; other draws never reach this code. If all primitives of a batch name one viewport, it
+replaces the first. Otherwise every primitive gets its own copies of vertices, projected by its own
+viewport, so that clipping and setup are unchanged; its scissor and depth range are applied to its
+spans (`CutSink`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float32]
 
 
 def depth_range(viewport: ViewportState, halfz: bool) -> tuple[float, float]:
-    """The nearest and farthest depth of a viewport, in order."""
+    """The nearest and farthest depth of a viewport, in ascending order."""
     scale, translate = viewport.scale[2], viewport.translate[2]
     near = translate if halfz else translate - scale
     return min(near, translate + scale), max(near, translate + scale)
@@ -39,7 +39,7 @@ def depth_range(viewport: ViewportState, halfz: bool) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Viewports:
-    """Viewports, scissor rectangles and (where depth is clamped) depth ranges, by their index."""
+    """Viewports, scissor rectangles and (with depth clamping) depth ranges, by index."""
 
     states: tuple[ViewportState, ...]
     rects: tuple[Rect, ...]
@@ -54,7 +54,7 @@ class Viewports:
         clamps: bool,
         halfz: bool,
     ) -> Viewports:
-        """From bound state; a viewport without a scissor of its own may touch everything."""
+        """From bound state; a viewport without an enabled scissor covers the whole target."""
         rects = []
         for index in range(len(states)):
             cut = scissors[index] if scissors is not None and index < len(scissors) else None
@@ -65,13 +65,13 @@ class Viewports:
         return cls(tuple(states), tuple(rects), ranges)
 
     def indices(self, vertices: VertexSet, provoking: Ints) -> Ints:
-        """The viewport of each primitive; one that is not there is the first."""
+        """The viewport of each primitive; the first if the index is out of range."""
         value = np.asarray(vertices.component(VaryingSlot.VIEWPORT, 0)).view(np.int32)
         index = value[provoking] if value.ndim else np.broadcast_to(value, len(provoking))
         return np.where((index >= 0) & (index < len(self.states)), index, 0).astype(np.int64)
 
     def around(self, used: Ints) -> Rect:
-        """A rectangle that holds those of all viewports that are used."""
+        """The bounding rectangle of all viewports in use."""
         rects = [self.rects[i] for i in np.unique(used).tolist()]
         rects = [rect for rect in rects if not rect.empty] or rects[:1]
         return Rect(
@@ -82,7 +82,9 @@ class Viewports:
         )
 
     def cut(self, spans: Spans, source: PlaneSource) -> Spans:
-        """The parts of spans inside their primitives' rectangles; tells the source of ranges."""
+        """The parts of spans inside their primitives' rectangles; also sets the source's depth
+        ranges.
+        """
         index = self.indices(source.vertices, source.provoking)
         if self.ranges is not None:
             source.depth_range = self.ranges[0][index], self.ranges[1][index]
@@ -98,7 +100,7 @@ class Viewports:
 
 
 class SpanSink(Protocol):
-    """What draws spans."""
+    """Draws spans."""
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
         """Fragments of some primitives, in drawing order."""
@@ -106,7 +108,7 @@ class SpanSink(Protocol):
 
 
 class CutSink:
-    """A sink behind scissor rectangles that differ between primitives."""
+    """A sink that clips spans to scissor rectangles that differ between primitives."""
 
     def __init__(self, sink: SpanSink, viewports: Viewports) -> None:
         self._sink, self._viewports = sink, viewports
@@ -118,7 +120,7 @@ class CutSink:
 
 
 def reprojected(vertices: VertexSet, viewport: ViewportState) -> VertexSet:
-    """The same vertices seen through another viewport."""
+    """The vertices transformed by another viewport."""
     varyings = {slot: list(values) for slot, values in vertices.varyings.items()}
     return VertexSet(vertices.count, vertices.clip, varyings, viewport, vertices.fused)
 

@@ -1,7 +1,7 @@
-"""What shaders do to memory besides sampling: storage buffers, images and atomics.
+"""Memory access of shaders besides sampling: storage buffers, images and atomics.
 
-Lanes act in order: where several write to one address the last one wins, and every atomic sees what
-the lanes before it left. Reads outside give zero, writes outside go nowhere.
+Lanes act in order: where several write to one address the last one wins, and every atomic reads
+what the lanes before it wrote. Reads outside return zero, writes outside are dropped.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Atomic operations of many lanes at once, with the results of doing them one after the other.
+"""Atomic operations of many lanes at once, with the results of executing them one after the other.
 
 Lanes are sorted by address. Within the run of lanes that share one, an associative operation is a
-prefix scan (log2 of the longest run steps); an exchange hands each lane its predecessor's value;
-the rest go rank by rank: first every address's first lane, then every second, and so on. A compare
-and swap that many lanes try at one address goes from success to success.
+prefix scan (with log2 of the longest run steps); an exchange passes each lane its predecessor's
+value; other operations go rank by rank: first every address's first lane, then every second, and so
+on. A compare and swap with many lanes at one address is executed from one success to the next.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _dec_wrap(old: Array, limit: Array) -> Array:
     return np.where((old == 0) | (old > limit), limit, down)
 
 
-# Runs this short go rank by rank at once; and that many changes are followed one by one.
+# Runs this short go rank by rank; up to this many successes are followed one by one.
 _SHORT, _CHANGES = 4, 32
 
 _ORDERED: dict[str, Combine] = {"inc_wrap": _inc_wrap, "dec_wrap": _dec_wrap}
@@ -164,16 +164,17 @@ def compare_and_swap(
 def _swap_by_change(
     runs: _Runs, memory: Array, expected: Array, values: Array, old: Array
 ) -> npt.NDArray[np.intp]:
-    """Go from change to change of each address; fills `old`, returns the lanes that are left.
+    """Execute the successes of each address one by one; fills `old`, returns the remaining lanes.
 
-    A lock that all lanes want changes once, however many there are. After some changes the rest
-    is left to others: where every lane succeeds, this would look at all lanes for each.
+    A lock that all lanes want to take changes once, however many there are. After some successes
+    the caller executes the rest another way: where every lane succeeds, this would compare all
+    lanes for each.
     """
     lanes = np.arange(old.size)
     lengths = runs.last - runs.first + 1
     run = np.repeat(np.arange(lengths.size), lengths)
     current = memory[runs.address[runs.first]]
-    able = expected != values  # others leave memory as it is
+    able = expected != values  # the other lanes leave memory unchanged
     for _ in range(_CHANGES):
         old[lanes] = current[run[lanes]]
         hits = lanes[able[lanes] & (expected[lanes] == old[lanes])]
@@ -182,7 +183,7 @@ def _swap_by_change(
             break
         which, first = np.unique(run[hits], return_index=True)
         current[which] = values[hits[first]]
-        behind = np.full(lengths.size, old.size, np.intp)  # where nothing matched, all is done
+        behind = np.full(lengths.size, old.size, np.intp)  # where nothing matches, the run is done
         behind[which] = hits[first]
         lanes = lanes[lanes > behind[run[lanes]]]
     memory[runs.address[runs.first]] = current

@@ -1,8 +1,8 @@
-"""Loads, stores and atomics on a buffer's bytes, at one byte offset per lane.
+"""Loads, stores and atomics on a buffer's bytes, with one byte offset per lane.
 
-`data` is the bound range (a uint8 view that may end anywhere) or None when nothing is bound. An
-element that is not wholly inside does not exist: it reads as zero and is not written. Offsets are
-multiples of the element's size, as the layout rules of shaders guarantee; others are rounded down.
+`data` is the bound range (a uint8 view of any length) or None when nothing is bound. An element
+that is not completely inside reads as zero and is not written. Offsets are multiples of the
+element's size, as the layout rules of shaders guarantee; others are rounded down.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _elements(data: Bytes | None, bits: int) -> Array:
 
 
 def _locate(elements: Array, offset: Array, first: int, bits: int) -> tuple[Array, Array]:
-    """Element indices and which of them exist; `offset` counts as unsigned."""
+    """Element indices and which of them are inside; `offset` counts as unsigned."""
     at = np.asarray(offset).astype(np.uint32, copy=False).astype(np.int64)
     index = at // (bits // 8) + first
     return index, index < elements.size
@@ -65,7 +65,7 @@ def buffer_load(data: Bytes | None, offset: Array, components: int, bits: int = 
 def buffer_load_same(
     data: Bytes | None, offset: int, components: int, bits: int, lanes: int
 ) -> list[Array]:
-    """The same where all lanes load from one offset."""
+    """Load where all lanes have the same offset, as unsigned bits by component."""
     elements = _elements(data, bits)
     first = (offset & 0xFFFFFFFF) // (bits // 8)
     found = elements[first : first + components].tolist()
@@ -89,7 +89,7 @@ def buffer_store(
     active: npt.NDArray[np.bool_] | None = None,
     bits: int = 32,
 ) -> None:
-    """Write consecutive elements (None: leave that one alone) for the active lanes."""
+    """Write consecutive elements (None: skip that one) for the active lanes."""
     elements = _elements(data, bits)
     stored = [i for i, value in enumerate(values) if value is not None]
     at = _by_lane(offset, lanes)
@@ -109,7 +109,7 @@ def buffer_store(
     inside = index < elements.size
     if active is not None:
         inside &= active[:, None]
-    elements[index[inside]] = source[inside]  # lane after lane: the last one wins
+    elements[index[inside]] = source[inside]  # in lane order: the last one wins
 
 
 def _bits(value: Array, dtype: np.dtype[Any]) -> Array:
@@ -127,7 +127,7 @@ def buffer_atomic(
     compare: Array | None = None,
     bits: int = 32,
 ) -> Array:
-    """An atomic on one element per active lane; returns the old bits (zero where there is none)."""
+    """An atomic on one element per active lane; returns the old bits (zero if it is outside)."""
     elements = _elements(data, bits)
     index, inside = _locate(elements, _by_lane(offset, lanes), 0, bits)
     if active is not None:

@@ -1,7 +1,7 @@
-"""Images: one level of a texture (or a buffer range) read and written by integer coordinates.
+"""Images: one level of a texture (or a buffer range) read and written with integer coordinates.
 
-Coordinates come as the shader's image type has them: `x`, `x y`, `x y z`, the layer or face last.
-A layer that the shader does not name is the view's first one.
+Coordinates are those of the shader's image type: `x`, `x y`, `x y z`, the layer or face last. If
+the shader gives no layer, it is the view's first one.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ImageUnit:
         return [np.broadcast_to(np.asarray(c), (lanes,)).astype(np.int32) for c in coords]
 
     def load(self, coords: Sequence[Array], lanes: int, sample: Array | None = None) -> Planes:
-        """Four components; zero outside the image or of one that may not be read."""
+        """Four components; zero outside the image, or if it may not be read."""
         if not self.view.readable:
             return self.image.zeros(lanes)
         return fetch(self.image, self._coords(coords, lanes), None, _HERE, sample)
@@ -116,9 +116,9 @@ class ImageUnit:
         compare: Array | None = None,
         sample: Array | None = None,
     ) -> Array:
-        """An atomic on one-word texels; returns the old bits (zero where there is no texel).
+        """An atomic on one-word texels; returns the old bits (zero outside the image).
 
-        An application may bind an image of any format. Texels of other sizes stay as they are.
+        An application may bind an image of any format; texels of other sizes are left unchanged.
         """
         index, inside = self._index(coords, lanes, sample, active)
         result = np.zeros(lanes, np.uint32)

@@ -1,7 +1,7 @@
 """Textures: addressing, texels by index, and sampling with NumPy (`unit`).
 
-`texture_unit(view, sampler)` joins a sampler view with a sampler state into what shaders call;
-units are cached on the resource they read, so they live exactly as long as it does.
+`texture_unit(view, sampler)` joins a sampler view with a sampler state into the unit that shaders
+call. Units are cached on the resource they read, so they live exactly as long as it does.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Anisotropic filtering: several probes along the line a pixel's footprint is longest in.
+"""Anisotropic filtering: several probes along the longest axis of a pixel's footprint.
 
-A pixel seen at a slant covers a long, thin area of the texture. One level of detail must blur it
-(by the long side) or let it flicker (by the short one). Here the level follows the length divided
-by the number of probes, and the probes, as many as the two sides differ by, are averaged:
+A pixel seen at a grazing angle covers a long, thin area of the texture. A single level of detail
+either blurs it (chosen by the long side) or aliases (by the short one). Here the level follows the
+length divided by the number of probes, and as many probes as the two sides differ by are averaged:
 
     N = min(ceil(longer / shorter), the sampler's limit), level = log2(longer / N)
 
-The logarithm is that of `lod`, so that one probe is what there is without any of this. Probes of
-all lanes are taken together, one more at a time; a lane with fewer leaves early.
+The logarithm is that of `lod`, so that a single probe gives the isotropic result. The first probes
+of all lanes are taken together, then the second ones; a lane with fewer probes drops out early.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _TARGETS = (Target.TEXTURE_2D, Target.TEXTURE_2D_ARRAY)
 
 
 def is_anisotropic(view: SamplerView, sampler: SamplerState) -> bool:
-    """Does the sampler ask for more than one probe, of a texture that can give them?"""
+    """Whether the sampler asks for more than one probe, of a texture that supports it."""
     return (
         sampler.max_anisotropy > 1.0
         and view.target in _TARGETS
@@ -77,14 +77,14 @@ class AnisotropicUnit(Unit):
         return self._probed(coords, spread, axis, level, probes, other)
 
     def _footprint(self, ddx: list[Array], ddy: list[Array]) -> tuple[list[Array], Array, Array]:
-        """Of every lane: the longer derivative, its level of detail, and the number of probes."""
+        """Per lane: the longer derivative, its level of detail, and the number of probes."""
         squares = squared_lengths(ddx, ddy, self._sizes())
         length = [np.sqrt(square) for square in squares]
         longer, shorter = np.maximum(*length), np.minimum(*length)
         ratio = np.where(shorter > 0, longer / shorter, np.where(longer > 0, np.inf, 1))
         limit = np.floor(self.sampler.max_anisotropy)
         probes = np.ceil(np.fmin(np.fmax(ratio, 1), limit)).astype(np.int32)
-        probes[~(longer > 1)] = 1  # magnified: there is nothing to be averaged
+        probes[~(longer > 1)] = 1  # magnified: nothing to average
         count = probes.astype(F32)
         level = fast_log2(np.maximum(*squares) / (count * count)) * F32(0.5)
         across = length[0] >= length[1]
@@ -124,12 +124,12 @@ class AnisotropicUnit(Unit):
         return [self.settled(sum_, probes) for sum_ in total]
 
     def gathered(self, total: Array, found: Array) -> Array:
-        """One more probe."""
+        """Add one more probe."""
         added: Array = total + found
         return added
 
     def settled(self, total: Array, probes: Array) -> Array:
-        """What all of them come to."""
+        """The final value of all probes."""
         mean: Array = total / probes.astype(F32)
         return mean
 
@@ -140,7 +140,7 @@ def _lanes_of(value: Array, which: Array) -> Array:
 
 
 def _taken(value: Any, which: Array, lanes: int) -> Any:
-    """Another operand of some lanes: a scalar, an array by lane, or a sequence of such."""
+    """An operand for some lanes: a scalar, an array by lane, or a sequence of such."""
     if isinstance(value, list | tuple):
         return [_taken(v, which, lanes) for v in value]
     if isinstance(value, np.ndarray) and value.ndim == 1 and len(value) == lanes:

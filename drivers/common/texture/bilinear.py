@@ -1,8 +1,8 @@
-"""Bilinear filtering out of padded copies (see `padded`), coordinates worked out once.
+"""Bilinear filtering of padded copies (see `padded`), with coordinates computed once.
 
-Shaders that take several samples of a texture, a blur say, ask again and again for the same column
-or row of texels: what coordinates mean is kept as long as they live, and found again by comparing
-them, which takes a fraction of the time.
+A shader that takes several samples, such as a blur, passes the same column or row coordinates again
+and again. The texel indices of coordinates are cached as long as their arrays live, and looked up
+by comparison, which takes a fraction of the time.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Array = npt.NDArray[Any]
 _Key = tuple[int, Any]
 
 _MOST_KEPT = 12
-"""Coordinates that are kept, for each axis."""
+"""The number of coordinates cached per axis."""
 
 _LEAST, _MOST = 1 << 8, 1 << 15
-"""Coordinates of so many lanes are worth being kept."""
+"""The numbers of lanes for which caching coordinates pays."""
 
 _PATIENCE = 64
-"""Coordinates that nobody asks for twice, until no more are kept."""
+"""After this many coordinates that never recur, caching is disabled."""
 
 _EIGHT = np.uint16(8)
 _HIGH = np.uint16(0xFF00)
@@ -39,7 +39,7 @@ _HALF = np.uint16(0x80)
 
 
 class PaddedFilter:
-    """Filters one view through one sampler, where there is a padded copy."""
+    """Filters one view through one sampler, from its padded copy."""
 
     __slots__ = ("_axes", "_padded", "_remembered")
 
@@ -75,7 +75,7 @@ class PaddedFilter:
         return _mean(low, high, y.weight)
 
     def _line(self, axis: int, place: Place, extent: Any, stride: Any) -> _Line:
-        """What coordinates along an axis mean."""
+        """The texel indices of coordinates along an axis."""
         coords, offset, level = place.coords[axis], place.offset[axis], place.level
         if not isinstance(level, int) or not isinstance(offset, int):
             return _Line(self._axes[axis], coords, extent, offset, stride)
@@ -88,8 +88,8 @@ class PaddedFilter:
 
 
 class _Line:
-    """Columns or rows: `places` are the first ones, as distances in the copy, of pairs of texels,
-    `weight` those of the second ones.
+    """Columns or rows: `places` are the first texels of pairs, as distances in the copy, `weight`
+    the weights of the second ones.
     """
 
     __slots__ = ("_after", "above", "ends", "given", "kept", "places", "weight")
@@ -106,11 +106,11 @@ class _Line:
         self.given = coords
         self.ends: weakref.ref[Array] | None = None
         self.above: tuple[Copies, _Line, Array] | None = None
-        """Of columns: the upper row of the sample before, already weighted, and what row it was."""
+        """For columns: the weighted upper row of the previous sample, and which row it was."""
         self._after: tuple[_Line, bool] | None = None
 
     def follows(self, other: _Line, row: Any) -> bool:
-        """Of rows: is each one the next after the other's?"""
+        """For rows: whether each row is the one after the other's."""
         if self._after is None or self._after[0] is not other:
             same = self.places.shape == other.places.shape
             self._after = other, same and bool((self.places == other.places + row).all())
@@ -118,10 +118,10 @@ class _Line:
 
 
 class _Remembered:
-    """What some coordinates meant, while they live. Arrays are looked up by identity, and compared:
-    whoever computes may use one again.
+    """Cache of the texel indices of coordinates.
 
-    Nothing is kept until somebody asks twice, as most shaders never do.
+    Arrays are looked up by identity and then compared, since their memory may be reused. Nothing is
+    stored before a lookup recurs, which most shaders never cause.
     """
 
     __slots__ = ("__weakref__", "_asked", "_found", "_patience")
@@ -150,14 +150,14 @@ class _Remembered:
             return
         found = self._found
         if key not in found and len(found) >= _MOST_KEPT:
-            # Another thread may look: it finds the old ones or the new ones.
+            # A concurrent reader finds the old entries or the new ones.
             self._found = found = dict(list(found.items())[_MOST_KEPT // 2 :])
         line.given, line.kept = coords.copy(), True
         line.ends = weakref.ref(coords, partial(_forget, weakref.ref(self), key))
         found[key] = line
 
     def _asked_before(self, key: _Key, coords: Array) -> bool:
-        """Was the same asked for lately?"""
+        """Whether these coordinates were looked up recently."""
         before = self._asked.get(key)
         if before is not None and before() is coords:
             self._patience = _PATIENCE
@@ -168,7 +168,7 @@ class _Remembered:
         return False
 
     def forget(self, key: _Key, ended: object) -> None:
-        """The coordinates of a line are gone."""
+        """Drop the entry of coordinates that no longer exist."""
         line = self._found.get(key)
         if line is not None and line.ends is ended:
             self._found.pop(key, None)
@@ -181,7 +181,7 @@ def _forget(where: weakref.ref[_Remembered], key: _Key, ended: object) -> None:
 
 
 def _between(copies: Copies, index: Array, weight: Array) -> Array:
-    """The texels at an index and the next ones, weighted: times 256, with a rest below."""
+    """Pairs of texels at an index, weighted: times 256, with fractional bits below."""
     words, steps = copies
     if steps is None:
         return lerp_up(words, index, weight)
@@ -192,7 +192,7 @@ def _between(copies: Copies, index: Array, weight: Array) -> Array:
 
 
 def _mean(low: Array, high: Array, weight: Array) -> Array:
-    """Two rows weighted: `lerp16` of `lerp16`s, the shifts that cancel out left out."""
+    """Two rows weighted: `lerp16` of `lerp16`s, without the shifts that cancel out."""
     mean = high >> _EIGHT
     mean -= low >> _EIGHT
     mean *= weight

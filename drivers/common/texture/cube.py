@@ -1,7 +1,7 @@
-"""Cube maps: from a direction to a face and coordinates on it, and across the seams between faces.
+"""Cube maps: from a direction to a face and its coordinates, and across the edges between faces.
 
-Faces are numbered +X -X +Y -Y +Z -Z. Where two components of a direction are equally long, z wins
-over x and x over y.
+Faces are numbered +X -X +Y -Y +Z -Z. If two components of a direction have equal length, z takes
+precedence over x and x over y.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 
 __all__ = ["Projection", "across_the_seam", "project"]
 
@@ -64,13 +64,14 @@ class Projection:
 
 
 def project(direction: Sequence[Array]) -> Projection:
-    """Choose faces for directions."""
+    """Select the faces of directions."""
     x, y, z = np.broadcast_arrays(*direction[:3])
     return Projection(x, y, z)
 
 
 def across_the_seam(face: Array, i: Array, j: Array, n: Any) -> tuple[Array, Array, Array]:
-    """The texel next to a face's edge: `i` or `j` (not both) is -1 or n; it lies on another face.
+    """The texel beyond a face's edge: `i` or `j` (not both) is -1 or n, so it is on a neighbouring
+    face.
 
     The texel's centre, extended over the edge, is a direction that projects onto the neighbour.
     """
@@ -82,8 +83,8 @@ def across_the_seam(face: Array, i: Array, j: Array, n: Any) -> tuple[Array, Arr
     x = np.where(axis == 0, sign, np.where(axis == 1, s, sign * s))
     y = np.where(axis == 1, sign, -t)
     z = np.where(axis == 0, -sign * s, np.where(axis == 1, sign * t, sign))
-    # The extended coordinate is longer than 1, so the neighbour's axis wins without ties.
+    # The extended coordinate is longer than 1, so the neighbour's axis is chosen without ties.
     at = Projection(x, y, z)
-    new_i = limits.minimum(np.asarray(at.s * n).astype(np.int32), np.asarray(n, np.int32) - 1)
-    new_j = limits.minimum(np.asarray(at.t * n).astype(np.int32), np.asarray(n, np.int32) - 1)
-    return at.face, limits.maximum(new_i, 0), limits.maximum(new_j, 0)
+    new_i = minmax.minimum(np.asarray(at.s * n).astype(np.int32), np.asarray(n, np.int32) - 1)
+    new_j = minmax.minimum(np.asarray(at.t * n).astype(np.int32), np.asarray(n, np.int32) - 1)
+    return at.face, minmax.maximum(new_i, 0), minmax.maximum(new_j, 0)

@@ -1,9 +1,9 @@
-"""All texels of a texture decoded once, channel by channel, for whoever looks at many of them.
+"""All texels of a texture decoded once, channel by channel, for samplers that read many of them.
 
-Filters that work in floating point gather four texels or more per lane, so that a texel is decoded
-again and again: of half floats that takes longer than all the rest. Whole channels kept as arrays
-turn it into one gather per channel. They are worth making once more lanes have looked at a texture
-than it has texels, and are made anew when it was written and that is so again.
+Floating-point filters gather four texels or more per lane, so that each texel is decoded again and
+again, which for half floats takes longer than everything else. Whole channels kept as arrays turn
+it into one gather per channel. They are decoded once more lanes have sampled a texture than it has
+texels, and again under the same condition after it was written.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Array = npt.NDArray[Any]
 Channels = list[Array]
 
 _MOST = 1 << 22
-"""Texels: they take 16 bytes each."""
+"""The largest number of texels; each takes 16 bytes."""
 
 
 class Decoded:
-    """The channels of a run of texels, once they pay."""
+    """The decoded channels of a run of texels, once that pays."""
 
     __slots__ = ("_decode", "_key", "_looked", "_resource", "_texels", "_writes")
 
@@ -37,7 +37,9 @@ class Decoded:
         texels: Callable[[], Array],
         decode: Callable[[Array], Channels],
     ) -> None:
-        """`decode` makes channels of raw texels; `key` names what it makes of the resource."""
+        """`decode` makes channels from raw texels; `key` names the result in the
+        resource's cache.
+        """
         self._resource = resource
         self._key = ("decoded", key)
         self._texels = texels
@@ -46,7 +48,7 @@ class Decoded:
         self._looked = 0
 
     def channels(self, lanes: int) -> Channels | None:
-        """The channels (constant ones are 0-d), if they are there or worth it for so many more."""
+        """The channels (constant ones are 0-d), if they exist or decoding pays for `lanes` more."""
         if self._writes != self._resource.writes:
             self._writes, self._looked = self._resource.writes, 0
         self._looked += lanes

@@ -1,6 +1,6 @@
-"""Reading texels by integer coordinates, and a texture's size: no filtering, nothing wraps.
+"""Texel fetches with integer coordinates, and texture sizes: no filtering, no wrapping.
 
-Anything outside the texture, a level that does not exist included, reads as zero.
+Texels outside the texture, and of levels that do not exist, read as zero.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def locate(
     offset: Sequence[Array | int],
     sample: Array | None = None,
 ) -> tuple[Array, Array]:
-    """The index of each lane's texel in the run, and which lanes are inside the texture."""
+    """The index of each lane's texel, and which lanes are inside the texture."""
     x, y, z = _position(image, coords, offset)
     if sample is None and np.ndim(z) == 0 and (lod is None or np.ndim(lod) == 0):
         x = np.asarray(x, I32)
@@ -67,12 +67,12 @@ def locate(
 
 
 def _in_a_plane(image: Image, x: Array, y: Array | int, z: int, level: int) -> tuple[Array, Array]:
-    """The same for one layer of one level, as nearly every program reads them."""
+    """Texel indices for one layer of one level, the case of nearly every program."""
     if not 0 <= level < image.levels or not 0 <= z < int(image.depth[level]):
         return np.zeros(x.shape, I32), np.zeros(x.shape, np.bool_)
     width, height = I32(image.width[level]), int(image.height[level])
     start = int(image.base[level]) + z * int(image.layer_stride[level])
-    inside = x.view(np.uint32) < np.uint32(width)  # negative ones are large
+    inside = x.view(np.uint32) < np.uint32(width)  # negative ones become large
     if np.ndim(y):
         y = np.asarray(y, I32)
         inside = inside & (y.view(np.uint32) < np.uint32(height))

@@ -1,4 +1,4 @@
-"""Coordinates in 256ths of a texel, as llvmpipe filters 8-bit texels; weights have 8 bits."""
+"""Coordinates in 256ths of a texel with 8-bit weights, as in llvmpipe's filters of 8-bit texels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.pipe.enums import Wrap
 
 from .wrap import Axis, clamp
@@ -21,7 +21,7 @@ U32 = np.uint32
 
 
 def nearest(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
-    """The texel coordinates are in."""
+    """The texel that contains the coordinates."""
     nf = np.asarray(n, F32)
     s = _offset_coordinate(s, offset, nf, axis.scaled)
     if axis.mode is Wrap.REPEAT and not axis.pot:
@@ -29,7 +29,7 @@ def nearest(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
         return clamp((s * nf).astype(I32), n)
     u = np.floor(s if axis.scaled else s * nf)
     if axis.mode is Wrap.CLAMP_TO_EDGE:
-        u = limits.between(np.asarray(u), F32(0.0), nf - F32(1.0))
+        u = minmax.between(np.asarray(u), F32(0.0), nf - F32(1.0))
     i: Array = u.astype(I32)
     return i & (n - 1) if axis.mode is Wrap.REPEAT else i
 
@@ -42,7 +42,7 @@ def linear_first(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Arr
     if axis.mode is Wrap.REPEAT and axis.pot:
         first &= n - 1
     else:
-        limits.minimum(limits.maximum(first, I32(-1), first), n - 1, first)
+        minmax.minimum(minmax.maximum(first, I32(-1), first), n - 1, first)
     return first, fixed
 
 
@@ -56,13 +56,13 @@ def linear_pair(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Arra
         return clamp(i0, n), clamp(i1, n), weight
     if axis.pot:
         return i0 & (n - 1), i1 & (n - 1), weight
-    i0 = np.where(i0 < 0, n - 1, limits.minimum(i0, n - 1))
+    i0 = np.where(i0 < 0, n - 1, minmax.minimum(i0, n - 1))
     i1 = i0 + I32(1)
     return i0, np.where(i1 >= n, I32(0), i1), weight
 
 
 def _fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
-    """Half a texel less than the coordinate, in 256ths of a texel."""
+    """The coordinate minus half a texel, in 256ths of a texel."""
     nf = np.asarray(n, F32)
     s = _offset_coordinate(s, offset, nf, axis.scaled)
     repeat = axis.mode is Wrap.REPEAT
@@ -70,8 +70,8 @@ def _fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
         s = s - np.floor(s)
     u = np.asarray(s * F32(256.0) if axis.scaled else s * (nf * F32(256.0)))
     if not repeat:
-        limits.maximum(u, F32(0.0), u)
-        limits.minimum(u, nf * F32(256.0), u)
+        minmax.maximum(u, F32(0.0), u)
+        minmax.minimum(u, nf * F32(256.0), u)
     fixed: Array = np.rint(u, out=u).astype(I32)
     fixed -= I32(128)
     return fixed

@@ -1,4 +1,4 @@
-"""Filtering inside one level in floating point: any format, any wrap mode, comparison, seams.
+"""Filtering inside one level in floating point: any format, any wrap mode, comparison, cube edges.
 
 `level` is a number when all lanes agree, else an array by lane; `z` is the layer, face or slice
 index where the target has one. Results are four component arrays.
@@ -41,7 +41,7 @@ _DIMENSIONS = {Target.TEXTURE_1D: 1, Target.TEXTURE_1D_ARRAY: 1, Target.TEXTURE_
 
 @dataclass(slots=True)
 class Place:
-    """Where lanes sample: filtered coordinates, layer or face, level, offsets, reference value."""
+    """What lanes sample: filtered coordinates, layer or face, level, offsets, reference value."""
 
     coords: list[Array]
     z: Array | int
@@ -88,7 +88,7 @@ def _lerp(a: Array, b: Array, weight: Array) -> Array:
 class FloatFilter:
     """Samples one view through one sampler."""
 
-    chooses: ClassVar[bool] = False  # one of the texels, instead of a mean: integers are no worse
+    chooses: ClassVar[bool] = False  # selects one of the texels, which works for integers too
 
     def __init__(self, view: SamplerView, image: Image, sampler: SamplerState) -> None:
         self.image = image
@@ -98,7 +98,7 @@ class FloatFilter:
         self.format = format = view.format
         self.clamp_reference = format.has_depth and not format.is_float
         self._sampler = sampler
-        # Comparison looks at the depth itself, before the view's swizzle.
+        # Depth comparison reads the depth itself, before the view's swizzle.
         self.depths = replace(image, swizzle=(0, 1, 2, 3))
 
     @cached_property
@@ -144,7 +144,7 @@ class FloatFilter:
         return int(table[level]) if isinstance(level, int) else table[level]
 
     def _row(self, place: Place, y: Array | int, z: Array | int) -> Array:
-        """Where rows inside the level begin."""
+        """The index at which rows begin in the level."""
         image, level = self.image, place.level
         width, stride, base = image.width[level], image.layer_stride[level], image.base[level]
         return np.asarray(y * width + (z * stride + base)).astype(np.int64)
@@ -159,7 +159,7 @@ class FloatFilter:
         return self._tap(place, indices[0] + self._row(place, y, z), out)
 
     def _tap(self, place: Place, index: Array, out: Sequence[Array | None]) -> Planes:
-        """The same at an index into all texels."""
+        """One tap at an index into all texels: decoded (and compared)."""
         compares = self._compares(place)
         planes = (self.depths if compares else self.image).gather(index)
         outside: Array | None = None
@@ -189,7 +189,7 @@ class FloatFilter:
     # -- filters -------------------------------------------------------------------------------
 
     def nearest(self, place: Place) -> Planes:
-        """The texel the coordinates are in."""
+        """The texel that contains the coordinates."""
         indices, out = [], []
         for i, axis in enumerate(self.axes):
             extent = self._extent(i, place.level)
@@ -245,7 +245,7 @@ class FloatFilter:
         return corners
 
     def between(self, a: Array, b: Array, weight: Array) -> Array:
-        """What two texels, or what came of them, become."""
+        """Combine two texels or intermediate results by weight."""
         return _lerp(a, b, weight)
 
     def _mix2(self, corners: list[Planes], wx: Array, wy: Array) -> Planes:
@@ -256,11 +256,11 @@ class FloatFilter:
 
     @staticmethod
     def planes(planes: Planes) -> Planes:
-        """Float components, swizzled: what the filters yield already."""
+        """Float components, swizzled, which the filters already return."""
         return planes
 
     def mix(self, a: Planes, b: Planes, fraction: Array) -> Planes:
-        """Between two mipmap levels."""
+        """Interpolate between two mipmap levels."""
         return [self.between(x, y, fraction) for x, y in zip(a, b, strict=True)]
 
     def _seamless_corners(self, place: Place) -> tuple[list[Planes], Array, Array]:
@@ -300,7 +300,9 @@ class FloatFilter:
 
     @staticmethod
     def _average_others(corners: list[Planes], k: int, lanes: Array) -> None:
-        """Where three faces meet there is no fourth texel: it becomes the others' mean."""
+        """At a corner of the cube three faces meet: the fourth texel is the mean of the other
+        three.
+        """
         others = [corners[m] for m in range(4) if m != k]
         for plane, first, second, third in zip(corners[k], *others, strict=True):
             if plane.ndim and plane.dtype.kind == "f":  # gathered integers have no mean
@@ -323,8 +325,9 @@ class FloatFilter:
 def _around_seams(
     z: Array, i: Array, j: Array, n: Any, width: Any, stride: Any, base: Any
 ) -> tuple[list[Array], list[Array]]:
-    """Where the texels (0,0) (1,0) (0,1) (1,1) from i and j of face (and cube) z lie, over whose
-    edges some of them are; and in which lanes each of them is over two."""
+    """The indices of texels (0,0) (1,0) (0,1) (1,1) from i and j of face (and cube) z, some of
+    which are beyond the face's edges, and in which lanes each of them is beyond two.
+    """
     low = [(i + d, (i + d < 0) | (i + d >= n)) for d in (0, 1)]
     high = [(j + d, (j + d < 0) | (j + d >= n)) for d in (0, 1)]
     pairs = [(column, row) for row in high for column in low]
@@ -349,7 +352,7 @@ def _around_seams(
 
 
 def _in_range(value: Any, channel: Channel) -> Any:
-    """A whole number as near as the channel can hold it."""
+    """A whole number clamped to the channel's range."""
     low, high = 0, (1 << channel.bits) - 1
     if channel.type == "SINT":
         low, high = -(1 << (channel.bits - 1)), (1 << (channel.bits - 1)) - 1

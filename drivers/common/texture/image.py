@@ -1,12 +1,13 @@
-"""What a sampler view can reach: one run of raw texels for all levels, and tables to index it.
+"""The texels that a sampler view can read: one run of raw texels for all levels, and tables to
+index it.
 
-A texel's index is `base[level] + layer * layer_stride[level] + y * width[level] + x`, whatever the
-target, so lanes that need different mipmap levels are still served by one gather. The tables are
-arrays by level (counted from the view's first level); `x`, `y` and the third coordinate `z` (a
-slice, an array layer or a cube face) have extents `width`, `height`, `depth`.
+A texel's index is `base[level] + layer * layer_stride[level] + y * width[level] + x` for every
+target, so one gather serves lanes with different mipmap levels. The tables are arrays by level
+(counted from the view's first level); `x`, `y` and the third coordinate `z` (a slice, an array
+layer or a cube face) have extents `width`, `height`, `depth`.
 
-Compressed and other awkward formats are looked at through a copy in a plain format, made once and
-again only after the resource was written.
+Compressed and other awkward formats are read through a copy in a plain format, which is remade only
+after the resource was written.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ Planes = list[Array]
 Table = npt.NDArray[np.int32]
 
 _TAIL = 32
-"""Bytes behind the last texel: as behind a resource's own, for whoever reads two texels at once."""
+"""Bytes after the last texel, as in a resource, because some filters read two texels at once."""
 
 RGBA8 = FORMATS["R8G8B8A8_UNORM"]
 _CONSTANT = {Swizzle.ZERO: "0", Swizzle.ONE: "1"}
@@ -55,21 +56,21 @@ _CONSTANT = {Swizzle.ZERO: "0", Swizzle.ONE: "1"}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Image:
-    """The texels of a view. `texels()` is asked for anew at every use: copies may be remade."""
+    """The texels of a view. `texels()` is called at every use, since copies may be remade."""
 
     target: Target
-    format: Format  # of the texels as gathered
+    format: Format  # of the gathered texels
     texels: Callable[[], Array]
     base: Table
     width: Table
     height: Table
     depth: Table
     layer_stride: Table
-    pot: tuple[bool, bool, bool]  # is every level's extent a power of two, per axis
+    pot: tuple[bool, bool, bool]  # per axis: are all extents powers of two
     swizzle: tuple[str | int, str | int, str | int, str | int]  # into decoded channels
-    bytes8: tuple[str | int, ...] | None  # into the bytes of a word, where that is all decoding
+    bytes8: tuple[str | int, ...] | None  # into the bytes of a word, where that decodes them
     stencil: bool = False
-    decoded: Decoded | None = None  # the texels' channels, where they may be kept
+    decoded: Decoded | None = None  # the texels' decoded channels, if they may be kept
 
     @property
     def levels(self) -> int:
@@ -86,7 +87,7 @@ class Image:
 
     def gather(self, index: Array) -> Planes:
         """Swizzled components of the texels at some indices; constant ones are 0-d."""
-        # With other numbers than these NumPy takes several times as long.
+        # NumPy takes several times as long with other index types.
         index = index.astype(np.int64, copy=False)
         channels = None if self.decoded is None else self.decoded.channels(index.size)
         if channels is None:
@@ -108,7 +109,7 @@ class Image:
         ]
 
     def zeros(self, lanes: int) -> Planes:
-        """The robust answer to a fetch outside the texture."""
+        """The result of a fetch outside the texture."""
         dtype = np.uint32 if self.stencil else self.format.rgba_dtype
         return [np.zeros(lanes, dtype) for _ in range(4)]
 
@@ -119,7 +120,7 @@ def _named(swizzle: tuple[str | int, ...]) -> frozenset[int]:
 
 
 def _costly(format: Format) -> bool:
-    """Does it take much longer to decode a texel than to gather what was decoded?"""
+    """Whether decoding a texel takes much longer than gathering a decoded one."""
     if format.is_depth_stencil:
         return format.has_depth
     return (
@@ -151,7 +152,7 @@ def _swizzle(view: SamplerView) -> tuple[str | int, str | int, str | int, str | 
 def image_of_view(view: SamplerView, *, as_bytes: bool = False) -> Image:
     """The tables of a view; `as_bytes` prefers a copy in bytes for packed filtering.
 
-    They are kept with the resource: the same view is sampled through many samplers.
+    They are cached on the resource, because one view may be sampled through many samplers.
     """
     resource = view.resource
     assert isinstance(resource, HostResource)
@@ -242,7 +243,7 @@ def _texels(
     offsets = [0]
     for size in sizes:
         offsets.append(offsets[-1] + size)
-    if offsets[-1] > MAX_RESOURCE_BYTES:  # of a compressed texture: texels have numbers there, too
+    if offsets[-1] > MAX_RESOURCE_BYTES:  # a compressed texture has as many texel indices
         raise OutOfMemoryError(
             f"out of memory: the texels of a texture in {format.name} take "
             f"{offsets[-1] / 2**30:.1f} GiB as {plain.name}"
@@ -271,7 +272,7 @@ def fits_bytes(format: Format) -> bool:
 
 
 def _plain_format(format: Format, as_bytes: bool) -> Format:
-    """The format texels are gathered in: the view's own unless that would be slow or impossible."""
+    """The format texels are gathered in: the view's own unless that is slow or impossible."""
     if format.is_compressed:
         if not all(c.type == "UNORM" and c.bits == 8 for c in format.channels):
             return FORMATS["R32G32B32A32_FLOAT"]
@@ -281,7 +282,7 @@ def _plain_format(format: Format, as_bytes: bool) -> Format:
 
 
 def has_plain_texels(format: Format) -> bool:
-    """Are colours of this format looked at where they are, and not through a copy?"""
+    """Whether colours of this format are read in place, and not through a copy."""
     return format.is_color and all(_plain_format(format, kind) is format for kind in (False, True))
 
 
@@ -339,7 +340,7 @@ def _decoded_codes(format: Format, data: npt.NDArray[np.uint8]) -> npt.NDArray[n
 
 
 def _buffer_image(view: SamplerView, resource: HostResource) -> Image:
-    """A buffer texture: one row of texels somewhere in a buffer."""
+    """A buffer texture: one row of texels in a buffer."""
     format = view.format
     word, count = texel_layout(format)
     start = view.buffer_offset

@@ -1,9 +1,9 @@
-"""Level of detail: how many texels a pixel covers, as a base-2 logarithm.
+"""Level of detail: the base-2 logarithm of how many texels a pixel covers.
 
 The numbers follow llvmpipe's: the squared length of the longer of the two derivative vectors, in
 texels, and half of its logarithm, approximated by exponent plus mantissa (exact at powers of two).
-Implicit derivatives belong to a 2x2 quad: its first lane minus the neighbours to the right and
-below. Cube maps are different: there every lane has its own.
+Implicit derivatives are those of a 2x2 quad: its first lane minus the neighbours to the right and
+below. For cube maps every lane has its own.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def lod_of_derivatives(ddx: Sequence[Array], ddy: Sequence[Array], size: Sequenc
 def squared_lengths(
     ddx: Sequence[Array], ddy: Sequence[Array], size: Sequence[int]
 ) -> tuple[Array, Array]:
-    """The same derivatives in texels: their squared lengths."""
+    """The squared lengths of derivatives in texels."""
     squares: list[Array] = []
     for derivatives in (ddx, ddy):
         total: Any = F32(0.0)

@@ -1,8 +1,8 @@
-"""Filters that take the smallest or the largest texel, not a mean (ARB_texture_filter_minmax).
+"""Filters that return the smallest or largest texel instead of a mean (ARB_texture_filter_minmax).
 
-The texels are those that the sampler's filters would have averaged; one whose weight is zero has no
-say. Everything else about a unit, where it samples and from which levels, stays as it is: only what
-is done between two values differs, so a filter of this kind replaces that one operation.
+The texels are those that the sampler's filters would have averaged; those with zero weight do not
+count. The rest of a unit, such as coordinates and levels, is unchanged: a filter of this kind
+replaces only the operation that combines two values.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Array = npt.NDArray[Any]
 
 
 def reduces(sampler: SamplerState) -> bool:
-    """Does the sampler ask for the smallest or the largest texel?"""
+    """Whether the sampler asks for the smallest or the largest texel."""
     return sampler.reduction is not Reduction.MEAN
 
 
 class _MinmaxFilter(FloatFilter):
-    """A filter that chooses; of depths that are compared, among the results."""
+    """A filter that selects; with depth comparison it selects among the results."""
 
     chooses = True
 
@@ -49,14 +49,14 @@ class _MinmaxFilter(FloatFilter):
 
 
 class MinmaxUnit(Unit):
-    """A texture unit whose filters choose."""
+    """A texture unit with minmax filters."""
 
     filter_class = _MinmaxFilter
     may_pack = False
 
 
 class AnisotropicMinmaxUnit(AnisotropicUnit):
-    """The same with several probes, of which one is chosen."""
+    """An anisotropic texture unit that selects one of the probes."""
 
     filter_class = _MinmaxFilter
     may_pack = False

@@ -1,8 +1,8 @@
 """Bilinear filtering of 8-bit texels four channels at a time, in integer arithmetic.
 
-A texel is a 32-bit word; its even and odd bytes are kept as two words with 16 bits per channel, so
-that one multiplication weights two channels. Weights have 8 bits, and every interpolation rounds
-to nearest, which is what llvmpipe computes for unsigned normalised bytes.
+A texel is a 32-bit word; its even and odd bytes become two words with 16 bits per channel, so that
+one multiplication weights two channels. Weights have 8 bits, and every interpolation rounds to
+nearest, as llvmpipe does for unsigned normalised bytes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _TOP = F32(255.0)
 
 
 def can_filter_packed(view: SamplerView, image: Image, sampler: SamplerState) -> bool:
-    """Is this a view of colours that bytes can hold, wrapped in one of the two simple ways?"""
+    """Whether this is a view of colours that fit bytes, with one of the two simple wrap modes."""
     if not fits_bytes(view.format) or sampler.compare_enabled or image.target is Target.BUFFER:
         return False
     linear = Filter.LINEAR in (sampler.min_img_filter, sampler.mag_img_filter)
@@ -50,7 +50,7 @@ def can_filter_packed(view: SamplerView, image: Image, sampler: SamplerState) ->
 
 
 def lerp(a: Array, b: Array, weight: Array, rest: Array) -> Array:
-    """Two channels of a word each, weighted `rest : weight` (of 256), rounded."""
+    """Two words of two channels each, weighted `rest : weight` (of 256), rounded."""
     mixed = a * rest
     mixed += b * weight
     mixed += _ROUND
@@ -86,7 +86,7 @@ class PackedFilter:
         self._used = min(used, default=0), max(used, default=-1) + 1
 
     def _split(self, word: Array) -> Words:
-        """Even and odd bytes of gathered texels (as far as the view reads them)."""
+        """Even and odd bytes of gathered texels (only those that the view reads)."""
         if word.dtype != U32:
             word = word.astype(U32)
         parts = []
@@ -108,7 +108,7 @@ class PackedFilter:
         return int(table[level]) if isinstance(level, int) else table[level]
 
     def nearest(self, place: Place) -> Words:
-        """The texel the coordinates are in."""
+        """The texel that contains the coordinates."""
         at = [
             nearest(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
             for i, axis in enumerate(self.axes)
@@ -152,7 +152,7 @@ class PackedFilter:
         return [lerp(a, b, wz, _FULL - wz) for a, b in pairs]
 
     def mix(self, a: Words, b: Words, fraction: Array) -> Words:
-        """Between two mipmap levels."""
+        """Interpolate between two mipmap levels."""
         weight = (fraction * F32(256.0)).astype(U32)
         if any(word.dtype == np.uint16 for word in (*a[:1], *b[:1])):
             low, high = self._as_channels(a), self._as_channels(b)

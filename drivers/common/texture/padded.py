@@ -1,13 +1,13 @@
-"""Bilinear filtering of 8-bit texels out of a copy made for it: one index, four gathers.
+"""Bilinear filtering of 8-bit texels from a padded copy: one index, four gathers.
 
-The copy holds a texel as four 16-bit channels in a 64-bit word, in rows and layers that have one
-more texel on every side: what the wrap mode puts there. So the four texels around a point are at
-one index and at fixed distances from it, nothing wraps, and nothing has to be unpacked. Sums stay
-below 2**16, so 16-bit arithmetic serves four channels of every lane at a time, with the results of
-`packed`, bit for bit. Channels are kept as rounding wants them, times 256 plus 128, and beside each
-texel is what to add to come to the next one.
+The copy holds a texel as four 16-bit channels in a 64-bit word, in rows and layers with one more
+texel on every side, as the wrap mode defines it. So the four texels around a point are at one index
+and at fixed distances from it, nothing wraps, and nothing has to be unpacked. Sums stay below
+2**16, so 16-bit arithmetic serves four channels of every lane at a time, with the results of
+`packed`, bit for bit. Channels are stored times 256 plus 128, as rounding needs them, and each
+texel is stored with its difference to the next.
 
-A copy is worth making once more lanes have sampled a texture than it has texels.
+A copy pays once more lanes have sampled a texture than it has texels.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ROUND = np.uint16(128)
 
 
 class PaddedLayout:
-    """Where the levels of a view lie in its padded copy, by level."""
+    """The offsets of a view's levels in its padded copy, by level."""
 
     __slots__ = ("base", "image", "layers", "row", "size", "texels", "wraps")
 
@@ -50,7 +50,7 @@ class PaddedLayout:
 
     @property
     def fits(self) -> bool:
-        """Indices fit into 31 bits."""
+        """Whether indices fit into 31 bits."""
         return self.size < 1 << 31
 
     def copy(self) -> Array:
@@ -88,14 +88,16 @@ def _widened(texels: Array) -> Array:
 
 
 Copies = tuple[Array, Array | None]
-"""Texels, each channel times 256 plus 128, and (of small textures) the way to the next ones."""
+"""Texels, each channel times 256 plus 128, and (for small textures) differences to the
+next texel.
+"""
 
 _MOST_STEPS = 1 << 18
-"""Texels of a copy that has both."""
+"""The largest number of texels for which differences are stored."""
 
 
 class Padded:
-    """The padded copy of a view, made anew when the texture was written and it pays again."""
+    """The padded copy of a view, remade after the texture was written, once that pays again."""
 
     __slots__ = ("_key", "_resource", "_sampled", "_writes", "layout")
 
@@ -107,7 +109,7 @@ class Padded:
         self._sampled = 0
 
     def copies(self, lanes: int) -> Copies | None:
-        """The copy, if it is there or worth being made for so many lanes more."""
+        """The copy, if it exists or making it pays for `lanes` more."""
         if self._writes != self._resource.writes:
             self._writes, self._sampled = self._resource.writes, 0
         self._sampled += lanes
@@ -129,7 +131,7 @@ class Padded:
 
 
 def spread_weight(weight: Array) -> Array:
-    """A weight for each of the four channels, as 16-bit numbers."""
+    """A weight repeated for each of the four channels, as 16-bit numbers."""
     wide = weight.astype(np.uint64)
     wide *= _REPEATED
     return wide.view(np.uint16)
@@ -147,7 +149,7 @@ def lerp16(a: Array, b: Array, weight: Array, out: Array, scratch: Array) -> Arr
 
 
 def lerp_up(words: Array, index: Array, weight: Array) -> Array:
-    """The same of the texels at an index and the next ones, times 256, with a rest below."""
+    """Pairs of texels at an index, weighted: times 256, with fractional bits below."""
     a, b = words.take(index).view(np.uint16), words[1:].take(index).view(np.uint16)
     b >>= _EIGHT
     b -= a >> _EIGHT

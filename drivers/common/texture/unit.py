@@ -1,8 +1,8 @@
-"""A view joined with a sampler: what shaders call (see `lanes.TextureUnit`).
+"""A sampler view joined with a sampler, as shaders call it (see `lanes.TextureUnit`).
 
-`sample` finds the layer or face, the level of detail, which filters are needed at which levels,
-and hands the lanes to one of two filters: `packed` for bytes in the simple wrap modes (the same
-fixed-point arithmetic llvmpipe uses there), `floats` for everything else.
+`sample` computes the layer or face, the level of detail, and which filters are needed at which
+levels, and passes the lanes to one of two filters: `packed` for bytes in the simple wrap modes
+(with llvmpipe's fixed-point arithmetic), `floats` for everything else.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.pipe.enums import Filter, MipFilter, Swizzle, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
@@ -34,10 +34,10 @@ _NO_OFFSET = (0, 0, 0)
 
 
 class Unit:
-    """One texture unit. Stateless between calls; several threads may sample at once."""
+    """One texture unit. It has no state between calls, so several threads may sample at once."""
 
     filter_class: ClassVar[type[FloatFilter]] = FloatFilter
-    may_pack: ClassVar[bool] = True  # the filter in fixed point may be used
+    may_pack: ClassVar[bool] = True  # whether the fixed-point filter may be used
 
     def __init__(self, view: SamplerView, sampler: SamplerState) -> None:
         self.view = view
@@ -56,8 +56,9 @@ class Unit:
         self._reading: dict[int, Unit] = {}
 
     def reading(self, wanted: int) -> Unit:
-        """What samples the same for somebody who looks at these components alone, a bit each: the
-        others are 0, and take no time."""
+        """A unit for a reader of only the components in the mask `wanted`: the others are 0 and
+        cost no time.
+        """
         found = self._reading.get(wanted)
         if found is None:
             r, g, b, a = (
@@ -151,7 +152,7 @@ class Unit:
         return lod_of_derivatives(ddx[: self.axes], ddy[: self.axes], self._sizes())
 
     def _implicit_lod(self, coords: list[Array], at: Projection | None) -> Array:
-        """One value per quad; of cube maps one per lane, since each lane is on its own face."""
+        """One value per quad; for cube maps one per lane, since lanes may be on different faces."""
         if at is None:
             ddx, ddy = quad_derivatives(coords[: self.axes])
         else:
@@ -170,7 +171,7 @@ class Unit:
         quads: bool,
         min_lod: Array | None,
     ) -> Array:
-        """Biased and clamped: an array by lane or by quad, or a scalar."""
+        """The level of detail, biased and clamped: an array by lane or by quad, or a scalar."""
         value: Array
         if op == "txl" and lod is not None:
             value = np.asarray(lod, F32)
@@ -207,7 +208,7 @@ class Unit:
     # -- filtering -----------------------------------------------------------------------------
 
     def _filtered(self, place: Place, lod: Array | None, op: str) -> Planes:
-        """Choose magnification or minification per lane and run the filters."""
+        """Select magnification or minification per lane and run the filters."""
         sampler = self.sampler
         lanes = place.coords[0].shape[0]
         kit: FloatFilter | PackedFilter = self.floats
@@ -253,7 +254,7 @@ class Unit:
             return self._level(kit, filter, place)
         lanes = place.coords[0].shape[0]
         last = self.image.levels - 1
-        inside = limits.between(lod, F32(0.0), F32(last))
+        inside = minmax.between(lod, F32(0.0), F32(last))
         if self.mip is MipFilter.NEAREST:
             place.level = _level_index(np.rint(inside), lanes)
             return self._level(kit, filter, place)
@@ -271,26 +272,26 @@ class Unit:
 
 
 def _of_one_lane(planes: Planes) -> Planes:
-    """Planes of a single lane as numbers; constant ones are that already."""
+    """Planes of a single lane as numbers, which constant ones already are."""
     return [plane if plane.ndim == 0 else plane[0] for plane in map(np.asarray, planes)]
 
 
 def _plain_offset(offset: Array) -> Array | int:
-    """An offset that is the same for all lanes as a number."""
+    """An offset that is equal for all lanes as a number."""
     value = np.asarray(offset)
     return int(value) if value.ndim == 0 else value
 
 
 def _layer(coordinate: Array, layers: int) -> Array:
-    """The array layer a coordinate selects."""
+    """The array layer that a coordinate selects."""
     nearest = np.rint(coordinate)
-    bounded = limits.between(np.asarray(nearest), F32(0.0), F32(layers - 1))
+    bounded = minmax.between(np.asarray(nearest), F32(0.0), F32(layers - 1))
     layer: Array = bounded.astype(np.int32)
     return layer
 
 
 def _by_lane(value: Array, other: Array) -> Array:
-    """A value per quad spread over lanes if the other operand is per lane."""
+    """A value per quad, repeated for its lanes if the other operand is per lane."""
     if np.ndim(other) == 1 and value.ndim == 1 and value.shape[0] * 4 == np.shape(other)[0]:
         return np.repeat(value, 4)
     return value
@@ -308,4 +309,4 @@ def _level_index(level: Array, lanes: int) -> Level:
     first = level.reshape(-1)[0]
     if level.ndim == 0 or (level == first).all():
         return int(first)
-    return _spread(level.astype(np.int64), lanes)  # numbers to look up tables with
+    return _spread(level.astype(np.int64), lanes)  # indices of lookup tables

@@ -1,8 +1,8 @@
 """Texture coordinates to texel indices along one axis, for every wrap mode.
 
-`s` is the coordinate (normalised unless `scaled`), `n` the extent: an int, or an array with each
-lane's own. Indices come back inside 0..n-1; modes that can reach the border also say which lanes
-did. Coordinates that are not finite land somewhere inside.
+`s` is the coordinate (normalised unless `scaled`), `n` the extent: an int, or an array by lane.
+Indices are inside 0..n-1; modes that can reach the border also return which lanes do. Coordinates
+that are not finite select some texel inside.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.pipe.enums import Wrap
 
 __all__ = [
@@ -35,7 +35,7 @@ ZERO = F32(0.0)
 
 _MIRRORED_ONCE = (Wrap.MIRROR_CLAMP, Wrap.MIRROR_CLAMP_TO_EDGE, Wrap.MIRROR_CLAMP_TO_BORDER)
 FOLDED = (Wrap.CLAMP_TO_EDGE, Wrap.MIRROR_REPEAT, Wrap.MIRROR_CLAMP_TO_EDGE)
-"""modes in which two neighbours may be one texel, or come in the other order"""
+"""modes in which two neighbouring texels may be equal or swapped"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +60,19 @@ class Taps:
 
 def clamp(i: Array, n: Any) -> Array:
     """`i` limited to 0..n-1."""
-    return limits.minimum(limits.maximum(i, 0), n - 1)
+    return minmax.minimum(minmax.maximum(i, 0), n - 1)
 
 
 def limited(u: Array, low: Any, high: Any) -> Array:
     """`u` limited to low..high, a NaN left as it is."""
-    raised = limits.maximum(np.asarray(u), low)
-    return limits.minimum(raised, high, None if np.ndim(high) or not raised.ndim else raised)
+    raised = minmax.maximum(np.asarray(u), low)
+    return minmax.minimum(raised, high, None if np.ndim(high) or not raised.ndim else raised)
 
 
 def _fraction(s: Array) -> Array:
     """s - floor(s), below 1 even after rounding."""
     f: Array = s - np.floor(s)
-    return limits.minimum(np.asarray(f), F32(0.99999994))
+    return minmax.minimum(np.asarray(f), F32(0.99999994))
 
 
 def _mirrored(s: Array) -> Array:
@@ -92,7 +92,7 @@ def _is_set(offset: Array | int) -> bool:
 
 
 def _integer(whole: Array) -> Array:
-    """Whole numbers as int32; anything that does not fit becomes something that does."""
+    """Whole numbers as int32; numbers out of range become some number in range."""
     return limited(whole, F32(-1073741824.0), F32(1073741824.0)).astype(np.int32)
 
 
@@ -149,10 +149,11 @@ def linear_taps(axis: Axis, s: Array, n: Any, offset: Array | int) -> Taps:
 
 
 def gather_taps(axis: Axis, s: Array, n: Any, offset: Array | int) -> Taps:
-    """The two texels a gather takes along an axis: each is wrapped for itself (section 8.14.2).
+    """The two texels that a gather reads along an axis: each is wrapped on its own (section
+    8.14.2).
 
-    A linear filter may mirror or clamp the coordinate instead, for a mean does not tell its texels
-    apart.
+    A linear filter may mirror or clamp the coordinate instead, because a mean does not depend on
+    the order of its texels.
     """
     if axis.mode not in FOLDED:
         return linear_taps(axis, s, n, offset)
@@ -163,7 +164,7 @@ def gather_taps(axis: Axis, s: Array, n: Any, offset: Array | int) -> Taps:
     i0 = _integer(whole)
     first, second = i0, i0 + 1
     if axis.mode is Wrap.MIRROR_REPEAT:
-        first, second = (limits.minimum(i, 2 * n - 1 - i) for i in (i0, i0 + 1))
+        first, second = (minmax.minimum(i, 2 * n - 1 - i) for i in (i0, i0 + 1))
     elif axis.mode is Wrap.MIRROR_CLAMP_TO_EDGE:
         first, second = (i ^ (i >> 31) for i in (i0, i0 + 1))
     return Taps(clamp(first, n), clamp(second, n), np.zeros((), F32))
@@ -176,12 +177,12 @@ def _repeat_taps(axis: Axis, s: Array, n: Any, nf: Array, offset: Array | int) -
         last = n - 1
         return Taps(i0 & last, (i0 + 1) & last, weight)
     i0, weight = _split(_fraction(_period(axis, s, nf, offset)) * nf - HALF)
-    i0 = np.where(i0 < 0, n - 1, limits.minimum(i0, n - 1))
+    i0 = np.where(i0 < 0, n - 1, minmax.minimum(i0, n - 1))
     i1 = i0 + 1
     return Taps(i0, np.where(i1 >= n, 0, i1), weight)
 
 
 def _split(u: Array) -> tuple[Array, Array]:
-    """Floor as int32, and the fraction."""
+    """The floor as int32, and the fraction."""
     whole = np.floor(u)
     return _integer(whole), u - whole

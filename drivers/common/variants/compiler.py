@@ -1,8 +1,8 @@
-"""What a driver brings to its shader objects: key classes, two rounds of lowering, a generator.
+"""What a driver adds to its shader objects: key classes, two rounds of lowering, a code generator.
 
-Round one is key-independent and does all the null key needs. Round two starts from its result,
-runs the passes the key's fields ask for, and optimises again, because what they removed or
-replaced may let more of the shader go.
+Round one is independent of keys and does all that the null key needs. Round two starts from its
+result, runs the passes that the key's fields ask for, and optimises again, because what they
+removed or replaced may make more of the shader dead.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from gallette.compiler import debug
-from gallette.compiler.effort import allow_nesting
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
+from gallette.compiler.work_limits import allow_nesting
 from gallette.pipe.keys import key_passes
 from gallette.pipe.loader import DriverError
 from gallette.pipe.state import FramebufferState
@@ -26,11 +26,13 @@ Key = TypeVar("Key")
 Code = TypeVar("Code")
 
 Ownership: TypeAlias = Literal["counted", "driver_owns", "always_clone"]
-"""Who may change the shader a tracker hands over, for the lesson on ownership.
+"""Which references a driver counts before it changes the shader the state tracker hands over; the
+lesson on ownership switches between them.
 
-`counted`: whoever holds the only reference. `driver_owns`: the driver, so a tracker that wants to
-keep the shader must have cloned it before (see `pipe.handing`). `always_clone`: nobody but the
-tracker, so the driver clones at once, and again for every variant.
+`counted`: the driver changes the shader in place if it holds the only reference. `driver_owns`: the
+driver always changes it in place, so a state tracker that keeps the shader must have cloned it
+before (see `pipe.shader_handover`). `always_clone`: the state tracker keeps it, so the driver
+clones the shader at once, and again for every variant.
 """
 
 UsedOnce: TypeAlias = Literal["always", "never", "not_position"]
@@ -50,10 +52,10 @@ class LoweringOptions:
     position_invariant: bool = False
     fuse_ffma: bool | None = None
     ownership: Ownership = "counted"
-    record_passes: bool = False  # keep each pass's before and after for `explain`
+    record_passes: bool = False  # record the IR before and after each pass, for `explain`
     scalar: bool = True  # one operation per component, for machines whose lanes are scalars
-    inline_uniforms: int = 0  # sets of values a shader gets variants of its own for
-    select_limit: int = 12  # instructions of a branch that may become selections
+    inline_uniforms: int = 0  # how many sets of uniform values get variants of their own
+    select_limit: int = 12  # the longest branch, in instructions, that becomes selects
 
     @classmethod
     def chosen(
@@ -65,7 +67,7 @@ class LoweringOptions:
         record_passes: bool = False,
         inline_uniforms: int = 0,
     ) -> LoweringOptions:
-        """From what a screen was given; GALLETTE_DEBUG says what it was not given."""
+        """Options from a screen's arguments; GALLETTE_DEBUG provides those that are missing."""
         used_once = inexact_used_once or debug.flag_value("driver:inexact_used_once", "")
         if position_invariant is None:
             position_invariant = debug.is_set("driver:position_invariant")
@@ -96,17 +98,17 @@ def _one_of(name: str, value: str, known: tuple[str, ...]) -> Any:
 
 
 class VariantCompiler(ABC, Generic[Key, Code]):
-    """The part of a driver that turns shaders into code, for the keys it knows.
+    """The part of a driver that turns shaders into code, for its variant keys.
 
-    A driver says which key asks for nothing and how a lowered shader becomes code. Both rounds may
-    be extended: call the inherited one, then run passes of one's own.
+    A driver defines the null key and how a lowered shader becomes code. It may extend both rounds:
+    call the inherited method, then run further passes.
     """
 
     name = "driver"  # in debugging output
-    subgroups = False  # do lanes know each other? else each is a subgroup of its own
-    tells_time = False  # is there code for shader_clock?
-    positions_first = False  # may vertices be placed before they are shaded (see `positions`)?
-    home = ""  # the driver's folder under `gallette`; code is kept on disk for those who say it
+    subgroups = False  # are lanes grouped in subgroups? else each is its own
+    tells_time = False  # can shaders read a clock (shader_clock)?
+    positions_first = False  # can positions be computed before varyings (`positions`)?
+    home = ""  # the driver's folder under `gallette`, if its code may be cached on disk
 
     def __init__(self, options: LoweringOptions | None = None) -> None:
         allow_nesting()
@@ -117,31 +119,33 @@ class VariantCompiler(ABC, Generic[Key, Code]):
         """The key that asks for nothing."""
 
     def target_kind(self, framebuffer: FramebufferState) -> Any:
-        """What `adapted` looks at in a framebuffer: equal for two of the same sort."""
+        """A hashable summary of a framebuffer, equal for framebuffers that `adapted`
+        treats alike.
+        """
         return None
 
     def adapted(self, key: Any, framebuffer: FramebufferState) -> Any:
-        """A key of the shared kind as this driver's own."""
+        """A shared key converted to this driver's key class."""
         return key
 
     @abstractmethod
     def generate(self, shader: Shader, key: Key) -> Code:
-        """Code for a shader lowered for `key`; the shader is only read."""
+        """Code for a shader lowered for `key`; the shader is not changed."""
 
     def text(self, code: Code) -> str:
         """The code as people read it, for `explain`."""
         return str(getattr(code, "code", ""))
 
     def pictures(self, shader: Shader, key: Key) -> list[tuple[str, Any]]:
-        """What can be seen of a variant's code: captions and 8-bit RGB arrays, for `explain`."""
+        """Images of a variant's code: captions and 8-bit RGB arrays, for `explain`."""
         return []
 
     def measure(self, shader: Shader) -> dict[str, int]:
-        """What the code of a lowered shader costs, by name, for `shader-db`; empty: unknown."""
+        """The cost of a lowered shader's code, by name, for `shader-db`; empty if unknown."""
         return {}
 
     def pack(self, code: Code) -> bytes:
-        """The code for another process; empty if it cannot be taken there."""
+        """The code as bytes for another process; empty if it depends on this one."""
         return b""
 
     def unpack(self, data: bytes) -> Code:
@@ -155,6 +159,6 @@ class VariantCompiler(ABC, Generic[Key, Code]):
         optimize(shader, self.options.optimize_options(), log)
 
     def second_round(self, shader: Shader, key: Any, log: PassLog | None) -> None:
-        """What the key asks for, on a shader that is ours to change."""
+        """Lowering that the key asks for, on a shader that may be changed."""
         run_passes(shader, key_passes(key), log)
         optimize(shader, self.options.optimize_options(), log)

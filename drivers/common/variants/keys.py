@@ -1,4 +1,4 @@
-"""Variant keys of drivers on host memory: the standard ones, inlined uniforms, merged draws."""
+"""Variant keys of drivers on host memory: the standard keys, inlined uniforms, merged draws."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Merging draws: one run of a shader for many draws that differ only in their constants.
 
-Applications draw the same few vertices again and again with another uniform in between. Merged,
-the draws become instances of one: their constant blocks are put one below the other in a table, and
-the shader finds its own row by the number of the draw it belongs to: a vertex is told, a fragment
-by its primitive (which has no number of its own, then).
+Applications draw few vertices again and again, with a uniform changed in between. Merged, the draws
+become instances of one: a table has one row with the constant block of each draw, and the shader
+reads the row of its draw. A vertex gets the draw's number as a system value, a fragment as the
+primitive's identity (so merged draws have no gl_PrimitiveID).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Intrinsic, LoadConst, Shader
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 __all__ = ["can_merge", "constants_per_draw"]
@@ -21,11 +21,11 @@ _OBSERVERS = frozenset({"load_primitive_id", "load_base_instance"})
 
 
 _OUTSIDE = 0x7FFFFFF0
-"""An offset in no table: zero is read there."""
+"""An offset outside of all tables, where zero is read."""
 
 
 def can_merge(shader: Shader) -> bool:
-    """Does nothing in the shader tell merged draws apart, or reach beyond its constants' row?"""
+    """Whether a shader cannot distinguish merged draws, nor read beyond its row of constants."""
     for impl in shader.impls():
         for block in impl.blocks():
             for instr in block.instrs():
@@ -43,7 +43,7 @@ def can_merge(shader: Shader) -> bool:
 
 
 def _block_of(load: Intrinsic) -> int | None:
-    """The number of the block that is loaded from, where it is known."""
+    """The constant index of the block that is loaded from, or None."""
     block = load.srcs[0].value.instr
     return int(block.values[0]) if isinstance(block, LoadConst) else None
 
@@ -56,8 +56,8 @@ def constants_per_draw(
 
     load_ubo(0, 16)   ->   load_ubo(0, 16 + load_merged_draw() * stride)
 
-    So are other blocks: `blocks` are their numbers and strides. An offset known only when the
-    shader runs must not reach another draw's row: it is nowhere, then.
+    `blocks` are the numbers and strides of other blocks with such a table. A dynamic offset must
+    not reach another draw's row, so offsets past the row are moved outside.
     """
     strides: dict[int | None, int] = dict(blocks)
     if stride:

@@ -1,6 +1,6 @@
-"""Shader scanning: what of the bound state can matter to a shader.
+"""Finds which parts of the bound state can matter to a shader.
 
-A key field that cannot matter stays at its default, so that changing the state makes no variant.
+A key field that cannot matter keeps its default, so that changing the state makes no variant.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ _FIRST_COLORS = frozenset({FragResult.COLOR, FragResult.DATA0})
 
 @dataclass(frozen=True, slots=True)
 class ShaderReads:
-    """The facts of one shader, after the first round of lowering."""
+    """Facts about one shader, after the first round of lowering."""
 
     reads_color: bool  # gl_Color, gl_SecondaryColor
     writes_color: bool  # colour varyings (vertex) or any colour result (fragment)
-    writes_color0: bool  # the colour the alpha test looks at
+    writes_color0: bool  # writes the colour that the alpha test reads
     writes_clip_distance: bool
-    has_varyings: bool  # outputs a depth-only pass can do without
+    has_varyings: bool  # has outputs that a depth-only pass does not need
     sprite_mask: int  # bit i: reads TEXi
     samplers: tuple[int, ...]
-    deciding: tuple[int, ...] = ()  # offsets of uniforms worth inlining, if that is wanted
-    blocks: tuple[tuple[int, int], ...] = ()  # constant blocks but the first: up to which byte
-    words: tuple[int, ...] | None = ()  # of constant block 0 that are read; None: any
+    deciding: tuple[int, ...] = ()  # offsets of uniforms that pay to be inlined
+    blocks: tuple[tuple[int, int], ...] = ()  # constant blocks but the first: highest byte read
+    words: tuple[int, ...] | None = ()  # the words of constant block 0 that are read; None: any
 
     @classmethod
     def of(cls, shader: Shader, inlining: bool = False) -> ShaderReads:
-        """`inlining`: find the uniforms that are worth it, too."""
+        """`inlining`: also find the uniforms for which inlining pays."""
         inputs: set[int] = set()
         outputs: set[int] = set()
         samplers: set[int] = set()
@@ -90,7 +90,7 @@ class ShaderReads:
 
 
 def _note_block(load: Intrinsic, blocks: dict[int, int]) -> None:
-    """Note how far a load from a known place reaches (others keep draws from being merged)."""
+    """Record how far a load at a constant offset reaches (other loads prevent merging)."""
     block, offset = (source.value.instr for source in load.srcs[:2])
     if isinstance(block, LoadConst) and isinstance(offset, LoadConst) and block.values[0]:
         number, last = int(block.values[0]), _bytes_of(load, int(offset.values[0]))[1]
@@ -99,7 +99,7 @@ def _note_block(load: Intrinsic, blocks: dict[int, int]) -> None:
 
 
 def _with_words(words: set[int] | None, load: Intrinsic) -> set[int] | None:
-    """The words of block 0 that are read, with those of one more load."""
+    """The words of block 0 that are read, including those of one more load."""
     block, offset = (source.value.instr for source in load.srcs[:2])
     if isinstance(block, LoadConst) and block.values[0]:
         return words
@@ -110,7 +110,7 @@ def _with_words(words: set[int] | None, load: Intrinsic) -> set[int] | None:
 
 
 def _bytes_of(load: Intrinsic, offset: int) -> tuple[int, int]:
-    """The first and the last byte of what is loaded from an offset."""
+    """The first and last byte of a load at an offset."""
     assert load.dest is not None
     return offset, offset + load.dest.num_components * max(8, load.dest.bit_size) // 8 - 1
 

@@ -1,10 +1,11 @@
-"""The object behind a shader state handle: one NIR shader and the variants made of it.
+"""The object of a shader state handle: one NIR shader and its variants.
 
-Ownership: the object takes over the reference the tracker gave away. Round one runs on
-`mutable(shader)`, so a tracker that kept a reference keeps an untouched shader. A variant whose
-key asks for nothing in NIR shares the shader (one more reference); one that does gets a clone.
-The option `ownership` shows the other two ways of sharing the work.
-`destroy` gives everything back; `gallette.compiler.nir.ir.ownership` counts it all.
+Ownership: the object takes over the reference that the state tracker gave away. Round one runs on
+`mutable(shader)`, so a state tracker that kept a reference keeps an unchanged shader. A variant
+whose key asks for no lowering shares the shader (one more reference); others get a clone. The
+option `ownership` demonstrates two other schemes.
+
+`destroy` releases everything; `gallette.compiler.nir.ir.ownership` counts references.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from gallette.compiler import debug
 from gallette.compiler.errors import GalletteError, tell
 from gallette.compiler.nir.ir import Shader, clone_shader, mutable
 from gallette.compiler.nir.run.pass_runner import PassLog
+from gallette.compiler.nir.text.lazy_shader import digest_of, reading
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.compiler.nir.text.stored import digest_of, reading
 from gallette.pipe.keys import describe_key, differing_fields, needs_nir
 from gallette.pipe.state import StreamOutputInfo
 from gallette.pipe.variant_log import VariantEvent, VariantLog
 
 from .compiler import LoweringOptions, VariantCompiler
-from .kept import KeptCode
+from .disk_cache import VariantDiskCache
 from .keys import Inlined
 from .merging import can_merge
 from .reads import ShaderReads
@@ -38,12 +39,12 @@ Key = TypeVar("Key")
 Code = TypeVar("Code")
 
 MOST_VARIANTS = 256
-"""Variants one shader keeps; the one that has not been asked for the longest goes first."""
+"""The number of variants kept per shader; the least recently used one is dropped first."""
 
 
 @dataclass(slots=True, eq=False)
 class Variant(Generic[Key, Code]):
-    """One program of a shader, with the key it serves and why it came to be."""
+    """One variant of a shader, its key, and the reason it was built."""
 
     key: Key
     program: Code
@@ -52,7 +53,7 @@ class Variant(Generic[Key, Code]):
     reason: str
     lowered: bool
     seconds: float
-    mergeable: bool  # draws with it may become one
+    mergeable: bool  # whether draws with it may be merged
 
 
 class ShaderObject(Generic[Key, Code]):
@@ -81,18 +82,18 @@ class ShaderObject(Generic[Key, Code]):
         variant_log: VariantLog,
         stream_output: StreamOutputInfo | None = None,
     ):
-        """Takes over one reference to `shader`, whatever happens."""
+        """Takes over one reference to `shader`, even if it raises."""
         self.stage = shader.stage
         self.name = shader.name or "unnamed"
         self.compiler = compiler
         self.stream_output = stream_output
         self.variant_log = variant_log
-        self.variants: dict[Key, Variant[Key, Code]] = {}  # least recently wanted first
+        self.variants: dict[Key, Variant[Key, Code]] = {}  # in order of last use
         self.hits = self.misses = 0
-        self.inlined: set[Inlined] = set()  # what there are variants for
+        self.inlined: set[Inlined] = set()  # sets of inlined values that have variants
         self.log = PassLog(texts=True)
         self.shader = _taken_over(shader, compiler.options)
-        self.kept = KeptCode.of(compiler)
+        self.kept = VariantDiskCache.of(compiler)
         try:
             self._first_round()
             self.variant_for(compiler.null_key(self.stage))
@@ -102,7 +103,7 @@ class ShaderObject(Generic[Key, Code]):
         self.hits = self.misses = 0
 
     def _first_round(self) -> None:
-        """Lower what no key decides, or take it from where it was kept."""
+        """Run round one, or take its result from the disk cache."""
         found = self.kept.lowered(self.shader) if self.kept is not None else None
         if found is not None:
             self.shader.unref()
@@ -117,12 +118,12 @@ class ShaderObject(Generic[Key, Code]):
 
     @property
     def null(self) -> Variant[Key, Code]:
-        """The variant for the null key, made with the shader."""
+        """The variant of the null key, built with the shader."""
         key = self.compiler.null_key(self.stage)
         return self.variants.get(key) or self._build(key)
 
     def variant_for(self, key: Key) -> Variant[Key, Code]:
-        """The variant that serves `key`, made now if there is none yet."""
+        """The variant for `key`, built now if there is none yet."""
         found = self.variants.pop(key, None)
         if found is not None:
             self.variants[key] = found
@@ -132,10 +133,10 @@ class ShaderObject(Generic[Key, Code]):
         return self._build(key)
 
     def values_to_inline(self, block: npt.NDArray[np.uint8] | None) -> Inlined:
-        """The uniforms that become constants in the variant for this default block.
+        """The uniforms to inline in the variant for this default block.
 
-        As many sets of values are served as the screen's option says, first come, first served;
-        then it is the shader that reads them.
+        As many sets of values get variants as the screen's option says, in order of appearance; for
+        others the shader reads its uniforms.
         """
         offsets = self.reads.deciding
         if not offsets or block is None or offsets[-1] + 4 > block.size:
@@ -176,7 +177,7 @@ class ShaderObject(Generic[Key, Code]):
         return variant
 
     def _generate(self, key: Key, lowered: bool, log: PassLog) -> tuple[Shader, Code, bool]:
-        """The variant's shader (one reference), its code, and may draws with it be merged."""
+        """The variant's shader (one reference), its code, and whether its draws may be merged."""
         shader = self.shader.ref()
         try:
             if self.compiler.options.ownership == "always_clone":
@@ -199,14 +200,14 @@ class ShaderObject(Generic[Key, Code]):
         return log if self.compiler.options.record_passes else None
 
     def _reason(self, key: Key) -> str:
-        """The key fields in which `key` differs from the nearest variant there is."""
+        """The key fields in which `key` differs from the most similar existing variant."""
         if not self.variants:
             return "first variant"
         fields = min((differing_fields(key, other) for other in self.variants), key=len)
         return "differs in " + ", ".join(fields)
 
     def destroy(self) -> None:
-        """Give back the references to the shader and to all variants."""
+        """Release the references to the shader and to all variants."""
         for variant in self.variants.values():
             variant.shader.unref()
         self.variants.clear()
@@ -216,8 +217,8 @@ class ShaderObject(Generic[Key, Code]):
     def explain(self) -> dict[str, Any]:
         """How the shader became code.
 
-        Passes of the first round are there with the option `record_passes` only; those of a
-        variant are otherwise run again, on a clone, for the record.
+        Passes of the first round are included only with the option `record_passes`; those of a
+        variant are otherwise run again, on a clone, to record them.
         """
         return {
             "name": self.name,
@@ -247,7 +248,7 @@ class ShaderObject(Generic[Key, Code]):
 
 
 def _taken_over(shader: Shader, options: LoweringOptions) -> Shader:
-    """A shader this driver may change, for the reference it was given."""
+    """A shader this driver may change, for the caller's reference."""
     if options.ownership == "always_clone":
         return _exchanged(shader)
     if options.ownership == "driver_owns":
@@ -260,7 +261,7 @@ def _taken_over(shader: Shader, options: LoweringOptions) -> Shader:
 
 
 def _exchanged(shader: Shader) -> Shader:
-    """A clone, in exchange for the caller's reference."""
+    """A clone, for the caller's reference."""
     clone = clone_shader(shader)
     shader.unref()
     return clone

@@ -1,7 +1,7 @@
 """The keys most drivers start from, and how they are derived from bound state.
 
-A driver subclasses them to add fields, or declares keys of its own (see `gallette.pipe.keys`) and
-derives only what it needs. A field that cannot matter to the shader stays at its default.
+A driver subclasses them to add fields, or declares its own keys (see `gallette.pipe.keys`) and
+derives only what it needs. A field that cannot matter to the shader keeps its default.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class VertexKey:
 
     @classmethod
     def of(cls, reads: ShaderReads, rasterizer: RasterizerState, depth_only: bool = False) -> Self:
-        """The key of the last stage before the rasterizer, in this state.
+        """The key of the last stage before the rasterizer, for this state.
 
-        `depth_only`: the fragment stage reads nothing of what varyings carry (no colour buffer is
-        bound or written, and the fragment program has no inputs).
+        `depth_only`: the fragment stage uses no varyings (no colour buffer is bound or written, and
+        the fragment program has no inputs).
         """
         return cls(
             clip_planes=0 if reads.writes_clip_distance else rasterizer.clip_plane_enable,
@@ -76,10 +76,10 @@ class FragmentKey:
         colormask: int = ~0,
         sample_shading: bool = False,
     ) -> Self:
-        """The key of a fragment shader in this state.
+        """The key of a fragment shader for this state.
 
-        `primitive` is what is rasterized (points after polygon mode, too). `colormask` is zero when
-        no colour buffer is written at all.
+        `primitive` is what is rasterized (points, for example, after polygon mode). `colormask` is
+        zero when no colour buffer is written at all.
         """
         points = primitive == Primitive.POINTS
         saturate = saturated(reads, samplers)
@@ -103,8 +103,9 @@ class FragmentKey:
 
 
 def saturated(reads: ShaderReads, samplers: Sequence[SamplerState | None]) -> tuple[int, int, int]:
-    """Masks of the samplers in use that wrap with GL_CLAMP, per coordinate: all that keys take
-    from samplers."""
+    """Masks of the samplers in use that wrap with GL_CLAMP, per coordinate: the only sampler state
+    in keys.
+    """
     masks = [0, 0, 0]
     for index in reads.samplers:
         state = samplers[index] if index < len(samplers) else None

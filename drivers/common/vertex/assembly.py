@@ -1,12 +1,12 @@
-"""Primitive assembly: which vertices of the stream make each point, line and triangle.
+"""Primitive assembly: the vertices of each point, line and triangle in the vertex stream.
 
-The stream is cut into runs by primitive restart. For every mode a run of L vertices holds a known
-number of primitives, and primitive k of a run has its corners at fixed distances from the run's
-start; so all primitives of all runs come from one `repeat` and a few additions.
+Primitive restart cuts the stream into runs. For every mode a run of L vertices has a known number
+of primitives, and primitive k of a run has its corners at fixed distances from the run's start; so
+all primitives of all runs come from one `repeat` and a few additions.
 
-The provoking vertex (whose flat values count) is corner 0 or the last corner (of quads, the
-quad's), and triangles keep their winding. Quads and polygons are split the way Mesa does it, with a
-mask of the edges that are real (bit i: from corner i to i + 1), which polygon mode LINE draws.
+The provoking vertex (the source of flat values) is corner 0 or the last corner (of quads, the
+quad's), and triangles keep their winding. Quads and polygons are split as in Mesa, with a mask of
+their real edges (bit i: from corner i to i + 1), which polygon mode LINE draws.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ __all__ = ["Assembled", "Part", "Runs", "assemble", "assembled_units", "cut_runs
 ALL_EDGES = 7
 
 Part = tuple[int, int]
-"""Some primitives of a stream: from one number up to another."""
+"""A range of a stream's primitives: from one number up to another."""
 _REMEMBERED = 1024
 """Streams of up to this many vertices are assembled once per mode and length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Pieces of the vertex stream between restarts."""
+    """Parts of the vertex stream between restarts."""
 
     start: Ints
     length: Ints
@@ -54,7 +54,7 @@ class Assembled:
 
 
 def cut_runs(indices: npt.NDArray[np.uint32], restart: int) -> tuple[Ints, Runs]:
-    """Positions that are not restarts, and the runs they form."""
+    """Positions in the stream that are not restarts, and the runs they form."""
     stops = np.flatnonzero(indices == restart)
     if not len(stops):
         return np.arange(len(indices)), Runs.whole(len(indices))
@@ -65,7 +65,7 @@ def cut_runs(indices: npt.NDArray[np.uint32], restart: int) -> tuple[Ints, Runs]
 
 
 def placed(runs: Runs, counts: Ints, part: Part | None = None) -> tuple[Ints, Ints | int]:
-    """Of primitives, `counts` in each run: the number within its run, and the run."""
+    """For primitives, `counts` in each run: the number within the run, and the run."""
     first, last = part if part is not None else (0, int(counts.sum()))
     number = np.arange(first, last)
     if len(counts) == 1:
@@ -115,7 +115,7 @@ def _polygon(k: Ints, last: Ints, first: bool) -> _Corners:
 
 
 def _quad(half: int) -> _Rule:
-    """One half of a quad, cut so that both halves contain the provoking corner."""
+    """One half of a quad, split so that both halves contain the provoking corner."""
 
     def rule(k: Ints, last: Ints, first: bool) -> _Corners:
         a, b, c, d = 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3
@@ -171,7 +171,7 @@ _MODES: dict[Primitive, _Mode] = {
 
 
 def assembled_units(mode: Primitive, runs: Runs) -> int:
-    """How many numbers `assemble`'s parts count: primitives, but quads as one."""
+    """How many units `assemble` counts in `part`: primitives, with a quad as one."""
     return int(np.maximum(_MODES[mode].count(runs.length), 0).sum())
 
 
@@ -197,7 +197,7 @@ def assemble(
 
 @lru_cache(maxsize=256)
 def _assemble_small(mode: Primitive, count: int, first: bool, plain_quads: bool) -> Assembled:
-    """The primitives of a short stream without restarts: always the same."""
+    """The primitives of a short stream without restarts, which depend on its length only."""
     made = _assemble(mode, Runs.whole(count), first, plain_quads)
     made.corners.flags.writeable = made.provoking.flags.writeable = False
     return made
@@ -237,7 +237,7 @@ def _assemble(
 
 
 def _polygon_edges(k: Ints, last: Ints, first: bool) -> npt.NDArray[np.uint8]:
-    """The outline of a polygon split into a fan: inner edges are not real."""
+    """The edge masks of a polygon split into a fan: inner edges are not real."""
     begins, ends = k == 0, k + 2 == last
     if first:  # corners 0, k + 1, k + 2
         mask = begins * 1 + 2 + ends * 4

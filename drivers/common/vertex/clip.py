@@ -1,9 +1,9 @@
-"""Clipping of whole batches: Sutherland-Hodgman for polygons, two parameters for lines.
+"""Clipping of whole batches: Sutherland-Hodgman for polygons, a parameter range for lines.
 
-Planes are numbered right, left, top, bottom, near, far, then clip distances; polygons meet them in
-that order. Only primitives with a vertex outside some plane come here, and every step is done for
-all of them at once: the corners of polygons are laid end to end, and one plane makes of each corner
-none, one or two.
+Planes are numbered right, left, top, bottom, near, far, then clip distances, and polygons are
+clipped in that order. Only primitives with a vertex outside some plane are clipped, and every step
+processes all of them at once: the corners of polygons are concatenated, and clipping by one plane
+replaces each corner by none, one or two.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FIRST_DISTANCE = np.uint32(1 << 6)
 
 @dataclass(slots=True)
 class ClipPlanes:
-    """The planes in force: number -> signed distance of every vertex, made when first asked."""
+    """The enabled planes: number -> signed distance of every vertex, computed when first read."""
 
     halfz: bool
     near: bool
@@ -72,9 +72,9 @@ def _shape(which: Ints | slice, vertices: VertexSet) -> tuple[int, ...]:
 
 
 def clip_codes(vertices: VertexSet, planes: ClipPlanes, sides: bool = True) -> Codes | None:
-    """A bit per plane a vertex is outside of (NaN counts as outside); None if none is.
+    """A bit per plane a vertex is outside of (NaN counts as outside); None if no vertex is.
 
-    Without `sides` only what is in front and behind, and what distances say, counts.
+    Without `sides` only the near and far planes and clip distances count.
     """
     clip = vertices.clip
     if planes.near and planes.far and not planes.halfz and not planes.distances:
@@ -83,7 +83,7 @@ def clip_codes(vertices: VertexSet, planes: ClipPlanes, sides: bool = True) -> C
         inside = np.maximum(furthest, extent[2], out=furthest) <= clip[3]
         if every(inside):
             return None
-        which = where(~inside)  # mostly few
+        which = where(~inside)  # usually few
         some_codes = _codes_of_box(clip.take(which, axis=1), sides)
         if not some(some_codes):
             return None
@@ -105,7 +105,7 @@ def clip_codes(vertices: VertexSet, planes: ClipPlanes, sides: bool = True) -> C
 
 
 def _codes_of_box(clip: Floats, sides: bool) -> Codes:
-    """The bits of the six planes -w <= x, y, z <= w, or of those in front and behind."""
+    """The bits of the six planes -w <= x, y, z <= w, or of near and far only."""
     along, w = clip[:3], clip[3]
     below, above = w + along >= 0, w - along >= 0
     bits = _BELOW * ~below
@@ -116,7 +116,7 @@ def _codes_of_box(clip: Floats, sides: bool) -> Codes:
 
 @dataclass(slots=True)
 class ClipContext:
-    """What clipping needs to make a vertex."""
+    """What clipping needs to create vertices."""
 
     vertices: VertexSet
     planes: ClipPlanes
@@ -126,17 +126,17 @@ class ClipContext:
 
 @dataclass(slots=True)
 class _Polygons:
-    """Polygons whose corners are laid end to end: what is known of each corner, and of each."""
+    """Polygons with concatenated corners: arrays by corner, and arrays by polygon."""
 
     corners: Ints
-    real: Bools | None  # the edges that start at each corner
+    real: Bools | None  # whether the edge from each corner is real
     counts: Ints  # corners of each, three at least
-    rows: Ints  # which of the triangles given each was
+    rows: Ints  # each polygon's index in the input
     codes: Codes
     provoking: Ints
 
     def keep(self, kept: Bools) -> None:
-        """Some of them."""
+        """Keep some of the polygons."""
         corners = kept.repeat(self.counts)
         self.corners = self.corners.compress(corners)
         self.real = None if self.real is None else self.real.compress(corners)
@@ -147,12 +147,12 @@ class _Polygons:
 def clip_polygons(
     context: ClipContext, corners: Ints, provoking: Ints, codes: Codes, edges: EdgeMasks | None
 ) -> tuple[Ints, Ints, EdgeMasks | None]:
-    """Clip triangles `corners[n, 3]`; returns the corners of the pieces and the row of each.
+    """Clip triangles `corners[n, 3]`; returns the corners of the pieces and the input row of each.
 
-    Pieces of one polygon are a fan around its first vertex, in order. Flat varyings are read
-    through the `provoking` vertices by whoever draws the result. Bit i of `edges` says that the
-    edge from corner i to the next is one to draw an outline along; cuts and the fan's inner edges
-    are not. None: nobody asks.
+    Pieces of one polygon are a fan around its first vertex, in order. Flat varyings are read from
+    the `provoking` vertices when the result is drawn. Bit i of `edges` says that the edge from
+    corner i to the next belongs to the outline; cuts and the fan's inner edges do not. With None no
+    outline is drawn.
     """
     count, size = corners.shape
     real = None
@@ -173,15 +173,15 @@ def clip_polygons(
 
 
 def _clip_once(context: ClipContext, found: _Polygons) -> None:
-    """Cut every polygon by the next plane that it crosses.
+    """Clip every polygon by the next plane that it crosses.
 
-    A vertex on the plane is inside, and cut from what is outside nevertheless: the cut is where it
-    is, but for how it comes into the window (see `vertices.project`).
+    A vertex on the plane is inside, but an edge to a vertex outside is cut all the same: the cut
+    has the same position, but is projected differently (see `vertices.project`).
     """
     codes = found.codes
     crossing = codes != 0
     found.codes = codes & (codes - np.uint32(1))
-    planes = codes ^ found.codes  # a bit of each, the lowest
+    planes = codes ^ found.codes  # the lowest bit of each
     corners, counts, real = found.corners, found.counts, found.real
     owner = np.arange(len(counts)).repeat(counts)
     last = ends_of(counts)
@@ -213,7 +213,7 @@ def _clip_once(context: ClipContext, found: _Polygons) -> None:
         crossed &= good
         kept = good.take(at)
         at, new = at.compress(kept), new.compress(kept)
-    # Each corner emits itself if inside, then the cut of the edge it starts.
+    # Each corner emits itself if inside, then the cut of the edge that starts there.
     emitted = np.add(inside, crossed, dtype=np.int64)
     ends = ends_of(emitted)
     out = np.empty(int(ends[-1]), np.int64)
@@ -223,9 +223,9 @@ def _clip_once(context: ClipContext, found: _Polygons) -> None:
     out[stayed], out[cut] = corners.take(stay), new
     found.corners = out
     if real is not None:
-        # A vertex keeps the edge it starts, and so does a cut where the polygon comes back in.
-        # Where it leaves, the edge along the plane is drawn only if the application asked for that
-        # plane.
+        # A vertex keeps the flag of its edge, and so does a cut where the polygon comes back in.
+        # Where it goes out, the edge along the plane is drawn only for planes that the application
+        # enabled.
         found.real = marks = np.empty(len(out), np.bool_)
         marks[stayed] = real.take(stay)
         of_distances = (planes >= _FIRST_DISTANCE).take(owner.take(at))
@@ -237,7 +237,7 @@ def _clip_once(context: ClipContext, found: _Polygons) -> None:
 
 
 def _distances(context: ClipContext, planes: Codes, owner: Ints, corners: Ints) -> Array:
-    """How far each corner is from the plane of its polygon (a bit; 0: from anywhere)."""
+    """The distance of each corner to its polygon's plane (given as a bit; 0: no plane)."""
     bits = int(np.bitwise_or.reduce(planes))
     if not bits & (bits - 1):
         return context.planes.distance(context.vertices, bits.bit_length() - 1, corners)
@@ -255,15 +255,15 @@ def _distances(context: ClipContext, planes: Codes, owner: Ints, corners: Ints) 
 def _cut(
     context: ClipContext, a: Floats, b: Floats, start: Ints, end: Ints, provoking: Ints
 ) -> int:
-    """Make the vertices where edges cross the plane, measured from the end nearer to it.
+    """Create the vertices where edges cross the plane, measured from the end nearer to it.
 
-    `a` and `b` are the distances of where they start and end.
+    `a` and `b` are the distances of the edges' ends.
     """
     far, near = np.abs(a), np.abs(b)
     nearer = near < far
     exact = near == far
     if some(exact):
-        nearer |= exact & (a < 0)  # of equal distances the inner end counts
+        nearer |= exact & (a < 0)  # with equal distances, from the inner end
     near_distance = np.where(nearer, b, a)
     far_distance = np.where(nearer, a, b)
     t = near_distance / (near_distance - far_distance)
@@ -307,7 +307,7 @@ def _fan(found: _Polygons) -> tuple[Ints, Ints, EdgeMasks | None]:
 def clip_lines(
     context: ClipContext, ends: Ints, provoking: Ints, codes: Codes
 ) -> tuple[Ints, Bools]:
-    """Clip lines `ends[n, 2]`; returns new ends and which lines are left."""
+    """Clip lines `ends[n, 2]`; returns new ends and which lines remain."""
     vertices = context.vertices
     t0 = np.zeros(len(ends), np.float32)
     t1 = np.zeros(len(ends), np.float32)

@@ -1,6 +1,6 @@
-"""Whole input primitives of the geometry and tessellation stages: adjacent vertices included.
+"""Input primitives of the geometry and tessellation stages, with their adjacent vertices.
 
-What primitive assembly makes is what is drawn; what these stages are given has more corners.
+Primitive assembly yields what is drawn; primitives for these stages have more corners.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Vertex fetch: the inputs of the vertex shader, unpacked from vertex buffers when asked for.
+"""Vertex fetch: attributes are unpacked from vertex buffers when the shader reads them.
 
-Lanes are vertices times instances, instance by instance. A value that is the same for every lane
-(an attribute per instance when there is one instance, or one with stride 0) stays a scalar.
-Vertices that lie outside a buffer read as zero.
+Lanes are vertices times instances, instance by instance. A value that is equal for every lane (such
+as an attribute with stride 0, or per instance with one instance) stays a scalar. Vertices outside a
+buffer read as zero.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gallette.pipe.state import VertexBuffer, VertexElement
 from .vertices import Ints
 
 Column = tuple[int, int, int, "npt.NDArray[np.int32] | None"]
-"""An address, bytes from row to row, rows that there are, and which row each lane reads."""
+"""An address, the stride in bytes, the number of rows, and the row of each lane."""
 
 __all__ = ["FetchedVertices", "Gathered", "GatheredVertices", "VertexSource", "is_words"]
 
@@ -41,12 +41,12 @@ class VertexSource:
     start_instance: int
     base_vertex: int  # or the first one, where there are no indices
     draw_id: int
-    first_instance: int = 0  # of a draw taken in parts: what came before
-    firsts: Ints | None = None  # of draws that became instances of one: where each begins
+    first_instance: int = 0  # of a draw executed in parts: preceding instances
+    firsts: Ints | None = None  # of draws merged into instances: the first vertex of each
     merged: bool = False  # the instances are draws, of one instance each
-    draws: Ints | None = None  # of each lane, where `ids` are those of several draws: its number
-    numbers: Ints | None = None  # and of its instance, where those draws have several
-    bases: Ints | None = None  # and the first of those, if draws differ in that
+    draws: Ints | None = None  # by lane, where `ids` are those of several draws: the draw's number
+    numbers: Ints | None = None  # and the instance's number, where draws have several
+    bases: Ints | None = None  # and the first instance, where draws differ
     is_indexed: bool = True
 
     @property
@@ -54,7 +54,7 @@ class VertexSource:
         return self.count * self.instances
 
     def taking(self, lanes: Ints) -> VertexSource:
-        """Some lanes alone, of vertices of one draw."""
+        """The source for some lanes only, of vertices of one draw."""
         vertices, numbers = lanes, None
         if self.instances > 1:
             instances, vertices = np.divmod(lanes, self.count)
@@ -107,7 +107,7 @@ class FetchedVertices:
         return planes[component]
 
     def column(self, index: int, component: int) -> Column | None:
-        """Where a component lies in memory, for who reads it there; None: ask for `attribute`."""
+        """The address of a component for compiled code to read; None: call `attribute` instead."""
         if index in self._columns:
             found = self._columns[index]
         else:
@@ -146,7 +146,7 @@ class FetchedVertices:
         return address, stride, available, self._rows_by(0)
 
     def _rows_by(self, divisor: int) -> npt.NDArray[np.int32]:
-        """The row of each lane, by vertex or by so many instances."""
+        """The row of each lane, by vertex or by instance divisor."""
         found = self._rows_of.get(divisor)
         if found is None:
             source = self._source
@@ -161,7 +161,7 @@ class FetchedVertices:
         return found
 
     def attribute64(self, index: int, component: int) -> Value:
-        """A component of a 64-bit attribute as it is in memory; 0 where there is none."""
+        """A component of a 64-bit attribute as it is in memory; 0 if the format lacks it."""
         if index in self._raw:
             raw = self._raw[index]
         else:
@@ -172,7 +172,7 @@ class FetchedVertices:
         return column.reshape(()) if column.shape[0] == 1 else column
 
     def _fetch64(self, index: int) -> npt.NDArray[np.float64] | None:
-        """A 64-bit attribute, component by component."""
+        """All components of a 64-bit attribute."""
         element = self._elements[index] if index < len(self._elements) else None
         if element is None or element.src_format.block_bytes % 8:
             return None
@@ -201,8 +201,8 @@ class FetchedVertices:
         return [np.ascontiguousarray(plane) if plane.ndim else plane for plane in planes]
 
     def _few_floats(self, element: VertexElement, buffer: VertexBuffer) -> list[Value] | None:
-        """The same with fewer calls, which is what a few vertices cost: of numbers that are in
-        memory as they are wanted, vertex after vertex of one draw. None: it is something else.
+        """A fast path with fewer NumPy calls for few vertices of one draw whose floats are stored
+        as they are read; None for other formats.
         """
         source, count, stride = self._source, self.count, buffer.stride
         if (
@@ -300,7 +300,7 @@ class FetchedVertices:
         return self._number()
 
     def _number(self) -> Value:
-        """The number of an instance, or of a draw that became one."""
+        """The number of an instance, or of a merged draw."""
         source = self._source
         if source.draws is not None:
             return source.draws[self._start : self._stop].astype(np.int32)
@@ -310,7 +310,7 @@ class FetchedVertices:
         return lanes.astype(np.int32)
 
     def _base_vertex(self) -> Value:
-        """What was added to indices; without them, nothing."""
+        """The base vertex; zero for draws without indices."""
         source = self._source
         return _word(source.base_vertex if source.is_indexed else 0)
 
@@ -322,34 +322,34 @@ class FetchedVertices:
 
 
 def _word(number: int) -> Value:
-    """The lowest 32 bits of a number that a draw names: unsigned ones go beyond a signed word."""
+    """The lowest 32 bits of a draw's parameter, since unsigned values may exceed a signed word."""
     return np.asarray(number & 0xFFFFFFFF, np.uint32).view(np.int32)
 
 
 class Supplier(Protocol):
-    """Who knows the vertex buffers of some draws."""
+    """Provides the vertex buffers of some draws."""
 
     @property
     def vertex_buffers(self) -> Sequence[VertexBuffer | None]: ...
 
     def bytes_of(self, slot: int) -> npt.NDArray[np.uint8]:
-        """What the buffer in a slot holds."""
+        """The contents of the buffer in a slot."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The vertex buffers of draws that became instances of one."""
+    """The vertex buffers of draws merged into instances."""
 
     suppliers: Sequence[Supplier]
     which: npt.NDArray[np.uint16]  # by draw: the number of its supplier
-    alike: bool = False  # they differ in what their buffers hold alone
+    alike: bool = False  # they differ only in the contents of buffers
 
 
 class GatheredVertices(FetchedVertices):
-    """The same where every instance is a draw with vertex buffers of its own.
+    """Vertex fetch for merged draws, where every instance has its own vertex buffers.
 
-    `known` is kept by the caller between the chunks of a draw.
+    The caller keeps `known` from chunk to chunk of a draw.
     """
 
     __slots__ = ("_gathered", "_known")
@@ -368,7 +368,7 @@ class GatheredVertices(FetchedVertices):
         self._known = known
 
     def _column(self, index: int) -> Column | None:
-        """There is none: every draw has another."""
+        """None, because draws read different memory."""
         return None
 
     def _texels(self, element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[Any]:
@@ -382,7 +382,7 @@ class GatheredVertices(FetchedVertices):
         one = replace(self._source, instances=1, first_instance=0, firsts=None)
         which: Ints = gathered.which.astype(np.int64)
         picks = [(supplier, one.first) for supplier in gathered.suppliers]
-        if firsts is not None:  # what is read of a supplier differs, too
+        if firsts is not None:  # the rows read differ by supplier, too
             pairs = list(zip(which.tolist(), firsts.tolist(), strict=True))
             numbers = {pair: number for number, pair in enumerate(dict.fromkeys(pairs))}
             picks = [(gathered.suppliers[supplier], first) for supplier, first in numbers]
@@ -396,7 +396,7 @@ class GatheredVertices(FetchedVertices):
     def _one_by_one(
         self, element: VertexElement, one: VertexSource, supplier: Supplier, first: int
     ) -> npt.NDArray[Any]:
-        """What one draw reads."""
+        """The rows that one draw reads."""
         buffers, count = supplier.vertex_buffers, one.count
         buffer = buffers[element.buffer_index]
         assert buffer is not None
@@ -407,8 +407,9 @@ class GatheredVertices(FetchedVertices):
     def _side_by_side(
         self, element: VertexElement, one: VertexSource, picks: Sequence[tuple[Supplier, int]]
     ) -> npt.NDArray[Any] | None:
-        """The same of all draws at once, where bytes of many buffers are read and all of them have
-        them."""
+        """The rows of all draws with one gather, if they all have buffers and read bytes of many of
+        them.
+        """
         slot = element.buffer_index
         buffer = picks[0][0].vertex_buffers[slot]
         if len(picks) < _MANY_BUFFERS or buffer is None or element.instance_divisor:
@@ -434,7 +435,7 @@ class GatheredVertices(FetchedVertices):
 
 
 def is_words(format: Format) -> bool:
-    """Are the components as they lie in memory?"""
+    """Whether components are stored as 32-bit words."""
     return format.is_array and all(
         c.bits == 32 and c.type in ("FLOAT", "UINT", "SINT") for c in format.channels
     )
@@ -442,14 +443,14 @@ def is_words(format: Format) -> bool:
 
 @cache
 def _float_swizzle(format: Format) -> Sequence[int | str] | None:
-    """Which of the floats in memory each component is; None if there is anything else."""
+    """The float in memory of each component; None if the format has other components."""
     if is_words(format) and all(channel.type == "FLOAT" for channel in format.channels):
         return format.swizzle
     return None
 
 
 def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:
-    """Rows by number; numbers outside read as zero."""
+    """Rows by number; numbers out of range read as zero."""
     low, high = int(ids.min()), int(ids.max())
     if low >= 0 and high < len(rows):
         return rows[ids]
@@ -460,9 +461,9 @@ def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:
 
 
 _FEW = 1 << 10
-"""Up to so many vertices are few."""
+"""The largest number of vertices for the fast path."""
 
-_MANY_BUFFERS = 4  # from so many on looking at all first is worth while
+_MANY_BUFFERS = 4  # from this many buffers on, one gather is faster
 
 _ZERO = np.zeros((), np.float32)
 _ONE = np.ones((), np.float32)

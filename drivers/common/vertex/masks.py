@@ -1,7 +1,7 @@
-"""Questions about masks and counts in the way that costs least for a few of them.
+"""Operations on masks and counts with the least overhead for small arrays.
 
-What draws of a handful of triangles take is mostly what it takes to call NumPy: the methods of
-arrays go through Python several times where these do once, and are no slower for many.
+The time of small draws is mostly that of NumPy calls: the methods of arrays go through Python
+several times where these functions do once, and are no slower for large arrays.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ Ints = npt.NDArray[np.int64]
 
 
 def every(mask: npt.NDArray[Any]) -> bool:
-    """Is all of a mask set?"""
+    """Whether all elements are set."""
     return bool(np.count_nonzero(mask) == mask.size)
 
 
 def some(mask: npt.NDArray[Any]) -> bool:
-    """Is any of it?"""
+    """Whether any element is set."""
     return bool(np.count_nonzero(mask) != 0)
 
 
 def where(mask: npt.NDArray[Any]) -> Ints:
-    """The numbers of those that are set, of one axis."""
+    """The indices of set elements, along one axis."""
     return mask.nonzero()[0]
 
 
 def begins_of(values: npt.NDArray[Any]) -> Ints:
-    """Where another value begins than the one before; the first always does."""
+    """Which elements differ from the previous one; the first always counts."""
     begins = np.empty(len(values), np.bool_)
     begins[:1] = True
     np.not_equal(values[1:], values[:-1], out=begins[1:])
@@ -41,7 +41,7 @@ def begins_of(values: npt.NDArray[Any]) -> Ints:
 
 
 def lengths_from(begins: Ints, end: int) -> Ints:
-    """How long runs are that begin there, one after the other, the last up to `end`."""
+    """The lengths of consecutive runs that begin there, the last one up to `end`."""
     lengths = np.empty(len(begins), np.int64)
     np.subtract(begins[1:], begins[:-1], out=lengths[:-1])
     np.subtract(end, begins[-1:], out=lengths[-1:])
@@ -49,6 +49,6 @@ def lengths_from(begins: Ints, end: int) -> Ints:
 
 
 def ends_of(lengths: Ints) -> Ints:
-    """Where runs of these lengths end that are laid end to end."""
+    """Where concatenated runs of these lengths end."""
     ends: Ints = np.add.accumulate(lengths, dtype=np.int64)
     return ends

@@ -1,7 +1,7 @@
-"""From a draw call to the stream of vertices: parameters in buffers, indices, restarts.
+"""From a draw call to its vertex stream: parameters in buffers, indices, restarts.
 
-Vertices that are drawn several times are shaded once: the stream holds numbers of lanes, and a
-`VertexSource` says which vertices the lanes are.
+A vertex that occurs several times is shaded once: the stream has numbers of lanes, and a
+`VertexSource` gives the vertices of the lanes.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .vertices import Ints
 __all__ = ["IndexStream", "indices_of", "resolved", "restarts", "submitted", "vertex_stream"]
 
 _REMEMBERED = 1024
-"""Streams of up to so many vertices without indices are made once."""
+"""Streams of up to this many vertices without indices are cached."""
 
 _SPARSE = 4
-"""Index ranges up to this many times the number of indices are shaded whole."""
+"""Index ranges up to this many times the number of indices are shaded as a whole."""
 
 
 def resolved(info: DrawInfo) -> Sequence[DrawInfo]:
-    """What an indirect or counted draw amounts to."""
+    """The draws of an indirect or counted draw."""
     if info.indirect is not None:
         return _indirect(info)
     target = info.count_from_stream_output
@@ -42,7 +42,7 @@ def resolved(info: DrawInfo) -> Sequence[DrawInfo]:
 
 
 def _indirect(info: DrawInfo) -> list[DrawInfo]:
-    """The draws whose parameters lie in a buffer."""
+    """The draws whose parameters are in a buffer."""
     indirect = info.indirect
     assert indirect is not None
     count = indirect.draw_count
@@ -71,7 +71,7 @@ def _indirect(info: DrawInfo) -> list[DrawInfo]:
 
 
 def _words(resource: Any, offset: int, count: int) -> npt.NDArray[np.uint32]:
-    """Words of a buffer; what lies outside is zero."""
+    """Words of a buffer; words outside read as zero."""
     assert isinstance(resource, HostResource)
     found = resource.bytes_at(offset, count * 4)
     padded = np.zeros(count * 4, np.uint8)
@@ -80,7 +80,7 @@ def _words(resource: Any, offset: int, count: int) -> npt.NDArray[np.uint32]:
 
 
 def vertex_stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
-    """The stream of vertex lanes, its runs, and the vertices behind the lanes."""
+    """The stream of vertex lanes, its runs, and the vertices of the lanes."""
     start, count = info.start, info.count
     many, first = info.instance_count, info.start_instance
     if not info.index_size:
@@ -111,14 +111,14 @@ def vertex_stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
 
 
 def submitted(info: DrawInfo) -> int:
-    """How many vertices of one instance the application submits: an index that restarts is none."""
+    """The number of vertices per instance, without restart indices."""
     if not (info.index_size and info.primitive_restart):
         return info.count
     return info.count - int(np.count_nonzero(indices_of(info) == info.restart_index))
 
 
 def moved(numbers: Ints, bias: int) -> Ints:
-    """Vertex numbers with the base vertex added: their sum wraps at 32 bits."""
+    """Vertex numbers plus the base vertex, wrapped at 32 bits."""
     if bias:
         numbers += bias
         numbers &= 0xFFFFFFFF
@@ -126,7 +126,7 @@ def moved(numbers: Ints, bias: int) -> Ints:
 
 
 def _whole(count: int) -> tuple[Ints, Runs]:
-    """A stream of so many vertices, one after the other; what is short is not to be written."""
+    """The stream of vertices 0 to `count`; short ones are shared and must not be written."""
     return _short(count) if count <= _REMEMBERED else (np.arange(count), Runs.whole(count))
 
 
@@ -138,7 +138,7 @@ def _short(count: int) -> tuple[Ints, Runs]:
 
 
 class IndexStream:
-    """The stream of one instance of a large draw, of which a part at a time is looked at."""
+    """The stream of one instance of a large indexed draw, read part by part."""
 
     __slots__ = ("_indices", "_info", "runs")
 
@@ -152,7 +152,8 @@ class IndexStream:
         if indices is None or not info.primitive_restart:
             return Runs.whole(info.count)
         stops = np.flatnonzero(indices == info.restart_index)
-        # Indices outside the buffer are zero, which is an index like others, or one that restarts.
+        # Indices outside the buffer read as zero, which is a valid index and may be the restart
+        # index.
         end = info.count if info.restart_index else len(indices)
         starts = np.concatenate(([0], stops + 1))
         return Runs(starts, np.concatenate((stops, [end])) - starts)
@@ -177,7 +178,9 @@ class IndexStream:
         return moved(found, info.index_bias)
 
     def source(self, positions: Ints, instance: int) -> tuple[VertexSource, Callable[[Ints], Ints]]:
-        """The vertices some positions need, and where each position's is among them."""
+        """The vertices that some positions need, and a function from positions to indices of these
+        vertices.
+        """
         info = self._info
         numbers = self._numbers(positions)
         low, high = int(numbers.min()), int(numbers.max())
@@ -204,12 +207,12 @@ class IndexStream:
 
 
 def _counts_up(positions: Ints) -> bool:
-    """Is each position the next after the one before, as in lists of triangles?"""
+    """Whether positions are consecutive, as in lists of triangles."""
     return bool((np.diff(positions) == 1).all())
 
 
 def restarts(info: DrawInfo) -> bool:
-    """Does an index of the draw begin a new run of primitives?"""
+    """Whether an index of the draw is the restart index."""
     if not (info.index_size and info.primitive_restart):
         return False
     return bool((indices_of(info) == info.restart_index).any())
@@ -232,6 +235,6 @@ def _indices_there(info: DrawInfo) -> npt.NDArray[Any]:
     size = info.index_size
     data = resource.bytes_at(info.index_offset + info.start * size, info.count * size)
     data = data[: len(data) // size * size]
-    if info.index_offset % size:  # buffers begin at multiples of far more
+    if info.index_offset % size:  # buffers begin at multiples of much more
         data = data.copy()
     return data.view(f"<u{size}")

@@ -1,7 +1,7 @@
-"""Stream output (transform feedback): captured varyings go to buffers, primitive by primitive.
+"""Stream output (transform feedback): writes captured varyings to buffers, primitive by primitive.
 
 Whole primitives are written, in drawing order, as long as every bound buffer has room; after that
-they are only counted. Each vertex stream has buffers of its own.
+they are only counted. Each vertex stream has its own buffers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ def capture(
     corners: Ints,
     stream: int = 0,
 ) -> None:
-    """Append what is captured of a stream's primitives `corners[n, k]` to the bound targets."""
+    """Append the captured varyings of a stream's primitives `corners[n, k]` to the bound
+    targets.
+    """
     used = sorted({output.buffer for output in info.outputs if output.stream == stream})
     if not used:
         return
@@ -53,12 +55,14 @@ def capture(
 
 
 def _room(target: StreamOutputTarget) -> int:
-    """Bytes of the buffer that the target may use."""
+    """The bytes that the target may still use in its buffer."""
     return max(0, min(target.size, target.buffer.desc.width - target.offset))
 
 
 def _chosen(order: Ints) -> Ints | slice:
-    """The same vertices; those in a row, as points are, can be copied without being picked."""
+    """Vertex numbers as a slice if they are consecutive, as for points, which copies without a
+    gather.
+    """
     first, end = int(order[0]), int(order[-1]) + 1
     if end - first == len(order) and bool((order[1:] > order[:-1]).all()):
         return slice(first, end)

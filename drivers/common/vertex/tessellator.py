@@ -1,9 +1,9 @@
-"""The fixed-function tessellator: levels in, points of the domain and their connections out.
+"""The fixed-function tessellator: from levels to the points of the domain and their primitives.
 
-`subdivide` works on one patch's levels and is cached, because most patches of a draw share them.
-Coordinates are (u, v) for quads and isolines and barycentric (u, v, w) for triangles. What the
-specification leaves open (which diagonals squares have, in which order triangles and their corners
-come, where the shorter segments of an edge are) is as on llvmpipe.
+`subdivide` works on one patch's levels and is cached, because most patches of a draw have equal
+levels. Coordinates are (u, v) for quads and isolines and barycentric (u, v, w) for triangles. What
+the specification leaves open (the diagonals of squares, the order of triangles and their corners,
+the places of the shorter segments) is as in llvmpipe.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Connections = npt.NDArray[np.int64]
 _Point = tuple[int, int, int]
 
 _ONE = 1 << 16
-"""Places are counted in so many steps, and each product is rounded to them."""
+"""Positions are fixed-point numbers with this denominator, and each product is rounded to it."""
 
 MAX_LEVEL = 64
 
@@ -37,7 +37,7 @@ class Domain:
 
 
 def _round(level: float, spacing: str) -> tuple[int, float]:
-    """(number of segments, clamped level): the smallest of a level that is no number."""
+    """(number of segments, clamped level); a NaN level is the smallest."""
     if spacing == "fractional_even_spacing":
         level = min(max(2.0, level), float(MAX_LEVEL))
         return 2 * math.ceil(level / 2), level
@@ -52,8 +52,8 @@ _HALF_POINTS = 32
 
 
 def _appearance() -> list[int]:
-    """In which order points appear on half an edge as its level grows, by their places along it:
-    each where most room is left, in the order of a binary tree of all of them.
+    """The order in which points appear on half an edge as its level grows, by position: each in the
+    largest gap, which is the order of a binary tree of all positions.
     """
 
     def below(number: int) -> list[int]:
@@ -68,8 +68,8 @@ _APPEARANCE = _appearance()
 
 
 def _edge(segments: int, level: float, spacing: str) -> list[int]:
-    """Positions along an edge; two shorter segments make up for a fractional level: those that
-    grew last.
+    """Positions along an edge; a fractional level has two shorter segments, those that appeared
+    last.
     """
     step = round(_ONE / segments)
     half = [k * step for k in range(segments // 2 + 1)]
@@ -90,8 +90,8 @@ def _edge(segments: int, level: float, spacing: str) -> list[int]:
 
 @functools.cache
 def _merged(outer: int, inner: int) -> str:
-    """In which order one goes along two chains of so many segments: a step of the outer one (`o`)
-    or the inner one (`i`), and `m` for an outer one in the middle. The way back is the same.
+    """The order of steps along two chains of segments: a step of the outer one (`o`) or the inner
+    one (`i`), and `m` for an outer one in the middle. The second half mirrors the first.
     """
     first = ""
     for number in _APPEARANCE:
@@ -104,7 +104,7 @@ def _merged(outer: int, inner: int) -> str:
 
 
 class _Mesh:
-    """Points and triangles (counter-clockwise) while a patch is being subdivided."""
+    """Points and triangles (counter-clockwise) of a patch during subdivision."""
 
     def __init__(self) -> None:
         self.points: list[_Point] = []
@@ -118,7 +118,7 @@ class _Mesh:
         self.triangles.append((a, b, c))
 
     def stitch(self, outer: list[int], inner: list[int]) -> None:
-        """Triangles between two chains of points that run the same way, whatever their lengths."""
+        """Add triangles between two chains of points that run the same way, of any lengths."""
         i = j = 0
         for step in _merged(len(outer) - 1, len(inner) - 1):
             if step == "i":
@@ -132,8 +132,8 @@ class _Mesh:
             i += 1
 
     def ring(self, outer: list[int], inner: list[int]) -> None:
-        """The same where the outer one has two segments more: a triangle at each end, and squares
-        whose diagonals are turned in the middle.
+        """Add triangles between two chains of which the outer one has two segments more: a triangle
+        at each end, and squares whose diagonals flip in the middle.
         """
         self.triangle(outer[0], outer[1], inner[0])
         squares = len(inner) - 1
@@ -148,13 +148,15 @@ class _Mesh:
         self.triangle(outer[-2], outer[-1], inner[-1])
 
     def strip(self, one: list[int], other: list[int]) -> None:
-        """Squares between two chains of one length."""
+        """Add squares between two chains of equal length."""
         for k in range(len(one) - 1):
             self.triangle(one[k], other[k], other[k + 1])
             self.triangle(one[k], other[k + 1], one[k + 1])
 
     def turned_strip(self, one: list[int], other: list[int]) -> None:
-        """The same of an odd number, with the other diagonals but in the middle."""
+        """Add squares between two chains of odd length, with the other diagonals except in the
+        middle.
+        """
         squares = len(one) - 1
         for k in range(squares):
             a, b, c, d = one[k], one[k + 1], other[k], other[k + 1]
@@ -184,7 +186,7 @@ def subdivide(
     ccw: bool,
     point_mode: bool,
 ) -> Domain | None:
-    """One patch with these levels; None if it is to be dropped (an outer level of zero)."""
+    """One patch with these levels; None if it is discarded (an outer level of zero)."""
     used = {"triangles": 3, "quads": 4, "isolines": 2}[domain]
     if any(not level > 0 for level in outer[:used]):
         return None
@@ -214,7 +216,7 @@ def _isolines(outer: tuple[float, ...], spacing: str, point_mode: bool) -> Domai
 
 
 def _inner_level(level: float, spacing: str, alone: bool) -> tuple[int, float]:
-    """An inner level of one counts as a little more, unless all levels are one."""
+    """An inner level of one counts as slightly more, unless all levels are one."""
     segments, clamped = _round(level, spacing)
     if segments == 1 and not alone:
         segments, clamped = _round(1.0 + 1e-6, spacing)
@@ -255,7 +257,7 @@ def _quads(mesh: _Mesh, outer: tuple[float, ...], inner: tuple[float, ...], spac
 
 
 def _sides(mesh: _Mesh, us: list[int], vs: list[int]) -> list[list[int]]:
-    """The sides of a rectangle, each from one corner to the next: left, bottom, right, top."""
+    """The sides of a rectangle, from corner to corner: left, bottom, right, top."""
     if len(us) == 1:
         left = [mesh.point(us[0], v) for v in reversed(vs)]
         return [left, left[-1:], left[::-1], left[:1]]
@@ -273,7 +275,7 @@ def _sides(mesh: _Mesh, us: list[int], vs: list[int]) -> list[list[int]]:
 
 
 def _closed(chains: list[list[int]]) -> list[list[int]]:
-    """Each with the beginning of the next as its end."""
+    """Each chain with the first point of the next one appended."""
     corners = [chain[0] for chain in chains]
     return [[*chain, corners[(k + 1) % len(chains)]] for k, chain in enumerate(chains)]
 
@@ -282,9 +284,9 @@ _TWO_THIRDS = 2 * _ONE // 3
 
 
 def _chains(mesh: _Mesh, apart: int, along: Sequence[list[int]]) -> list[list[int]]:
-    """The three sides of a ring, `apart` from those of the patch: from v to w, on to u, and back.
+    """The three sides of a ring, `apart` from those of the patch: from v to w, to u, and back.
 
-    `along` are steps between their ends, of which one coordinate follows; another is the rest.
+    `along` are the positions of one coordinate; the third coordinate is the rest.
     """
     one, two, three = along
     return _closed(

@@ -1,7 +1,7 @@
 """Vertices after the vertex shader: clip positions, window positions, varyings.
 
-Component-major float32 arrays, one column per vertex. Clipping appends columns; primitives are
-arrays of column numbers, so nothing here knows about primitives.
+They are component-major float32 arrays with one column per vertex. Clipping appends columns;
+primitives are arrays of column numbers, so nothing here knows about primitives.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Components = list[npt.NDArray[Any] | None]
 Later = Callable[["Ints | None"], Mapping[int, Components]]
-"""What the shader writes for some vertices, or for all of them."""
+"""Returns the shader's outputs for some vertices, or for all of them."""
 
 _FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 _ZERO, _ONE = np.zeros((), _FLOAT), np.ones((), _FLOAT)
@@ -34,7 +34,7 @@ _DEFAULTS = (_ZERO, _ZERO, _ZERO, _ONE)
 
 
 _MOST_LATE = 0.7
-"""If more than this share of vertices is to be shaded late, all of them are."""
+"""If more than this share of vertices would be shaded late, all of them are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class VertexSet:
         viewport: ViewportState | OwnViewports,
         fused: bool = True,
     ) -> None:
-        """`fused`: how they come into the window (see `project`)."""
+        """`fused`: how positions are projected to the window (see `project`)."""
         self.count = count
         self.clip = clip
         self.varyings = dict(varyings)
@@ -75,11 +75,13 @@ class VertexSet:
         self.fused = fused
         self._window: Floats | None = None
         self.later: Later | None = None
-        self._there: npt.NDArray[np.bool_] | None = None  # which `later` has shaded, if some
+        self._there: npt.NDArray[np.bool_] | None = None  # which ones `later` has shaded
 
     @property
     def window(self) -> Floats:
-        """Where they are in the window, with 1/w: made when asked for. Some are only captured."""
+        """Window positions with 1/w, computed when first read, because captured vertices
+        need none.
+        """
         if self._window is None:
             with np.errstate(all="ignore"):
                 self._window = project(self.clip, self.viewport, self.fused)
@@ -97,7 +99,7 @@ class VertexSet:
         viewport: ViewportState | OwnViewports,
         fused: bool = True,
     ) -> VertexSet:
-        """From what a shader wrote; an unwritten position is (0, 0, 0, 1)."""
+        """Vertices from a shader's outputs; a position that it does not write is (0, 0, 0, 1)."""
         clip = np.empty((4, count), _FLOAT)
         position = outputs.get(VaryingSlot.POS, _DEFAULTS)
         for i in range(4):
@@ -106,14 +108,16 @@ class VertexSet:
         return cls(count, clip, outputs, viewport, fused)
 
     def copy(self) -> VertexSet:
-        """The same vertices for somebody who appends others; arrays are shared, not changed."""
+        """A copy to which a caller may append vertices; arrays are shared and never changed in
+        place.
+        """
         self.complete_all()
         made = copy.copy(self)
         made.varyings = {slot: list(values) for slot, values in self.varyings.items()}
         return made
 
     def complete(self, *which: Ints) -> None:
-        """Whoever reads varyings of these vertices says so before, for they may be shaded late."""
+        """Shade these vertices if they were deferred; callers do so before they read varyings."""
         if self.later is None:
             return
         if self._there is None:
@@ -125,27 +129,27 @@ class VertexSet:
         self._shade_late(np.flatnonzero(wanted), self._there)
 
     def complete_all(self) -> None:
-        """The same for all vertices."""
+        """Shade all vertices that were deferred."""
         self.complete(np.arange(self.count))
         self.later = None
 
     def _shade_late(self, lanes: Ints, there: npt.NDArray[np.bool_]) -> None:
-        """Shade these vertices, or all of them."""
+        """Shade some deferred vertices, or all of them."""
         assert self.later is not None
         if len(lanes) > _MOST_LATE * self.count and not there.any():
             self._take_over(self.later(None), None)
             self.later = None
         elif len(lanes):
-            if len(lanes) == 1:  # of one, nobody could tell what is the same for all
+            if len(lanes) == 1:  # with one vertex, scalars and arrays look alike
                 lanes = np.union1d(lanes, 0 if lanes[0] else 1)
             there[lanes] = True
             self._take_over(self.later(lanes), lanes)
 
     def _take_over(self, outputs: Mapping[int, Components], lanes: Ints | None) -> None:
-        """Put what some lanes wrote where it belongs."""
+        """Store the outputs of some lanes."""
         for slot, components in outputs.items():
             if slot in FIXED_FUNCTION:
-                continue  # known, and shared with whoever has looked at it
+                continue  # already computed, and possibly shared
             if lanes is None:
                 self.varyings[slot] = list(components)
                 continue
@@ -192,7 +196,7 @@ class VertexSet:
     def append_on_screen(
         self, t: Floats, start: Ints, end: Ints, constant: Ints, flat: frozenset[int]
     ) -> int:
-        """Add vertices between others as the screen shows them: everything goes linearly there."""
+        """Add vertices between others, interpolated linearly in window space."""
         self.complete(start, end, constant)
         clip = _lerp(t, self.clip[:, start], self.clip[:, end])
         window = _lerp(t, self.window[:, start], self.window[:, end])
@@ -201,7 +205,9 @@ class VertexSet:
         return self._append_places(clip, window)
 
     def _viewport_of_new(self, beside: Ints) -> ViewportState | OwnViewports:
-        """The viewport of vertices to be added: where each has its own, that of one `beside`."""
+        """The viewport of added vertices; if each vertex has its own, that of the vertex
+        `beside`.
+        """
         if isinstance(self.viewport, OwnViewports):
             new = self.viewport.take(beside)
             self.viewport = self.viewport.followed_by(new)
@@ -218,7 +224,7 @@ class VertexSet:
         flat: frozenset[int],
         linear: frozenset[int],
     ) -> None:
-        # Where they are was read before anything was cut, and goes on as `clip`.
+        # Window positions were computed before clipping; the added ones follow from `clip`.
         self.varyings.pop(VaryingSlot.POS, None)
         for slot, components in self.varyings.items():
             for i, value in enumerate(components):
@@ -251,7 +257,9 @@ def _lerp(t: Floats, outside: Floats, inside: Floats) -> Floats:
 
 
 def _window_parameter(new: Floats, outside: Floats, inside: Floats, t: Floats) -> Floats:
-    """Where the new vertices lie between the old ones on the screen, along the longer axis."""
+    """The parameter of the new vertices between the old ones in window space, along the longer
+    axis.
+    """
     span = inside[:2] - outside[:2]
     axis = (np.abs(span[1]) > np.abs(span[0])).astype(np.intp)
     lanes = np.arange(t.size)
@@ -260,10 +268,11 @@ def _window_parameter(new: Floats, outside: Floats, inside: Floats, t: Floats) -
 
 
 def project(clip: Floats, viewport: ViewportState | OwnViewports, fused: bool) -> Floats:
-    """Window x, y, z and 1/w of clip positions, rounded step by step in float32.
+    """Window x, y, z and 1/w of clip positions, rounded to float32 at each step.
 
-    Scale and translation are one step (`fused`) for what vertex shaders write, and two for what
-    other stages or clipping do, as on llvmpipe: so the bits are the same.
+    As in llvmpipe, scale and translation are one multiply-add (`fused`) for outputs of vertex
+    shaders, and two operations for those of other stages and of clipping, so that the bits are
+    equal.
     """
     window = np.empty(clip.shape, _FLOAT)
     inverse = np.divide(_ONE, clip[3], window[3])
@@ -283,7 +292,7 @@ def project(clip: Floats, viewport: ViewportState | OwnViewports, fused: bool) -
 
 @lru_cache(maxsize=256)
 def _operands(viewport: ViewportState, fused: bool) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Its numbers as NumPy takes them at once."""
+    """The viewport's numbers in the form that NumPy uses without conversion."""
     scale, translate = (
         [np.array(np.float32(v), _DOUBLE if fused else _FLOAT) for v in numbers]
         for numbers in (viewport.scale, viewport.translate)

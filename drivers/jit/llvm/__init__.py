@@ -1,1 +1,1 @@
-"""Writing LLVM IR as text, and turning it into functions that can be called."""
+"""LLVM IR as text, and its compilation to callable functions."""

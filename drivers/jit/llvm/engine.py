@@ -1,8 +1,8 @@
-"""From the text of a module to functions that can be called: made, loaded, made better.
+"""From a module's text to callable functions: compile, load, recompile with more optimisation.
 
-`compile_module` is the one way in. What it does is cached by content: in memory for this process,
-and as object files on disk (`compiler.disk_cache`) for the next one. A thread in the background
-(`background`) makes what is asked for ahead of time, and makes code well while it is used.
+`compile_module` is the entry point. Results are cached by content: in memory for this process, and
+as object files on disk (`compiler.disk_cache`) for the next one. A background thread
+(`compile_thread`) compiles what is needed soon, and recompiles code that is used often.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.common.threads import thread_count
 from gallette.drivers.common.work import Work
 
-from .background import LATER, SOON, begin, wait_at_exit
-from .making import Tools, explain, linker, machine, optimised, own_tools
+from .codegen import Tools, explain, linker, machine, optimised, own_tools
+from .compile_thread import LATER, SOON, begin, wait_at_exit
 from .stack import LIMIT, call_in_thread, frame_bytes
 from .text import has_too_many_variables, is_cut
 
@@ -43,10 +43,11 @@ __all__ = [
 
 
 class Code:
-    """Machine code in memory: made quickly at first, and well once it has been used for a while.
+    """Machine code in memory: compiled quickly at first, and optimised once it has been used for a
+    while.
 
-    Both have the same results: what LLVM leaves out when it is quick are passes that make code
-    shorter. `quick` says which one there is.
+    Both versions have the same results: quick compilation omits only passes that make code shorter.
+    `quick` says which version is loaded.
     """
 
     def __init__(
@@ -58,13 +59,13 @@ class Code:
         self.cached = False
         self.frame = frame_bytes(text)
         self.quick = True
-        self.seconds = len(text) * _SECONDS  # it took to make, or does if it was kept
+        self.seconds = len(text) * _SECONDS  # the time it takes, or took, to compile
         self._functions: dict[str, int] = {}
         self._cache = cache
         self._spent = 0.0
-        self._better: Future[None] | None = None  # once it is to be made well
+        self._better: Future[None] | None = None  # once recompilation is queued
         self._coming: Future[bytes] | None = None
-        self._libraries: list[Any] = []  # each stays: somebody may be in it
+        self._libraries: list[Any] = []  # all are kept, since a thread may execute them
         self._made = weakref.WeakSet[Function]()
         well = self._kept(key)
         image = well or self._kept(_quick(key))
@@ -84,12 +85,12 @@ class Code:
 
     @property
     def functions(self) -> dict[str, int]:
-        """Where they are, by name."""
+        """The addresses of the functions, by name."""
         self.ready()
         return self._functions
 
     def ready(self) -> None:
-        """Wait until there is code, or make it if nobody has begun."""
+        """Wait until there is code, or compile it here if the job has not started."""
         if self._coming is None:
             return
         with _lock:
@@ -101,18 +102,18 @@ class Code:
                     image = self._image(True, own_tools()) if own else coming.result()
                     self._load(image, True)
                 except OutOfMemoryError:
-                    self._coming = Future()  # whoever calls next tries again
+                    self._coming = Future()  # the next caller tries again
                     raise
                 finally:
                     Work.exclude(time.monotonic() - start)
-                self._coming = None  # now: other threads look without the lock
+                self._coming = None  # last, because other threads read it without the lock
 
     def used(self, seconds: float) -> None:
-        """It ran for so long: what is worth it is made anew, well."""
+        """Add the time it ran; code that has run long enough is recompiled with optimisation."""
         self._spent += seconds
         if self._better is not None:
             if self._better.done():
-                self._better.result()  # what went wrong, if it did
+                self._better.result()  # raises if it failed
             return
         worth = _WORTH_BESIDE if thread_count() > 1 else _WORTH
         if self._spent < max(_LEAST_USE, worth * self.seconds) or not worth_making_well(self.text):
@@ -124,7 +125,7 @@ class Code:
                 self._improve(own_tools())
 
     def _improve(self, tools: Tools) -> None:
-        with contextlib.suppress(OutOfMemoryError):  # what there is, is good enough
+        with contextlib.suppress(OutOfMemoryError):  # the loaded code remains in use
             image = self._image(False, tools)
             with _lock:
                 self._load(image, False)
@@ -159,7 +160,7 @@ class Code:
 
 
 class Function:
-    """A function of some `Code`, wherever that is now."""
+    """A function of some `Code`, wherever that is loaded."""
 
     __slots__ = ("__weakref__", "_call", "_code", "_name", "_type")
 
@@ -168,7 +169,7 @@ class Function:
         self._call: Any = None
 
     def point(self) -> None:
-        """The code is there, or has moved."""
+        """Update the address after the code was loaded or moved."""
         call = self._type(self._code._functions[self._name])
         if self.deep:
             frame = self._code.frame
@@ -178,21 +179,23 @@ class Function:
 
     @property
     def quick(self) -> bool:
-        """Is its code still that which was made quickly?"""
+        """Whether its code is still the quickly compiled one."""
         return self._code.quick
 
     @property
     def deep(self) -> bool:
-        """Does it take more stack than a thread may have? Then only `__call__` may call it."""
+        """Whether its stack frame is larger than a thread's stack, so that only `__call__` may call
+        it.
+        """
         return self._code.frame > LIMIT
 
     @property
     def address(self) -> int:
-        """Where it is now, for code that calls it; its time is to be told by `charge`."""
+        """Its current address, for compiled callers, which report its time with `charge`."""
         return self._code.functions[self._name]
 
     def charge(self, seconds: float) -> None:
-        """Somebody called it by its address, for so long."""
+        """Add the time of a call by address."""
         if self._code.quick:
             self._code.used(seconds)
 
@@ -208,35 +211,38 @@ class Function:
 
 
 _WORTH = 2.0
-"""Making code well takes about five times as long as making it quickly; it pays for itself."""
+"""Optimised compilation takes about five times as long as quick compilation; this much use repays
+it.
+"""
 
 _WORTH_BESIDE = 0.25
-"""In the background nobody waits for it: what was used for some frames will be for more."""
+"""In the background less use suffices, since no draw waits for it."""
 
 _SECONDS = 4e-7
-"""Making code quickly takes for each character of its text, roughly."""
+"""Seconds that quick compilation takes per character of text, roughly."""
 
 _LEAST_USE = 0.004
 _LONGEST, _LONGEST_CUT = 4 << 20, 1 << 20
-"""Characters of a module that is made well, the second if blocks of it were cut: the passes that
-make code good take more than proportionally longer for it, and most of all for long blocks."""
+"""The most characters of a module that is optimised, the second if its blocks were cut: these
+passes take more than proportional time, most of all for long blocks.
+"""
 
 
 def worth_making_well(text: str) -> bool:
-    """Whether the time that the slow passes take for a module has a bound."""
+    """Whether the time that slow passes take for a module is bounded."""
     most = _LONGEST_CUT if is_cut(text) else _LONGEST
     return len(text) <= most and not has_too_many_variables(text)
 
 
 def _first_image(code: weakref.ref[Code]) -> bytes:
-    """What `ready` waits for; nothing if nobody can."""
+    """The job that `ready` waits for; None if there is no background thread."""
     wanted = code()
     return b"" if wanted is None else wanted._image(True, _others_tools())
 
 
 @functools.cache
 def _others_tools() -> Tools:
-    """The background's."""
+    """The LLVM objects of the background thread."""
     tools = Tools()
     tools.warm_up()
     wait_at_exit()
@@ -248,13 +254,15 @@ def _quick(key: str) -> str:
 
 
 _MOST_LOADED = 256
-"""Libraries that one linker loads: it keeps some kilobytes of each that was unloaded."""
+"""Libraries per linker, which keeps some kilobytes of each that was unloaded."""
 
 _linker: Any = None
 
 
 def _session(number: int) -> Any:
-    """The linker that loads the library of that number; it lives as long as any of its own."""
+    """The linker that loads the library of that number; it lives as long as any of its
+    libraries.
+    """
     global _linker
     if _linker is None or number % _MOST_LOADED == 0:
         _linker = linker()
@@ -265,13 +273,15 @@ _lock = threading.RLock()
 _loaded = weakref.WeakValueDictionary[str, Code]()
 _recent: OrderedDict[str, Code] = OrderedDict()
 _MOST_RECENT = 256
-"""Modules that are kept though nobody holds their functions: the next context may want them."""
+"""Modules kept although no function is referenced, because the next context may need them."""
 
 _number = 0
 
 
 def compile_module(text: str, names: tuple[str, ...], cache: DiskCache | None) -> Code:
-    """The functions `names` of a module: being made, and waited for when they are called."""
+    """The functions `names` of a module, which is compiled in the background and awaited at the
+    first call.
+    """
     key = hashlib.sha256(f"{machine().key}\n{text}".encode()).hexdigest()
     with _lock:
         found = _loaded.get(key)
@@ -285,12 +295,12 @@ def compile_module(text: str, names: tuple[str, ...], cache: DiskCache | None) -
 
 
 def loads() -> int:
-    """Goes up when code is loaded: as long as it does not, functions stay where they are."""
+    """A counter of loads: while it is unchanged, functions keep their addresses."""
     return _number
 
 
 def load_engine() -> None:
-    """Have LLVM ready before the first code is wanted."""
+    """Initialise LLVM before the first compilation."""
     with _lock:
         _session(1)
     own_tools()

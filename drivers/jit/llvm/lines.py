@@ -1,15 +1,15 @@
 """Source lines through LLVM.
 
-The emitter says in a comment for which source line it made the instructions below it. `located`
-gives every instruction that as a debug location, which LLVM's passes hand on as they move and merge
-code; `told` and `told_assembly` turn what is left of them into comments again, `; line 12`.
+The emitter writes the source line of instructions in a comment above them. `located` gives every
+instruction that line as a debug location, which LLVM's passes preserve as they move and merge code;
+`commented` and `commented_assembly` turn the locations into comments: `; line 12`.
 """
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["located", "told", "told_assembly"]
+__all__ = ["commented", "commented_assembly", "located"]
 
 _MADE_FOR = re.compile(r"^; .*, line (\d+)$")
 _LOCATION = re.compile(r"^!(\d+) = !DILocation\(line: (\d+)", re.M)
@@ -19,10 +19,10 @@ _ABOUT_LINES = re.compile(r"^\s*\.(?:file|loc|cfi_\w+)\b|^\.L(?:tmp|func_begin|f
 
 
 def located(text: str) -> str:
-    """A module, each instruction with the source line it was made for (0: none in particular)."""
+    """A module with the source line of each instruction as its debug location (0: none)."""
     out: list[str] = []
     scopes: list[int] = []
-    facts: list[str] = []  # metadata behind the four that are always there
+    facts: list[str] = []  # metadata after the four nodes that are always there
     numbers: dict[tuple[int, int], int] = {}
     now, inside = 0, False
 
@@ -63,8 +63,8 @@ def located(text: str) -> str:
     return "\n".join((*out, *always, *(f"!{i} = {f}" for i, f in enumerate(facts, 4)), ""))
 
 
-def told(text: str) -> str:
-    """A module with the locations as comments at the ends of lines."""
+def commented(text: str) -> str:
+    """A module with its debug locations as comments at the ends of lines."""
     lines = {number: int(line) for number, line in _LOCATION.findall(text)}
     out = []
     for line in text.split("\n"):
@@ -79,8 +79,8 @@ def told(text: str) -> str:
     return "\n".join(out).rstrip("\n") + "\n"
 
 
-def told_assembly(text: str) -> str:
-    """Assembly the same way; what only debuggers want is left out."""
+def commented_assembly(text: str) -> str:
+    """Assembly with its debug locations as comments, without other debug directives."""
     out, now = [], 0
     for line in text.split("\n"):
         if re.match(r"\s*\.section\s+\.debug_", line):

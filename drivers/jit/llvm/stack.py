@@ -1,9 +1,9 @@
-"""How much of a thread's stack code takes, and threads with more of it.
+"""Stack use of compiled code, and threads with larger stacks.
 
-LLVM keeps in a function's frame what does not fit the registers: when it works quickly, nearly
-every value. A value of all lanes of a large workgroup has kilobytes, and a shader may have
-thousands of them, so that its frame is larger than the calling thread's stack. Nothing would say so
-before the process ends. Such code runs in a thread of its own, whose stack has room for it.
+LLVM keeps values that do not fit the registers in a function's frame: in quick compilation, nearly
+all. A value of all lanes of a large workgroup has kilobytes, and a shader may have thousands, so
+that the frame exceeds the calling thread's stack and the process crashes. Such code runs in a
+thread of its own with a stack large enough.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from gallette.compiler.errors import OutOfMemoryError
 __all__ = ["LIMIT", "call_in_thread", "frame_bytes", "raise_interruption"]
 
 LIMIT = 1 << 19
-"""A frame that every thread has room for, in bytes."""
+"""A frame size, in bytes, that every thread's stack has room for."""
 
 _MOST = 1 << 30
 _MORE = 1 << 22  # for what the code calls
 _SHORT = 100_000
-"""Characters of text below which only wide vectors can come to the limit."""
+"""Texts shorter than this reach the limit only with wide vectors."""
 
 _WIDE = tuple(f"<{1 << n} x " for n in range(6, 12))
 _VECTOR = re.compile(r"<(\d+) x (\w+)>")
@@ -32,11 +32,11 @@ _BYTES = {"i1": 1, "i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4}
 
 _starting = threading.Lock()
 _interruptions: dict[int, BaseException] = {}
-"""By thread: what was raised in the thread that waits for it, such as KeyboardInterrupt."""
+"""By thread: the exception, such as KeyboardInterrupt, raised in the thread that waits for it."""
 
 
 def frame_bytes(text: str) -> int:
-    """An upper bound of what a module's functions keep in their frames; 0 if that is little."""
+    """An upper bound of the frame sizes of a module's functions; 0 if they are small."""
     if len(text) < _SHORT and not any(wide in text for wide in _WIDE):
         return 0
     total = 0
@@ -50,7 +50,7 @@ def frame_bytes(text: str) -> int:
 
 
 def call_in_thread(function: Callable[..., Any], args: tuple[int, ...], frame: int) -> None:
-    """Call a function whose frame is so large, and wait for it."""
+    """Call a function with a large frame in a thread of its own, and wait for it."""
     if frame > _MOST:
         raise OutOfMemoryError(
             f"out of memory: the values of a shader's lanes take {frame >> 20} MiB of stack"
@@ -65,17 +65,17 @@ def call_in_thread(function: Callable[..., Any], args: tuple[int, ...], frame: i
         finally:
             threading.stack_size(before)
     number, interruption = thread.ident or 0, None
-    while thread.is_alive():  # whatever happens, because the code uses the caller's memory
+    while thread.is_alive():  # whatever is raised, because the code uses the caller's memory
         try:
             thread.join()
         except BaseException as error:
             interruption = _interruptions[number] = error
     if interruption is not None and _interruptions.pop(number, None) is not None:
-        raise interruption  # the code came to its end without asking
+        raise interruption  # the code ended without calling back
 
 
 def raise_interruption() -> None:
-    """Raise what the thread that waits for this one was interrupted by, if it was."""
+    """Raise the exception that interrupted the thread waiting for this one, if any."""
     interruption = _interruptions.pop(threading.get_ident(), None)
     if interruption is not None:
         raise interruption

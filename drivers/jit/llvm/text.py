@@ -1,8 +1,8 @@
-"""A builder that writes the text of one LLVM module, function by function.
+"""A builder that writes the text of an LLVM module, function by function.
 
-Text is several times faster to make than objects of a binding, is what `explain` shows, and is
-typed by the values it is made of. Mutable variables are `alloca`s in the entry block, which LLVM's
-first pass turns into registers; so nothing here knows about phi nodes.
+Text is several times faster to create than a binding's objects, and `explain` shows it as it is.
+Mutable variables are `alloca`s in the entry block, which LLVM's first pass promotes to registers,
+so the builder needs no phi nodes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from .values import Operand, V, bits_of, constant_text, type_text
 __all__ = ["PIECE", "Builder", "Var", "has_too_many_variables", "is_cut"]
 
 PIECE = 16
-"""Lanes that gather or scatter at once: those of the widest registers."""
+"""Lanes gathered or scattered at a time: those of the widest registers."""
 
 _LONGEST_BLOCK = 8192
-"""Instructions. The time LLVM takes grows with the square of a block's length; below that, it does
-not show."""
+"""The longest basic block, in instructions. LLVM's time grows with the square of a block's length;
+below this, the effect is small.
+"""
 
 _CUT_BLOCK = 2048
 
@@ -42,12 +43,12 @@ class Var:
 
     def set(self, value: Operand) -> None:
         new = self.b.spread(self.b.const(self.t, value), self.w)
-        # LLVM's verifier would not notice, and the store would write over what lies behind
+        # LLVM's verifier would accept it, and the store would overwrite the memory after it
         assert (new.t, new.w) == (self.t, self.w), (new, self.t, self.w)
         self.b.line(f"store {new.type} {new.n}, ptr {self.n}")
 
     def update(self, mask: V | None, value: Operand) -> None:
-        """Set the lanes of a mask (all of them without one)."""
+        """Set the lanes of a mask (without a mask, all)."""
         if mask is None:
             self.set(value)
         else:
@@ -64,12 +65,12 @@ class Builder:
         self._number = 0
         self._lines: list[Any] = []  # lines, and lists of lines written later
         self._entry: list[Any] = []
-        self._known: dict[Any, V] = {}  # what the entry block has for everybody, by what it is
+        self._known: dict[Any, V] = {}  # values computed once in the entry block, by key
         self._fixed: set[str] = set()  # names of values of the entry block
         self._rooms: dict[tuple[str, int], V] = {}  # see `_scratch`
         self._head = ""
         self.open = False
-        """The current block has no terminator yet."""
+        """Whether the current block has no terminator yet."""
 
     # -- functions -------------------------------------------------------------------------------
 
@@ -95,7 +96,7 @@ class Builder:
         self._finished.append("\n".join((self._head, *body, "}")))
 
     def text(self) -> str:
-        """The module."""
+        """The module's text."""
         return "\n".join((*self._globals, *self._declared.values(), *self._finished, ""))
 
     def comment(self, text: str) -> None:
@@ -109,7 +110,7 @@ class Builder:
         return f"%v{self._number}"
 
     def emit(self, t: str, w: int, text: str) -> V:
-        """An instruction with a result."""
+        """Emit an instruction with a result."""
         self._number += 1
         name = f"%v{self._number}"
         self._lines.append(f"{name} = {text}")
@@ -126,18 +127,20 @@ class Builder:
 
     @contextmanager
     def in_entry(self) -> Iterator[None]:
-        """Write into the entry block instead: what is needed everywhere, once."""
+        """Write into the entry block instead, for values that are needed everywhere."""
         before = self._number
         with self.into(self._entry):
             yield
         self._fixed.update(f"%v{number}" for number in range(before + 1, self._number + 1))
 
     def is_fixed(self, value: V) -> bool:
-        """Is it of the entry block?"""
+        """Whether a value is computed in the entry block."""
         return value.n in self._fixed
 
     def once(self, key: Any, of: V, make: Callable[[], V]) -> V:
-        """What depends on `of` alone: in the entry block, if that is there, too."""
+        """Compute what depends on `of` alone only once, in the entry block if `of` is
+        there, too.
+        """
         if not self.is_fixed(of):
             return make()
         found = self._known.get((key, of.n))
@@ -147,7 +150,7 @@ class Builder:
         return found
 
     def reserve(self) -> list[Any]:
-        """A place here that is written later, with `into`."""
+        """Reserve a place here that is written later, with `into`."""
         place: list[Any] = []
         self._lines.append(place)
         return place
@@ -165,17 +168,17 @@ class Builder:
     # -- values ----------------------------------------------------------------------------------
 
     def const(self, t: str, value: Operand) -> V:
-        """A number as a value; values pass through."""
+        """A number as a value; values are returned unchanged."""
         if isinstance(value, V):
             return value
         return V(self, t, 0, constant_text(t, value), True)
 
     def like(self, model: V, value: Operand) -> V:
-        """A number in the type of a value; values pass through."""
+        """A number in the type of `model`; values are returned unchanged."""
         return value if isinstance(value, V) else self.const(model.t, value)
 
     def spread(self, value: V, w: int) -> V:
-        """A scalar in all lanes."""
+        """A scalar repeated in all lanes."""
         if value.w == w or not w:
             return value
         assert not value.w, (value, w)
@@ -223,7 +226,7 @@ class Builder:
         )
 
     def call(self, name: str, result: str, args: Sequence[V], w: int = -1) -> V:
-        """A call of an intrinsic or function; `w` are the lanes of the result."""
+        """Call an intrinsic or function; `w` is the number of lanes of the result."""
         w = args[0].w if w < 0 else w
         type = type_text(result, w) if result != "void" else result
         if name not in self._declared:
@@ -281,7 +284,7 @@ class Builder:
         return self.emit(value.t, len(lanes), text)
 
     def regroup(self, value: V, t: str, w: int) -> V:
-        """The same bits as so many lanes of another size."""
+        """The bits of a vector as `w` lanes of another size."""
         return self.emit(t, w, f"bitcast {value.type} {value.n} to {type_text(t, w)}")
 
     def bitmask(self, mask: V) -> V:
@@ -300,7 +303,7 @@ class Builder:
     # -- memory ------------------------------------------------------------------------------------
 
     def alloca(self, t: str, w: int = 0, count: int = 0) -> str:
-        """Room in the function's frame."""
+        """Reserve memory in the function's frame."""
         name = self.fresh()
         type = type_text(t, w)
         size = f"[{count} x {type}]" if count else type
@@ -308,7 +311,7 @@ class Builder:
         return name
 
     def var(self, t: str, w: int = 0, value: Operand | None = None) -> Var:
-        """A variable, set here unless no value is given."""
+        """A variable, initialised unless no value is given."""
         made = Var(self, t, w, self.alloca(t, w))
         if value is not None:
             made.set(value)
@@ -342,13 +345,13 @@ class Builder:
         return self.load(self.at(pointer, index, t), t, w, align)
 
     def copy(self, to: V, source: V, size: V) -> None:
-        """Copy bytes to where no others of them are."""
+        """Copy bytes between ranges that do not overlap."""
         name = "llvm.memcpy.p0.p0.i64"
         self._declare(name, f"void @{name}(ptr, ptr, i64, i1)")
         self.line(f"call void @{name}(ptr {to.n}, ptr {source.n}, i64 {size.n}, i1 false)")
 
     def masked_load(self, pointer: V, mask: V, t: str) -> V:
-        """Consecutive elements of the set lanes; zero in the others."""
+        """Load consecutive elements for the set lanes; zero in the others."""
         w, type = mask.w, type_text(t, mask.w)
         name = f"llvm.masked.load.{_suffix(t, w)}.p0"
         align = max(1, bits_of(t) // 8)
@@ -383,7 +386,7 @@ class Builder:
         return self.emit(t, w, f"{text}{mask.type} {mask.n}, {type} zeroinitializer)")
 
     def scatter(self, pointers: V, mask: V, value: V) -> None:
-        """Store to an address per set lane; of equal addresses the last lane's stays."""
+        """Store to an address per set lane; of equal addresses the last lane's value remains."""
         w = pointers.w
         value, mask = self.spread(value, w), self.spread(mask, w)
         if w > PIECE:
@@ -402,11 +405,11 @@ class Builder:
 
     @contextmanager
     def _pieces(self, pointers: V, mask: V) -> Iterator[tuple[V, V, V]]:
-        """A loop over some lanes at a time: the first one, their pointers and their mask.
+        """A loop over pieces of the lanes: each piece's first lane, pointers and mask.
 
-        Processors have no such access to all lanes of a wide group. LLVM would write out what each
-        lane does, where every lane has its copy of all lanes' values in the function's frame: a
-        wide group's frame would be larger than any stack.
+        Processors cannot access all lanes of a wide group at once. LLVM would unroll the access,
+        keeping a copy of all values per lane in the function's frame, which would then exceed any
+        stack.
         """
         w = pointers.w
         where, which = self._scratch("pointers", "ptr", w), self._scratch("mask", "i8", w)
@@ -417,7 +420,7 @@ class Builder:
             yield at, self.load_at(where, at, "ptr", PIECE, 8), there
 
     def _scratch(self, what: str, t: str, w: int) -> V:
-        """Room for a value of all lanes, which accesses have one after the other."""
+        """Memory for a value of all lanes, shared by accesses one after the other."""
         found = self._rooms.get((what, w))
         if found is None:
             with self.in_entry():
@@ -448,14 +451,14 @@ class Builder:
         self.open = False
 
     def branch(self, cond: V, yes: str, no: str, rare: bool = False) -> None:
-        """Go to `yes` or `no`; that the condition hardly ever holds keeps registers free of it."""
+        """Branch to `yes` or `no`; `rare` keeps values of the unlikely side out of registers."""
         if self.open:
             weights = ', !prof !{!"branch_weights", i32 1, i32 1000000}' if rare else ""
             self.line(f"br i1 {cond.n}, label %{yes}, label %{no}{weights}")
         self.open = False
 
     def reopen(self) -> None:
-        """Go on after a terminator, in a block nobody reaches."""
+        """Continue after a terminator, in an unreachable block."""
         if not self.open:
             self.line(f"{self.block()}:")
             self.open = True
@@ -485,7 +488,7 @@ class Builder:
 
     @contextmanager
     def forever(self) -> Iterator[str]:
-        """Repeat; leave by a `jump` to the label that is yielded."""
+        """An endless loop; the yielded label is jumped to for leaving it."""
         head, after = self.block(), self.block()
         self.place(head)
         yield after
@@ -502,7 +505,7 @@ def _flat(lines: list[Any]) -> Iterator[str]:
 
 
 def is_cut(text: str) -> bool:
-    """Whether basic blocks of a module were so long that the builder cut them."""
+    """Whether the builder cut basic blocks of a module because they were too long."""
     return "\ncut0:" in text
 
 
@@ -510,20 +513,21 @@ _MOST_PLACES = 1 << 24
 
 
 def has_too_many_variables(text: str) -> bool:
-    """Whether variables had better stay in memory: making values of them looks at many a block for
-    each of them."""
+    """Whether variables should stay in memory, because promoting each of them visits very many
+    blocks.
+    """
     return text.count(" = alloca ") * text.count(":\n") > _MOST_PLACES
 
 
 def _with_short_blocks(lines: list[str]) -> list[str]:
-    """The body of a function, with its long basic blocks cut into blocks that follow each other."""
+    """The body of a function, with long basic blocks cut into consecutive ones."""
     found: list[str] = []
     cuts = 0
     for block in _blocks(lines):
         if len(block) <= _LONGEST_BLOCK:
             found += block
             continue
-        # In any other block than the first one, an alloca would take stack whenever it runs.
+        # In any block but the first, an alloca would take stack each time it runs.
         block.sort(key=lambda line: " = alloca " not in line)
         rooms = sum(" = alloca " in line for line in block)
         for at in range(0, len(block), _CUT_BLOCK):
@@ -538,7 +542,7 @@ _TERMINATORS = "br ", "ret "
 
 
 def _blocks(lines: list[str]) -> Iterator[list[str]]:
-    """Its basic blocks, each beginning with its label, except for the first one."""
+    """The function's basic blocks, each beginning with its label, except for the first one."""
     start = 0
     for at, line in enumerate(lines):
         if line.endswith(":") and at > start:

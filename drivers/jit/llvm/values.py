@@ -1,10 +1,10 @@
-"""Values of LLVM IR as Python objects: a type, a number of lanes, and the text that names them.
+"""Values of LLVM IR as Python objects: a type, a number of lanes, and their name in the text.
 
-A `V` with `w == 0` is a scalar, otherwise a vector of `w` lanes. Operators write instructions into
-the builder the value belongs to; where one side is a scalar (or a Python number) and the other a
-vector, the scalar is spread over the lanes. Floats and integers use the same operators: what is
-emitted follows the type. Integers are signless in LLVM, so `<`, `>>` and `//` are the signed ones
-and the unsigned ones have names (`ult`, `lshr`).
+A `V` with `w == 0` is a scalar, otherwise a vector of `w` lanes. Operators emit instructions into
+the value's builder; if one side is a scalar (or a Python number) and the other a vector, the scalar
+is repeated in all lanes. Floats and integers use the same operators: the type decides what is
+emitted. Integers are signless in LLVM, so `<`, `>>` and `//` are the signed operations and the
+unsigned ones have names (`ult`, `lshr`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def bits_of(t: str) -> int:
 
 
 def type_text(t: str, w: int) -> str:
-    """How LLVM spells `w` lanes of `t`."""
+    """The LLVM type of `w` lanes of `t`."""
     return f"<{w} x {t}>" if w else t
 
 
@@ -165,25 +165,25 @@ class V:
     # -- other types ---------------------------------------------------------------------------
 
     def bitcast(self, t: str) -> V:
-        """The same bits as another type of the same size."""
+        """The bits as another type of the same size."""
         if t == self.t:
             return self
         if t == "float" and self.t == "i32" and self.literal and not self.w:
             value = struct.unpack("<f", struct.pack("<I", int(self.n) & 0xFFFFFFFF))[0]
-            if value == value:  # of NaNs there are many
+            if value == value:  # NaNs have many encodings
                 return self.b.const(t, value)
         return self.b.cast("bitcast", self, t)
 
     def as_int(self) -> V:
-        """The same bits as an integer."""
+        """The bits as an integer."""
         return self.bitcast(f"i{self.bits}") if self.is_float else self
 
     def as_float(self) -> V:
-        """The same bits as a float."""
+        """The bits as a float."""
         return self if self.is_float else self.bitcast(_FLOAT_OF[self.t])
 
     def to(self, t: str, signed: bool = True) -> V:
-        """The integer with another number of bits."""
+        """The integer extended or truncated to another number of bits."""
         size, new = self.bits, bits_of(t)
         if size == new:
             return self

@@ -1,4 +1,4 @@
-"""What every opcode becomes in LLVM IR: one more reader of the opcode table.
+"""The LLVM IR of every opcode, as one more reader of the opcode table.
 
 A function here takes the builder and a value per source component, already in the opcode's types
 (`float` types as floats, everything else as integers), scalars or vectors alike. Opcodes that work
@@ -33,7 +33,7 @@ def llvm_type(base: str, bits: int) -> str:
 
 
 def typed(value: V, type: AluType) -> V:
-    """A value's bits in the form an opcode wants."""
+    """A value's bits in the type that an opcode reads."""
     if type.base == "float" and value.t != "i1":
         return value.as_float()
     return value.as_int()
@@ -84,7 +84,9 @@ def _quantize(b: Builder, x: V) -> V:
 
 
 def _fma(b: Builder, x: V, y: V, z: V) -> V:
-    """Of halves in doubles, and by the house's own rounding: LLVM would call a library for it."""
+    """Fused multiply-add; of halves in doubles with explicit rounding, because LLVM would call a
+    library.
+    """
     if x.t == "float":
         return b.fma(x, y, z)
     if x.t == "half":
@@ -187,15 +189,15 @@ def _evened(b: Builder, *values: V) -> list[V]:
 
 
 def _divided(signed: bool, quotient: bool) -> Emit:
-    """Division with the cases the machine would trap on given a meaning: by zero it is 0."""
+    """Division that does not trap; division by zero gives 0."""
 
     def run(b: Builder, x: V, y: V) -> V:
         x, y = b.even(x, y)
         zero = y.eq(0)
         if x.w and x.bits == 32:
-            # float64 holds both operands, and its quotient rounds to the exact one when cut.
+            # float64 holds both operands, and its quotient truncates to the exact one.
             bad = zero
-            if signed:  # the one overflow wraps: it is a division by 1
+            if signed:  # the only overflow wraps: it becomes a division by 1
                 bad = bad | (x.eq(-(1 << 31)) & y.eq(-1))
             divisor = b.select(bad, b.const(x.t, 1), y)
             wide = x.to_float("double", signed) / divisor.to_float("double", signed)
@@ -259,7 +261,7 @@ def _lsb(b: Builder, x: V) -> V:
 
 
 def _low_mask(b: Builder, n: V) -> V:
-    """So many ones."""
+    """The lowest `n` bits set."""
     one = b.spread(b.const("i32", 1), n.w)
     return b.select(n >= 32, b.const("i32", -1), (one << (n & 31)) - 1)
 

@@ -1,6 +1,6 @@
-"""Opcodes over whole vectors: packing, unpacking, dot products, tests of all components.
+"""Opcodes on whole vectors: packing, unpacking, dot products, comparisons of all components.
 
-These take a list of values for a source of several components, and give one value or a list.
+They take a list of values for a source of several components, and return one value or a list.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Values = Sequence[V]
 
 
 def _dot(b: Builder, x: Values, y: Values) -> V:
-    """Products summed from the first component on, every step rounded."""
+    """Sum the products from the first component on, rounding every step."""
     return reduce(lambda total, pair: total + pair[0] * pair[1], zip(x[1:], y[1:], strict=True),
                   x[0] * y[0])  # fmt: skip
 
@@ -67,7 +67,7 @@ EMITTERS["unpack_half_2x16_split_y"] = lambda b, x: _unpacked_half(x, 16)
 
 
 def _pack_norm(bits: int, signed: bool) -> Emit:
-    """Clamp, scale, round, join; the first component lowest."""
+    """Clamp, scale, round and combine; the first component is the lowest."""
     scale = float(2 ** (bits - 1) - 1 if signed else 2**bits - 1)
     low = -1.0 if signed else 0.0
 

@@ -1,9 +1,10 @@
 """Shaders over chunks of lanes: arrays of values in, arrays of values out.
 
-The form of every stage but filled polygons' fragments (`tile`): a function is called with a block
-of words that names an array per input and per output, and runs all lanes, a group after the other.
-A group is as wide as the machine's registers. A patch, whose invocations look at each other, is
-one group, so that lockstep is all they need; `group_flow` runs workgroups that have barriers.
+This is the form of every stage but the fragments of filled polygons (`tile`): the function's
+argument is a block of words with the address of an array per input and per output, and it runs all
+lanes group by group. A group is as wide as the machine's registers. A patch, whose invocations read
+each other's outputs, is one group, so that lockstep suffices; `group_flow` runs workgroups with
+barriers.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _MODES = {
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An array the function reads: what `lanes` is asked for to make it.
+    """An array the function reads, and which of the `lanes`' methods makes it.
 
     `kind` is attribute, flat, smooth, corner, own_corner, patch, system, scalar or plane.
     """
@@ -62,22 +63,24 @@ class Input:
 
 
 def is_strided(key: Input) -> bool:
-    """Is it read by a `Column` of four words, and not an array with an element for every lane?"""
+    """Whether it is read through a `Column` of four words, and not an array with one element per
+    lane.
+    """
     return key.kind == "attribute" and key.bits == 32
 
 
 class Column:
-    """Words that say where the 32-bit values of an input are."""
+    """Words that describe where the 32-bit values of an input are."""
 
-    FIRST = 0  # the address of row 0's
+    FIRST = 0  # the address of row 0's value
     STRIDE = 1  # bytes from row to row
-    LIMIT = 2  # rows that there are
-    ROWS = 3  # address of the row of each lane (32 bits); null: as the lanes
+    LIMIT = 2  # the number of rows
+    ROWS = 3  # address of each lane's row (32 bits); null: the lane's number
 
 
 @dataclass(frozen=True, slots=True)
 class TextureSite:
-    """A call out for a texture operation."""
+    """A callback for a texture operation."""
 
     op: str
     texture: int
@@ -91,7 +94,7 @@ class TextureSite:
 
 @dataclass(frozen=True, slots=True)
 class CornerSite:
-    """A call out for a varying of a vertex whose number is known only at run time."""
+    """A callback for a varying of a vertex whose number is dynamic."""
 
     slot: int
     component: int
@@ -99,7 +102,7 @@ class CornerSite:
 
 @dataclass(frozen=True, slots=True)
 class OffsetSite:
-    """A call out for a varying interpolated somewhere else in the pixel."""
+    """A callback for a varying interpolated elsewhere in the pixel."""
 
     slot: int
     component: int
@@ -136,7 +139,7 @@ class ChunkStage(Stage):
     # -- inputs ----------------------------------------------------------------------------------
 
     def begin_vector(self, base: V) -> None:
-        """The lanes from there on come next."""
+        """Continue with the lanes from `base` on."""
         self.base = base
         self.loaded = {}
 
@@ -160,7 +163,7 @@ class ChunkStage(Stage):
         return found
 
     def _gathered(self, e: Emitter, column: V) -> V:
-        """A component of an attribute, from wherever it is; zero outside the buffer."""
+        """A component of an attribute, from any place in memory; zero outside the buffer."""
         b = e.b
         assert self.base is not None
         with b.in_entry():
@@ -170,8 +173,8 @@ class ChunkStage(Stage):
             )
             numbered = b.emit("i1", 0, f"icmp ne ptr {rows.n}, null")
         lane = b.lanes("i32", range(e.w)) + self.base.to("i32")
-        # What a mask keeps from being read must be there all the same, or takes a hundred times
-        # as long: processors do that as an exception.
+        # Masked-off addresses must be valid all the same, because processors handle a suppressed
+        # fault as an exception, which takes a hundred times as long.
         where = b.select(numbered, b.at(rows, self.base, "i32"), e.word(Words.ZEROS, "ptr"))
         number = b.masked_load(where, e.entry_mask, "i32")
         row = b.select(b.spread(numbered, e.w), number, lane)
@@ -188,7 +191,7 @@ class ChunkStage(Stage):
             assert isinstance(bary, Intrinsic)
             where = bary.name.removeprefix("load_barycentric_")
             mode = bary["interp"]
-            if mode == "none":  # a colour without a qualifier of its own
+            if mode == "none":  # a colour without an interpolation qualifier
                 mode = "flat" if self.flat_colors and first in COLOR_SLOTS else "smooth"
             if where in ("at_offset", "at_sample"):
                 extra = [v.as_int() for v in e.values(bary.srcs[0])]
@@ -258,7 +261,7 @@ class ChunkStage(Stage):
         store_output(e, instr, 1, instr["dual_source"])
 
     def load_output(self, e: Emitter, instr: Intrinsic) -> list[V]:
-        """What the framebuffer holds."""
+        """Read the framebuffer."""
         first = 4 * (instr["location"] - FragResult.DATA0) + instr["component"]
         return [
             self.array(e, Input("system", "output", first + i))
@@ -328,7 +331,7 @@ class ChunkStage(Stage):
     def call_out(
         self, e: Emitter, site: object, args: Sequence[V], results: int, t: str
     ) -> list[V]:
-        """Python does it: arguments and results lie in the call area, a row of lanes each."""
+        """Call Python: arguments and results are in the call area, a row of lanes each."""
         b = e.b
         if site not in self.sites:
             self.sites.append(site)
@@ -350,7 +353,7 @@ _WRITING = frozenset({"image_store", "image_atomic", "image_atomic_swap"})
 
 
 def _neighbours(name: str, w: int) -> tuple[list[int], list[int]]:
-    """For each lane of quads, the lanes whose difference its derivative is."""
+    """For each lane of quads, the two lanes whose difference is its derivative."""
     along_x, coarse = name.startswith("fddx"), name.endswith("coarse")
     step = 1 if along_x else 2
     low, high = [], []

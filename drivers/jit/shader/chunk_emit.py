@@ -1,4 +1,4 @@
-"""From a shader to the module of its chunk function."""
+"""Emits the module of a shader's chunk function."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ __all__ = ["ChunkCode", "emit_chunk", "lanes_together"]
 
 
 _LONG = 1 << 10
-"""Units of work from which on all of a chunk's groups may take longer than a few milliseconds."""
+"""Units of work from which all groups of a chunk may take longer than a few milliseconds."""
 
 
 @dataclass(slots=True)
 class ChunkCode:
-    """The module of a chunk function, and what it wants."""
+    """The module of a chunk function, and what its caller must provide."""
 
     text: str
     w: int
-    step: int  # lanes between the beginnings of two groups
-    memory: int  # bytes the call has to bring (`Words.LOCALS`)
+    step: int  # lanes from one group to the next
+    memory: int  # bytes the caller has to provide (`Words.LOCALS`)
     inputs: list[Input]
     outputs: list[tuple[tuple[int, int, int], str]]  # place and element type
     least: dict[int, int]
@@ -61,8 +61,8 @@ def emit_chunk(
 ) -> ChunkCode:
     """The module whose function `main` runs a chunk of lanes.
 
-    Without keys of textures and images, these are asked of the shared units. `together` are the
-    lanes that must be in one group (by default what `lanes_together` says).
+    Without keys of textures and images, the shared units are called for them. `together` are the
+    lanes that must be in one group (by default, from `lanes_together`).
     """
     together = lanes_together(shader) if together is None else together
     w, step = _width(shader, together)
@@ -120,9 +120,10 @@ def emit_chunk(
 
 
 def lanes_together(shader: Shader, workgroup: Sequence[int] = ()) -> int:
-    """Lanes that must be in one group of lanes, because they wait for or share with each other.
+    """The number of lanes that must be in one group, because they wait for each other or share
+    outputs.
 
-    The size of a workgroup is given where the shader does not know it; 0: any lanes will do.
+    The size of a workgroup is given where the shader leaves it open; 0 means any number of lanes.
     """
     if shader.stage is ShaderStage.TESS_CTRL:
         return max(1, shader.info.vertices_out)
@@ -134,7 +135,7 @@ def lanes_together(shader: Shader, workgroup: Sequence[int] = ()) -> int:
 
 
 def _width(shader: Shader, together: int) -> tuple[int, int]:
-    """Lanes of a vector, and how far apart groups begin."""
+    """The lanes of a vector, and the lanes from one group to the next."""
     if not together:
         return machine().lanes, machine().lanes
     if shader.stage is ShaderStage.COMPUTE and together > machine().lanes:
@@ -158,7 +159,7 @@ def _discards(shader: Shader) -> bool:
 
 
 def _share(e: Emitter, base: V, step: int) -> None:
-    """The workgroup's own part of the chunk's shared memory."""
+    """Select the workgroup's part of the chunk's shared memory."""
     b = e.b
     if not e.shader.info.shared_bytes:
         return
@@ -169,7 +170,7 @@ def _share(e: Emitter, base: V, step: int) -> None:
 
 
 def _finish(e: Emitter, stage: ChunkStage, base: V) -> list[tuple[tuple[int, int, int], str]]:
-    """Store the outputs; the lanes that are alive are one of them."""
+    """Store the outputs, of which the mask of live lanes is one."""
     b = e.b
     places = sorted(e.outputs)
     found = []

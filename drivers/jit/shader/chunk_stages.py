@@ -1,4 +1,4 @@
-"""Chunks of stages with outputs of their own kind: tessellation control and geometry."""
+"""Chunk functions of the stages with special outputs: tessellation control and geometry."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ControlStage(ChunkStage):
 
     @staticmethod
     def _share(e: Emitter, variable: Var, mask: V) -> None:
-        """What the last of these invocations wrote is every invocation's."""
+        """Copy the value of the last writing invocation to all invocations."""
         b = e.b
         bits = b.bitmask(mask)
         some = bits.ne(0)
@@ -69,7 +69,7 @@ class ControlStage(ChunkStage):
 
     @staticmethod
     def _peer(e: Emitter, instr: Intrinsic, variable: Var) -> V:
-        """The value of another invocation of the patch; zero if there is none of that number."""
+        """The value of another invocation of the patch; zero if it does not exist."""
         b = e.b
         vertex = e.wide(e.value(instr.srcs[0]).as_int())
         inside = vertex.ult(max(1, e.shader.info.vertices_out))
@@ -88,7 +88,7 @@ def _variable(e: Emitter, place: tuple[int, int, int], bits: int) -> Var:
 
 
 class GeometryRows:
-    """Where emitted vertices go: output arrays 0 to 2 are counts, cuts and streams, then values.
+    """The rows of emitted vertices: output arrays 0 to 2 are counts, cuts and streams, then values.
 
     Vertex k of lane l is at row k, column l. A cut at row k begins a new strip with vertex k.
     """
@@ -115,7 +115,7 @@ class GeometryStage(ChunkStage):
         self.most = max(1, shader.info.vertices_out)
 
     def prepare(self, e: Emitter) -> None:
-        """Know all outputs from the beginning: an emission takes copies of every one."""
+        """Declare all outputs at the beginning, because an emission copies every one."""
         self.count = e.b.zeroed("i32", e.w)
         with e.b.into(e.start):
             self.count.set(0)
@@ -130,7 +130,7 @@ class GeometryStage(ChunkStage):
                                 _variable(e, (instr["location"] + at // 4 + k, at % 4, 0), bits)
 
     def _cell(self, e: Emitter, number: int, t: str) -> V:
-        """The lane's column at the row of its next vertex."""
+        """The lane's column in the row of its next vertex."""
         b = e.b
         assert self.count is not None and self.base is not None
         row = self.count.get().to("i64", False) * e.word(Words.COUNT)
@@ -143,7 +143,7 @@ class GeometryStage(ChunkStage):
         count = self.count.get()
         mask = e.mask & count.ult(self.most)
         if instr.name == "end_primitive":
-            # The row behind the last vertex exists for cuts.
+            # The row after the last vertex exists for cuts.
             mask = e.mask & count.ule(self.most)
             cell = self._cell(e, GeometryRows.CUTS, "i8")
             b.scatter(cell, mask, b.const("i8", 1 << instr["stream"]))

@@ -1,8 +1,8 @@
 """Clipping of triangles in machine code, with the bits of `drivers.common.vertex.clip`.
 
-`clip` cuts triangle after triangle by the planes it crosses and writes down each cut: from which
-vertex to which, and how far. It only knows where vertices are and their clip distances. `extend`
-then makes the rest of the new vertices, one array of values after the other.
+`clip` cuts one triangle after another by the planes it crosses and records each cut: between which
+vertices, and at which parameter. It reads only positions and clip distances. `extend` then computes
+the other values of the new vertices, array by array.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .layout import ClipWords, Plane
 __all__ = ["FLAT", "LINEAR", "SMOOTH", "clip_text"]
 
 SMOOTH, LINEAR, FLAT = range(3)
-"""How the values of a new vertex are made: by t, by t on the screen, or copied."""
+"""How a value of a new vertex is made: by t, by t in window space, or copied."""
 
 _ROOM = 40  # corners of a polygon: three, and at most two more per plane
 _CORNERS = _ROOM - 3
 
 
 def clip_text() -> str:
-    """The module with `clip` and `extend`: they are told the planes in force."""
+    """The module with `clip` and `extend`; the enabled planes are arguments."""
     b = Builder()
     _Clip(b).run()
     _extend(b)
@@ -84,7 +84,7 @@ class _Clip:
         b.end()
 
     def _distance(self, plane: V, vertex: V) -> V:
-        """How far a vertex is inside of a plane."""
+        """A vertex's distance inside of a plane."""
         b = self.b
 
         def at(row: V | int) -> V:
@@ -125,7 +125,7 @@ class _Clip:
         self._abandon_if(count >= _CORNERS)
 
     def _abandon_if(self, full: V) -> None:
-        """No room: whoever called does it otherwise."""
+        """Return without a result if there is no room; the caller then uses the shared code."""
         b = self.b
         with b.when(full):
             b.store(b.at(self.ctx, ClipWords.FULL, "i64"), b.const("i64", 1))
@@ -133,7 +133,7 @@ class _Clip:
             b.reopen()
 
     def _cut(self, here: V, there: V, start: V, end: V, owner: V) -> V:
-        """A vertex where an edge crosses the plane, measured from the end nearer to it."""
+        """Create a vertex where an edge crosses the plane, measured from the end nearer to it."""
         b, new = self.b, self.next.get()
         self._abandon_if(new >= self.room)
         a, c = b.math("fabs", here), b.math("fabs", there)
@@ -170,7 +170,7 @@ def _lerp(b: Builder, t: V, outside: V, inside: V) -> V:
 
 
 def _extend(b: Builder) -> None:
-    """Window places of new vertices, then their values array by array."""
+    """Compute window positions of new vertices, then their values array by array."""
     (ctx,) = b.begin("extend", [("ptr", "ctx")])
     cuts = [_word(b, ctx, ClipWords.CUTS + i) for i in range(4)]
     screen = _word(b, ctx, ClipWords.SCREEN)
@@ -206,7 +206,7 @@ def _extend(b: Builder) -> None:
 
 
 def _along(b: Builder, window: V, stride: V, vertex: V, i: V, cuts: list[V]) -> V:
-    """Where a cut lies between its ends on the screen, along the longer axis."""
+    """The parameter of a cut between its ends in window space, along the longer axis."""
     outside, inside = (b.load_at(cuts[k], i, "i64") for k in (1, 2))
     places = [
         [b.load_at(window, stride * axis + at, "float") for axis in range(2)]

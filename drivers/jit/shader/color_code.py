@@ -1,4 +1,4 @@
-"""From a shader's colour to texels: convert, blend, mask, in machine code.
+"""From a shader's colour to texels: convert, blend and mask, in machine code.
 
 The arithmetic is that of `drivers.common.output`: 8-bit normalised colours are blended in 8 bits,
 everything else in float32.
@@ -38,7 +38,7 @@ def new_words(
     constant: Sequence[V],
     current: Sequence[V] | None,
 ) -> list[V]:
-    """The same of a texel whose four channels are words of their own."""
+    """The words to store for a texel whose four channels are words of their own."""
     channels = key.format.channels
     if key.blends:
         assert current is not None
@@ -73,7 +73,7 @@ def new_texels(
     current: V | None,
     curve: Curve | None = None,
 ) -> V:
-    """What is to be stored; `current` is what is there, wherever that matters."""
+    """The texels to store; `current` are the stored ones, where they matter."""
     format = key.format
     t = f"i{format.block_bytes * 8}"
     if not key.blends:
@@ -179,13 +179,13 @@ def _small_float(b: Builder, value: V, mantissa: int) -> V:
 
 
 def _unit(b: Builder, value: V) -> V:
-    """Limited to 0..1; NaN becomes 0."""
+    """Clamp to 0..1; NaN becomes 0."""
     low = b.select(value > 0.0, value, 0.0)
     return b.select(low < 1.0, low, 1.0)
 
 
 def _to_bytes(b: Builder, value: V) -> V:
-    """Limited and scaled to 0..255; NaN becomes 0.
+    """Clamp and scale to 0..255; NaN becomes 0.
 
     Adding 2**23 leaves a float's rounded value in its lowest bits.
     """
@@ -199,7 +199,7 @@ def _is_curved(format: Format, channel: Channel) -> bool:
 
 
 def _to_srgb(b: Builder, value: V, curve: Curve) -> V:
-    """The nearest code of linear light, as `pipe.codecs.srgb` finds it."""
+    """The nearest sRGB code of a linear value, as `pipe.codecs.srgb` computes it."""
     guesses, thresholds = curve
     every = b.lanes("i1", [True] * value.w)
     lowest, highest = b.const("float", LOWEST), b.const("float", 1.0)
@@ -300,7 +300,7 @@ Operands = tuple[Sequence[V], Sequence[V], Sequence[V], Sequence[V]]
 
 
 def _weight(a: _Arithmetic, operands: Operands, factor: BlendFactor, channel: int) -> V | None:
-    """A weight; None stands for one."""
+    """A blend factor; None stands for one."""
     if factor is _F.ONE or (factor is _F.SRC_ALPHA_SATURATE and channel == 3):
         return None
     if factor is _F.ZERO:

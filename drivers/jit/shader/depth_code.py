@@ -1,6 +1,6 @@
 """Depth and stencil tests of a block of pixels, in machine code.
 
-Depth is compared as codes: unsigned integers in the order of depths, as the buffer keeps them.
+Depth is compared as codes: unsigned integers in the order of depths, as the buffer stores them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def depth_codes(b: Builder, key: DepthKey, z: V) -> V:
 
 
 def _compare(b: Builder, func: CompareFunc, x: V, y: V) -> V:
-    """Unsigned."""
+    """Compare unsigned codes."""
     if func is CompareFunc.ALWAYS:
         return b.spread(b.const("i1", True), y.w)
     if func is CompareFunc.NEVER:
@@ -58,7 +58,7 @@ def _compare(b: Builder, func: CompareFunc, x: V, y: V) -> V:
 def test(
     b: Builder, key: DepthKey, mask: V, words: V, codes: V | None, front: V, references: V
 ) -> Tested:
-    """Test the lanes of a mask; `words` is what the buffer holds, widened to 32 bits or more."""
+    """Test the lanes of a mask; `words` is the buffer's contents, widened to 32 bits or more."""
     t = words.t
     passing = mask
     in_depth: V | None = None

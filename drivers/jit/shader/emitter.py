@@ -1,9 +1,9 @@
-"""The state of one translation from NIR to LLVM IR, and what all of its parts share.
+"""The state of one translation from NIR to LLVM IR, shared by all of its parts.
 
-A component of a NIR value is one `V`: a scalar if it is the same in every lane, else a vector with
-a lane each. Which instructions run for which lanes is kept as `mask`; whatever writes to memory or
-to a variable that outlives the region asks for it. Registers need no masking: what a lane computes
-while it is not active is never looked at.
+A component of a NIR value is one `V`: a scalar if it is equal in every lane, else a vector with one
+element per lane. `mask` says which lanes are active; code that writes to memory or to a variable
+that outlives the region applies it. Registers need no masking: what an inactive lane computes is
+never read.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ __all__ = ["Emitter", "Stage"]
 _ALIGNED = 64  # bytes
 
 INTRINSICS: dict[str, Callable[[Emitter, Intrinsic], None]] = {}
-"""By name; the modules that emit them register here."""
+"""Emitters by intrinsic name, registered by the modules that define them."""
 
 
 class Stage:
-    """What a kind of shader does in its own way: inputs, outputs, quads. Subclasses say how."""
+    """What differs between kinds of shaders: inputs, outputs, quads. Subclasses implement it."""
 
     images: Sequence[Any] = ()
-    """Keys of the images that are bound, where code is made for them."""
+    """Keys of the bound images that code is compiled for."""
 
     def begin_vector(self, base: V) -> None:
-        """The lanes from there on come next."""
+        """Continue with the lanes from `base` on."""
         raise GalletteError("jit has no workgroups in this stage")
 
     named_images: set[int] | None = None
-    """The images that instructions name, if somebody wants to know."""
+    """Records the images that instructions use, if the caller needs them."""
 
     def load_input(self, e: Emitter, instr: Intrinsic) -> list[V]:
         raise GalletteError(f"jit has no inputs by {instr.name}")
@@ -71,10 +71,10 @@ class Stage:
         return e.b.const("i1", False)
 
     def barrier(self, e: Emitter, instr: Intrinsic) -> None:
-        """Operations happen in program order already."""
+        """Nothing to do: memory operations are executed in program order."""
 
     def real(self, e: Emitter) -> V | None:
-        """Lanes that are no helpers; None if all are."""
+        """The lanes that are not helpers; None if no lane is one."""
         return None
 
     def store_output(self, e: Emitter, instr: Intrinsic) -> None:
@@ -89,7 +89,7 @@ class Stage:
     def call_out(
         self, e: Emitter, site: object, args: Sequence[V], results: int, t: str
     ) -> list[V]:
-        """Have Python do something for all lanes."""
+        """Call Python for all lanes."""
         raise GalletteError("jit cannot call out in this stage")
 
 
@@ -120,20 +120,20 @@ class Emitter:
         self.mask = mask
         self.leave = leave
         self.stop = stop
-        self.start = b.reserve()  # what every group of lanes begins with
+        self.start = b.reserve()  # the code at the beginning of every group
         self.components: dict[Def, list[V]] = {}
         self.escaped: dict[Def, list[Var]] = {}
         self.outputs: dict[tuple[int, int, int], Var] = {}
         self.arrays: dict[Variable, LocalArray] = {}
         self.alive: Var | None = None
         self._budget: Var | None = None  # units of work left
-        self.one_block = False  # local variables share one memory, as if they had no derefs
-        self.explains = False  # say in the text what each instruction becomes
-        self.effects = False  # writes memory others can see
+        self.one_block = False  # all local variables share one array, for comparison
+        self.explains = False  # comments name each NIR instruction
+        self.effects = False  # writes memory outside of the invocation
         self.least: dict[int, int] = {}  # bytes of constant blocks read at constant offsets
         self.implicit: Any = None
         self.depth = 0  # ifs and loops around
-        self.vectors_together = 1  # vectors of lanes whose local variables are there at once
+        self.vectors_together = 1  # vectors whose local variables exist at the same time
         self.memory = 0  # bytes of LOCALS
         self.frame = 0  # bytes of local variables on the stack
         self._words: dict[int, V] = {}
@@ -143,17 +143,17 @@ class Emitter:
 
     @property
     def active(self) -> V | None:
-        """The mask, or None where all lanes that exist are active."""
+        """The mask, or None if all existing lanes are active."""
         return None if self.mask is self.entry_mask else self.mask
 
     def writers(self) -> V:
-        """Lanes whose stores count: active, and not demoted."""
+        """The lanes whose stores are executed: active, and not demoted."""
         mask = self.mask if self.alive is None else self.mask & self.alive.get()
         real = self.stage.real(self)
         return mask if real is None else mask & real
 
     def wide(self, value: V) -> V:
-        """A value with a lane each."""
+        """A value with one element per lane."""
         return self.b.spread(value, self.w)
 
     # -- the block -------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ class Emitter:
         return found
 
     def reserve(self, size: int) -> int:
-        """Room in the memory of the call (`Words.LOCALS`): where it begins."""
+        """Reserve memory of the call (`Words.LOCALS`); returns its offset."""
         offset = -(-self.memory // _ALIGNED) * _ALIGNED
         self.memory = offset + size
         return offset
@@ -180,12 +180,14 @@ class Emitter:
         return self.word(Words.LOCALS, "ptr")
 
     def memory_at(self, offset: int, size: int) -> V:
-        """So many bytes of it. (`group_flow` has as many for every vector of lanes.)"""
+        """The address of `size` bytes of it. (`group_flow` has that many for every vector of
+        lanes.)
+        """
         b, memory = self.b, self.local_memory()
         return b.once(("memory", offset), memory, lambda: b.at(memory, offset, "i8"))
 
     def constant(self, block: int, offset: int, t: str) -> V:
-        """A constant at a place known now: binding made sure that it is there."""
+        """A constant at a constant offset, where binding ensures that it can be read."""
         key = (block, offset, t)
         found = self._constants.get(key)
         if found is None:
@@ -200,9 +202,11 @@ class Emitter:
     # -- values ----------------------------------------------------------------------------------
 
     def define(self, result: Def, values: Sequence[V]) -> None:
-        """The components of a definition; kept in memory too if it is used outside its region."""
+        """Record the components of a definition, also in memory if it is used outside its
+        region.
+        """
         divergent = result.divergent_components
-        values = [  # whoever reads what is uniform expects scalars
+        values = [  # uniform values are scalars
             v if divergent >> i & 1 or not v.w else self.b.extract(v, 0)
             for i, v in enumerate(values)
         ]
@@ -217,22 +221,23 @@ class Emitter:
                     variable.set(new)
 
     def agreed(self, result: Def, values: Sequence[V]) -> list[V]:
-        """What came back for the active lanes alone; they agree on all of it if it is uniform."""
+        """The result of the active lanes; a scalar where the lanes agree because it is uniform."""
         if result.divergent:
             return list(values)
         first = self.b.flagged("cttz", self.b.bitmask(self.mask), False) & (self.w - 1)
         return [self.b.extract(v, first.to("i32", False)) for v in values]
 
     def escape(self, result: Def) -> None:
-        """A definition that is used where its region has been left."""
+        """Use a definition outside its region."""
         if result in self.escaped:
             return
         self.escaped[result] = self.variables_for(result)
 
     def variables_for(self, result: Def) -> list[Var]:
-        """Memory for a definition: lanes for the components that differ, a scalar for the others.
+        """Memory for a definition: a vector for the components that differ, a scalar for the
+        others.
 
-        A variable with lanes is written under the mask, so its first lane may hold nothing.
+        A variable with lanes is written under the mask, so its first lane may be undefined.
         """
         t, divergent = f"i{result.bit_size}", result.divergent_components
         return [
@@ -258,7 +263,7 @@ class Emitter:
         return self.components[src.value]
 
     def local(self, src: Src) -> bool:
-        """Is the value's region still open here? (`flow` replaces this.)"""
+        """Whether the value's region is still open here. (`flow` replaces this.)"""
         return True
 
     def number(self, src: Src) -> int | None:
@@ -271,7 +276,7 @@ class Emitter:
     # -- work ------------------------------------------------------------------------------------
 
     def spend(self, units: V | int) -> None:
-        """Count work; whenever what was granted is used up, ask for more, or leave."""
+        """Charge work; when the granted units are used up, ask for more, or return."""
         b = self.b
         if self._budget is None:
             self._budget = b.var("i32")
@@ -284,13 +289,13 @@ class Emitter:
             self._budget.set(granted.to("i32"))
 
     def keep_budget(self) -> None:
-        """At the function's end: the next call goes on with what is left."""
+        """At the function's end, store the remaining units for the next call."""
         if self._budget is not None:
             left = self._budget.get().to("i64")
             self.b.store(self.b.at(self.ctx, Words.BUDGET, "i64"), left)
 
     def call_python(self, word: int, number: V) -> V:
-        """Call the `Callback` whose address is there, and leave the function if it says so."""
+        """Call the `Callback` whose address is in the word, and return if it answers so."""
         b, function = self.b, self.word(word, "ptr")
         answer = b.emit("i64", 0, f"call i64 {function.n}(i64 {number.n})")
         stop, go_on = b.block(), b.block()
@@ -305,7 +310,7 @@ class Emitter:
 
     def instruction(self, instr: Instr) -> None:
         if self.explains:
-            self.b.comment(_told(instr) + (f", line {instr.loc}" if instr.loc else ""))
+            self.b.comment(_described(instr) + (f", line {instr.loc}" if instr.loc else ""))
         if isinstance(instr, Alu):
             self.alu(instr)
         elif isinstance(instr, LoadConst):
@@ -363,8 +368,8 @@ def _as(value: V, t: str) -> V:
     return value.as_int() if not t.startswith(("f", "d", "h")) else value.as_float()
 
 
-def _told(instr: Instr) -> str:
-    """An instruction in a few words, for the text that explains."""
+def _described(instr: Instr) -> str:
+    """A short description of an instruction, for comments."""
     size = "" if instr.dest is None else f"{instr.dest.bit_size}x{instr.dest.num_components} "
     if isinstance(instr, Alu):
         return f"{size}{instr.op.name}"

@@ -1,4 +1,4 @@
-"""Filters over decoded texels: any wrap mode, comparison, cube maps across their seams, gathers."""
+"""Filters of decoded texels: any wrap mode, comparison, cube maps across their edges, gathers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gallette.pipe.enums import CompareFunc
 
 from ..llvm.text import Builder
 from ..llvm.values import V
-from . import wrapping
+from . import texture_wrap
 from .maths import some_int
 from .texels import Words, decoded, gather_pair, gather_words
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["TEXELS", "Floats", "offset_at"]
 
 TEXELS = 0
-"""The word of a texture's description that says where its texels are."""
+"""The word of a texture's description with the address of its texels."""
 
 
 class Floats:
-    """Decoded texels, any wrap mode, comparison."""
+    """Filters decoded texels, with any wrap mode and comparison."""
 
     def __init__(self, sampler: Sampler, compare: V | None) -> None:
         self.s = sampler
@@ -45,7 +45,7 @@ class Floats:
         return self._made(words, out)
 
     def _two(
-        self, tap: wrapping.Tap, at: list[V], out: list[V | None], z: V | None, level: V | None
+        self, tap: texture_wrap.Tap, at: list[V], out: list[V | None], z: V | None, level: V | None
     ) -> tuple[list[V], list[V]]:
         """Two texels of a row."""
         s = self.s
@@ -61,7 +61,7 @@ class Floats:
         return self._made({0: low}, [tap.out0, *out]), self._made({0: high}, [tap.out1, *out])
 
     def _made(self, words: Words, out: list[V | None]) -> list[V]:
-        """The components of texels, or what the border has in the lanes of `out`."""
+        """The components of texels, or the border colour in the lanes of `out`."""
         b, key = self.s.b, self.s.key
         comparing = self.reference is not None
         planes = decoded(b, key.image, words, comparing)
@@ -105,7 +105,7 @@ class Floats:
         s = self.s
         at, out = [], []
         for i, axis in enumerate(s.key.axes):
-            tap, outside = wrapping.nearest_tap(
+            tap, outside = texture_wrap.nearest_tap(
                 s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i)
             )
             at.append(tap)
@@ -121,7 +121,7 @@ class Floats:
             low, high = (self.mix(corners[k], corners[k + 1], wx) for k in (0, 2))
             return self.mix(low, high, wy)
         taps = [
-            wrapping.linear_taps(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
+            texture_wrap.linear_taps(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
             for i, axis in enumerate(s.key.axes)
         ]
 
@@ -143,7 +143,9 @@ class Floats:
             corners, _, _ = self._seamless(coords, z, None)
         else:
             x, y = (
-                wrapping.gather_taps(s.b, axis, coords[i], s.extent(i, None), offset_at(offset, i))
+                texture_wrap.gather_taps(
+                    s.b, axis, coords[i], s.extent(i, None), offset_at(offset, i)
+                )
                 for i, axis in enumerate(s.key.axes)
             )
             corners = [
@@ -156,7 +158,7 @@ class Floats:
     def _seamless(
         self, coords: list[V], z: V | None, level: V | None
     ) -> tuple[list[list[V]], V, V]:
-        """Four texels around a point of a cube's face, from the neighbours at its edges."""
+        """Four texels around a point of a cube's face, from neighbouring faces at its edges."""
         s, b = self.s, self.s.b
         assert z is not None
         n = b.spread(s.extent(0, level), s.w)
@@ -176,7 +178,7 @@ class Floats:
                 out_i, out_j = (i < 0) | (i >= n), (j < 0) | (j >= n)
                 lone.append(out_i & out_j)
                 over = out_i ^ out_j
-                beyond = wrapping.across_the_seam(b, face, i, j, n)
+                beyond = texture_wrap.across_the_seam(b, face, i, j, n)
                 own_z = b.select(over, z - face + beyond[0], z)
                 i, j = (
                     b.math("smin", b.math("smax", b.select(over, new, old), 0), n - 1)
@@ -186,7 +188,9 @@ class Floats:
         return self._averaged(corners, lone), weights[0], weights[1]
 
     def _averaged(self, corners: list[list[V]], lone: list[V]) -> list[list[V]]:
-        """Where three faces meet there is no fourth texel: it becomes the others' mean."""
+        """At a corner of the cube three faces meet: the fourth texel is the mean of the other
+        three.
+        """
         b = self.s.b
         found = []
         for k, mask in enumerate(lone):
@@ -201,7 +205,9 @@ class Floats:
 
     @staticmethod
     def mix(low: list[V], high: list[V], fraction: V) -> list[V]:
-        """What is the same constant everywhere stays that."""
+        """Interpolate between two levels; components that are the same constant in both stay
+        constants.
+        """
         return [
             a if a.literal and a.n == c.n else a + fraction * (c - a)
             for a, c in zip(low, high, strict=True)

@@ -1,12 +1,12 @@
-"""Control flow: uniform branches stay branches, divergent ones become masks.
+"""Control flow: uniform branches remain branches, divergent ones become masks.
 
-A divergent `if` runs both sides under masks, jumping over a side no lane takes if it is long
-enough to be worth a jump. A loop that lanes leave one by one keeps the mask of those still inside
-and ends when it is empty. Values that meet (NIR's phis) and values used outside the region that
-defines them go through variables, written under the mask: the register of a value defined in a
-loop is overwritten by the lanes that go on, the variable is not.
+A divergent `if` runs both sides under masks, with a jump over a side that no lane takes if it is
+long enough. A loop that lanes leave one by one keeps the mask of those still inside and ends when
+it is empty. Phis, and values used outside the region that defines them, are variables written under
+the mask: a value defined in a loop is overwritten in its register by the lanes that continue, but
+not in the variable.
 
-Every iteration of a loop counts as work, so that no shader runs for ever (see `Emitter.spend`).
+Every loop iteration counts as work, so that no shader runs for ever (see `Emitter.spend`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ from .emitter import Emitter
 __all__ = ["Flow", "LoopState", "emit_body", "weight"]
 
 _WORTH_A_JUMP = 8
-"""Instructions that are cheaper to jump over than to run for nobody."""
+"""The number of instructions from which jumping over them is cheaper than running them without
+lanes.
+"""
 
 
 def emit_body(e: Emitter) -> None:
@@ -37,7 +39,7 @@ def emit_body(e: Emitter) -> None:
 
 @dataclass(slots=True)
 class LoopState:
-    """A loop being translated."""
+    """A loop during translation."""
 
     node: Loop
     masked: bool
@@ -93,7 +95,7 @@ class Flow:
     # -- bodies ----------------------------------------------------------------------------------
 
     def _body(self, body: Body, end: str) -> None:
-        """Translate a body; control that finds no lane left in it goes to `end`."""
+        """Translate a body; control goes to `end` if no lane is left in it."""
         self.path.append(id(body))
         self.ends.append(end)
         for node in body:
@@ -113,7 +115,7 @@ class Flow:
             else:
                 self._loop(node)
             if not self.b.open:
-                break  # nothing behind a jump runs
+                break  # nothing after a jump runs
         self.ends.pop()
         self.path.pop()
 
@@ -139,7 +141,7 @@ class Flow:
         self.e.define(phi.result, [v.get() for v in self._variables(phi)])
 
     def _send(self, phis: list[Phi], pred: Block, mask: V | None) -> None:
-        """Give phis the values they have coming from `pred`, in the lanes of the mask."""
+        """Assign phis their values for edges from `pred`, in the lanes of the mask."""
         moves = [
             (variable, value.as_int())
             for phi in phis
@@ -192,7 +194,7 @@ class Flow:
         b.place(after)
 
     def _send_last(self, body: Body, phis: list[Phi]) -> None:
-        """The same at the end of a body, unless nobody comes there."""
+        """Assign phis their values at the end of a body, unless it ends in a jump."""
         last = body[-1]
         assert isinstance(last, Block)
         if last.jump is None and any(src.pred is last for p in phis for src in p.phi_srcs):
@@ -260,7 +262,7 @@ class Flow:
         e.mask = outer
 
     def _counting(self, inside: V) -> V:
-        """Lanes that keep a loop running: helpers and discarded lanes do not."""
+        """The lanes that keep a loop running, without helpers and discarded lanes."""
         e = self.e
         if e.alive is not None:
             inside = inside & e.alive.get()
@@ -284,8 +286,8 @@ class Flow:
 
 
 def weight(body: Body, w: int) -> int:
-    """The units of work that running a body once counts for: its instructions, about a nanosecond
-    each for a register of lanes. Loops inside count for themselves.
+    """The work units of running a body once: about a nanosecond per instruction and register of
+    lanes. Loops inside are charged separately.
     """
     units, stack = 1, list(body)
     while stack:
@@ -304,7 +306,7 @@ _ENDINGS = frozenset({"discard", "discard_if", "demote", "demote_if"})
 
 
 def _bodies_around(src: Src) -> set[int]:
-    """The bodies a use is in."""
+    """The bodies that contain a use."""
     user = src.parent
     at: object
     if isinstance(user, If):
@@ -321,7 +323,7 @@ def _bodies_around(src: Src) -> set[int]:
 
 
 def _jumps_inside(node: If) -> bool:
-    """Does anything inside leave the loop around the if, or start it anew?"""
+    """Whether anything inside leaves or continues the loop around the if."""
     stack: list[Block | If | Loop] = [*node.then_body, *node.else_body]
     while stack:
         at = stack.pop()
@@ -338,7 +340,7 @@ def _is_empty(body: Body) -> bool:
 
 
 def _is_long(body: Body) -> bool:
-    """Is running the body for nobody dearer than asking whether there is anybody?"""
+    """Whether running the body without active lanes costs more than checking for one."""
     if len(body) > 1:
         return True
     block = body[0]

@@ -1,10 +1,10 @@
 """Control flow of workgroups: invocations that wait for each other, a vector of lanes at a time.
 
-Between two barriers the invocations of a group may run in any order. So the code is cut into
-segments at the barriers, and each segment is a loop over the group's vectors of lanes. What a
-segment leaves for another one lies in memory, a row for each vector; what all invocations agree on
-is a scalar. An `if` or a loop with a barrier inside stays a branch around whole segments: OpenGL
-wants all invocations to take the same way there, so it is decided by the group's first one.
+Between two barriers the invocations of a group may run in any order. So the code is split into
+segments at the barriers, and each segment is a loop over the group's vectors of lanes. Values that
+cross segments are in memory, a row for each vector; values that all invocations agree on are
+scalars. An `if` or a loop with a barrier inside remains a branch around whole segments: OpenGL
+requires that all invocations take the same branch there, so the group's first one decides.
 
     for v in vectors:               for v in vectors:
         a = ...                         a = ...
@@ -40,7 +40,7 @@ from .flow import Flow, LoopState, weight
 __all__ = ["GroupFlow", "is_barrier"]
 
 _OUTSIDE = -1
-"""In place of a segment's number: between the segments."""
+"""In place of a segment's number: between segments."""
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ class _Segment:
 
 @dataclass(slots=True)
 class _Branch:
-    """An if around segments."""
+    """An if that contains segments."""
 
     node: If
     then: list[_Step]
@@ -63,7 +63,7 @@ class _Branch:
 
 @dataclass(slots=True)
 class _Round:
-    """A loop around segments."""
+    """A loop that contains segments."""
 
     node: Loop
     steps: list[_Step]
@@ -71,7 +71,7 @@ class _Round:
 
 @dataclass(slots=True)
 class _Leave:
-    """A jump out of such a loop, or to its next round."""
+    """A jump out of such a loop, or to its next iteration."""
 
     jump: Jump
     block: Block
@@ -110,12 +110,12 @@ class GroupFlow(Flow):
         super().__init__(e)
         self.base, self.size = base, size
         self.vectors = e.vectors_together = -(-size // e.w)
-        self.vector: V = e.b.const("i64", 0)  # the number of the one that runs
+        self.vector: V = e.b.const("i64", 0)  # the number of the current vector
         self.segment = _OUTSIDE
         self.count = 0
-        self.outside: set[object] = set()  # ifs and loops around segments
-        self.homes: dict[Instr | If | Loop, int] = {}  # the segment each is in
-        self.crossing: set[Def] = set()  # what segments leave for each other
+        self.outside: set[object] = set()  # ifs and loops that contain segments
+        self.homes: dict[Instr | If | Loop, int] = {}  # the segment of each
+        self.crossing: set[Def] = set()  # values that cross segments
         e.memory_at = self.own  # type: ignore[method-assign]
         e.variables_for = self._rows_for  # type: ignore[method-assign]
 
@@ -131,7 +131,7 @@ class GroupFlow(Flow):
     # -- segments --------------------------------------------------------------------------------
 
     def _plan(self, body: Body) -> list[_Step]:
-        """Cut a body at its barriers."""
+        """Split a body at its barriers."""
         steps: list[_Step] = []
         now = self._new(body)
 
@@ -168,7 +168,7 @@ class GroupFlow(Flow):
         return _Segment(self.count, body)
 
     def _enter(self, node: If | Loop, number: int) -> None:
-        """All that is in a node is in the segment that the node is in."""
+        """Record the segment of everything in a node."""
         self.homes[node] = number
         bodies = [node.body] if isinstance(node, Loop) else [node.then_body, node.else_body]
         for inner in (inner for body in bodies for inner in walk(body)):
@@ -178,7 +178,7 @@ class GroupFlow(Flow):
                 self.homes[inner] = number
 
     def _find_outside(self, body: Body) -> None:
-        """Where there is a barrier inside, or a jump out of a loop that has one."""
+        """Find ifs and loops with a barrier inside, or with a jump out of a loop that has one."""
         jumps = []
         for node in walk(body):
             if isinstance(node, Block):
@@ -210,7 +210,7 @@ class GroupFlow(Flow):
     def _used_in(self, src: Src) -> Iterator[int]:
         """The segments in which a use reads its value."""
         user = src.parent
-        if isinstance(user, Deref):  # which is looked at by those who load and store
+        if isinstance(user, Deref):  # read by loads and stores through it
             for use in user.result.uses:
                 yield from self._used_in(use)
         elif isinstance(user, Phi) and self._sent_from_outside(user):
@@ -219,7 +219,7 @@ class GroupFlow(Flow):
             yield self.homes.get(user, _OUTSIDE)
 
     def _sent_from_outside(self, phi: Phi) -> bool:
-        """Does it get its values between segments?"""
+        """Whether it is assigned between segments."""
         block = phi.block
         assert block is not None
         place = place_of(block)
@@ -231,7 +231,7 @@ class GroupFlow(Flow):
         return self.homes.get(instr) == self.segment and super()._is_open(src)
 
     def _rows_for(self, result: Def) -> list[Var]:
-        """Memory for a definition: as ever, but in rows if other segments read it."""
+        """Memory for a definition, in rows if other segments read it."""
         t, divergent, w = f"i{result.bit_size}", result.divergent_components, self.e.w
         crosses = result in self.crossing
         return [
@@ -242,7 +242,7 @@ class GroupFlow(Flow):
         ]
 
     def own(self, offset: int, size: int) -> V:
-        """What the vector that runs has of memory of which each has so many bytes."""
+        """The current vector's part of memory with `size` bytes per vector."""
         place = self.vector * size + offset
         return self.b.at(self.e.local_memory(), place, "i8")
 
@@ -261,7 +261,7 @@ class GroupFlow(Flow):
 
     @contextmanager
     def _each_vector(self, segment: int) -> Iterator[None]:
-        """Code for every vector of the group."""
+        """Emit code that runs for every vector of the group."""
         b, e = self.b, self.e
         outer = e.mask, e.entry_mask, e.start
         with b.loop(b.const("i64", 0), b.const("i64", self.vectors)) as vector:
@@ -351,7 +351,7 @@ class GroupFlow(Flow):
         self.b.jump(loop.after if leaving else loop.latch)
 
     def _send_between(self, phis: list[Phi], pred: Node) -> None:
-        """Give phis the values they have coming from `pred`, for every vector."""
+        """Assign phis their values for edges from `pred`, for every vector."""
         assert isinstance(pred, Block)
         coming = [phi for phi in phis if any(src.pred is pred for src in phi.phi_srcs)]
         if all(not variable.w for phi in coming for variable in self._variables(phi)):
@@ -362,14 +362,14 @@ class GroupFlow(Flow):
 
 
 def is_barrier(instr: Instr) -> bool:
-    """Do invocations wait here, and not only order what they do in memory?"""
+    """Whether invocations wait here, in contrast to a memory barrier."""
     if not isinstance(instr, Intrinsic) or instr.name != "barrier":
         return False
     return instr["execution_scope"] not in ("none", "subgroup")
 
 
 def _around(block: Block) -> Iterator[If | Loop]:
-    """The ifs and loops that a block is in, from the inside out."""
+    """The ifs and loops around a block, from the innermost out."""
     at = block.parent
     while isinstance(at, (If, Loop)):
         yield at
@@ -377,7 +377,7 @@ def _around(block: Block) -> Iterator[If | Loop]:
 
 
 def _is_scalar(item: Instr | If | Loop) -> bool:
-    """Is it the same for all invocations, and asks for nothing that vectors have?"""
+    """Whether it is equal for all invocations, and reads nothing that differs between vectors."""
     if not isinstance(item, (Alu, LoadConst, Undef, Phi, Deref)):
         return False
     return item.dest is None or not item.dest.divergent or isinstance(item, (Deref, LoadConst))

@@ -1,7 +1,7 @@
-"""Images of shaders by code made for the images that are bound: loads, stores, atomics, sizes.
+"""Image instructions compiled for the bound images: loads, stores, atomics, sizes.
 
-Coordinates are whole numbers; what lies outside reads as zero and is not written. Texels that
-several lanes store to keep the last lane's, as in `drivers.common.storage.images`.
+Coordinates are integers; texels outside read as zero and are not written. If several lanes store to
+one texel, the last lane's value remains, as in `drivers.common.storage.images`.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def image_unit_key(unit: ImageUnit) -> ImageUnitKey | None:
 def on_bound_image(
     e: Emitter, instr: Intrinsic, index: int | None, coords: Sequence[V], data: Sequence[V]
 ) -> list[V] | None:
-    """Do what an instruction says to the image that is bound; None if there is no code for it.
+    """Execute an instruction on a bound image; None if there is no code for it.
 
-    `data` is what is stored; of atomics the operand, behind it what is compared.
+    `data` is the value to store; for atomics the operand, then the value to compare.
     """
     keys = e.stage.images
     key = keys[index] if index is not None and index < len(keys) else None
@@ -46,7 +46,7 @@ def on_bound_image(
     where = e.word(Words.IMAGES + index, "ptr")
     if instr.name == "image_size":
         extents = size(e.b, key.texels, where, e.w, None)
-        missing = instr.result.num_components - len(extents)  # if its shape is not the shader's
+        missing = instr.result.num_components - len(extents)  # if shapes differ
         return [*extents, *[e.wide(e.b.const("i32", 0))] * missing]
     if instr.name == "image_load":
         return _load(e, key, where, coords)
@@ -69,7 +69,7 @@ def _load(e: Emitter, key: ImageUnitKey, where: V, coords: Sequence[V]) -> list[
 
 
 def _texel(e: Emitter, key: ImageUnitKey, where: V, coords: Sequence[V]) -> tuple[V, V, V]:
-    """The image's texels, each lane's index among them, and the lanes that touch one."""
+    """The address of the image's texels, each lane's texel index, and the lanes that are inside."""
     s = Sampler(e.b, key.texels, where, e.w)
     index, inside = position(s, [e.wide(c) for c in coords])
     mask = e.writers() & inside

@@ -1,10 +1,10 @@
-"""Intrinsics that every stage has in the same way: constants, outputs, discards, system values."""
+"""Intrinsics that are equal for all stages: constants, outputs, discards, system values."""
 
 from __future__ import annotations
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Intrinsic, Src
-from gallette.compiler.nir.ir.questions import is_multiple
+from gallette.compiler.nir.ir.queries import is_multiple
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 from gallette.drivers.common.program import LONGEST_BLOCK
 
@@ -39,14 +39,14 @@ def _load_ubo(e: Emitter, instr: Intrinsic) -> None:
 
 
 def _moving_constant(e: Emitter, instr: Intrinsic, extra: int, t: str, size: int) -> V:
-    """A constant whose block or offset is known only at run time: zero where there is none."""
+    """A constant whose block or offset is dynamic; zero if it is outside."""
     base, length = range_of(e, Words.CONSTANTS, _MOST_BLOCKS, e.value(instr.srcs[0]).as_int(),
                             e.number(instr.srcs[0]))  # fmt: skip
     return read(e, base, length, instr.srcs[1], extra, t, size)
 
 
 def range_of(e: Emitter, first: int, most: int, index: V, known: int | None) -> tuple[V, V]:
-    """Address and size of a bound range, by its number; size 0 if there is none."""
+    """Address and size of a bound range, by its number; size 0 if nothing is bound."""
     b = e.b
     if known is not None and known < most:
         return e.word(first + 2 * known, "ptr"), e.word(first + 2 * known + 1)
@@ -72,10 +72,10 @@ def read(e: Emitter, base: V, length: V, src: Src, extra: int, t: str, size: int
 
 
 def element(e: Emitter, base: V, length: V, src: Src, extra: int, size: int) -> tuple[V, V]:
-    """Where an element is, `extra` bytes behind an offset, and whether all of it is inside.
+    """The address of the element `extra` bytes after an offset, and whether all of it is inside.
 
-    The offset is rounded down to the element's size. Ranges are shorter than 2 GiB, so that lanes
-    have 32-bit indices: one that would be taken for a negative one lies outside.
+    The offset is rounded down to the element's size. Ranges are shorter than 2 GiB, so 32-bit
+    indices suffice: one that would be negative is outside.
     """
     b = e.b
     at = e.value(src).as_int()
@@ -85,7 +85,7 @@ def element(e: Emitter, base: V, length: V, src: Src, extra: int, size: int) -> 
         at &= -size
     last = extra + size - 1
     places = b.once(last, length, lambda: b.math("smax", length.to("i32") - last, 0))
-    inside = at.ult(places)  # so many an element can begin at
+    inside = at.ult(places)  # the number of offsets at which an element can begin
     if extra:
         base = b.at(base, extra, "i8")
     return b.at(base, at if at.w else at.to("i64", False), "i8"), inside
@@ -95,7 +95,7 @@ def element(e: Emitter, base: V, length: V, src: Src, extra: int, size: int) -> 
 
 
 def store_output(e: Emitter, instr: Intrinsic, offset_src: int, table: int) -> None:
-    """Keep the components in the variables that hold the outputs until the end."""
+    """Assign the components to the variables that hold outputs until the end."""
     slot, first = instr["location"], instr["component"]
     offset = e.number(instr.srcs[offset_src])
     for i, value in enumerate(e.values(instr.srcs[0])):
@@ -136,7 +136,7 @@ def _emit_vertex(e: Emitter, instr: Intrinsic) -> None:
 
 
 def choose(e: Emitter, options: list[V], index: V) -> V:
-    """The option an index names; zero if it names none."""
+    """The option with that index; zero if the index is out of range."""
     b = e.b
     found = b.const(options[0].t, 0)
     for k, option in enumerate(options):
@@ -165,7 +165,7 @@ def _clip_plane(e: Emitter, instr: Intrinsic) -> None:
 
 
 def _nothing(e: Emitter, instr: Intrinsic) -> None:
-    """A barycentric by itself: the load that uses it looks back at it."""
+    """Nothing: the load that uses the barycentrics looks at this instruction."""
     if instr.dest is not None:
         zero = e.b.const("i32", 0)
         e.define(instr.result, [zero] * instr.result.num_components)
@@ -193,7 +193,7 @@ def _helper(e: Emitter, instr: Intrinsic) -> None:
 
 
 def _clock(e: Emitter, instr: Intrinsic) -> None:
-    """The processor's counter."""
+    """Read the processor's counter."""
     now = e.b.call("llvm.readcyclecounter", "i64", [], 0)
     e.define(instr.result, [now.to("i32"), (now >> 32).to("i32")])
 

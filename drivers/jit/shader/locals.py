@@ -1,8 +1,8 @@
-"""Arrays of the invocation that could not become values: local variables indexed at run time.
+"""Local arrays with dynamic indices, which are kept in memory.
 
-An array is rows of lanes in the function's frame, or, if it is larger than what a frame should
-have, in memory of the call. An index all lanes share addresses a row; an index per lane makes an
-address per lane. Loads outside give zero, and stores there are dropped.
+An array is rows of lanes in the function's frame, or, if it is too large for a frame, in memory of
+the call. An index that all lanes share addresses a row; an index per lane gives an address per
+lane. Loads outside return zero, and stores outside are dropped.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ __all__ = ["LocalArray", "declare_locals"]
 
 _BLOCK = 256
 MOST_ON_STACK = 16 << 10
-"""Bytes of all arrays in a function's frame: threads of other programs may have small stacks."""
+"""The largest size of all arrays in a function's frame, since threads of applications may have
+small stacks.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalArray:
-    """Rows of `t`, a lane each, from row `first` of the memory at `pointer`; without a pointer it
-    is `size` bytes from `offset` on of the call's memory."""
+    """Rows of `t`, one element per lane, from row `first` of the memory at `pointer`; without a
+    pointer it is `size` bytes from `offset` on in the call's memory.
+    """
 
     pointer: str
     t: str
@@ -37,14 +40,14 @@ class LocalArray:
     size: int = 0
 
     def memory(self, e: Emitter) -> V:
-        """Where row 0 of the memory is."""
+        """The address of row 0."""
         if not self.pointer:
             return e.memory_at(self.offset, self.size)
         return V(e.b, "ptr", 0, self.pointer)
 
 
 def declare_locals(e: Emitter) -> None:
-    """Make room for the variables that derefs name, and clear it."""
+    """Reserve and clear memory for the variables that derefs name."""
     for block in e.shader.entry.blocks():
         for instr in block.instrs():
             if isinstance(instr, Deref) and instr.form == "var" and instr.var is not None:
@@ -61,7 +64,7 @@ def _declare(e: Emitter, var: Variable) -> None:
     t = "i8" if bits == 1 else f"i{bits}"
     rows = rows_of(var.type)
     b = e.b
-    if e.one_block:  # for comparison: all variables by offset into one memory
+    if e.one_block:  # for comparison: all variables as offsets into one array
         last = list(e.arrays.values())[-1] if e.arrays else None
         pointer = last.pointer if last is not None else b.alloca(t, e.w, _BLOCK)
         first = last.first + last.rows if last is not None else 0
@@ -85,7 +88,7 @@ def _declare(e: Emitter, var: Variable) -> None:
 
 
 def rows_of(type: Type) -> int:
-    """Scalars in a type."""
+    """The number of scalars in a type."""
     if type.element is not None:
         return type.length * rows_of(type.element)
     if type.is_struct:
@@ -94,7 +97,7 @@ def rows_of(type: Type) -> int:
 
 
 def _place(e: Emitter, deref: Deref) -> tuple[LocalArray, int, V | None, V | None]:
-    """The array behind a deref, a constant row, a row to add, and whether it exists."""
+    """A deref's array, a constant row, a row to add, and the mask of lanes that are inside."""
     chain = deref.path()
     var = chain[0].var
     if var is None:
@@ -130,8 +133,9 @@ def _place(e: Emitter, deref: Deref) -> tuple[LocalArray, int, V | None, V | Non
 
 
 def index_of(b: Builder, value: V) -> V:
-    """An index in 32 bits, so that no product with a stride overflows; what is larger is outside
-    of any array. Shorter ones are signed, as SPIR-V says."""
+    """An index in 32 bits, so that no product with a stride overflows; larger ones are outside of
+    any array. Narrow indices are signed, as SPIR-V defines.
+    """
     if value.bits > 32:
         return b.math("umin", value, (1 << 32) - 1).to("i32")
     return value.to("i32")
@@ -143,7 +147,7 @@ def _load(e: Emitter, instr: Intrinsic) -> None:
     array, base, moving, inside = _place(e, deref)
     found = []
     for i in range(instr.result.num_components):
-        w = e.w if instr.result.divergent else 0  # what all lanes agree on, the first one knows
+        w = e.w if instr.result.divergent else 0  # the first lane has the value all lanes agree on
         value = _load_row(e, array, base + i, moving, inside, w)
         found.append(value.ne(0) if instr.result.bit_size == 1 else value)
     e.define(instr.result, found)
@@ -162,7 +166,7 @@ def _row_address(e: Emitter, array: LocalArray, row: V) -> V:
 def _load_row(
     e: Emitter, array: LocalArray, row: int, moving: V | None, inside: V | None, w: int
 ) -> V:
-    """A row's lanes, or the first of them where `w` is 0."""
+    """A row's lanes, or the first lane if `w` is 0."""
     b = e.b
     if moving is None:
         if inside is not None or row >= array.rows:

@@ -1,8 +1,8 @@
-"""Functions no instruction computes: exp2, log2, sine, cosine and friends, over any lanes.
+"""Functions without a machine instruction: exp2, log2, sine, cosine and others, on vectors.
 
-Each is a polynomial after a reduction of its argument; the bounds in the docstrings are checked by
-tests against float64. The same instruction on the same value gives the same bits wherever the
-lane is, because every lane runs the same arithmetic.
+Each reduces its argument and evaluates a polynomial; tests check the error bounds in the docstrings
+against float64. A value gives the same bits in every lane, because every lane runs the same
+arithmetic.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _SINE = (1.0, -0.16666666666666666, 0.008333333333333333, -1.984126984126984e-4,
 _COSINE = (1.0, -0.5, 0.041666666666666664, -1.388888888888889e-3, 2.48015873e-5, -2.7557319e-7)
 _HALF_PI_PARTS = 1.57079637050628662109375, -4.37113900018624283e-8, -1.71512449999e-15
 _LARGE_ANGLE = 8192.0
-_LOW_BITS = 12582912.0  # added to a float, leaves its whole number in the lowest bits
+_LOW_BITS = 12582912.0  # added to a float, it leaves the integer part in the lowest bits
 _LOW_BITS_WIDE = 6755399441055744.0
 _HALF_PI_HIGH, _HALF_PI_LOW = 1.5707963267948966, 6.123233995736766e-17
 
 
 def _polynomial(b: Builder, x: V, coefficients: Sequence[float]) -> V:
-    """By Horner's rule, in fused steps."""
+    """Evaluate a polynomial by Horner's rule, with fused multiply-adds."""
     total = b.spread(b.const(x.t, coefficients[-1]), x.w)
     for c in reversed(coefficients[:-1]):
         total = b.fma(total, x, b.spread(b.const(x.t, c), x.w))
@@ -62,7 +62,7 @@ def _polynomial(b: Builder, x: V, coefficients: Sequence[float]) -> V:
 
 
 def _wide(b: Builder, name: str, x: V) -> V:
-    """The C library's function, for the few 64-bit uses."""
+    """Call the C library's function, for the few 64-bit uses."""
     return b.math(name, x)
 
 
@@ -76,7 +76,7 @@ def exp2(b: Builder, x: V) -> V:
     whole = b.math("roundeven", limited)
     result = _polynomial(b, limited - whole, _EXP2)
     n = b.cast("fptosi", whole, "i32")
-    half = n >> 1  # in two steps, so that the smallest and largest results are reached
+    half = n >> 1  # in two steps, to reach the smallest and largest results
     result = result * _power_of_two(half) * _power_of_two(n - half)
     return b.select(x.ne(x), x, result)
 
@@ -94,7 +94,7 @@ def log2(b: Builder, x: V) -> V:
     tiny = x < 1.1754943508222875e-38
     scaled = b.select(tiny, x * 33554432.0, x)
     bits = scaled.as_int()
-    # A mantissa in sqrt(1/2)..sqrt(2): the exponent is that of bits moved by sqrt(1/2).
+    # A mantissa in sqrt(1/2)..sqrt(2): the exponent of the bits after dividing by sqrt(1/2).
     shifted = bits - 0x3F3504F3
     exponent = shifted >> 23
     mantissa = ((shifted & 0x7FFFFF) + 0x3F3504F3).bitcast("float")
@@ -139,18 +139,20 @@ def _circular(b: Builder, x: V, name: str, quarter: int) -> V:
 
 
 def _reduced(b: Builder, x: V) -> tuple[V, V]:
-    """In float64, whose 53 bits leave a float32 remainder exact enough for large angles."""
+    """Range reduction in float64, whose 53 bits leave an exact enough float32 remainder for large
+    angles.
+    """
     wide = x.fp("double")
     turns = b.math("roundeven", wide * 0.6366197723675814)
     rest = b.fma(turns, b.spread(b.const("double", -_HALF_PI_HIGH), x.w), wide)
     rest = b.fma(turns, b.spread(b.const("double", -_HALF_PI_LOW), x.w), rest)
-    # Angles beyond 2**50 have no remainder left to know: they get some value of the function.
+    # Angles beyond 2**50 have no meaningful remainder: the result is some value of the function.
     rest = b.select(b.math("fabs", rest) > 1.0, b.const("double", 1.0), rest)
     return rest.fp("float"), (turns + _LOW_BITS_WIDE).as_int().to("i32")
 
 
 def _of_quadrant(b: Builder, r: V, quadrant: V) -> V:
-    """Sine of `r` plus that many quarters of a turn."""
+    """The sine of `r` plus `quadrant` quarter turns."""
     r2 = r * r
     odd = _polynomial(b, r2, _SINE) * r
     even = _polynomial(b, r2, _COSINE)
@@ -160,10 +162,10 @@ def _of_quadrant(b: Builder, r: V, quadrant: V) -> V:
 
 
 def unit(b: Builder, code: V, top: int) -> V:
-    """A whole number from 0 to `top` divided by `top`, rounded as a division rounds.
+    """An integer from 0 to `top` divided by `top`, rounded as a division rounds.
 
-    The reciprocal in two parts, of which the smaller one's product need not be exact: right for
-    every code (a test tries them all), and several times cheaper than dividing.
+    It multiplies by the reciprocal in two parts, of which the smaller product need not be exact:
+    right for every code (a test tries them all), and several times cheaper than dividing.
     """
     high = struct.unpack("f", struct.pack("f", 1.0 / top))[0]
     low = 1.0 / top - high
@@ -177,10 +179,10 @@ def power(b: Builder, x: V, y: V) -> V:
 
 
 def to_int(b: Builder, x: V, bits: int, signed: bool) -> V:
-    """Cut towards zero, saturating; NaN becomes 0.
+    """Truncate towards zero, saturating; NaN becomes 0.
 
-    The instruction's result is undefined outside the range, so the float is limited first.
-    (LLVM's own saturating conversion takes vectors apart.)
+    The instruction's result is undefined out of range, so the float is clamped first. (LLVM's own
+    saturating conversion splits vectors.)
     """
     low, top = (-(1 << (bits - 1)), 1 << (bits - 1)) if signed else (0, 1 << bits)
     wide = max(bits, 32)
@@ -193,9 +195,9 @@ def to_int(b: Builder, x: V, bits: int, signed: bool) -> V:
 
 
 def some_int(b: Builder, x: V) -> V:
-    """Cut to 32 bits; what does not fit becomes something that does.
+    """Truncate to 32 bits; out of range the result is arbitrary.
 
-    `freeze`: whatever the machine's instruction makes of it, and the same for everybody who asks.
+    `freeze` makes it the machine instruction's result, and the same one at every use.
     """
     cut = b.cast("fptosi", x, "i32")
     return b.emit("i32", cut.w, f"freeze {cut.type} {cut.n}")
@@ -256,7 +258,7 @@ def _narrow(b: Builder, x: V, t: str) -> V:
 
 
 def round_odd(b: Builder, x: V) -> V:
-    """A double as a float that remembers being inexact: rounding that again rounds once."""
+    """A double rounded to odd in float precision, so that rounding the result again rounds once."""
     nearest = x.fp("float")
     back = nearest.fp("double")
     inexact = back.ne(x) & x.eq(x)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..llvm.values import V
-from . import wrapping
+from . import texture_wrap
 
 if TYPE_CHECKING:
     from .sampling import Lookup, Sampler
@@ -30,7 +30,7 @@ def probed(s: Sampler, look: Lookup, ddx: Sequence[V], ddy: Sequence[V]) -> list
         share = b.spread(number.get(), w) / (count + 1.0) - 0.5
         at = [c + a * share for c, a in zip(look.coords, axis, strict=False)]
         probe = replace(look, op="txl", coords=[*at, *look.coords[2:]])
-        # Another sampler: what this one knows need not be known wherever the loop goes on.
+        # A new sampler, because values cached by this one are not available after the loop.
         found = type(s)(b, s.key, s.where, w).filtered(probe, lod)
         for sum_, plane in zip(total, found, strict=True):
             sum_.update(mine, sum_.get() + b.spread(plane, w))
@@ -53,7 +53,7 @@ def _footprint(s: Sampler, ddx: Sequence[V], ddy: Sequence[V]) -> tuple[list[V],
     several = (longer > 1.0) & ~unknown
     count = b.select(several, b.math("ceil", limited), one)
     rho = b.math("maxnum", squares[0], squares[1])
-    level = wrapping.fast_log2(b, rho / (count * count)) * 0.5
+    level = texture_wrap.fast_log2(b, rho / (count * count)) * 0.5
     across = first >= second
     axis = [b.select(across, x, y) for x, y in zip(ddx[:2], ddy[:2], strict=True)]
     return axis, level, count

@@ -1,4 +1,4 @@
-"""Texture instructions by code made for the textures that are bound."""
+"""Texture instructions compiled for the bound textures."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .emitter import Emitter, Stage
 from .layout import Words
 from .sampling import Lookup, can_sample, fetch, gather, levels, lod_query, sample, size
 from .texture_keys import Missing, TextureKey, UnitKey
-from .wrapping import face_derivatives
+from .texture_wrap import face_derivatives
 
 __all__ = ["sampled"]
 
 _UNFILTERED = ("txf", "txf_ms", "txs", "query_levels")
-"""Operations that look at no sampler, whichever their instruction names."""
+"""Operations that use no sampler, even if the instruction names one."""
 
 _ONE = 0x3F800000  # 1.0
 _TARGETS = {
@@ -37,7 +37,7 @@ _TARGETS = {
 
 
 def sampled(stage: Stage, e: Emitter, instr: Tex, keys: Sequence[UnitKey]) -> list[V] | None:
-    """The components of a lookup; None if it has to be asked of the shared texture unit."""
+    """The components of a lookup; None if the shared texture unit has to be called."""
     number = _Number.of(e, instr)
     if number is None or number.first >= len(keys):
         return None
@@ -53,7 +53,7 @@ def sampled(stage: Stage, e: Emitter, instr: Tex, keys: Sequence[UnitKey]) -> li
             return None
         where = e.word(Words.TEXTURES + number.first, "ptr")
         return _components(stage, e, instr, key, look, where)
-    kinds: dict[TextureKey, int] = {}  # each with a bit for every unit of that kind
+    kinds: dict[TextureKey, int] = {}  # by kind: a bit for every unit
     for unit, key in enumerate(keys):
         if key is Missing.NO_CODE:
             return None
@@ -72,14 +72,14 @@ def sampled(stage: Stage, e: Emitter, instr: Tex, keys: Sequence[UnitKey]) -> li
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """Which unit an instruction names: this one, or (`moving`) what is known at run time."""
+    """The unit that an instruction names: a constant, or (`moving`) a dynamic index."""
 
     first: int
     moving: V | None
 
     @classmethod
     def of(cls, e: Emitter, instr: Tex) -> _Number | None:
-        """None if texture and sampler are not of one unit."""
+        """None if texture and sampler belong to different units."""
         sources: dict[str, Src] = dict(zip(instr.src_kinds, instr.srcs, strict=True))
         first, texture = instr.texture_index, sources.get("texture_offset")
         if instr.op not in _UNFILTERED:
@@ -97,8 +97,8 @@ class _Number:
 
 @contextmanager
 def _each_unit(e: Emitter, numbers: V, units: int) -> Iterator[tuple[V, V]]:
-    """Code that is run for each of `units` (a bit for each) that lanes name: its description, and
-    these lanes.
+    """Emit code for each of `units` (a bit mask) that lanes name; yields its description and these
+    lanes.
     """
     b = e.b
     named = numbers.ult(FIRST_HANDLE) & (b.const("i32", units).lshr(numbers & 31) & 1).ne(0)
@@ -115,13 +115,13 @@ def _each_unit(e: Emitter, numbers: V, units: int) -> Iterator[tuple[V, V]]:
 
 
 def _nothing(e: Emitter, instr: Tex) -> list[V]:
-    """What a unit answers where nothing is bound."""
+    """The result of a lookup where nothing is bound."""
     one = _ONE if instr.dest_type.startswith("float") else 1
     return [e.wide(e.b.const("i32", v)) for v in (0, 0, 0, one)][: instr.result.num_components]
 
 
 def _target(instr: Tex) -> Target:
-    """What an instruction may name: units with textures of other targets are none of its array."""
+    """The target an instruction may use; units with textures of other targets are not selected."""
     target = _TARGETS[instr.dim]
     return Target(f"{target.value}_array") if instr.is_array else target
 
@@ -153,7 +153,7 @@ def _lookup(e: Emitter, instr: Tex) -> Lookup | None:
 def _components(
     stage: Stage, e: Emitter, instr: Tex, key: TextureKey, look: Lookup, where: V
 ) -> list[V]:
-    """The components a texture of a kind answers, given its description."""
+    """The components of a lookup in a texture of this kind, given its description."""
     if instr.tg4_offsets:
         found = _gathered_apart(e, key, look, where, instr.tg4_offsets)
     else:
@@ -182,7 +182,7 @@ def _looked_up(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V
 def _gathered_apart(
     e: Emitter, key: TextureKey, look: Lookup, where: V, offsets: Sequence[tuple[int, int]]
 ) -> list[V]:
-    """One texel of each of four gathers, with offsets of their own."""
+    """One texel of each of four gathers, with separate offsets."""
     b, w = e.b, e.w
     found = []
     for offset in offsets:
@@ -194,7 +194,7 @@ def _gathered_apart(
 def _derivatives(
     stage: Stage, e: Emitter, key: TextureKey, coords: list[V]
 ) -> tuple[list[V], list[V]]:
-    """One value per quad; of cube maps one per lane, since each lane is on its own face."""
+    """One value per quad; for cube maps one per lane, since lanes may be on different faces."""
     if key.target.is_cube:
         rows = [[stage.derivative(e, f"fdd{a}", c) for c in coords[:3]] for a in "xy"]
         return (

@@ -1,8 +1,9 @@
-"""Texture sampling in machine code, specialised for what is bound.
+"""Texture sampling in machine code, specialised for the bound textures.
 
-The arithmetic is that of `drivers.common.texture`: bytes in the simple wrap modes are filtered in
+The arithmetic is that of `drivers.common.texture`: bytes with the simple wrap modes are filtered in
 fixed point, two channels of a word at a time; everything else in float32. A texture's description
-(`fill` writes it) names its texels and the tables by level; every index is kept inside.
+(`fill` writes it) has the addresses of its texels and of tables by level; every index is clamped
+inside.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from gallette.pipe.enums import Filter, MipFilter, Target
 
 from ..llvm.text import Builder
 from ..llvm.values import V
-from . import wrapping
+from . import texture_wrap
 from .floats import TEXELS, Floats, offset_at
 from .maths import unit
 from .probes import probed
@@ -66,12 +67,12 @@ class Lookup:
     ddx: Sequence[V] = ()
     ddy: Sequence[V] = ()
     offset: Sequence[V] = ()
-    component: int = 0  # that a gather takes
+    component: int = 0  # the one that a gather reads
     sample: V | None = None
 
 
 def can_sample(key: TextureKey, op: str) -> bool:
-    """Is there code for this operation?"""
+    """Whether there is code for this operation."""
     if op in ("txf", "txf_ms", "txs", "query_levels"):
         return not (op != "txs" and key.target.is_cube) or op == "query_levels"
     if key.target is Target.BUFFER:
@@ -88,7 +89,7 @@ _FLAT = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY, Target.BUFFER)
 
 
 class Sampler:
-    """Writes the code of one lookup."""
+    """Emits the code of one lookup."""
 
     def __init__(self, b: Builder, key: AnyKey, where: V, w: int) -> None:
         self.b = b
@@ -112,7 +113,7 @@ class Sampler:
         return found
 
     def table(self, index: int, level: V | None) -> V:
-        """A number of a level (None: of the first)."""
+        """A number of a level (None: of the first) from a table."""
         b, base = self.b, self.word(index)
         if level is None:
             return b.once("first", base, lambda: b.load(base, "i32"))
@@ -120,7 +121,9 @@ class Sampler:
         return self.b.gather(self.b.at(base, level, "i32"), every, "i32")
 
     def extent(self, axis: int, level: V | None) -> V:
-        """How large a level is: half the one before, rounded down, but layers stay as many."""
+        """The extent of a level: half that of the level above, rounded down; layers are
+        not halved.
+        """
         found = self._extents.get((axis, level))
         if found is None:
             first = (Description.WIDTH, Description.HEIGHT, Description.DEPTH)[axis]
@@ -137,7 +140,7 @@ class Sampler:
         """Filtered coordinates, and the layer or face."""
         b, key = self.b, self.key
         if key.target.is_cube:
-            face, s, t = wrapping.project(b, coords[:3])
+            face, s, t = texture_wrap.project(b, coords[:3])
             z = face
             if key.target is Target.TEXTURE_CUBE_ARRAY:
                 cubes = b.binary("sdiv", self.extent(2, None), 6)
@@ -156,7 +159,7 @@ class Sampler:
         return b.cast("fptosi", bounded, "i32")
 
     def index(self, x: V, y: V | None, z: V | None, level: V | None, packed: bool) -> V:
-        """The number of a texel among all that there are."""
+        """The index of a texel among all texels of the texture."""
         row = self._rows.get((y, z, level))
         if row is None:
             row = self.table(Description.PACKED_BASE if packed else Description.BASE, level)
@@ -170,12 +173,12 @@ class Sampler:
     def _layer_stride(self, level: V | None) -> V:
         if level is None:
             return self.table(Description.STRIDE, None)
-        return self.extent(0, level) * self.extent(1, level)  # no levels where there are samples
+        return self.extent(0, level) * self.extent(1, level)  # multisampled textures have one level
 
     # -- filters ---------------------------------------------------------------------------------
 
     def filtered(self, look: Lookup, lod: V | None) -> list[V]:
-        """Choose magnification or minification per lane and run the filters."""
+        """Select magnification or minification per lane and run the filters."""
         b, key = self.b, self.key
         coords, z = self.place(look.coords)
         packed = key.packed is not None and (key.same_filters or look.op == "tex")
@@ -226,7 +229,7 @@ class Sampler:
         level = b.cast("fptosi", whole, "i32")
         lower = self._level(kit, filter, coords, z, offset, level)
         above = b.math("smin", level + 1, b.spread(last, self.w))
-        if isinstance(kit, Floats):  # an infinity has its say even if it counts for nothing
+        if isinstance(kit, Floats):  # infinities count even with zero weight
             return kit.mix(lower, self._level(kit, filter, coords, z, offset, above), fraction)
         mixed = [b.var(plane.t, plane.w, plane) for plane in lower]
         with b.when(b.any(fraction > 0.0)):
@@ -248,7 +251,7 @@ class Sampler:
         elif look.op == "txd":
             along = list(look.ddx), list(look.ddy)
             if key.target.is_cube:
-                of_face = wrapping.face_derivatives
+                of_face = texture_wrap.face_derivatives
                 along = of_face(b, look.coords[:3], along[0]), of_face(b, look.coords[:3], along[1])
             value = self.of_derivatives(*along)
         elif derivatives is not None:
@@ -265,10 +268,10 @@ class Sampler:
         return value
 
     def of_derivatives(self, ddx: Sequence[V], ddy: Sequence[V]) -> V:
-        """The level of detail of derivatives of coordinates."""
+        """The level of detail from derivatives of coordinates."""
         b, squares = self.b, self.squared_lengths(ddx, ddy)
         rho = b.math("maxnum", squares[0], squares[1])
-        return wrapping.fast_log2(b, rho) * 0.5
+        return texture_wrap.fast_log2(b, rho) * 0.5
 
     def squared_lengths(self, ddx: Sequence[V], ddy: Sequence[V]) -> tuple[V, V]:
         """The squared lengths of derivatives, in texels."""
@@ -287,7 +290,7 @@ class Sampler:
 
 
 class _Packed:
-    """Bytes in words: even and odd channels of a word weighted by one multiplication each."""
+    """Filters bytes in words: even and odd channels of a word with one multiplication each."""
 
     def __init__(self, sampler: Sampler) -> None:
         self.s = sampler
@@ -317,7 +320,9 @@ class _Packed:
     def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
         s = self.s
         at = [
-            wrapping.nearest_fixed(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
+            texture_wrap.nearest_fixed(
+                s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i)
+            )
             for i, axis in enumerate(s.key.axes)
         ]
         return self._words(at[0], at[1] if len(at) > 1 else None, at[2] if len(at) > 2 else z,
@@ -326,7 +331,9 @@ class _Packed:
     def linear(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
         s = self.s
         taps = [
-            wrapping.linear_fixed(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
+            texture_wrap.linear_fixed(
+                s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i)
+            )
             for i, axis in enumerate(s.key.axes)
         ]
         x0, x1, wx = taps[0]
@@ -347,7 +354,9 @@ class _Packed:
         return self._lerp(layer(z0), layer(z1), wz)
 
     def _lerp(self, low: list[V], high: list[V], weight: V) -> list[V]:
-        """Two channels of a word at a time, 16 bits each: which no product or sum exceeds."""
+        """Interpolate two channels of a word at a time, in 16 bits each, which no product or sum
+        exceeds.
+        """
         b, w = self.s.b, weight.w
         both = b.regroup(weight | (weight << 16), "i16", 2 * w)
         rest = 256 - both
@@ -397,7 +406,7 @@ def sample(
 def lod_query(
     b: Builder, key: TextureKey, where: V, w: int, derivatives: tuple[list[V], list[V]]
 ) -> list[V]:
-    """The level that would be looked at, and the level of detail before it was limited."""
+    """The level that would be sampled, and the level of detail before clamping."""
     s = Sampler(b, key, where, w)
     raw = s.of_derivatives(*derivatives) + key.lod_bias
     low, high = b.const("float", key.min_lod), b.const("float", key.max_lod)
@@ -421,7 +430,7 @@ def gather(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[
 
 
 def fetch(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[V]:
-    """One texel by whole coordinates; zero outside."""
+    """One texel by integer coordinates; zero outside."""
     at = list(look.coords)
     moving = 1 if key.target in _FLAT else 3 if key.target is Target.TEXTURE_3D else 2
     for i in range(min(len(at), moving)):
@@ -439,7 +448,7 @@ def fetch_at(
     lod: V | None = None,
     sample: V | None = None,
 ) -> list[V]:
-    """The same, of a texture or an image."""
+    """Fetch from a texture or an image."""
     s = Sampler(b, key, where, w)
     index, inside = position(s, at, lod)
     if sample is not None:  # samples are planes of a layer
@@ -493,6 +502,6 @@ def size(b: Builder, key: AnyKey, where: V, w: int, lod: V | None) -> list[V]:
 
 
 def levels(b: Builder, key: TextureKey, where: V, w: int) -> list[V]:
-    """How many levels there are."""
+    """The number of levels."""
     s = Sampler(b, key, where, w)
     return [b.spread(s.word(Description.LEVELS, "i64").to("i32"), w)]

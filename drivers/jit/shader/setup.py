@@ -1,13 +1,13 @@
-"""Set-up and binning of triangles in machine code: the same for every shader.
+"""Setup and binning of triangles in machine code, equal for all shaders.
 
-`setup` snaps corners to 1/256 pixel, culls, turns triangles clockwise and leaves a `Record` of
+`setup` snaps corners to 1/256 pixel, culls, turns triangles clockwise and writes a `Record` of
 exact edge functions for each that can cover a pixel; it counts how many fall into each tile. `bin`
-then writes each tile's list, in drawing order. Of points and lines, whose records are made by
-`drivers.jit.outlines`, `tally` counts only.
+then writes each tile's list, in drawing order. For points and lines, whose records
+`drivers.jit.outlines` makes, `tally` only counts.
 
 The edge functions are those of `drivers.common.raster.setup`, divided by 256: a whole number that
-is not negative where `a x + b y + c > 0` there. Where pixels have several samples, these bits are
-kept, and positions count from the pixels' corners.
+is not negative where `a x + b y + c > 0` there. With several samples per pixel these bits are kept,
+and positions are relative to the pixels' corners.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["LARGEST", "TILE", "setup_text"]
 
 TILE = 64
 LARGEST = 1 << 22
-"""Snapped coordinates stay below (16384 pixels), so that edges fit 32 bits inside a tile."""
+"""Snapped coordinates are smaller (16384 pixels), so that edges fit 32 bits inside a tile."""
 
 
 def setup_text(
@@ -80,7 +80,7 @@ def _setup(
         inside, outside = b.block(), b.block()
         b.branch(fits, inside, outside)
         b.place(outside)
-        # Not finite: no such triangle. Too large: the caller takes another way.
+        # Skip triangles with NaN or infinity; let the caller draw too large ones another way.
         finite = b.const("i1", True)
         for value in (*x, *y):
             finite = finite & (b.math("fabs", value) < float("inf"))
@@ -103,7 +103,7 @@ def _setup(
         go = b.block()
         b.branch(keep, go, after)
         b.place(go)
-        # A counter-clockwise triangle swaps two corners, never moving the provoking one.
+        # A counter-clockwise triangle swaps two corners other than the provoking one.
         p, q = (1, 2) if first else (0, 1)
         for row in (xi, yi, v):
             row[p], row[q] = (
@@ -148,7 +148,8 @@ def _snap(b: Builder, value: V, half: float) -> V:
 def _bounds(b: Builder, x: list[V], y: list[V], target: list[V], sampled: bool) -> list[V]:
     """First and past-the-last column and row, inside the target.
 
-    A pixel counts if its only sample, at whole coordinates, may be covered, or any place in it.
+    A pixel counts if its only sample, at integer coordinates, may be covered; with several samples,
+    if any place in it may be.
     """
     found = []
     for axis, values in enumerate((x, y)):
@@ -162,7 +163,7 @@ def _bounds(b: Builder, x: list[V], y: list[V], target: list[V], sampled: bool) 
 
 @contextmanager
 def _tiles(b: Builder, bounds: list[V], across: V) -> Iterator[V]:
-    """The numbers of the tiles a box touches."""
+    """The numbers of the tiles that a box touches."""
     shift = TILE.bit_length() - 1
     with (
         b.loop(bounds[1] >> shift, ((bounds[3] - 1) >> shift) + 1) as row,
@@ -172,7 +173,7 @@ def _tiles(b: Builder, bounds: list[V], across: V) -> Iterator[V]:
 
 
 def _tally(b: Builder) -> None:
-    """Count how many records, made elsewhere, fall into each tile."""
+    """Count how many existing records fall into each tile."""
     (ctx,) = b.begin("tally", [("ptr", "ctx")])
     records, starts = _word(b, ctx, TileWords.RECORDS), _word(b, ctx, TileWords.STARTS)
     across = _word(b, ctx, TileWords.ACROSS, "i32")
@@ -186,7 +187,7 @@ def _tally(b: Builder) -> None:
 
 
 def _bin(b: Builder) -> None:
-    """Write the lists; `STARTS` holds the ends of the lists' parts written so far."""
+    """Write the lists; `STARTS` holds the ends of the parts written so far."""
     (ctx,) = b.begin("bin", [("ptr", "ctx")])
     records, starts = _word(b, ctx, TileWords.RECORDS), _word(b, ctx, TileWords.STARTS)
     items = _word(b, ctx, TileWords.ITEMS)

@@ -1,8 +1,8 @@
-"""Memory that outlives the invocation: storage buffers, workgroup memory, counters, images.
+"""Memory outside of the invocation: storage buffers, workgroup memory, counters, images.
 
-Stores and atomics happen in lane order, one lane after the other, so results do not depend on how
-lanes are grouped. What lies outside a buffer reads as zero and is not written. Images are read and
-written by the units all drivers share, through a call out of compiled code.
+Stores and atomics are executed in lane order, one lane after the other, so results do not depend on
+how lanes are grouped. Offsets outside a buffer read as zero and are not written. Images that no
+code is compiled for are accessed by the shared image units, through callbacks.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _counter(e: Emitter, instr: Intrinsic) -> _Range:
 
 
 def _load(e: Emitter, instr: Intrinsic, where: _Range) -> None:
-    """Consecutive elements from a byte offset."""
+    """Load consecutive elements from a byte offset."""
     bits = instr.result.bit_size
     offset = _offset(instr)
     found = [
@@ -88,7 +88,7 @@ def _store(e: Emitter, instr: Intrinsic, where: _Range) -> None:
 
 
 def _atomic(e: Emitter, instr: Intrinsic, where: _Range, op: str, swap: bool) -> None:
-    """One lane after the other."""
+    """Execute an atomic one lane after the other."""
     e.effects = True
     size = instr.result.bit_size // 8
     data = e.wide(_named(e, instr, "data")[0])
@@ -99,7 +99,7 @@ def _atomic(e: Emitter, instr: Intrinsic, where: _Range, op: str, swap: bool) ->
 
 
 def in_lane_order(e: Emitter, op: str, places: V, mask: V, data: V, compare: V | None) -> V:
-    """Atomics at the lanes' addresses, one lane after the other; what was there before."""
+    """Execute atomics at the lanes' addresses, one lane after the other; returns the old values."""
     b, t = e.b, data.t
     result = b.var(t, e.w, 0)
     left = b.var(f"i{e.w}", 0, b.bitmask(mask))
@@ -158,7 +158,7 @@ def _buffer_size(e: Emitter, instr: Intrinsic) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ImageSite:
-    """A call out for an image: what to do, and how its arguments are laid out."""
+    """A callback for an image: its operation, and the layout of its arguments."""
 
     name: str  # image_load, image_store, image_atomic, image_atomic_swap, image_size, image_samples
     address: int  # components of the coordinates
@@ -199,7 +199,7 @@ def _image(e: Emitter, instr: Intrinsic) -> None:
 
 
 def _natively(e: Emitter, instr: Intrinsic) -> list[V] | None:
-    """By code made for the image that is bound, if its number is known."""
+    """Compiled code for the bound image, if its number is constant."""
     index = e.number(instr.srcs[instr.info.src_index("index")])
     if index is not None and e.stage.named_images is not None:
         e.stage.named_images.add(index)

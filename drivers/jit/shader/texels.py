@@ -1,4 +1,4 @@
-"""Gathering texels by index and decoding them, format by format."""
+"""Gathers texels by index and decodes them, format by format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .texture_keys import ImageKey
 __all__ = ["Words", "decode", "decoded", "gather_pair", "gather_word", "gather_words"]
 
 Words = dict[int, V]
-"""What was gathered of texels: 32 bits of each, by their number."""
+"""The gathered 32-bit words of texels, by number."""
 
 
 def decode(b: Builder, key: ImageKey, texels: V, index: V, depths: bool) -> list[V]:
@@ -60,10 +60,10 @@ def _gather(b: Builder, texels: V, index: V, t: str, align: int = 0) -> V:
 
 
 def gather_word(b: Builder, texels: V, index: V, size: int, number: int = 0) -> V:
-    """32 bits of texels of `size` bytes, the `number`th of each.
+    """Gather 32 bits of texels of `size` bytes, the `number`th word of each.
 
-    Machines gather nothing shorter. Of shorter texels the upper bits are what lies behind; storage
-    has room behind its last texel.
+    Machines gather nothing shorter. For shorter texels the upper bits belong to the next one;
+    storage has spare bytes after its last texel.
     """
     if size % 4 == 0:
         words = size // 4
@@ -77,9 +77,9 @@ def gather_word(b: Builder, texels: V, index: V, size: int, number: int = 0) -> 
 
 
 def gather_pair(b: Builder, texels: V, first: V, second: V, size: int) -> tuple[V, V]:
-    """The words of two texels of at most 4 bytes of which the second mostly lies next to the first.
+    """The words of two texels of at most 4 bytes, of which the second is usually next to the first.
 
-    One gather then fetches both; where some lane wraps around, another one follows.
+    One gather fetches both then; if some lane wraps around, another gather follows.
     """
     if size == 4:
         every = b.lanes("i1", [True] * first.w)
@@ -95,13 +95,13 @@ def gather_pair(b: Builder, texels: V, first: V, second: V, size: int) -> tuple[
 
 
 def _halves(b: Builder, value: V) -> tuple[V, V]:
-    """The lower and the upper 32 bits of every lane."""
+    """The lower and upper 32 bits of every lane."""
     parts = b.regroup(value, "i32", 2 * value.w)
     return b.shuffle(parts, range(0, 2 * value.w, 2)), b.shuffle(parts, range(1, 2 * value.w, 2))
 
 
 def gather_words(b: Builder, key: ImageKey, texels: V, index: V) -> Words:
-    """The words of texels that are looked at, two by two where that is possible."""
+    """The words of the texels, two at a time where possible."""
     size = key.format.block_bytes
     words: Words = {}
     needed = _needed(key)
@@ -119,7 +119,7 @@ def gather_words(b: Builder, key: ImageKey, texels: V, index: V) -> Words:
 
 
 def _needed(key: ImageKey) -> list[int]:
-    """The numbers of a texel's words in which there is something the view shows."""
+    """The numbers of the texel words that contain channels the view reads."""
     format = key.format
     if format.is_depth_stencil:
         return [_depth_channel(key).shift // 32]
@@ -128,7 +128,7 @@ def _needed(key: ImageKey) -> list[int]:
 
 
 def _bit(format: Format, channel: int) -> int:
-    """Where in a texel a channel begins."""
+    """The bit of a texel at which a channel begins."""
     found = format.channels[channel]
     return channel * found.bits if format.is_array else found.shift
 
@@ -138,16 +138,16 @@ def _raw(format: Format, channel: int, words: Words) -> V:
     bits = format.channels[channel].bits
     number, shift = divmod(_bit(format, channel), 32)
     word = words.get(number)
-    if word is None:  # which nobody looks at
+    if word is None:  # the view does not read it
         word = next(iter(words.values()))
     if shift:
         word = word.lshr(shift)
-    # Nothing is left above the uppermost channel of a word.
+    # No bits remain above the uppermost channel of a word.
     return word if bits + shift == 32 else word & ((1 << bits) - 1)
 
 
 def _shared_exponent(channel: Channel, word: V) -> V:
-    """One of three mantissas, times a power of two that is in the uppermost five bits."""
+    """One of three mantissas, times the power of two in the uppermost five bits."""
     mantissa = (word.lshr(channel.shift) & ((1 << channel.bits) - 1)).to_float()
     return mantissa * ((word.lshr(27) + (127 - 24)) << 23).bitcast("float")
 
@@ -160,7 +160,7 @@ def _channel(b: Builder, channel: Channel, srgb: bool, bits: V) -> V:
     if kind == "FLOAT":
         if width == 32:
             return bits.bitcast("float")
-        if width < 16:  # the top of a half without its sign
+        if width < 16:  # the upper bits of a half without its sign
             bits = bits << (15 - width)
         return bits.to("i16").bitcast("half").fp("float")
     room = 32 - width

@@ -1,4 +1,4 @@
-"""What sampling code depends on: everything about a texture unit except where its texels are."""
+"""Keys of sampling code: everything about a texture unit except its texels' addresses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ImageKey", "Missing", "TexelsKey", "TextureKey", "UnitKey", "is_know
 
 
 class Missing(enum.Enum):
-    """Why there is no key of a texture unit."""
+    """Why a texture unit has no key."""
 
     UNBOUND = "nothing is bound, or nobody asks for what is"
     NO_CODE = "there is no code for these texels: the shared unit is asked"
@@ -39,7 +39,7 @@ class ImageKey:
 
 @dataclass(frozen=True, slots=True)
 class TexelsKey:
-    """Texels that are read and written by whole coordinates."""
+    """Texels read and written with integer coordinates."""
 
     target: Target
     image: ImageKey
@@ -51,8 +51,8 @@ class TextureKey:
 
     target: Target
     image: ImageKey
-    packed: tuple[str | int, ...] | None  # bytes of a word, if they are filtered in 8 bits
-    packed_bits: int  # of a texel's word there
+    packed: tuple[str | int, ...] | None  # the bytes of a word, if filtered in 8 bits
+    packed_bits: int  # bits per texel in that case
     axes: tuple[Axis, ...]
     min_filter: Filter
     mag_filter: Filter
@@ -65,7 +65,7 @@ class TextureKey:
     max_lod: float
     border: tuple[int, ...]  # bits of the components
     border_depth: tuple[int, ...]
-    probes: int = 0  # at most so many, of an anisotropic filter; else none
+    probes: int = 0  # the limit of an anisotropic filter; 0: none
 
     @property
     def same_filters(self) -> bool:
@@ -126,7 +126,7 @@ def _bits(value: object) -> int:
 
 
 def is_known(format: Format) -> bool:
-    """Formats there is code to gather and decode."""
+    """Whether there is code to gather and decode a format."""
     if format.codec not in ("plain", "small_float", "shared_exponent") or format.is_compressed:
         return False
     if format.is_depth_stencil:

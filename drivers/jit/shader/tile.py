@@ -1,7 +1,7 @@
 """Fragments of filled triangles: a stage whose lanes are a block of pixels, two rows high.
 
-Lane `i` is in column `i % (w / 2)` of row `i / (w / 2)`, so that a row of lanes lies side by side
-in memory. Varyings are planes per triangle (as in `drivers.common.raster.interpolate`: two fused
+Lane `i` is in column `i % (w / 2)` of row `i / (w / 2)`, so that a row of lanes is contiguous in
+memory. Varyings are planes per triangle (as in `drivers.common.raster.interpolate`: two fused
 multiply-adds, x first); flat values, the facing and the primitive's number are scalars.
 """
 
@@ -31,7 +31,7 @@ Plane = tuple[V, V, V]
 
 
 class TileStage(Stage):
-    """Inputs by plane."""
+    """Provides inputs from planes."""
 
     def __init__(self, key: TileKey) -> None:
         self.key = key
@@ -40,21 +40,21 @@ class TileStage(Stage):
         self.flat_colors = key.flat_colors
         self.half = key.half
         self.positions = key.samples
-        self.samples: list[V] = []  # where there are several: the lanes that each covers
-        self.seen: list[V] = []  # the same as shaders are told it
+        self.samples: list[V] = []  # with several samples: the lanes each covers
+        self.seen: list[V] = []  # the samples that shaders see in gl_SampleMaskIn
         self.inputs: dict[tuple[int, int], int] = {}
         self.sites: list[Any] = []
         self.planes: dict[tuple[int, int, bool], Plane] = {}
         self.flats: dict[tuple[int, int], V] = {}
         self.values: dict[tuple[int, int, bool], V] = {}
-        self.triangle: list[Any] = []  # where a triangle's own things are worked out
-        self.shading: list[Any] = []  # and what depends on the samples that are left
+        self.triangle: list[Any] = []  # where per-triangle values are computed
+        self.shading: list[Any] = []  # and where remaining samples are known
         self.record: V | None = None
         self.corners: list[V] = []
-        self.x: V | None = None  # where lanes are: in the middle of pixels, or at a sample
+        self.x: V | None = None  # positions of lanes: pixel centres, or a sample
         self.y: V | None = None
-        self.sample: V | None = None  # which, if lanes are shaded at one
-        self._place: list[V] = []  # and where that is in the pixel
+        self.sample: V | None = None  # the sample, if lanes are shaded per sample
+        self._place: list[V] = []  # and its position in the pixel
         self._middle: list[V] = []
         self.covered: V | None = None
         self._slopes: tuple[V, V, V, V] | None = None
@@ -64,18 +64,18 @@ class TileStage(Stage):
         self._centroid: tuple[V, V] | None = None
 
     def stand(self, x: V, y: V) -> None:
-        """Lanes are in the middle of their pixels, here."""
+        """Set the lanes' positions to their pixels' centres."""
         self.x, self.y = self._middle = [x, y]
 
     def stand_at_sample(self, sample: V, place: list[V]) -> None:
-        """Lanes are at a sample that has this place in the pixel."""
+        """Set the lanes' positions to a sample at this place in the pixel."""
         self.sample, self._place = sample, place
         self.x, self.y = (at + (p - 0.5) for at, p in zip(self._middle, place, strict=True))
 
     # -- triangles -------------------------------------------------------------------------------
 
     def begin_triangle(self, e: Emitter, record: V) -> None:
-        """The triangle's corners, and room for what else is asked of it."""
+        """Read the triangle's corners, and reserve a place for its other values."""
         b = e.b
         self.record = record
         self.corners = [
@@ -126,14 +126,14 @@ class TileStage(Stage):
         return found
 
     def _slopes_of(self, e: Emitter, at: list[V]) -> tuple[V, V]:
-        """How a value changes along x and y, given its values at the corners."""
+        """The slopes of a value along x and y, given its values at the corners."""
         if self.key.shape in ("line", "rectangle"):
             if self._along is None:
                 b, x, y = e.b, self._window(e, 0), self._window(e, 1)
                 self._at = [x, y]
                 dx01, dy01 = x[0] - x[1], y[0] - y[1]
                 inverse = 1.0 / (dx01 * dx01 + dy01 * dy01)
-                if self.key.shape == "line":  # which has no extent across its longer axis
+                if self.key.shape == "line":  # a line has no extent across its longer axis
                     wide = b.math("fabs", dx01) >= b.math("fabs", dy01)
                     slope = b.select(wide, dy01, dx01) / b.select(wide, dx01, dy01)
                     longer = 1.0 + slope * slope
@@ -173,7 +173,7 @@ class TileStage(Stage):
         return [moved + value for value in z]
 
     def layer(self, e: Emitter) -> V:
-        """The layer the triangle goes to; one that is not there becomes the last."""
+        """The triangle's layer; the last layer if it does not exist."""
         last = e.word(TileWords.LAYERS, "i32") - 1
         layer = self.flat(e, VaryingSlot.LAYER, 0)
         return e.b.math("smax", e.b.math("smin", layer, last), 0)
@@ -205,7 +205,7 @@ class TileStage(Stage):
         return found
 
     def _perspective(self, e: Emitter) -> V:
-        """Each lane's w: a triangle all of whose corners have the same need not divide."""
+        """Each lane's w, without a division if all corners of the triangle have the same w."""
         if self._w is None:
             b = e.b
             _, dx, dy = plane = self.plane(e, -1, 3, False)
@@ -236,7 +236,7 @@ class TileStage(Stage):
         return self._middle[0] + dx, self._middle[1] + dy
 
     def _sample_places(self, e: Emitter, index: V) -> tuple[V, V]:
-        """Where the sample is that each lane names."""
+        """The position of the sample that each lane names."""
         x, y = self._sample_place(0)
         for sample in range(1, len(self.positions)):
             there, named = self._sample_place(sample), index.eq(sample)
@@ -244,7 +244,9 @@ class TileStage(Stage):
         return x, y
 
     def _centroids(self, e: Emitter) -> tuple[V, V]:
-        """The pixel's centre where all samples are covered (or none), else the first covered."""
+        """The pixel's centre if all samples are covered (or none), else the first covered
+        sample.
+        """
         assert self.x is not None and self.y is not None
         if self._centroid is None:
             b = e.b
@@ -279,7 +281,7 @@ class TileStage(Stage):
             assert isinstance(maker, Intrinsic)
             bary, mode = maker, maker["interp"]
             where = maker.name.removeprefix("load_barycentric_")
-            if mode == "none":  # a colour without a qualifier of its own
+            if mode == "none":  # a colour without an interpolation qualifier
                 flat = self.flat_colors and instr["location"] in COLOR_SLOTS
                 mode = "flat" if flat else "smooth"
         offset = instr.srcs[-1]
@@ -351,7 +353,7 @@ class TileStage(Stage):
         raise GalletteError(f"a fragment has no {name}")
 
     def _point_coord(self, e: Emitter, component: int) -> V:
-        """Where in the point a pixel is: 0..1."""
+        """The pixel's position in the point: 0..1."""
         b = e.b
         assert self.x is not None and self.y is not None and self.record is not None
         if component > 1:
@@ -428,7 +430,7 @@ class TileStage(Stage):
     def call_out(
         self, e: Emitter, site: object, args: Sequence[V], results: int, t: str
     ) -> list[V]:
-        """Python does it; it wants lanes in quads."""
+        """Call Python, with lanes in quads."""
         b = e.b
         if site not in self.sites:
             self.sites.append(site)
@@ -457,7 +459,7 @@ _CONSTANTS = {
 
 
 def _quad_order(w: int) -> tuple[list[int], list[int]]:
-    """Lanes in quads by lanes in rows, and the other way round."""
+    """The permutation from rows to quads of lanes, and its inverse."""
     half = w // 2
     to_quads = [
         row * half + quad * 2 + column

@@ -1,8 +1,9 @@
-"""The function that shades tiles: for each triangle of a tile, block by block, coverage to memory.
+"""The function that shades tiles: for each triangle of a tile and each block, from coverage to
+memory.
 
 A call takes tiles until none is left (several threads call it at once); inside a tile, triangles
-come in drawing order, so blending needs no other order. Of each block: coverage from the edge
-functions, early tests, the shader, late tests, colours.
+are processed in drawing order, which is all that blending needs. Each block goes through coverage
+by edge functions, early tests, the shader, late tests, colours.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ __all__ = ["TileCode", "emit_tiles"]
 
 @dataclass(slots=True)
 class TileCode:
-    """The module of a tile function, and what it wants."""
+    """The module of a tile function, and what its caller must provide."""
 
     text: str
     w: int
-    memory: int  # bytes each thread has to bring (`Words.LOCALS`)
+    memory: int  # bytes each thread has to provide (`Words.LOCALS`)
     inputs: list[tuple[int, int]]
     least: dict[int, int]
     sites: list[Any]
@@ -52,24 +53,24 @@ def emit_tiles(shader: Shader | None, key: TileKey, explains: bool = False) -> T
     return _Tiles(shader, key, explains).run()
 
 
-_RECORDS = 16  # the work of records is counted after so many
+_RECORDS = 16  # the work of this many records is charged at once
 _RECORD = 256
-"""Units of work that a triangle counts for in a tile, however little it covers there."""
+"""The work units of a triangle in a tile, besides the fragments it covers there."""
 _MOST = 1 << 30  # units counted at once
 
 _EDGES: dict[Shape, int] = {"triangle": 3, "line": 2, "rectangle": 4, "point": 0}
-"""Edges that are not those of the box."""
+"""The number of edges besides those of the box."""
 
 
 @dataclass(slots=True)
 class _Edge:
-    """An edge's function: for every sample at the tile's corner, and how it goes from there."""
+    """An edge's function: its value for every sample at the tile's corner, and its increments."""
 
     corners: list[V]
     dx: V
     dy: V
-    offsets: V  # of a block's pixels from its first
-    least: V  # what is nowhere exceeded by it in the first block, whatever the sample
+    offsets: V  # of a block's pixels relative to its first
+    least: V  # a lower bound in the first block, for all samples
     most: V
 
 
@@ -82,13 +83,13 @@ class _Tiles:
         self.w = machine().lanes
         self.half = self.w // 2
         self.stage = TileStage(key)
-        self.places = key.samples or key.smooth  # where coverage is looked at, if not in the middle
+        self.places = key.samples or key.smooth  # sample positions, if not pixel centres
         self._units = 8 + (0 if shader is None else weight(shader.entry.body, self.w))
         self._shift = self.w.bit_length() - 1  # from pixels to blocks
-        self.share: V | None = None  # of the pixel that is covered
+        self.share: V | None = None  # the covered share of the pixel
         self.passed: Var | None = None
         self.shaded: Var | None = None
-        self.counted: Var | None = None  # of the shaded fragments, those whose work is spent
+        self.counted: Var | None = None  # shaded fragments whose work is charged
 
     def run(self) -> TileCode:
         b = self.b
@@ -148,9 +149,9 @@ class _Tiles:
                 self._spend()
 
     def _spend(self) -> None:
-        """Count the work of the fragments shaded since the last time, and of some records.
+        """Charge the work of the fragments shaded since the last time, and of some records.
 
-        Doing so for each record costs scenes of many large triangles two percent of their time.
+        Doing so for each record costs scenes with many large triangles two percent of their time.
         """
         assert self.shaded is not None and self.counted is not None
         b, shaded = self.b, self.shaded.get()
@@ -179,7 +180,7 @@ class _Tiles:
             with b.loop(start_x, x1, half) as x:
                 from_left = x - tile_x
                 steps = [edge.dy * from_left for edge in edges]
-                # Where an edge is below zero in the whole block, nothing of it is covered.
+                # If an edge is negative in the whole block, nothing of it is covered.
                 skip = b.block()
                 whole = whole_row & (x >= x0) & (x + half <= x1)
                 if edges:
@@ -222,7 +223,9 @@ class _Tiles:
         return _Edge(corners, dx, dy, rows * dx - columns * dy, low + least, high + most)
 
     def _corners(self, record: V, k: int, dx: V, dy: V, tile_x: V, tile_y: V) -> list[V]:
-        """An edge's function at the tile's corner, for every sample: inside nothing overflows."""
+        """An edge's function at the tile's corner, for every sample; inside the target nothing
+        overflows.
+        """
         b = self.b
         c = b.load(b.at(record, Record.C + 2 * k, "i32"), "i64", align=4)
         wide_dx, wide_dy = dx.to("i64"), dy.to("i64")
@@ -235,7 +238,7 @@ class _Tiles:
         return found
 
     def _wanted(self, masks: list[V]) -> list[V]:
-        """The samples that the bound mask lets through."""
+        """The samples that the bound sample mask lets through."""
         if not self.key.samples:
             return masks
         bits = self.e.word(TileWords.SAMPLES).to("i32")
@@ -244,9 +247,9 @@ class _Tiles:
     # -- a block ---------------------------------------------------------------------------------
 
     def _block(self, record: V, x: V, y: V, lane_x: V, lane_y: V, masks: list[V]) -> None:
-        """Pixels of two rows, with the lanes that each sample covers."""
+        """Process pixels of two rows, with the lanes that each sample covers."""
         b, key, stage = self.b, self.key, self.stage
-        half = 0.5 if self.places else 0.0  # which count from the corner
+        half = 0.5 if self.places else 0.0  # these are relative to the corner
         stage.stand(lane_x.to_float() + half, lane_y.to_float() + half)
         leave = b.block()
         e = self.e
@@ -282,7 +285,7 @@ class _Tiles:
         b.place(leave)
 
     def _one_by_one(self, record: V, x: V, y: V, masks: list[V]) -> None:
-        """Shade the lanes of each sample, at its place."""
+        """Shade the lanes of each sample, at its position."""
         b, e, stage = self.b, self.e, self.stage
         t = f"i{self.w}"
         bits = V(b, "ptr", 0, b.alloca(t, 0, len(masks)))
@@ -305,7 +308,7 @@ class _Tiles:
     def _shade(
         self, record: V, x: V, y: V, masks: list[V], samples: Sequence[V] | None = None
     ) -> None:
-        """Shade the lanes of these samples (None: of all), and write what is left of them."""
+        """Shade the lanes of these samples (None: of all), and write those that remain."""
         b, key, e = self.b, self.key, self.e
         assert self.shader is not None
         self._count(self.shaded, _either(masks))
@@ -328,10 +331,10 @@ class _Tiles:
                 self._color(number, color, x, y, masks, numbers)
 
     def _fails_early(self) -> bool:
-        """Is a fragment that fails the depth test before shading nobody's business any more?
+        """Whether fragments that fail the depth test before shading have no effect.
 
-        Then a block where all fail need not be shaded, even if what passes may yet be discarded.
-        Where they write memory, those that fail do so, too.
+        Then a block in which all fail need not be shaded, even if the shader may discard those that
+        pass. A shader that writes memory must run for failing fragments, too.
         """
         key, shader = self.key.depth, self.shader
         return (
@@ -345,13 +348,13 @@ class _Tiles:
         )
 
     def _left(self, masks: list[V], samples: Sequence[int | V]) -> list[V]:
-        """What the shader leaves: not discarded, in its mask, in its alpha's coverage."""
+        """What the shader leaves: not discarded, in its sample mask, in its alpha coverage."""
         b, e, key = self.b, self.e, self.key
         if e.alive is not None:
             alive = e.alive.get()
             masks = [mask & alive for mask in masks]
         written = e.outputs.get((FragResult.SAMPLE_MASK, 0, 0))
-        if written is not None and key.samples:  # it means nothing where there is one sample
+        if written is not None and key.samples:  # it has no effect with a single sample
             bits = written.get()
             masks = [
                 mask & (bits.lshr(_narrow(sample)) & 1).ne(0)
@@ -375,7 +378,9 @@ class _Tiles:
     # -- memory ----------------------------------------------------------------------------------
 
     def _place(self, first: int, x: V, y: V, step: int, layers: int) -> tuple[V, V]:
-        """Where a block's two rows are in a buffer; `layers` says how far its layers are apart."""
+        """The addresses of a block's two rows in a buffer; `layers` is the distance between its
+        layers.
+        """
         b, e = self.b, self.e
         base, stride = e.word(first, "ptr"), e.word(first + 1)
         if self.key.layered:
@@ -428,7 +433,7 @@ class _Tiles:
         z: V | None,
         samples: Sequence[int | V] | None = None,
     ) -> list[V]:
-        """The depth and stencil tests; what is left of the masks."""
+        """Run the depth and stencil tests; returns the remaining masks."""
         masks = self._tested_all(record, x, y, masks, z, True, samples)
         if self.key.counting:
             for mask in masks:
@@ -445,7 +450,7 @@ class _Tiles:
         writing: bool,
         samples: Sequence[int | V] | None = None,
     ) -> list[V]:
-        """What passes of these samples (None: of all)."""
+        """The lanes of these samples (None: of all) that pass."""
         key = self.key.depth
         if key is None or (key.func is None and key.stencil is None):
             return masks
@@ -457,7 +462,9 @@ class _Tiles:
         return found
 
     def _plane(self, rows: tuple[V, V], word: int, sample: int | V) -> tuple[V, V]:
-        """The same rows of a sample's plane; `word` says how far planes are apart."""
+        """The addresses of the rows in a sample's plane; `word` holds the distance
+        between planes.
+        """
         if isinstance(sample, int) and not sample:
             return rows
         step = self.e.word(word) * sample
@@ -480,7 +487,7 @@ class _Tiles:
         if key.func is not None:
             depth = z
             if depth is None:
-                away = None  # from where lanes are
+                away = None  # relative to the lanes' pixels
                 if isinstance(sample, int) and self.key.samples:
                     away = sample
                 depth = self.stage.depth(e, away)
@@ -547,7 +554,7 @@ class _Tiles:
             self._store(plane, mask, b.spread(texels, self.w))
 
     def _values(self, slot: int, table: int) -> list[V] | None:
-        """What the shader wrote for a colour buffer; 0, 0, 0, 1 where it wrote nothing."""
+        """The shader's output for a colour buffer; 0, 0, 0, 1 where it writes nothing."""
         e = self.e
         for source in (slot, FragResult.COLOR):
             if any((source, i, table) in e.outputs for i in range(4)):
@@ -565,7 +572,7 @@ def _narrow(sample: int | V) -> int | V:
 
 
 def _either(values: Sequence[V]) -> V:
-    """The bits of any."""
+    """The union of bit masks."""
     return functools.reduce(lambda one, other: one | other, values)
 
 

@@ -1,4 +1,4 @@
-"""What a tile function's code depends on besides its shader: formats, tests, blending."""
+"""The key of a tile function besides its shader: formats, tests, blending."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gallette.pipe.state import RenderTargetBlend, StencilState
 from .texture_keys import TexelsKey, UnitKey
 
 Shape = Literal["triangle", "line", "rectangle", "point"]
-"""What is drawn: it decides how many edges there are, and along what values change.
+"""The kind of primitive, which determines the number of edges and the slopes of varyings.
 
-A rectangle is what a line is if samples count.
+A line is a rectangle with multisampling.
 """
 
 __all__ = ["ColorKey", "DepthKey", "ImageUnitKey", "Shape", "TileKey", "can_store", "is_wide"]
@@ -35,8 +35,8 @@ class ColorKey:
 class DepthKey:
     """The depth and stencil buffer, and the tests against it."""
 
-    word: int  # bits of what is loaded and stored
-    step: int  # bits from one pixel to the next
+    word: int  # bits loaded and stored
+    step: int  # bits from pixel to pixel
     bits: int  # of depth; 0: none
     shift: int
     is_float: bool
@@ -63,37 +63,37 @@ class TileKey:
     depth: DepthKey | None
     tests_first: bool
     counting: bool
-    half: float  # from a pixel's corner to where it is sampled
+    half: float  # from a pixel's corner to its centre
     clamp: bool  # depths are clamped to the viewport's
     flat_colors: bool = False
     textures: tuple[UnitKey, ...] = ()
     samples: tuple[tuple[int, int], ...] = ()
-    """Where samples are, in 1/256 from the pixel's corner; none: at the centre, one per pixel."""
+    """Sample positions in 1/256 from the pixel's corner; empty: one at the centre."""
     layer: bool = False
-    """Vertices say which layer; `layered`: there is more than one."""
+    """Vertices select the layer; `layered`: there is more than one."""
     layered: bool = False
     offset: str = ""
-    """Depth is moved by units that are "fixed", or that follow the exponent of a "float"."""
-    offset_clamp: int = 0  # the sign of the limit
+    """Depth offset with units that are "fixed", or depend on the exponent of a "float"."""
+    offset_clamp: int = 0  # the sign of the clamp
     alpha_to_coverage: bool = False
     alpha_to_one: bool = False
     shape: Shape = "triangle"
-    upper_left: bool = False  # where in a point coordinates begin
+    upper_left: bool = False  # the origin of point coordinates
     images: tuple[ImageUnitKey | None, ...] = ()
-    per_sample: bool = False  # shaded for each, and not once per pixel
+    per_sample: bool = False  # shaded per sample
     smooth: tuple[tuple[int, int], ...] = ()
-    """Places that count coverage, which alpha is multiplied by."""
+    """Positions that coverage is counted at; alpha is multiplied by it."""
     effects: bool = False
-    """Fragments write to buffers or images: which of them run can be told."""
+    """Fragments write to buffers or images, so that which of them run can be observed."""
 
 
 def is_wide(format: Format) -> bool:
-    """Four channels of 32 bits, each a word of its own."""
+    """Whether a texel has four channels of 32 bits, each a word of its own."""
     return format.block_bytes == 16 and all(c.bits == 32 for c in format.channels)
 
 
 def can_store(format: Format) -> bool:
-    """Is there code to read and write texels of this format?"""
+    """Whether there is code to read and write texels of this format."""
     return (
         format.codec in ("plain", "small_float")
         and (format.block_bytes in (1, 2, 4, 8) or is_wide(format))

@@ -1,15 +1,15 @@
-"""Analyses of the lane program: what is dead, dtypes, lifetimes.
+"""Analyses of the lane program: dead operations, dtypes, lifetimes.
 
-What differs between lanes is known when the lane program is made: the translator reads it off NIR
+Divergence is known when the lane program is made: the translator takes it from NIR
 (`compiler.nir.analysis.divergence`).
 
-They run in this order, each one walk or a short fixed point over the tree:
+The analyses run in this order, each a walk or a short fixed point over the tree:
 
-* `prune` drops operations nobody needs, component by component;
+* `prune` drops operations without users, component by component;
 * `watch_loops` finds loops that must end when only helper lanes are left in them;
-* `choose_kinds` (in `kinds`) settles the dtype of values whose producer does not care;
-* `find_lifetimes` (in `lifetimes`) notes where each value is last read, and which outer values each
-  region reads (those are gathered when the region runs on fewer lanes).
+* `choose_kinds` (in `kinds`) chooses the dtype of values whose producer works with any;
+* `find_lifetimes` (in `lifetimes`) records where each value is last read, and which outer values
+  each region reads (these are gathered when the region runs on fewer lanes).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def analyse(program: LaneProgram) -> None:
 
 
 def prune(program: LaneProgram) -> None:
-    """Drop every operation without an effect on what the shader writes."""
+    """Drop every operation that does not affect the shader's outputs."""
     pending: list[LaneValue] = []
 
     def need(value: LaneValue) -> None:
@@ -117,7 +117,7 @@ def _sweep(region: Region) -> None:
             kept.append(item)
         else:
             kept.append(item)
-            break  # nothing behind a jump is reached
+            break  # nothing after a jump is reached
     region.items = kept
 
 
@@ -129,9 +129,10 @@ def _keep(values: list[LaneValue], mask: list[bool]) -> list[LaneValue]:
 
 
 def watch_loops(program: LaneProgram) -> None:
-    """Helper lanes, and lanes that were discarded, go on only for the others' derivatives.
+    """Find loops that must end when only helper and discarded lanes are left in them.
 
-    Alone in a loop they might never find its end: nothing they do there matters any more.
+    These lanes continue only for the derivatives of others; alone in a loop they might never leave
+    it.
     """
     items = [item for item, _ in walk(program.root)]
     quads = any(isinstance(item, Op) and is_quad_op(item) for item in items)

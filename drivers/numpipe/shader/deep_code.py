@@ -1,8 +1,8 @@
 """Compiles generated text that is nested more deeply than Python's own compiler accepts.
 
-Python refuses text that is indented a hundred times, and twenty loops inside each other. A shader
-may do both. So the text is parsed in pieces, none of which is indented much, and the trees are put
-together; and a loop inside of many others becomes a function, which the loop around it calls.
+Python rejects 100 levels of indentation, and 20 nested loops. A shader may have both. So the text
+is parsed in pieces with few levels, whose trees are joined; and a deeply nested loop becomes a
+function, which the loop around it calls.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ __all__ = ["compile_text"]
 
 _INDENT = 4
 _MOST_LEVELS = 64
-"""of a piece that is parsed at once"""
+"""Indentation levels of a piece that is parsed at once."""
 
 _MOST_LOOPS = 16
-"""inside each other in one function"""
+"""Nested loops in one function."""
 
 _PIECE = "piece_"
-"""Begins the name that stands for a piece of text that is parsed elsewhere."""
+"""Prefix of the name that stands for a separately parsed piece of text."""
 
 
 def compile_text(text: str, name: str) -> CodeType:
@@ -36,12 +36,12 @@ def compile_text(text: str, name: str) -> CodeType:
 
 
 class _Pieces:
-    """The text in pieces: what is indented further than one may be is a piece of its own."""
+    """The text in pieces: lines that are indented too far are a piece of their own."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
         self.levels = [(len(line) - len(line.lstrip(" "))) // _INDENT for line in lines]
-        self.found: list[tuple[int, int]] = []  # the lines of those to be parsed yet
+        self.found: list[tuple[int, int]] = []  # line ranges still to be parsed
 
     def tree(self) -> ast.Module:
         whole = self._parse(0, len(self.lines))
@@ -51,7 +51,7 @@ class _Pieces:
             for at, statement in enumerate(body):
                 if _name_of(statement).startswith(_PIECE):
                     start, stop = self.found[int(_name_of(statement).removeprefix(_PIECE))]
-                    # It is all there is in that body: text is indented further by blocks alone.
+                    # The body has nothing else, since only blocks indent text further.
                     piece = self._parse(start, stop)
                     body[at : at + 1] = piece.body
                     waiting += _bodies(piece)
@@ -59,7 +59,7 @@ class _Pieces:
         return whole
 
     def _parse(self, start: int, stop: int) -> ast.Module:
-        """The tree of some lines, with names in place of what is to be parsed by itself."""
+        """The tree of some lines, with names in place of pieces that are parsed separately."""
         first = self.levels[start]
         chosen: list[str] = []
         at = start
@@ -91,14 +91,14 @@ def _bodies(tree: ast.AST) -> list[list[ast.stmt]]:
 
 
 def _name_of(statement: ast.stmt) -> str:
-    """The name that a statement consists of; empty if it is more than a name."""
+    """The name that a statement consists of; empty for other statements."""
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Name):
         return statement.value.id
     return ""
 
 
 def _make_functions_of_loops(run: ast.FunctionDef) -> None:
-    """Have loops inside of too many others be functions, whose variables are those of `run`."""
+    """Turn deeply nested loops into functions that use the variables of `run`."""
     shared: set[str] = set()
     number = 0
     waiting: list[tuple[list[ast.stmt], int]] = [(run.body, 0)]

@@ -1,9 +1,9 @@
 """The emitter: a lane program becomes the source text of one Python function.
 
-The function's shape is the shader's: uniform control flow is a plain `if` or `while`; a divergent
-`if` gathers what each side reads, runs the side on its lanes, and scatters the results; a
-divergent loop runs on a shrinking set of lanes: lanes that leave record their exit values and
-stay as passengers until a quarter of the set is gone, then the set is compacted.
+The function has the shader's structure: uniform control flow is a plain `if` or `while`; a
+divergent `if` gathers what each side reads, runs the side on its lanes, and scatters the results; a
+divergent loop runs on a shrinking set of lanes: lanes that leave record their exit values and stay
+as passengers until a quarter of the set is gone, then the set is compacted.
 
 Straight-line operations are in `emit_ops`, ifs here, loops in `emit_loops`.
 """
@@ -22,7 +22,9 @@ __all__ = ["Emitter"]
 
 @dataclass(slots=True)
 class _Join:
-    """One result of a divergent if: which of its two values exists for one side's lanes only."""
+    """One result of a divergent if: which of its two values exists only for the lanes of
+    one side.
+    """
 
     result: LaneValue
     values: tuple[LaneValue, LaneValue]
@@ -117,11 +119,11 @@ class Emitter(LoopEmitter):
             self.file.place(scope, join.result, join.register)
 
     def belongs(self, value: LaneValue, side: Region) -> bool:
-        """Was the value made by this side, so that it is there only when the side has run?"""
+        """Whether the value is defined in this side, so that it exists only if the side has run."""
         return value.const is None and value.region is side
 
     def prepare(self, join: _Join, negated: bool, condition: str, shortcut: bool) -> None:
-        """What the result holds before any side has run."""
+        """Initialise the result before any side has run."""
         a, b = join.values
         name, kind = join.register.name, join.result.kind
         if join.inside == (False, False):
@@ -191,11 +193,11 @@ class Emitter(LoopEmitter):
         return f"m{tag}"
 
     def has_early_jump(self, side: Region) -> bool:
-        """May only some of the side's lanes leave the loop before the side ends?"""
+        """Whether some of the side's lanes may leave the loop before the side ends."""
         return any(isinstance(i, IfOp) and has_jump_inside(i) for i in side.items)
 
     def bring(self, side: Region, inner: Scope, index: str) -> None:
-        """Make the outer values a side reads available for its lanes."""
+        """Gather the outer values that a side reads for its lanes."""
         for value in side.livein:
             outer = self.read(value)
             register = inner.places.get(value.id)
@@ -209,7 +211,7 @@ class Emitter(LoopEmitter):
             )
 
     def hand_over(self, joins: list[_Join], which: int, side: Region, shortcut: bool) -> None:
-        """Scatter what a side has made into the results."""
+        """Scatter the side's values into the results."""
         if not joins:
             return
         inner = self.scope
@@ -240,7 +242,7 @@ class Emitter(LoopEmitter):
                 self.line(f"{name}[{index}] = {text}")
 
     def moved(self, join: _Join, which: int, moved: set[str]) -> str:
-        """The value itself if nobody else holds on to its array, else a copy."""
+        """The value itself if no other value shares its array, else a copy."""
         value = join.values[which]
         if value.varying:
             register = self.scope.find(value)

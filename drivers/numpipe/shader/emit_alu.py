@@ -1,8 +1,8 @@
 """Arithmetic: one scalar operation for all lanes is one ufunc call.
 
-On lanes it writes into the array of a dead value if there is one (`add(a, b, r)`), or else makes a
-new array (`r = add(a, b)`). Uniform arithmetic is plain Python on NumPy scalars, which computes the
-same bits as one element of an array would.
+For lanes it writes into the array of a dead value if there is one (`add(a, b, r)`), or else
+allocates an array (`r = add(a, b)`). Uniform arithmetic is plain Python on NumPy scalars, which
+computes the same bits as an array element.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gallette.compiler.nir.ir import limits
+from gallette.compiler.nir.ir import minmax
 from gallette.compiler.nir.ir.opcodes import Opcode
 
 from .emit_base import OPERATION, BaseEmitter
@@ -60,9 +60,9 @@ class AluEmitter(BaseEmitter):
     # -- results -------------------------------------------------------------------------------
 
     def into(self, op: Op, dst: LaneValue, keep_sources: bool = False) -> tuple[Register, bool]:
-        """A register for a lane result, and whether an array to overwrite is in it.
+        """A register for a lane result, and whether it holds an array to overwrite.
 
-        Unless `keep_sources`, it may be that of a source read for the last time.
+        Unless `keep_sources`, it may be the register of a source that is read for the last time.
         """
         if not keep_sources:
             self.file.expire(self.scope, op.pos, self.current)
@@ -122,8 +122,8 @@ class AluEmitter(BaseEmitter):
         if isinstance(opcode.semantics, np.ufunc):
             register, reused = self.into(op, dst)
             name = self.quickest(opcode.semantics.__name__)
-            if name in limits.__all__ and not op.srcs[0].varying:
-                args.reverse()  # numbers come second
+            if name in minmax.__all__ and not op.srcs[0].varying:
+                args.reverse()  # constants come second
             if reused:
                 self.line(f"{name}({', '.join(args)}, {register.name})")
             else:
@@ -204,8 +204,8 @@ class AluEmitter(BaseEmitter):
             self.quickest(name)
 
     def quickest(self, name: str) -> str:
-        """Make NumPy's function known, or what does the same in less time."""
-        self.globals[name] = getattr(limits if name in limits.__all__ else np, name)
+        """Make NumPy's function, or a faster equivalent, available to the code."""
+        self.globals[name] = getattr(minmax if name in minmax.__all__ else np, name)
         return name
 
 
@@ -253,9 +253,10 @@ def _saturate(e: AluEmitter, op: Op, kinds: list[str]) -> None:
 
 
 def _extremum(e: AluEmitter, op: Op, kinds: list[str]) -> None:
-    """Adding +0 makes (+0, -0) give +0 wherever it stands; see `compiler.nir.ir.semantics.fmin`.
+    """Adding +0 makes (+0, -0) give +0 in any order; see `compiler.nir.ir.semantics.fmin`.
 
-    A signalling NaN has to be added to before, which is seldom needed: arithmetic makes none.
+    A source that may be a signalling NaN needs an addition before, which is rare, since arithmetic
+    produces none.
     """
     kind, name = op.dsts[0].kind, op.data.name
     e.need(name, "add")
@@ -278,7 +279,7 @@ def _is_no_negative_zero(value: LaneValue) -> bool:
 
 
 def _is_quiet(value: LaneValue) -> bool:
-    """Is the value known to be no signalling NaN: a number, or what arithmetic made?"""
+    """Whether the value is certainly not a signalling NaN: a number, or a result of arithmetic."""
     if value.const is not None:
         exponent, fraction = {16: (5, 10), 32: (8, 23), 64: (11, 52)}[value.bits]
         largest = ((1 << exponent) - 1) << fraction
@@ -297,7 +298,7 @@ _KEEP_NANS = frozenset(("fneg", "fabs", "f2f16", "f2f32", "f2f64"))
 
 
 def _never_zero(value: LaneValue, name: str) -> bool:
-    """A constant that keeps the result off zero: positive for fmax, negative for fmin."""
+    """Whether a constant keeps the result from being zero: positive for fmax, negative for fmin."""
     if value.const is None or value.const in (0, 1 << value.bits - 1):
         return False
     return bool(value.const >> value.bits - 1) == (name == "fmin")
@@ -356,7 +357,7 @@ def _convert(e: AluEmitter, op: Op, kinds: list[str]) -> None:
 
 
 def _shift(e: AluEmitter, op: Op, kinds: list[str]) -> None:
-    """By a known count it is a ufunc; by others only their low bits may reach it."""
+    """Shift by a constant with a ufunc; other counts are masked first."""
     value, count = op.srcs
     kind, dst = kinds[0], op.dsts[0]
     src = e.read(value, kind)
@@ -376,7 +377,7 @@ def _derive(e: AluEmitter, op: Op, kinds: list[str]) -> None:
 
 
 def _direct(e: AluEmitter, op: Op, kinds: list[str]) -> None:
-    """Library functions: our arrays are always contiguous, so the ufunc can be called as it is."""
+    """Call library functions directly, since arrays are always contiguous here."""
     name = {"fexp2": "exp2", "flog2": "log2", "fsin": "sin", "fcos": "cos"}[op.data.name]
     e.need(name)
     e.chain(op, op.dsts[0], f"{name}({e.read(op.srcs[0], kinds[0])}{{o}})", keep=False)

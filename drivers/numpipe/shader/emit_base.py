@@ -1,7 +1,7 @@
 """What all emitters share: lines and indentation, names, and reading a value as an expression.
 
-The text is executed, so nothing in it comes from an application: what is named in a shader (the
-name may be any text, see SPIR-V's `OpName`) has a number here.
+The text is executed, so it contains nothing from an application: names in a shader (any text, see
+SPIR-V's `OpName`) are replaced by numbers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _DTYPES = {
 
 KINDS = tuple(_DTYPES)
 OPERATION = "nir_"
-"""Begins the global name of a function that is what an opcode means."""
+"""Prefix of the global name of a function that implements an opcode."""
 
 
 def dtype_of(kind: str) -> Any:
-    """The NumPy scalar type behind a kind such as `f4`."""
+    """The NumPy scalar type of a kind such as `f4`."""
     return _DTYPES[kind]
 
 
@@ -40,7 +40,7 @@ class BaseEmitter:
     def __init__(self, program: LaneProgram):
         self.program = program
         self.lines: list[str] = []
-        self.sources: list[int] = []  # the line of the shader's source, for each of `lines`
+        self.sources: list[int] = []  # by line of `lines`: the line of the shader's source
         self.source = 0
         self.depth = 1
         self.current: Region = program.root
@@ -72,7 +72,7 @@ class BaseEmitter:
         self.depth -= by
 
     def tag(self) -> int:
-        """A number for names that belong together."""
+        """A number that makes related names unique."""
         self.tags += 1
         return self.tags
 
@@ -122,7 +122,7 @@ class BaseEmitter:
     # -- the function around the code ----------------------------------------------------------
 
     def header(self) -> list[str]:
-        """Lines before the code; call it when the code is complete."""
+        """The lines before the code; call it when the code is complete."""
         head = list(self.comments)
         if self.views:
             names = ", ".join(view_name(*key) for key in self.views)
@@ -134,7 +134,7 @@ class BaseEmitter:
         return head + self.array_lines
 
     def footer(self) -> list[str]:
-        """Lines after it."""
+        """The lines after the code."""
         if self.program.stage == "geometry":
             return ["return events"]
         tables: dict[int, dict[int, list[str]]] = {0: {}, 1: {}}
@@ -157,5 +157,5 @@ class BaseEmitter:
 
 
 def view_name(block: int, kind: str) -> str:
-    """The name of a uniform block seen as elements of one dtype; block -1: all blocks."""
+    """The name of a uniform block viewed with one dtype; block -1: all blocks."""
     return f"blocks_{kind}" if block < 0 else f"block{block}_{kind}"

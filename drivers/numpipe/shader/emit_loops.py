@@ -1,8 +1,8 @@
 """Loops: uniform ones are a plain `while`, divergent ones run on a shrinking set of lanes.
 
 In a divergent loop every iteration runs all lanes of the current set, including passengers that
-have left but have not been compacted away yet; `live` tells them apart, `left` counts those still
-running. A `continue` taken by some lanes only parks their next values until the others arrive.
+have left but have not been compacted away yet; `live` masks them, `left` counts those still
+running. A `continue` of some lanes only stores their next values until the others arrive.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .walking import touches_memory
 __all__ = ["COMPACT_ABOVE", "LoopEmitter"]
 
 COMPACT_ABOVE = 512
-"""Sets of lanes smaller than this are not worth compacting: calls cost more than elements."""
+"""The smallest set of lanes worth compacting: below it, calls cost more than elements."""
 
 
 class LoopEmitter(OpEmitter):
@@ -25,7 +25,7 @@ class LoopEmitter(OpEmitter):
         raise AssertionError("the emitter proper walks regions")
 
     def last_pos(self, region: Region) -> int:
-        """A position behind everything in the region."""
+        """A position after everything in the region."""
         return max((self.end_of(item) for item in region.items), default=0)
 
     def end_of(self, item: object) -> int:
@@ -37,7 +37,7 @@ class LoopEmitter(OpEmitter):
     # -- assignments at joins of uniform flow --------------------------------------------------
 
     def assign(self, result: LaneValue, value: LaneValue) -> None:
-        """`result = value`: scalars by name, lanes by copy into a register of its own."""
+        """Emit `result = value`: scalars by name, lanes by copy into a register of the result."""
         if not result.varying:
             self.line(f"{self.uniform_name(result)} = {self.read(value, result.kind, lanes=False)}")
             return
@@ -67,11 +67,13 @@ class LoopEmitter(OpEmitter):
         self.place_assigned(loop.exits)
 
     def spend(self) -> None:
-        """Every round is counted as work of the draw, which may not do too much of it."""
+        """Charge every iteration as work of the draw, which is limited."""
         self.line(f"spend({self.scope.count})")
 
     def start_carried(self, loop: LoopOp, scope: Scope, index: str) -> None:
-        """First values of what goes round; `scope` is the loop's, the current one the outer."""
+        """Emit the initial values of carried values; `scope` is the loop's, the current one the
+        outer.
+        """
         for value, initial in zip(loop.carried, loop.initial, strict=True):
             if not value.varying:
                 text = self.read(initial, value.kind, lanes=False)
@@ -180,7 +182,9 @@ class LoopEmitter(OpEmitter):
             self.put_out(home, where)
 
     def departing(self, home: Scope) -> tuple[str, str]:
-        """Lanes that leave here: (selection within the current scope, numbers in the loop's)."""
+        """The lanes that leave here: (selection within the current scope, numbers in the
+        loop's).
+        """
         scope, tag = self.scope, self.tag()
         chosen = ""
         where = scope.index
@@ -230,7 +234,7 @@ class LoopEmitter(OpEmitter):
         self.put_out(home, where)
 
     def merge_round(self, loop: LoopOp, home: Scope, item: ContinueOp | None) -> None:
-        """Join the lanes that arrive here with those whose next values are parked."""
+        """Join the lanes that arrive here with those whose next values are stored."""
         tag = self.tag_of(home)
         source = item or loop.continues[0]
         for i, (carried, value) in enumerate(zip(loop.carried, source.values, strict=True)):
@@ -247,7 +251,7 @@ class LoopEmitter(OpEmitter):
         self.compact(loop, home)
 
     def compact(self, loop: LoopOp, home: Scope) -> None:
-        """Leave the passengers behind once a quarter of the lanes has finished."""
+        """Drop the passengers once a quarter of the lanes has left."""
         tag = self.tag_of(home)
         outer = home.parent
         assert outer is not None
@@ -267,7 +271,9 @@ class LoopEmitter(OpEmitter):
                 self.line(f"{home.lanes} = sub({outer.lanes}, {home.index})")
 
     def moves(self, loop: LoopOp, home: Scope, item: ContinueOp) -> None:
-        """All carried values at once; arrays change names instead of being copied if they can."""
+        """Assign all carried values at once; where possible, arrays are renamed instead
+        of copied.
+        """
         left: list[str] = []
         right: list[str] = []
         targets: list[Register] = []
@@ -314,11 +320,11 @@ class LoopEmitter(OpEmitter):
         target: Register,
         taken: set[str],
     ) -> Register | None:
-        """The register of a value made in this iteration that nobody reads again."""
+        """The register of a value defined in this iteration that is not read again."""
         if not value.varying or value.region.depth < loop.body.depth or value.end > item.pos:
             return None
         if value in loop.carried and item.values[loop.carried.index(value)] is value:
-            return None  # it goes round unchanged
+            return None  # carried unchanged
         register = self.scope.find(value)
         if not register.owned or register.kind != target.kind or register.name in taken:
             return None

@@ -1,4 +1,4 @@
-"""What an invocation reads and writes: inputs, outputs, uniform blocks, row arrays, emissions."""
+"""Memory accesses of an invocation: inputs, outputs, uniform blocks, row arrays, emissions."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class MemoryEmitter(AluEmitter):
         self.fresh(op, dst, self.fetched(text, dst), owned=False)
 
     def where_texts(self, data: tuple[int, int, str, str], srcs: list[LaneValue]) -> list[str]:
-        """Where an input is interpolated, if that is computed: an offset, or a sample's number.
+        """The computed place where an input is interpolated: an offset, or a sample's number.
 
-        It is found for all lanes, of which those that are here are taken.
+        It is computed for all lanes, from which those of the scope are taken.
         """
         kind = "i4" if data[3] == "at_sample" else "f4"
         return [f"spread({self.read(s, kind)}, count, {self.scope.lanes})" for s in srcs]
@@ -134,7 +134,7 @@ class MemoryEmitter(AluEmitter):
         self.store_row(name, place, "0, (), ()", self.read(value, array.kind))
 
     def store_row(self, name: str, place: tuple[int, int, int], where: str, text: str) -> None:
-        """Store into an output's row: the lane's own place, or that of its patch."""
+        """Store into an output's row: the lane's element, or that of its patch."""
         scope = self.scope
         lanes = scope.lanes
         if self.program.stage == "tess_ctrl" and place[2]:
@@ -172,7 +172,7 @@ class MemoryEmitter(AluEmitter):
         scope = self.scope
         self.line(f"alive = kill(alive, {condition}, count, {scope.lanes}, {scope.live or None})")
         if op.data and self.loops:
-            # A loop may wait for something only lanes that have ended could bring about.
+            # A loop may wait for a write by lanes that have ended.
             self.line("if not alive.any():")
             with self.indented():
                 self.line("return nothing, alive, {}")
@@ -187,7 +187,7 @@ class MemoryEmitter(AluEmitter):
         at = LONGEST_BLOCK if offset.const is None else (offset.const + extra) // size
         if block.const is not None and (at + 1) * size <= LONGEST_BLOCK:
             self.view(block.const, kind, at + 1)
-            # Next to lanes, a 0-d array is cheaper than a scalar; among scalars it is not.
+            # Among lanes, a 0-d array is cheaper than a scalar; among scalars it is not.
             shape = "" if dst.scalar_use else ", ..."
             self.scalar(dst, f"{view_name(block.const, kind)}[{at}{shape}]")
             return
@@ -207,7 +207,7 @@ class MemoryEmitter(AluEmitter):
             self.view(-1, kind, 0)
             where = f"pick_block({view_name(-1, kind)}, {self.read(block, 'i4', lanes=False)})"
         at_text = self.read(offset, "i4", lanes=False)
-        if dst.varying and not offset.varying:  # lanes leave the loop around it at their own times
+        if dst.varying and not offset.varying:  # lanes leave the loop around it at different times
             text = f"full(ubo_scalar({where}, {at_text}, {extra}), {self.scope.count})"
             self.fresh(op, dst, text)
         elif dst.varying:
@@ -224,8 +224,9 @@ class MemoryEmitter(AluEmitter):
             self.scalar(dst, f"ubo_scalar({where}, {at_text}, {extra})")
 
     def op_row_of_primitive(self, op: Op) -> None:
-        """An element of a lane's own row, of a table with a row for every primitive, or for every
-        draw (see `variants.merging`)."""
+        """Load an element of a lane's row, from a table with a row for every primitive, or for
+        every draw (see `variants.merging`).
+        """
         block, stride, extra = op.data
         dst = op.dsts[0]
         dst_kind = "u4" if dst.bits == 1 else dst.kind
@@ -240,8 +241,9 @@ class MemoryEmitter(AluEmitter):
             self.line("rows = None")
 
     def beside(self, op: Op) -> tuple[bool, bool]:
-        """Is an operation the first, and the last, of those in a row that load what lies side by
-        side? What the offsets mean is worked out once for them."""
+        """Whether an operation is the first, and the last, of consecutive loads of adjacent
+        elements, for which offsets are computed once.
+        """
         items = self.current.items
         place = next(i for i, item in enumerate(items) if item is op)
 
@@ -291,7 +293,7 @@ class MemoryEmitter(AluEmitter):
             self.line(f"scalar_row_store({where})")
 
     def indices(self, values: list[LaneValue]) -> str:
-        """Signed numbers of any size."""
+        """Signed integers of any size."""
         return self.tuple_of([self.read(v, f"i{v.bits // 8}", lanes=False) for v in values])
 
     def tuple_of(self, texts: list[str]) -> str:

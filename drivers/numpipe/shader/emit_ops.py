@@ -1,4 +1,4 @@
-"""Straight-line operations complete: textures, and the dispatch over all kinds of operations."""
+"""Texture operations, and the dispatch over all kinds of straight-line operations."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ _OF_TEXELS = frozenset(("tex", "txb", "txl", "txd", "txf", "txf_ms"))
 
 
 def _wanted(name: str, components: Sequence[LaneValue]) -> str:
-    """The argument that says which components of texels are looked at, if not all are."""
+    """The argument with the mask of texel components that are read, unless all are."""
     used = sum(dst.used << number for number, dst in enumerate(components))
     if name not in _OF_TEXELS or len(components) != 4 or used in (0, 15):
         return ""

@@ -2,8 +2,8 @@
 
     t3 = ssbo_load(state, s1, v4, n, u4, 2)
 
-Writes happen for the lanes that really run: not for passengers of a divergent region, not for lanes
-that were discarded, and not for helpers.
+Writes are executed for active lanes only: not for passengers of a divergent region, not for
+discarded lanes, and not for helpers.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ class StorageEmitter(MemoryEmitter):
             self.fresh(op, used[0], f"{call}.view({used[0].kind})", owned=False)
 
     def memory(self, data: StorageOp) -> str:
-        """What the operation works on: the resources, or the workgroups' own memory."""
+        """The memory that the operation accesses: the resources, or the workgroups' memory."""
         return f"shared(lanes, {self.scope.lanes}, count)" if data.shared else "state"
 
     def storage_kind(self, value: LaneValue, kind: str) -> str:
-        """Values are handed over as raw bits, floats included."""
+        """Values are passed as raw bits, floats included."""
         return kind if value.bits > 1 else "b1"
 
     def storage_sources(self, op: Op) -> tuple[str, str, list[LaneValue]]:

@@ -1,4 +1,4 @@
-"""Facts of a program: read off the pruned lane program, so dead inputs do not count."""
+"""Facts about a program, from the pruned lane program, so that dead inputs do not count."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from .walking import walk
 __all__ = ["gather_facts"]
 
 CACHE_BYTES = 3072 * 1024
-"""What a chunk's values may fill. Found by trying: beyond an L2 cache fewer calls still pay."""
+"""The memory that a chunk's values may take. By experiment: beyond an L2 cache fewer calls still
+pay.
+"""
 
 _STEP = 1 << 12
 
 
 def chunk_lanes(arrays: int, shrinks: bool) -> int:
-    """Lanes per chunk for a program with at most that many arrays at a time.
+    """Lanes per chunk for a program with at most `arrays` arrays at a time.
 
-    A divergent loop runs its last iterations on few lanes, where calls cost more than elements:
-    larger chunks pay more than cache misses cost.
+    A divergent loop runs its last iterations on few lanes, where calls cost more than elements, so
+    larger chunks pay despite cache misses.
     """
     lanes = CACHE_BYTES // (4 * (arrays + 4)) * (4 if shrinks else 1)
     return max(2 * _STEP, min(16 * _STEP, lanes // _STEP * _STEP))
@@ -37,7 +39,7 @@ _WHERE = {"at_offset": "at", "at_sample": "at"}
 
 
 def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
-    """Everything the draw room may ask before it runs the program; `arrays` it works with."""
+    """All facts the draw code asks for before it runs the program, which uses `arrays` arrays."""
     inputs: set[InputUse] = set()
     outputs: dict[int, int] = {}
     system: set[str] = set()
@@ -77,7 +79,7 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
             textures.update(units)
             if instr.info.implicit_lod:
                 implicit.update(units)
-            derivatives |= instr.op == "lod"  # the answer itself, whatever filters need
+            derivatives |= instr.op == "lod"  # the level itself is the result
         elif item.what == "alu":
             derivatives |= item.data.is_derivative and item.dsts[0].varying
         elif item.what == "discard":

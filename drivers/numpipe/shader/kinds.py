@@ -1,8 +1,8 @@
-"""The dtype of every value.
+"""Chooses the dtype of every value.
 
-Arithmetic says what it produces. Loads, joins and selections only pass bits on: they take the dtype
-most of their users want, together with everything they are joined to, so that as little as possible
-has to be viewed as something else.
+Arithmetic determines its result's dtype. Loads, joins and selections only pass bits on: they take
+the dtype that most of their users read, together with all values they are joined to, so that as few
+values as possible have to be viewed as another dtype.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ AGNOSTIC = frozenset(
 
 
 def choose_kinds(program: LaneProgram) -> None:
-    """Settle the dtype of values that loads, joins and selections pass on without looking."""
+    """Choose the dtype of values that loads, joins and selections pass on."""
     items = [item for item, _ in walk(program.root)]
     for item in items:
         for a, b in _same_kind(item):
@@ -52,14 +52,14 @@ def choose_kinds(program: LaneProgram) -> None:
 
 
 def _winner(votes: dict[str, int] | None, bits: int) -> str:
-    """The dtype that most want, for values of so many bits."""
+    """The dtype that most users read, for values of so many bits."""
     if votes:
         return max(votes, key=lambda k: (votes[k], k))
     return f"f{bits // 8}" if bits >= 16 else f"u{bits // 8}"
 
 
 def _same_kind(item: Item) -> Iterator[tuple[LaneValue, LaneValue]]:
-    """Pairs of values that should have one dtype, so that nothing needs viewing."""
+    """Pairs of values that should have one dtype, so that neither needs a view."""
     if isinstance(item, IfOp):
         for result, a, b in item.joins:
             yield result, a
@@ -112,7 +112,7 @@ def _vote_alu(op: Op) -> None:
 
 
 def _settle_agnostic(op: Op) -> None:
-    """Stay unsigned when every operand is, else signed: either computes the same bits."""
+    """Unsigned if every operand is, else signed; either computes the same bits."""
     dst = op.dsts[0]
     if dst.kind == "b1":
         return

@@ -1,10 +1,9 @@
-"""The lane program: NIR taken apart into scalar operations inside nested regions.
+"""The lane program: NIR split into scalar operations inside nested regions.
 
-Between NIR and Python source stands this small form. Every value is one component (`LaneValue`):
-swizzles, vectors and moves have dissolved into plain references. Control flow is a tree of
-`Region`s holding operations, `IfOp`s and `LoopOp`s; what NIR's phis say is attached to those
-(`joins` of an if, `carried` and `exits` of a loop). Analyses (`analyse`) and the emitter (`emit`)
-only ever see this form.
+This small IR stands between NIR and Python source. Every value is one component (`LaneValue`):
+swizzles, vectors and moves are plain references. Control flow is a tree of `Region`s with
+operations, `IfOp`s and `LoopOp`s; NIR's phis are attached to those (`joins` of an if, `carried` and
+`exits` of a loop). Analyses (`analyse`) and the emitter (`emit`) read only this IR.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ Item: TypeAlias = "Op | IfOp | LoopOp | BreakOp | ContinueOp"
 class LaneValue:
     """One component of one SSA value.
 
-    `kind` is a dtype letter and a size in bytes (`f4 i4 u4 b1 f8 ...`), empty until decided for
-    values whose producer does not care. `const` holds the raw bits of a constant.
+    `kind` is a dtype letter and a size in bytes (`f4 i4 u4 b1 f8 ...`), initially empty for values
+    whose producer works with any dtype. `const` has the raw bits of a constant.
     """
 
     __slots__ = (
@@ -62,7 +61,7 @@ class LaneValue:
         self.op: Item | None = None
         self.varying = False
         self.used = False
-        self.scalar_use = False  # read by something other than arithmetic on lanes
+        self.scalar_use = False  # read by something else than arithmetic on lanes
         self.start = self.end = 0
         self.link: LaneValue | None = None  # union-find over values that should share a kind
         self.votes: dict[str, int] | None = None
@@ -72,7 +71,7 @@ class LaneValue:
 
 
 class Region:
-    """A run of items executed by the same lanes; `owner` is the if or loop it belongs to."""
+    """A run of items executed by the same lanes; `owner` is its if or loop."""
 
     __slots__ = ("depth", "items", "livein", "loop", "owner", "parent", "quads", "which")
 
@@ -86,16 +85,16 @@ class Region:
         if isinstance(owner, LoopOp):
             self.loop = owner
         self.livein: list[LaneValue] = []  # varying values of outer regions read inside
-        self.quads = False  # holds something that needs whole 2x2 quads
+        self.quads = False  # contains an operation that needs whole 2x2 quads
 
 
 class Op:
-    """A scalar operation: `what` says which kind, `data` holds what that kind needs."""
+    """A scalar operation: `what` is its kind, `data` has what that kind needs."""
 
     __slots__ = ("data", "dsts", "loc", "pos", "srcs", "what")
 
     def __init__(self, what: str, data: Any, dsts: list[LaneValue], srcs: list[LaneValue]):
-        self.loc = 0  # line of the source, for those who watch
+        self.loc = 0  # line of the source, for debuggers
         self.what = what
         self.data = data
         self.dsts = dsts
@@ -121,8 +120,8 @@ class IfOp:
 class LoopOp:
     """Repeats its body; lanes leave by `BreakOp`.
 
-    `carried` are the values a new iteration starts with, `initial` what the first one gets. `exits`
-    are results seen after the loop; each break and continue supplies its own sources.
+    `carried` are the values at the start of an iteration, `initial` those of the first one. `exits`
+    are results used after the loop; each break and continue has its own sources.
     """
 
     __slots__ = (
@@ -148,12 +147,12 @@ class LoopOp:
         self.continues: list[ContinueOp] = []
         self.divergent = False
         self.divergent_continue = False
-        self.watched = False  # ends as soon as only lanes that write nothing are left in it
+        self.watched = False  # ends when only lanes that write nothing are left in it
         self.pos = self.end_pos = 0
 
 
 class BreakOp:
-    """The lanes of its region leave the loop; `values` are what `loop.exits` become for them."""
+    """The lanes of its region leave the loop with `values` for `loop.exits`."""
 
     __slots__ = ("loop", "pos", "region", "values")
 
@@ -165,9 +164,9 @@ class BreakOp:
 
 
 class ContinueOp:
-    """The lanes of its region start the next iteration; `values` are the new `loop.carried`.
+    """The lanes of its region start the next iteration with `values` for `loop.carried`.
 
-    Every body that can reach its end has one there, so going round is never implicit.
+    Every body that can reach its end has one there, so the back edge is never implicit.
     """
 
     __slots__ = ("loop", "pos", "region", "values")
@@ -180,9 +179,9 @@ class ContinueOp:
 
 
 class LaneArray:
-    """Per-lane memory that could not become values: an indexed local, or an output.
+    """Per-lane memory: an array with dynamic indices, or an output.
 
-    `rows` scalars per lane. It is `varying` unless every store is uniform, in uniform flow.
+    It has `rows` scalars per lane. It is `varying` unless every store is uniform, in uniform flow.
     """
 
     __slots__ = ("bits", "kind", "rows", "varying", "votes")
@@ -197,7 +196,7 @@ class LaneArray:
 
 @dataclass(slots=True)
 class LaneProgram:
-    """A whole shader in this form, with what translation found out on its way."""
+    """A whole shader as a lane program, with what translation found out about it."""
 
     stage: str
     root: Region

@@ -14,7 +14,7 @@ def find_lifetimes(program: LaneProgram) -> None:
 
 
 LAST = 1 << 60
-"""The end of values the shader hands out."""
+"""The end of values that the shader returns."""
 
 
 class _Lifetimes:

@@ -1,7 +1,7 @@
 """Programs: generated source compiled, joined with resources, and run chunk by chunk.
 
-`compile_program` is the one way in. Source text is what identifies code: two shaders that generate
-the same text share one code object.
+`compile_program` is the entry point. Code is identified by its source: shaders with the same text
+share one code object.
 """
 
 from __future__ import annotations
@@ -60,19 +60,20 @@ _KINDS = {kind: dtype_of(kind) for kind in KINDS}
 
 @functools.lru_cache(maxsize=1024)
 def _code_object(source: str, stage: str) -> Any:
-    """The code of a text in which nothing is called what the application calls it."""
+    """The code object of a text, which contains no names from the application."""
     return compile_text(source, f"<numpipe {stage}>")
 
 
 def compile_program(shader: Shader, *, flat_colors: bool = False) -> CompiledShader:
-    """Generate and compile code for an optimised shader (which is only read)."""
+    """Generate and compile code for an optimised shader (which is not changed)."""
     return _finished(_generate(shader, flat_colors))
 
 
 def pack(program: CompiledShader) -> bytes:
-    """A program for another process; empty if it refers to what has no name in any module.
+    """A program as bytes for another process; empty if it refers to a function that no module
+    names.
 
-    What an opcode means may be a function made on the spot; the opcode's name leads back to it.
+    The implementation of an opcode may be such a function, but is found by the opcode's name.
     """
     made = program.made
     plain = {n: value for n, value in made.globals.items() if not n.startswith(OPERATION)}
@@ -85,7 +86,9 @@ def pack(program: CompiledShader) -> bytes:
 
 
 def unpack(data: bytes) -> CompiledShader:
-    """The program that was packed, by this user (see `compiler/disk_cache.py`): it is code."""
+    """The program of packed bytes, which must be the user's own (see `compiler/disk_cache.py`): it
+    is code.
+    """
     made, opcodes, code = pickle.loads(data)
     for name in opcodes:
         made.globals[name] = OPCODES[name.removeprefix(OPERATION)].semantics
@@ -101,7 +104,7 @@ def _finished(made: _Made) -> CompiledShader:
 
 @dataclass(slots=True)
 class _Made:
-    """Everything code generation gives, before it meets a context."""
+    """The results of code generation, before any context uses them."""
 
     facts: ProgramFacts
     places: tuple[tuple[int, int, int], ...]
@@ -110,7 +113,7 @@ class _Made:
     globals: dict[str, Any]
     name: str
     code: Any = None
-    lines: list[int] = field(default_factory=list)  # of the shader's source, by line of `source`
+    lines: list[int] = field(default_factory=list)  # by line of `source`: the shader's line
 
 
 def _generate(shader: Shader, flat_colors: bool) -> _Made:
@@ -128,7 +131,7 @@ def _generate(shader: Shader, flat_colors: bool) -> _Made:
 
 
 class CompiledShader:
-    """The `Program` of the API."""
+    """Implements `Program` of the shared draw code."""
 
     __slots__ = ("code", "facts", "lines", "made", "name", "places", "run", "views")
 
@@ -143,11 +146,11 @@ class CompiledShader:
         self.name = made.name
 
     def bind(self, resources: ShaderResources) -> BoundShader:
-        """Fix the resources of a draw."""
+        """Bind the resources of a draw."""
         return BoundShader(self, resources)
 
     def views_of(self, resources: ShaderResources) -> tuple[Any, ...]:
-        """Constant blocks as the code reads them."""
+        """Views of the constant blocks, as the code reads them."""
         views = []
         constants = resources.constants
         for block, kind, least in self.views:
@@ -160,7 +163,7 @@ class CompiledShader:
 
 
 def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
-    """A block as elements of one dtype, extended by zeros to what is read by constant offsets."""
+    """A view of a block with one dtype, padded with zeros up to the highest constant offset."""
     dtype = dtype_of(kind)
     size = int(kind[1:])
     if block is None:
@@ -175,7 +178,7 @@ def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
 
 
 class BoundShader:
-    """The `BoundProgram` of the API."""
+    """Implements `BoundProgram` of the shared draw code."""
 
     __slots__ = ("_views", "program", "run", "spend", "state")
 
@@ -188,17 +191,17 @@ class BoundShader:
 
     @property
     def views(self) -> tuple[Any, ...]:
-        """Constant blocks as the code reads them, looked at when it runs."""
+        """Views of the constant blocks, made when the code runs."""
         if self._views is None:
             self._views = self.program.views_of(self.state)
         return self._views
 
     def rebind(self) -> None:
-        """Constant blocks of the resources are others from now on."""
+        """Update the views after the constant blocks were replaced."""
         self._views = None
 
     def vertex(self, lanes: VertexLanes) -> Outputs:
-        """Run one chunk of vertices. (Whoever draws ignores what NumPy finds strange.)"""
+        """Run one chunk of vertices. (The caller suppresses NumPy's floating-point warnings.)"""
         outputs: Outputs = self.run(
             lanes, lanes.count, self.views, self.state, self.spend, None, False
         )[0]
@@ -213,7 +216,7 @@ class BoundShader:
         return events
 
     def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
-        """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches)."""
+        """Run one chunk of control invocations: (per-vertex outputs, per-patch outputs)."""
         with np.errstate(all="ignore"):
             outputs, _, patches = self.run(
                 lanes, lanes.count, self.views, self.state, self.spend, None, False

@@ -1,7 +1,7 @@
-"""What generated code calls: everything that is more than one NumPy operation.
+"""Functions called by generated code: everything that is more than one NumPy operation.
 
-Index arrays select lanes; `None` in place of one means "all of them, in order". Row arrays hold
-per-lane memory: `rows x lanes`, addressed by the lane's number in the whole chunk.
+Index arrays select lanes; `None` instead of one means all lanes in order. Row arrays are per-lane
+memory: `rows x lanes`, addressed by the lane's number in the whole chunk.
 """
 
 from __future__ import annotations
@@ -59,19 +59,19 @@ def lanes_of(mask: Array, quads: bool) -> Array:
     """The lanes where `mask` holds; with `quads`, all lanes of every quad where any does."""
     if not quads:
         return np.flatnonzero(mask)
-    # Four lanes at a time; masks are bytes.
+    # Four lanes at a time, since masks are bytes.
     return lanes_of_quads(np.flatnonzero(np.ascontiguousarray(mask).view(np.uint32)))
 
 
 def sub(ids: Index, index: Index) -> Index:
-    """Lane numbers of a selection from lanes that are themselves a selection."""
+    """Lane numbers of a selection within another selection."""
     if ids is None:
         return index
     return ids if index is None else ids[index]
 
 
 def full(value: Array, count: int) -> Array:
-    """A value as contiguous lanes of its own, whatever the supplier handed over."""
+    """A value as a new contiguous array of lanes, whatever its shape."""
     if value.ndim == 0:
         return np.full(count, value)
     return value if value.flags.c_contiguous else value.copy()
@@ -87,7 +87,7 @@ def spread(value: Array, count: int, lanes: Index) -> Array:
 
 
 def fetched(value: Array, count: int, lanes: Index, dtype: Any) -> Array:
-    """An input as the selected lanes, contiguous, its bits seen as `dtype`."""
+    """An input for the selected lanes, contiguous, viewed as `dtype`."""
     if value.dtype != dtype:
         value = value.view(dtype)
     if value.ndim == 0:
@@ -98,13 +98,13 @@ def fetched(value: Array, count: int, lanes: Index, dtype: Any) -> Array:
 
 
 def uniform(value: Any, dtype: Any) -> Any:
-    """A value that all lanes share, as a scalar."""
+    """A value that is equal for all lanes, as a scalar."""
     scalar = np.asarray(value).reshape(-1)[0]
     return scalar if scalar.dtype == dtype else scalar.view(dtype)
 
 
 def clock() -> tuple[np.uint32, np.uint32]:
-    """The time in nanoseconds from some beginning: its low and its high word."""
+    """A monotonic time in nanoseconds: its low and its high word."""
     high, low = divmod(time.perf_counter_ns(), 1 << 32)
     return np.uint32(low), np.uint32(high & 0xFFFFFFFF)
 
@@ -123,7 +123,7 @@ def helpers(helper: Array | None, alive: Array | None, count: int) -> Array:
 
 
 def idle(live: Array, alive: Array | None, helper: Array | None, lanes: Array | None) -> bool:
-    """Do all lanes that still run a loop write nothing? (`lanes` are their chunk numbers.)"""
+    """Whether all lanes that still run a loop write nothing. (`lanes` are their chunk numbers.)"""
     if alive is None and helper is None:
         return False
     busy = live
@@ -135,7 +135,7 @@ def idle(live: Array, alive: Array | None, helper: Array | None, lanes: Array | 
 
 
 def plane(planes: Sequence[Sequence[float]], index: int, component: int) -> Any:
-    """One coefficient of a user clip plane; zero where none is set."""
+    """One coefficient of a user clip plane; zero if it is not set."""
     return np.float32(planes[index][component] if index < len(planes) else 0.0)
 
 
@@ -157,7 +157,7 @@ def kill(alive: Array | None, cond: Any, count: int, lanes: Index, live: Array |
 
 
 def ubo_scalar(view: Array, offset: Any, extra: int) -> Any:
-    """One element at a byte offset known only now; zero outside."""
+    """One element at a dynamic byte offset; zero outside."""
     at = (int(offset) + extra) // view.itemsize
     return view[at] if offset >= 0 and at < view.size else view.dtype.type(0)
 
@@ -185,7 +185,7 @@ Places = tuple[Array, Array, int, int]
 
 
 def ubo_places(offset: Array, size: int) -> Places:
-    """What byte offsets mean among elements of a size, for several loads (`ubo_from`)."""
+    """The element numbers of byte offsets, for several loads (`ubo_from`)."""
     if not offset.size:
         return offset, offset, 0, 0
     at = (offset >> offset.dtype.type(size.bit_length() - 1)).astype(np.int64)
@@ -193,7 +193,7 @@ def ubo_places(offset: Array, size: int) -> Places:
 
 
 def ubo_from(view: Array, places: Places, extra: int) -> Array:
-    """The same as `ubo_lanes` at offsets that were looked at before."""
+    """One element per lane at offsets that `ubo_places` has converted; zero outside."""
     offset, at, low, high = places
     first, beside = divmod(extra, view.itemsize)
     if beside or not first >= 0 <= low or not (high + extra) // view.itemsize < view.size:
@@ -206,8 +206,8 @@ Rows = tuple[Array, Array | None, Array, int, int]
 
 
 def rows_of(lanes: Any, stride: int, size: int) -> Rows:
-    """Where the rows of the lanes' primitives begin among elements of a size: of each lane, or of
-    runs of lanes that are so long. Also their numbers, the stride, and where the last one begins.
+    """The first element of the row of each lane's primitive, by lane or by runs of lanes with their
+    lengths; also the rows' numbers, the stride, and the first element of the last row.
     """
     numbers, lengths = lanes.identities()
     last = int(numbers.max()) if numbers.size else 0
@@ -230,7 +230,7 @@ def row_element(view: Array, rows: Rows, extra: int) -> Array:
 
 
 def pick_block(blocks: Sequence[Array], index: Any) -> Array:
-    """The block a dynamic (uniform) index names; an empty one outside."""
+    """The block with a dynamic (uniform) index; an empty one if it is out of range."""
     at = int(index)
     return blocks[at] if 0 <= at < len(blocks) else blocks[0][:0]
 
@@ -238,7 +238,7 @@ def pick_block(blocks: Sequence[Array], index: Any) -> Array:
 def ubo_any(
     blocks: Sequence[Array], index: Array, offset: Any, extra: int, count: int, dtype: Any
 ) -> Array:
-    """Blocks and offsets that both differ between lanes."""
+    """Load where both block and offset differ between lanes."""
     result = np.zeros(count, dtype)
     offset = np.broadcast_to(offset, count)
     for at in np.unique(index):
@@ -252,7 +252,9 @@ def ubo_any(
 
 
 def row_of(base: int, steps: Sequence[Step], indices: Sequence[Any], rows: int) -> Any:
-    """The row a chain of indices names; `rows` (one past the end) when any is out of range."""
+    """The row that a chain of indices selects; `rows` (one past the end) if any index is out of
+    range.
+    """
     row: Any = np.int64(base)
     bad: Any = False
     for (stride, length), index in zip(steps, indices, strict=True):
@@ -265,7 +267,7 @@ def row_of(base: int, steps: Sequence[Step], indices: Sequence[Any], rows: int) 
 def row_load(
     array: Array, base: int, steps: Sequence[Step], indices: Sequence[Any], lanes: Index, count: int
 ) -> Array:
-    """Per-lane load; outside the array reads zero."""
+    """Load per lane; zero outside the array."""
     rows = len(array)
     row = row_of(base, steps, indices, rows)
     if row.ndim == 0:
@@ -291,7 +293,7 @@ def row_store(
     lanes: Index,
     live: Array | None,
 ) -> None:
-    """Per-lane store by the live lanes; outside the array goes nowhere."""
+    """Store per lane, for live lanes inside the array."""
     rows = len(array)
     row = row_of(base, steps, indices, rows)
     if row.ndim == 0:
@@ -318,7 +320,7 @@ def _live_lanes(lanes: Index, live: Array | None) -> Any:
 
 
 def scalar_row_load(array: Array, base: int, steps: Sequence[Step], indices: Sequence[Any]) -> Any:
-    """Load from an array all lanes share: one row number, or one per lane."""
+    """Load from an array that all lanes share, with one row number, or one per lane."""
     rows = len(array)
     row = row_of(base, steps, indices, rows)
     if row.ndim == 0:
@@ -333,30 +335,30 @@ def scalar_row_load(array: Array, base: int, steps: Sequence[Step], indices: Seq
 def scalar_row_store(
     array: Array, base: int, steps: Sequence[Step], indices: Sequence[Any], value: Any
 ) -> None:
-    """Store into an array all lanes share."""
+    """Store into an array that all lanes share."""
     row = row_of(base, steps, indices, len(array))
     if row < len(array):
         array[int(row)] = value
 
 
 def seen(value: Array, dtype: Any) -> Array:
-    """The same bits as another dtype."""
+    """The bits of a value as another dtype."""
     return value if value.dtype == dtype else value.view(dtype)
 
 
 def patch_of(size: int, count: int, lanes: Index) -> Array:
-    """The patch each lane works for, `size` lanes sharing one."""
+    """The patch of each lane, `size` lanes sharing one."""
     return (np.arange(count) if lanes is None else lanes) // size
 
 
 def own_load(array: Array, size: int, count: int, lanes: Index) -> Array:
-    """Read back an output: of the lane itself, or of its patch."""
+    """Load an output: the lane's own, or that of its patch."""
     row: Array = array[0]
     return row.take(patch_of(size, count, lanes))
 
 
 def peer_load(array: Array, index: Any, size: int, count: int, lanes: Index) -> Array:
-    """Read an output of invocation `index` of the lane's own patch; zero if there is none."""
+    """Load an output of invocation `index` of the lane's patch; zero if it does not exist."""
     inside = (index >= 0) & (index < size)
     place = patch_of(size, count, lanes) * size + np.where(inside, index, 0)
     values: Array = array[0].take(place)
@@ -366,7 +368,7 @@ def peer_load(array: Array, index: Any, size: int, count: int, lanes: Index) -> 
 
 
 def slot_select(slots: Sequence[Any], offset: Any, count: int) -> Array:
-    """Per-lane choice between consecutive input slots; zero outside."""
+    """Select one of consecutive input slots per lane; zero out of range."""
     first = full(slots[0], count)
     if offset.ndim == 0:
         at = int(offset)
@@ -390,7 +392,7 @@ def emit_vertex(
     lanes: Index,
     live: Array | None,
 ) -> None:
-    """Note that these lanes emit a vertex (with copies of the outputs) or end a primitive."""
+    """Record that these lanes emit a vertex (with copies of the outputs) or end a primitive."""
     if live is not None:
         lanes = sub(lanes, live.nonzero()[0])
     if lanes is None:
@@ -407,7 +409,7 @@ def derivative(x: Array, step: int, coarse: bool) -> Array:
     if coarse:
         return (x[step::4] - x[::4]).repeat(4)
     result = np.empty_like(x)
-    first = ((0, 2),) if step == 1 else ((0, 4), (1, 4))  # of each pair, and from pair to pair
+    first = ((0, 2),) if step == 1 else ((0, 4), (1, 4))  # within each pair, and from pair to pair
     for start, stride in first:
         difference = x[start + step :: stride] - x[start::stride]
         result[start::stride] = difference
@@ -431,8 +433,10 @@ def sample(
     wanted: int = 15,
     **more: Any,
 ) -> Sequence[Array]:
-    """Run one texture operation for all lanes; `index` may differ between lanes. Somebody looks at
-    the `wanted` components of texels, a bit each."""
+    """Run one texture operation for all lanes; `index` may differ between lanes.
+
+    `wanted` is a mask of the texel components that the shader reads.
+    """
     at = np.asarray(index)
     if at.ndim:
         return _sample_each(textures, at, op, coords, count, dtype, more)
@@ -444,15 +448,15 @@ def sample(
     alike = not any(map(np.ndim, (*coords, *_numbers(more))))
     wide = coords if alike else [full(c, count) for c in coords]
     values: Sequence[Array] = unit.sample(op, wide, count, **more)
-    if alike:  # one lookup is all lanes'
+    if alike:  # one lookup serves all lanes
         values = [full(np.asarray(value), count) for value in values]
     if values[0].dtype != dtype and values[0].dtype.itemsize == np.dtype(dtype).itemsize:
-        return [value.view(dtype) for value in values]  # texels of another kind: their bits
+        return [value.view(dtype) for value in values]  # reinterpret texels of another type
     return values
 
 
 def _numbers(more: dict[str, Any]) -> Iterator[Any]:
-    """Everything that may differ between lanes, apart from the coordinates."""
+    """Arguments other than coordinates that may differ between lanes."""
     for value in more.values():
         yield from value if isinstance(value, list | tuple) else (value,)
 
@@ -466,7 +470,7 @@ def _sample_each(
     dtype: Any,
     more: dict[str, Any],
 ) -> Sequence[Array]:
-    """One call per texture that any lane names; derivatives come from whole quads."""
+    """Sample once per texture that a lane uses; derivatives come from whole quads."""
     results = [np.full(count, v, dtype) for v in _UNBOUND]
     wide = [full(c, count) for c in coords]
     quads = bool(more.get("quads"))

@@ -1,8 +1,8 @@
-"""What generated code calls for workgroup memory.
+"""Functions called by generated code for workgroup memory.
 
-The memory of a chunk's workgroups lies in one array, one workgroup after the other. Loads go to
-places in it that were worked out before (see `translate_shared`); what is outside a workgroup's
-memory reads as zero.
+The memory of a chunk's workgroups is one array, one workgroup after the other. Loads use element
+numbers that were computed before (see `translate_shared`); reads outside of a workgroup's memory
+return zero.
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ Array = npt.NDArray[Any]
 
 @dataclass(slots=True)
 class SharedMemory:
-    """The memory of a chunk's workgroups, in place of the resources.
+    """The memory of a chunk's workgroups, passed instead of the resources.
 
-    `base` is where each lane's workgroup starts; an offset past `size` is nobody's.
+    `base` is the start of each lane's workgroup; an offset past `size` is outside of every
+    workgroup.
     """
 
     buffers: list[Any]
     base: Array
     size: int
     starts: dict[int, Array] = field(default_factory=dict)
-    """`base` in elements of so many bytes, as indices"""
+    """`base` as an index of elements, by element size in bytes"""
     seen: dict[int, Array] = field(default_factory=dict)
-    """the memory as elements of so many bytes"""
+    """the memory viewed as elements, by element size in bytes"""
 
     def starts_of(self, size: int) -> Array:
         found = self.starts.get(size)
@@ -50,7 +51,7 @@ class SharedMemory:
         return found
 
     def offsets(self, offset: Array) -> Array:
-        """Byte offsets into the whole memory; what is outside a workgroup's leads nowhere."""
+        """Byte offsets into the whole memory; those outside of a workgroup's become invalid."""
         inside = (offset >= 0) & (offset < self.size)
         if inside.all():
             return np.asarray(offset + self.base)
@@ -58,7 +59,7 @@ class SharedMemory:
 
 
 def shared(lanes: ComputeLanes, chosen: Array | None, count: int) -> SharedMemory:
-    """The workgroup memory as the lanes of a scope address it."""
+    """The workgroup memory for the lanes of a scope."""
     if chosen is not None:
         return SharedMemory([lanes.shared], lanes.shared_base[chosen], lanes.shared_size)
     view = lanes.shared_view
@@ -73,7 +74,7 @@ def shared(lanes: ComputeLanes, chosen: Array | None, count: int) -> SharedMemor
 def shared_index(
     lanes: ComputeLanes, chosen: Array | None, offset: Any, count: int, size: int
 ) -> tuple[Array, int, int]:
-    """Each lane's element of `size` bytes, and the lowest and highest within a workgroup's."""
+    """Each lane's element of `size` bytes, and the lowest and highest element of its workgroup."""
     starts = shared(lanes, chosen, count).starts_of(size)
     if np.ndim(offset) == 0:
         first = (int(offset) & 0xFFFFFFFF) // size
@@ -95,12 +96,12 @@ def shared_load(
     size: int,
     n: int,
 ) -> list[Array]:
-    """`n` consecutive elements per lane, as unsigned bits, `further` bytes behind its place."""
+    """`n` consecutive elements per lane, as unsigned bits, `further` bytes after its element."""
     at, low, high = place
     first = int(further) // size
     whole = shared(lanes, None, count)
     if low + first >= 0 and (high + first + n) * size <= whole.size and whole.size % size == 0:
-        # All are inside, so nothing is clipped: that mode only copies less.
+        # All are inside; this mode only avoids a copy.
         elements = whole.elements(size)
         if first < 0:
             at, first = at + first, 0

@@ -1,8 +1,8 @@
-"""What generated code calls for storage buffers, images and atomics.
+"""Functions called by generated code for storage buffers, images and atomics.
 
-Every function takes the resources, the index (the same for all lanes, or by lane), the address
-components and the number of lanes; writes take the mask of lanes that really write (None: all).
-An index that differs between lanes is served one buffer or image at a time.
+Every function takes the resources, the index (a scalar, or by lane), the address components and the
+number of lanes; writes take the mask of lanes that write (None: all). With an index that differs
+between lanes, buffers or images are processed one at a time.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _lanes(value: Any, count: int) -> Array:
 def _each(
     index: Any, count: int, active: Mask | None, run: Callable[[int, Mask | None], None]
 ) -> None:
-    """Call `run` per distinct index with the lanes that name it."""
+    """Call `run` once per distinct index, with the lanes that use it."""
     if np.ndim(index) == 0:
         run(int(index), active)
         return
@@ -138,7 +138,7 @@ def ssbo_atomic(
     values: tuple[Any, ...],
     swap: bool,
 ) -> Array:
-    """The old bits of one element per lane."""
+    """Execute an atomic on one element per lane; returns the old bits."""
     bits = np.dtype(kind).itemsize * 8
     old = np.zeros(count, kind)
     compare = values[1] if swap else None
@@ -156,7 +156,7 @@ def ssbo_atomic(
 def ssbo_size(
     state: ShaderResources, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
 ) -> list[Array]:
-    """Bytes bound."""
+    """The size of the bound range in bytes."""
     sizes = [0 if b is None else b.size for b in state.buffers]
     table = np.array([*sizes, 0], kind)
     at = np.asarray(index)
@@ -229,7 +229,7 @@ def image_atomic(
     swap: bool,
     sample: bool = False,
 ) -> Array:
-    """The old bits of one texel per lane."""
+    """Execute an atomic on one texel per lane; returns the old bits."""
     coords, at_sample = _coords(address, sample)
     old = np.zeros(count, np.uint32)
     compare = values[1] if swap else None
@@ -248,7 +248,7 @@ def image_atomic(
 def image_size(
     state: ShaderResources, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
 ) -> list[Array]:
-    """Extents, zero where there are fewer than asked for or no image."""
+    """Extents, zero for missing dimensions or if no image is bound."""
     found = [np.zeros(count, np.uint32) for _ in range(n)]
 
     def run(at: int, mine: Mask | None) -> None:

@@ -1,8 +1,9 @@
 """Lane scopes and registers: which lanes run, and which Python names hold their values.
 
-A *scope* is a set of lanes: the whole chunk, the lanes that took one side of a divergent if, or
-those still inside a divergent loop. A *register* is a Python name bound to an array of one scope's
-lanes; once its value is dead, the array is written again by the next operation of the same dtype.
+A *scope* is a set of lanes: the whole chunk, the lanes on one side of a divergent if, or those
+still inside a divergent loop. A *register* is a Python name bound to an array with one element per
+lane of its scope; once its value is dead, the next operation of the same dtype overwrites the
+array.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Register:
     name: str
     kind: str
     owned: bool
-    region: Region  # where the name is first bound: it may be unbound outside
+    region: Region  # where the name is first bound; it may be unbound outside
 
 
 @dataclass(slots=True, eq=False)
@@ -33,24 +34,24 @@ class Scope:
     region: Region
     parent: Scope | None
     count: str  # name of the number of lanes
-    live: str = ""  # name of the mask of lanes that really run; empty when all do
+    live: str = ""  # name of the mask of active lanes; empty if all are active
     index: str = ""  # name of the lane numbers within the parent scope
     lanes: str = "None"  # name of the lane numbers within the whole chunk
     loop: LoopOp | None = None
     places: dict[int, Register] = field(default_factory=dict)  # by value id
     free: list[Register] = field(default_factory=list)
     busy: list[tuple[int, int, Register]] = field(default_factory=list)
-    """A heap of (last read, a number to tell equals apart, register)."""
+    """A heap of (last read, a number that breaks ties, register)."""
 
     def find(self, value: LaneValue) -> Register:
         return self.places[value.id]
 
 
 class RegisterFile:
-    """Hands out registers; knows nothing of Python text.
+    """Allocates registers, independently of the emitted text.
 
-    `dropped` are names of arrays that nothing will be written into and nobody will read again: let
-    go, they make room in the cache. `most` is how many arrays there were at a time.
+    `dropped` are names of arrays that are neither read nor overwritten any more, which the code
+    deletes to make room in the cache. `most` is the maximum number of arrays at a time.
     """
 
     def __init__(self) -> None:
@@ -66,7 +67,7 @@ class RegisterFile:
         return Register(f"v{self.count}", kind, owned, region)
 
     def expire(self, scope: Scope, pos: int, region: Region) -> None:
-        """Give back registers whose values are read for the last time at or before `pos`."""
+        """Free registers whose values are read for the last time at or before `pos`."""
         busy = scope.busy
         while busy and busy[0][0] <= pos:
             register = heappop(busy)[2]
@@ -77,7 +78,7 @@ class RegisterFile:
                 scope.free.append(register)
 
     def reuse(self, scope: Scope, kind: str) -> Register | None:
-        """A register of a dead value, its array ready to be written."""
+        """A register with a dead value, whose array may be overwritten."""
         for i in range(len(scope.free) - 1, -1, -1):
             if scope.free[i].kind == kind:
                 return scope.free.pop(i)
@@ -89,15 +90,15 @@ class RegisterFile:
         heappush(scope.busy, (value.end, self.placed, register))
 
     def take_over(self, scope: Scope, value: LaneValue, register: Register) -> None:
-        """Let `value` live on in a register whose own value is read for the last time."""
+        """Make a register hold `value` when its own value is read for the last time."""
         scope.busy = [entry for entry in scope.busy if entry[2] is not register]
         heapify(scope.busy)
         self.place(scope, value, register)
 
     def leave(self, scope: Scope, region: Region) -> None:
-        """A conditional region ends: names first bound in it are not to be relied on.
+        """End a conditional region: names first bound in it may be unbound afterwards.
 
-        (Names that were first bound in a region inside of it went when that one ended.)
+        (Names first bound in an inner region were dropped when that ended.)
         """
         scope.free = [r for r in scope.free if r.region is not region]
 

@@ -1,8 +1,8 @@
 """NIR to the lane program: vectors become components, phis become joins and carried values.
 
-Two structural liberties keep what follows simple. An if with one side that jumps away has nothing
-to join: the other side's code moves behind the if. And a value defined inside a loop (or in the
-surviving side of an if) but used outside gets a copy made at each exit, as in loop-closed SSA.
+Two simplifications: an if with one side that jumps away has nothing to join, so the other side's
+code moves after the if. And a value defined inside a loop (or in the remaining side of such an if)
+but used outside gets a copy at each exit, as in loop-closed SSA.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ __all__ = ["translate"]
 
 
 def translate(shader: Shader, *, flat_colors: bool = False) -> LaneProgram:
-    """Take one optimised, single-function shader apart.
+    """Translate an optimised shader with a single function.
 
     `flat_colors` is flat shading: colour varyings take the provoking vertex's value, unless they
-    were declared with a qualifier of their own.
+    have an interpolation qualifier.
     """
     return _Translator(shader, flat_colors).run()
 
@@ -39,7 +39,7 @@ class _Translator(MemoryTranslator):
     # -- control flow --------------------------------------------------------------------------
 
     def body(self, body: Body) -> None:
-        """Translate a body into the current region (which may move on behind a jumping if)."""
+        """Translate a body into the current region, which may change after an if that jumps."""
         for node in body:
             if isinstance(node, Block):
                 self.block(node)
@@ -51,7 +51,7 @@ class _Translator(MemoryTranslator):
     def block(self, block: Block) -> None:
         for instr in block.instrs():
             if isinstance(instr, Phi):
-                continue  # made by the if or loop before
+                continue  # made with the if or loop before
             if isinstance(instr, Jump):
                 self.jump(instr, block)
                 return
@@ -169,7 +169,7 @@ def _differs(phi: Phi, component: int) -> bool:
 
 
 def _jumps(body: Body) -> bool:
-    """Does control never reach the end of this body?"""
+    """Whether control never reaches the end of this body."""
     last = body[-1]
     assert isinstance(last, Block)
     if last.jump is not None:
@@ -190,7 +190,7 @@ def _inside(block: Block, body: Body) -> bool:
 
 
 def _same_everywhere(a: LaneValue, b: LaneValue, op: IfOp) -> bool:
-    """Do both sides of an if arrive with one value that exists outside it?"""
+    """Whether both sides of an if end with one value that is defined outside of it."""
     if a.const is not None:
         return a.const == b.const
     return a is b and _is_outside(a, op)

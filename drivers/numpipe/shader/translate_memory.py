@@ -19,7 +19,7 @@ __all__ = ["MemoryTranslator"]
 
 
 class MemoryTranslator(SharedTranslator):
-    """Adds everything an `Intrinsic` can be."""
+    """Adds intrinsics to the translator."""
 
     def intrinsic(self, instr: Intrinsic) -> None:
         handler = _INTRINSICS.get(instr.name)
@@ -37,7 +37,7 @@ class MemoryTranslator(SharedTranslator):
             self.input_component(value, data, offset, instr["num_slots"])
 
     def load_per_vertex(self, instr: Intrinsic) -> None:
-        """An input of one corner of a primitive or patch, by a constant or a dynamic number."""
+        """An input of one vertex of a primitive or patch, with a constant or dynamic index."""
         vertex, offset = (self.component(src, 0) for src in instr.srcs)
         slots = max(1, instr["num_slots"]) if offset.const is None else 1
         for i, value in enumerate(self.results(instr.result)):
@@ -59,14 +59,14 @@ class MemoryTranslator(SharedTranslator):
         return value
 
     def load_peer(self, instr: Intrinsic) -> None:
-        """What an invocation of the same patch has written to a per-vertex output."""
+        """A per-vertex output of another invocation of the patch."""
         vertex, offset = (self.component(src, 0) for src in instr.srcs)
         self.load_rows(instr, offset, 0, vertex)
 
     def load_output(self, instr: Intrinsic) -> None:
-        """What an invocation of the same patch has written to a patch output.
+        """A patch output, written by any invocation of the patch.
 
-        Of a fragment: what the framebuffer holds, as a system value numbered by component.
+        In a fragment shader: the framebuffer's contents, as a system value numbered by component.
         """
         if self.program.stage == "fragment":
             first = 4 * (instr["location"] - FragResult.DATA0) + instr["component"]
@@ -93,7 +93,7 @@ class MemoryTranslator(SharedTranslator):
                 self.emit("choose", None, [value], [offset, *found])
 
     def store_per_vertex(self, instr: Intrinsic) -> None:
-        """An output of the invocation's own vertex: no other may be written."""
+        """Store an output of the invocation's own vertex, the only one it may write."""
         self.store(instr, self.component(instr.srcs[2], 0), 0)
 
     def emit_vertex(self, instr: Intrinsic) -> None:
@@ -105,7 +105,7 @@ class MemoryTranslator(SharedTranslator):
         assert isinstance(bary, Intrinsic)
         where = bary.name.removeprefix("load_barycentric_")
         mode = bary["interp"]
-        if mode == "none":  # a colour without a qualifier of its own
+        if mode == "none":  # a colour without an interpolation qualifier
             mode = "flat" if self.flat_colors and instr["location"] in COLOR_SLOTS else "smooth"
         extra: list[LaneValue] = []
         if where in ("at_offset", "at_sample"):
@@ -133,14 +133,14 @@ class MemoryTranslator(SharedTranslator):
             self.emit("input_indirect", data_n, [value], [offset, *extra])
 
     def barycentric(self, instr: Intrinsic) -> None:
-        """Nothing by itself: the load that uses it looks back at it."""
+        """Nothing: the load that uses the barycentrics looks at this instruction."""
 
     def store_output(self, instr: Intrinsic) -> None:
         patch = self.program.stage == "tess_ctrl"
         self.store(instr, self.component(instr.srcs[1], 0), 1 if patch else instr["dual_source"])
 
     def store(self, instr: Intrinsic, offset: LaneValue, dual: int) -> None:
-        """`dual` tells two tables of outputs apart: second colours, and those of whole patches."""
+        """`dual` selects a table of outputs: second colours, or those of whole patches."""
         slot = instr["location"]
         for i in range(instr.srcs[0].num_components):
             if not instr["write_mask"] >> i & 1:
@@ -159,7 +159,7 @@ class MemoryTranslator(SharedTranslator):
                 self.emit("output_indirect", (place, instr["num_slots"]), [], [value, offset])
 
     def output_array(self, place: tuple[int, int, int], value: LaneValue) -> None:
-        """An output stored by some lanes, or at an index, needs memory until the end."""
+        """Allocate memory for an output that is stored by some lanes, or with an index."""
         if place not in self.program.output_arrays:
             array = LaneArray(1, value.bits)
             array.varying = True
@@ -198,7 +198,7 @@ class MemoryTranslator(SharedTranslator):
         self.emit("discard", instr.name.startswith("discard"), [], conds)
 
     def deref_place(self, deref: Deref) -> tuple[LaneArray, list[LaneValue], Any, int]:
-        """The array behind a deref: (array, dynamic indices, (base, strides), components)."""
+        """A deref's array: (array, dynamic indices, (base, strides), components)."""
         chain = deref.path()
         var = chain[0].var
         assert var is not None
@@ -253,11 +253,11 @@ class MemoryTranslator(SharedTranslator):
                 self.emit("array_store", (array, place, i), [], [value, *indices])
 
     def nothing(self, instr: Intrinsic) -> None:
-        """Barriers order nothing here: operations happen in program order."""
+        """Nothing: operations are executed in program order, so barriers have no effect."""
 
 
 def _rows(type: Type) -> int:
-    """Scalars in a type."""
+    """The number of scalars in a type."""
     if type.element is not None:
         return type.length * _rows(type.element)
     if type.is_struct:
@@ -272,7 +272,7 @@ _INPUT_MODES = {"vertex": "attribute", "fragment": "flat", "tess_eval": "patch"}
 
 
 def _row(offset: LaneValue) -> tuple[int, int] | None:
-    """The stride and the beginning, if an offset is `gl_PrimitiveID * stride + beginning`."""
+    """The stride and the start of an offset of the form `gl_PrimitiveID * stride + start`."""
     first, row = _constant_of(offset, "iadd") or (0, offset)
     factor, number = _constant_of(row, "imul") or (0, row)
     if not factor:
@@ -285,7 +285,9 @@ def _row(offset: LaneValue) -> tuple[int, int] | None:
 
 
 def _constant_of(value: LaneValue, name: str, last: bool = False) -> tuple[int, LaneValue] | None:
-    """The constant and the other operand of an operation; `last`: it has to be the second."""
+    """The constant and the other operand of an operation; `last`: only a constant second operand
+    counts.
+    """
     op = value.op
     if not isinstance(op, Op) or op.what != "alu" or op.data.name != name:
         return None

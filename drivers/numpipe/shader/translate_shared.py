@@ -1,9 +1,9 @@
-"""Workgroup memory: what loads have in common of their addresses is worked out once.
+"""Workgroup memory: parts of addresses that loads have in common are computed once.
 
-The byte offset of a load is a sum. What differs between lanes in it becomes each lane's place in
-memory: one operation for all loads that share it, in front of the loops that do not change it. What
-is the same for all lanes (constants, counters of loops) says how much further on a load begins,
-which costs nothing:
+The byte offset of a load is a sum. The terms that differ between lanes become an element number per
+lane: one operation for all loads that share these terms, placed before the loops that do not change
+them. The terms that are equal for all lanes (constants, loop counters) become a distance from that
+element, which costs nothing:
 
     at, low, high = shared_index(y << 6)            # tile[y][0], outside the loop
     x = shared_load(at, low, high, k << 2)          # tile[y][k]
@@ -31,7 +31,7 @@ _MOST_TERMS, _MOST_STEPS = 4, 16
 
 @dataclass(frozen=True, slots=True)
 class SharedLoad:
-    """Elements of so many bytes from places; `further` bytes on, if that is constant."""
+    """Loads elements of a size at element numbers; `further` bytes on, if that is constant."""
 
     size: int
     further: int | None = None
@@ -39,7 +39,7 @@ class SharedLoad:
 
 @dataclass(slots=True)
 class _Sum:
-    """A 32-bit sum: a constant, and values times numbers, by whether they differ between lanes."""
+    """A 32-bit sum: a constant, and values with factors, by whether they differ between lanes."""
 
     constant: int = 0
     by_lane: dict[LaneValue, int] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class _Sum:
     steps: int = 0
 
     def add(self, value: LaneValue, times: int) -> None:
-        """Take in `value * times`, term by term."""
+        """Add `value * times`, term by term."""
         if value.const is not None:
             self.constant = self.constant + value.const * times & _WORD
             return
@@ -63,7 +63,7 @@ class _Sum:
 
 
 def _parts(value: LaneValue) -> list[tuple[LaneValue, int]] | None:
-    """What is added up in a value; None if it is no sum."""
+    """The terms of a sum; None for other values."""
     op = value.op
     if value.bits != 32 or not isinstance(op, Op) or op.what != "alu":
         return None
@@ -82,7 +82,7 @@ def _parts(value: LaneValue) -> list[tuple[LaneValue, int]] | None:
 
 
 def _is_multiple(value: LaneValue, size: int, depth: int = 4) -> bool:
-    """Is a value known to be a multiple of a power of two?"""
+    """Whether a value is certainly a multiple of a power of two."""
     if value.const is not None:
         return value.const % size == 0
     op = value.op
@@ -145,19 +145,19 @@ class SharedTranslator(StorageTranslator):
     # -- places --------------------------------------------------------------------------------
 
     def place(self, offset: LaneValue, size: int) -> tuple[list[LaneValue], LaneValue]:
-        """Places (and the lowest and the highest of them), and how many bytes further to go."""
+        """Element numbers (with the lowest and highest), and the distance in bytes."""
         total = _Sum()
         total.add(offset, 1)
         odd = any(times % size and not _is_multiple(v, size) for v, times in total.same.items())
         if odd or total.constant % size or len(total.by_lane) > _MOST_TERMS:
-            # Rounding down to whole elements happens to the sum, not to its parts.
+            # Rounding down to whole elements applies to the sum, not to its terms.
             total = _Sum()
             (total.by_lane if offset.varying else total.same)[offset] = 1
         terms = {value: times for value, times in total.by_lane.items() if times}
         return self.indices(terms, size), self.weighted(total.same, total.constant)
 
     def indices(self, terms: dict[LaneValue, int], size: int) -> list[LaneValue]:
-        """Places of the sum of `terms`: those that are known here, or new ones."""
+        """Element numbers of the sum of `terms`: existing ones, or a new operation."""
         pairs = sorted((value.id, times) for value, times in terms.items())
         key = (size, *(number for pair in pairs for number in pair))
         at: Region | None = self.region
@@ -172,7 +172,7 @@ class SharedTranslator(StorageTranslator):
             if not all(_encloses(value.region, home.parent) for value in terms):
                 break
             loop, home = home.owner, home.parent
-        if loop is not None:  # the loop around is the last thing there: in front of it
+        if loop is not None:  # the loop is the last item of its region: insert before it
             last = home.items.pop()
             assert last is loop
         here, self.region = self.region, home

@@ -1,8 +1,8 @@
-"""Intrinsics on memory that outlives the invocation: storage buffers, images, atomics.
+"""Intrinsics on memory outside of the invocation: storage buffers, images, atomics.
 
-Each becomes one operation with all components: `storage` names the function of
-`drivers.numpipe.storage` that does it, and every lane keeps its place in program order, because
-nothing here is ever merged, moved or left out unless its result is unused and it only reads.
+Each becomes one operation with all components, which calls a function of `runtime_storage`.
+Operations keep their program order, because none is merged, moved or removed unless it only reads
+and its result is unused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class StorageOp:
     """What a storage operation needs besides its sources.
 
     The sources are the buffer or image index, then `address` components (a byte offset, or image
-    coordinates), then values; of a compare-and-exchange the last value is what is compared.
+    coordinates), then values; the last value of a compare-and-exchange is the comparand.
     """
 
     call: str  # the function of `runtime_storage`

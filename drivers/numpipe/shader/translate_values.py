@@ -1,6 +1,6 @@
 """Values and arithmetic of the translation: vectors become components.
 
-The base of the translator proper; `translate_memory` adds intrinsics, `translate` control flow.
+This is the base of the translator; `translate_memory` adds intrinsics, `translate` control flow.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class ValueTranslator:
         return dsts
 
     def component(self, src: Src, index: int) -> LaneValue:
-        """Component `index` of what a source reads, visible in the current region."""
+        """Component `index` of a source, valid in the current region."""
         swizzled = src.swizzle[index] if src.swizzle else index
         return self.visible(self.components[src.value][swizzled])
 
@@ -97,13 +97,13 @@ class ValueTranslator:
         return [self.component(src, i) for i in range(src.num_components)]
 
     def visible(self, value: LaneValue) -> LaneValue:
-        """`value`, or what it is called here if it was defined in a loop that has been left."""
+        """`value`, or its copy in this region if it was defined in a loop that has ended."""
         region = value.region
         if value.const is not None or self.encloses(region):
             return value
         while not self.encloses(region):
             loop = region.loop
-            if loop is None:  # the surviving side of an if was moved behind it: cannot happen
+            if loop is None:  # impossible: the remaining side of an if was moved after it
                 raise AssertionError("value used outside the if that defines it")
             value = self.escape(loop, value)
             region = value.region

@@ -1,4 +1,4 @@
-"""Walking a lane program, and the questions every analysis and the emitter ask of its items."""
+"""Traversal of a lane program, and predicates that analyses and the emitter share."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def walk(region: Region) -> Iterator[tuple[Item, Region]]:
 
 
 def is_quad_op(op: Op) -> bool:
-    """Does it combine the lanes of a 2x2 quad?"""
+    """Whether an operation combines the lanes of a 2x2 quad."""
     if op.what == "tex":
         return bool(op.data[0].info.implicit_lod)
     return op.what == "alu" and op.data.is_derivative
 
 
 def has_jump(region: Region) -> bool:
-    """Can lanes leave the region's loop from inside it?"""
+    """Whether lanes can leave the region's loop from inside it."""
     for item in region.items:
         if isinstance(item, (BreakOp, ContinueOp)):
             return True
@@ -66,7 +66,7 @@ def has_jump(region: Region) -> bool:
 
 
 def touches_memory(region: Region) -> bool:
-    """Does it hold something addressed by the lane's number in the whole chunk?"""
+    """Whether it contains accesses addressed by the lane's number in the whole chunk."""
     return any(
         item.watched
         if isinstance(item, LoopOp)

@@ -1,1 +1,1 @@
-"""numpipe's variants: its keys, its code generator behind them, and draws merged into one."""
+"""numpipe's variants: its keys and its code generator."""

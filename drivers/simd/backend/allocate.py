@@ -1,9 +1,10 @@
-"""Register allocation: colouring the interference graph, and spilling what has no colour.
+"""Register allocation: colours the interference graph, and spills what has no colour.
 
-Chaitin and Briggs, for registers of several sizes: a node is easy if, however its neighbours are
-placed, a place is left for it. Easy nodes are taken off first, then the cheapest to spill, and the
-other way round they get the lowest place that is free. What gets none is spilled: it lives in
-scratch memory, and every instruction that touches it has a register of its own for it.
+This is Chaitin and Briggs's algorithm for registers of several sizes: a node is easy if a register
+is left for it however its neighbours are coloured. Easy nodes are removed first, then the cheapest
+to spill; in reverse order each gets the lowest free register. A value without a register is
+spilled: it lives in scratch memory, and every instruction that uses it gets a short-lived register
+for it.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ _ROUNDS = 60
 
 @dataclass(slots=True)
 class Allocation:
-    """Where everything went."""
+    """The result of register allocation."""
 
-    places: dict[int, int]  # first register by virtual one
-    spills: int = 0  # virtual registers that live in scratch
+    places: dict[int, int]  # physical register by virtual register
+    spills: int = 0  # spilled virtual registers
     traffic: int = 0  # instructions that spill and fill
-    virtual: Code | None = None  # the code before registers were filled in, if asked for
+    virtual: Code | None = None  # the code before registers were assigned, if requested
 
 
 def alignments(code: Code) -> dict[int, int]:
-    """Registers each virtual one's place is a multiple of, so that equal layouts line up."""
+    """The alignment of each virtual register, so that values of equal layout line up."""
     keys, _ = layouts(code)
     found = {}
     for nr, key in keys.items():
@@ -53,7 +54,7 @@ def allocate(
     may_spill: bool = True,
     record: bool = False,
 ) -> Allocation | None:
-    """Registers for everything, in place; None if that needs spills and none are wanted."""
+    """Assign registers in place; None if that needs spills and they are not allowed."""
     result = Allocation({})
     for _ in range(_ROUNDS):
         graph = interference(code, ranges)
@@ -78,7 +79,7 @@ def allocate(
 
 
 def _costs(code: Code) -> dict[int, float]:
-    """What spilling each register would cost: its uses, those in loops ten times."""
+    """The cost of spilling each register: its uses, with those in loops counting ten times."""
     found: dict[int, float] = {}
     scale = 1.0
     for instr in code.instrs:
@@ -101,7 +102,7 @@ def _victims(
 
 
 def _spill(code: Code, nr: int) -> int:
-    """Move a register to scratch; how many messages that takes."""
+    """Move a register to scratch; returns how many messages that takes."""
     size = code.sizes[nr]
     slot = code.scratch
     code.scratch += size
@@ -117,7 +118,7 @@ def _spill(code: Code, nr: int) -> int:
         temporary = code.new(size)
         code.fixed.add(temporary)
         region = Region("v", temporary, UD)
-        # A masked write leaves other channels alone: they must be there to be left alone.
+        # A masked write keeps the other channels, so they must be filled first.
         start, stop = instr.written()
         whole = (start, stop) == (0, 32 * size) and not depth and not instr.pred
         filled = reads or not whole
@@ -139,7 +140,7 @@ def _spill(code: Code, nr: int) -> int:
 
 
 def _scratch(what: str, region: Region, slot: int, size: int) -> Instruction:
-    """A message that moves whole registers, whatever the mask says."""
+    """A message that moves whole registers, whatever the mask is."""
     fill = what == "fill"
     fields = {"op": int(fill), "slot": slot, "count": size}
     message = Message(

@@ -1,4 +1,4 @@
-"""Before allocation: dead code goes, values are made where a message wants them, copies vanish."""
+"""Passes before allocation: remove dead code, compute values in payloads, coalesce copies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["coalesce", "dead_code", "forward"]
 
 
 def _is_pure(instr: Instruction) -> bool:
-    """May the instruction go if nobody reads its destination?"""
+    """Whether the instruction is dead if its destination is not read."""
     if instr.op.kind == "flow":
         return False
     message = instr.message
@@ -23,7 +23,7 @@ def _is_pure(instr: Instruction) -> bool:
 
 
 def dead_code(code: Code) -> None:
-    """Drop what nobody reads; a comparison nobody reads but for its flag writes nothing else."""
+    """Remove dead code; a comparison of which only the flag is read loses its destination."""
     readers = reader_counts(code.instrs)
     progress = True
     while progress:
@@ -57,12 +57,12 @@ def dead_code(code: Code) -> None:
 
 
 def forward(code: Code) -> None:
-    """A value made only to be copied into a payload is made there."""
+    """Compute a value that is only copied into a payload directly in the payload."""
     code.instrs = _FORWARDING.run(code.instrs, _block_numbers(code))
 
 
 def _may_write(maker: Instruction, copy: Instruction) -> bool:
-    """Can `maker` write to the destination of `copy` at once?"""
+    """Whether `maker` can write the destination of `copy` directly."""
     return (
         (maker.width, maker.group) == (copy.width, copy.group)
         and maker.dst.stride == 1
@@ -89,7 +89,7 @@ def _block_numbers(code: Code) -> list[int]:
 
 
 def _is_copy(instr: Instruction) -> bool:
-    """The same bits in another register."""
+    """Whether an instruction copies bits unchanged."""
     if instr.op.kind != "move" or instr.cond or instr.pred or instr.sat or instr.no_mask:
         return False
     src, dst = instr.srcs[0], instr.dst
@@ -103,7 +103,7 @@ _FORWARDING = Forwarding(10, _is_copy, _may_write, _retarget)
 
 
 def coalesce(code: Code, ranges: LiveRanges) -> None:
-    """Give both sides of a copy one register where their lives allow it."""
+    """Give both sides of a copy one register if their live ranges allow it."""
     copies = [
         instr
         for instr in code.instrs
@@ -144,7 +144,7 @@ def coalesce(code: Code, ranges: LiveRanges) -> None:
 
 
 def interference(code: Code, ranges: LiveRanges, copies: bool = False) -> dict[int, int]:
-    """By register, a mask of those it must not share with; `copies` do not count as conflicts."""
+    """By register, a mask of those it interferes with; `copies` do not count as interference."""
     lives = Liveness(code, ranges)
     graph: dict[int, int] = {}
     for block in lives.blocks.values():

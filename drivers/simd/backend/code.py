@@ -1,7 +1,7 @@
 """Code between selection and encoding: instructions over virtual registers.
 
-A virtual register is a run of whole registers. Nested control flow is flat already: `if`, `else`,
-`endif`, `do` and `while` stand among the other instructions, and branch targets are filled in last.
+A virtual register is a run of whole registers. Nested control flow is flat: `if`, `else`, `endif`,
+`do` and `while` are instructions among the others, and branch targets are filled in last.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Code:
         return range(FIRST_CONSTANT, FIRST_CONSTANT - (-len(self.constants) // 8))
 
     def virtual(self, instr: Instruction) -> Iterator[int]:
-        """Every virtual register an instruction names."""
+        """Every virtual register of an instruction."""
         if instr.dst.file == "v":
             yield instr.dst.nr
         for src in instr.srcs:
@@ -62,7 +62,7 @@ class Code:
 
 
 def set_targets(instrs: list[Instruction]) -> None:
-    """Fill in where branches lead, from how they nest."""
+    """Set the targets of branches according to their nesting."""
     stack: list[tuple[str, int, list[int]]] = []
     for at, instr in enumerate(instrs):
         name = instr.op.name

@@ -1,28 +1,28 @@
-"""Live ranges on a machine whose channels part company: three answers to one question.
+"""Live ranges on a machine whose channels diverge: three answers to one question.
 
-Which virtual registers may share a register? Plain liveness asks which values are needed along the
-way of *one* channel: from a definition to its uses. A thread, however, walks all ways at once.
-Channels that left a loop by `break` wait behind it while the others iterate, and their values must
-survive whatever the others execute meanwhile:
+Which virtual registers may share a register? Plain liveness asks which values are needed on the
+path of *one* channel: from a definition to its uses. A thread, however, executes all paths.
+Channels that left a loop by `break` wait after it while the others iterate, and their values must
+survive what the others execute meanwhile:
 
     do
-      v = ...               ; needed behind the loop
-      (+f0) break           ; some channels leave and wait, their v in hand
+      v = ...               ; needed after the loop
+      (+f0) break           ; some channels leave and wait, with their v live
       h = header (nomask)   ; plain liveness: v is dead here, h may take its register
       t = send h ...        ; ... and all channels of v are overwritten
     while
     use v
 
-The same with channels that went through `then` while `else` executes, or that did `cont`. What
-waits where is read off the structure: `parked` of a block are the values that channels outside may
-still need. Ordinary instructions write their own channel only; so two values of the same layout may
-share a register even so. Instructions that ignore the mask, and values whose channels lie elsewhere
-(64 or 16 bits, one half of SIMD16), may not.
+Channels that executed `then` wait in the same way while `else` executes, as do those that executed
+`cont`. The structure shows which values wait: `parked` of a block are the values that channels
+outside may still need. Ordinary instructions write only their own channel; so two values of the
+same layout may share a register even so. Instructions that ignore the mask, and values with a
+different channel layout (64 or 16 bits, one half of SIMD16), may not.
 
-* `naive`: plain liveness. Wrong.
-* `loop_extended`: what is needed behind a construct, or at a loop's head, is live in all of it.
-* `mask_aware`: the same, but only against values that write channels of others, and not where all
-  channels branch together.
+* `naive`: plain liveness, which is wrong.
+* `loop_extended`: a value needed after a construct, or at a loop's head, is live in all of it.
+* `mask_aware`: like `loop_extended`, but only against values that write other channels, and not
+  where all channels branch together.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Key = tuple[int, int]
 
 @dataclass(slots=True)
 class BlockRange:
-    """A straight run of instructions, and what lives around it (bit masks of registers)."""
+    """A basic block, and the values live around it (bit masks of registers)."""
 
     start: int
     stop: int
@@ -58,7 +58,7 @@ class BlockRange:
 
 
 class Liveness:
-    """Live ranges of a code under one of the three settings."""
+    """Live ranges of code under one of the three settings."""
 
     def __init__(self, code: Code, ranges: LiveRanges) -> None:
         self.code = code
@@ -97,7 +97,9 @@ class Liveness:
                     changed = True
 
     def _park(self, together: bool) -> None:
-        """What waiting channels need: `together` leaves out branches that part nobody."""
+        """Find the values that waiting channels need; `together` excludes branches that are
+        uniform.
+        """
         instrs = self.code.instrs
         for first, last, waiting in _constructs(instrs, together):
             needed = 0
@@ -109,7 +111,7 @@ class Liveness:
                     block.parked |= needed
 
     def against(self, block: BlockRange, instr: Instruction, live: int) -> int:
-        """Everything the destination of `instr` must not share a register with."""
+        """Everything that the destination of `instr` must not share a register with."""
         nr = instr.dst.nr
         found = live
         if block.parked:
@@ -117,14 +119,14 @@ class Liveness:
                 found |= block.parked & self.unlike[nr]
             else:
                 found |= block.parked
-        if instr.message is not None:  # the answer comes while the payload may still be read
+        if instr.message is not None:  # the answer may arrive while the payload is still read
             for src in instr.srcs:
                 if src.file == "v":
                     found |= 1 << src.nr
         return found & ~(1 << nr)
 
     def backwards(self, block: BlockRange) -> Iterator[tuple[Instruction, int]]:
-        """Instructions of a block from its end, each with what lives behind it."""
+        """Instructions of a block from its end, each with the values live after it."""
         live = block.live_out
         for instr in reversed(self.code.instrs[block.start : block.stop]):
             yield instr, live
@@ -135,7 +137,7 @@ class Liveness:
                     live |= 1 << src.nr
 
     def pressure(self) -> int:
-        """The most registers that are live at one place."""
+        """The maximum number of live registers."""
         sizes, most = self.code.sizes, 0
         for block in self.blocks.values():
             for _, live in self.backwards(block):
@@ -208,9 +210,9 @@ def _constructs(
 
 
 def layout_key(instr: Instruction, width: int) -> Key | None:
-    """Where a write puts its channels: bytes of a channel, and where channel 0 lies.
+    """Where a write puts its channels: bytes of a channel, and the position of channel 0.
 
-    None for writes that ignore the mask: they write channels of everybody.
+    None for writes that ignore the mask, since they write all channels.
     """
     if instr.no_mask or instr.width == 1:
         return None

@@ -1,8 +1,8 @@
-"""Which value is in which register when: a table for `map_picture`.
+"""Live ranges as a table of registers over instructions, for `map_picture`.
 
 Rows are registers, columns instructions in their order before scheduling. A cell is 0 where the
-register is free, n + 1 where virtual register n is live there, and -(n + 1) where n is only kept
-for channels that wait.
+register is free, n + 1 where virtual register n is live there, and -(n + 1) where n is live only in
+channels that wait.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Array = npt.NDArray[Any]
 def register_map(code: Code, places: dict[int, int], ranges: LiveRanges) -> Array:
     """The table of code whose virtual registers have `places`, but are not replaced yet.
 
-    What waits is read off the structure whatever `ranges` the allocation was made with: a register
-    that is overwritten while its value waits shows the one that came later.
+    Waiting values come from the structure, whichever `ranges` the allocation used: a register that
+    was overwritten while its value waits shows the later one.
     """
     aware = Liveness(code, "mask_aware" if ranges != "loop_extended" else ranges)
     table = np.zeros((ROOM, len(code.instrs)), np.int32)

@@ -1,9 +1,9 @@
-"""Scheduling: instructions of a block in an order that hides latencies.
+"""Scheduling: orders the instructions of a block so that latencies are hidden.
 
-Registers are assigned by now, so what an instruction waits for is read off the registers it
-touches: a value it needs (its maker's latency), a register that is still to be read or written. A
-list scheduler takes, of the instructions that could issue soonest, the one with the longest way to
-the block's end. `timing` then tells what the block costs when nothing else hides its stalls.
+Registers are assigned, so dependences follow from the registers an instruction reads and writes: a
+value it needs (its maker's latency), a register that is still to be read or written. Of the
+instructions that could issue soonest, the list scheduler takes the one with the longest path to the
+end of the block. `timing` computes what the block costs if nothing else hides its stalls.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ __all__ = ["Node", "Timing", "dependencies", "issue_cycles", "latency", "schedul
 _FLAG_BASE = 1000
 _MEMORY = 2000
 MOST = 1200
-"""Longer blocks stay as they are: finding dependences is not free."""
+"""Longer blocks are not reordered, because finding dependences takes time."""
 
 
 def latency(instr: Instruction) -> int:
-    """Cycles until what an instruction writes can be read."""
+    """Cycles until an instruction's result can be read."""
     if instr.message is not None:
         return latency_of(instr.message.unit)
     return instr.op.latency + (issue_cycles(instr) - 1)
 
 
 def issue_cycles(instr: Instruction) -> int:
-    """Cycles an instruction keeps the pipe."""
+    """Cycles an instruction occupies the pipe."""
     cycles = instr.op.issue * (2 if instr.width == 16 else 1)
     if any(r.file != "n" and r.type.size == 8 for r in (instr.dst, *instr.srcs)):
         cycles *= 2
@@ -99,7 +99,7 @@ def _only_loads(instr: Instruction) -> bool:
 
 
 def dependencies(block: Sequence[Instruction]) -> list[Node[Instruction]]:
-    """The dependence graph of a straight run of instructions."""
+    """The dependence graph of a block."""
     return dependence_graph(
         block,
         lambda instr: (reads_of(instr), writes_of(instr)),
@@ -110,7 +110,7 @@ def dependencies(block: Sequence[Instruction]) -> list[Node[Instruction]]:
 
 
 def schedule(instrs: list[Instruction]) -> list[Instruction]:
-    """The same code, block by block in a better order; branches stay where they are."""
+    """Reorder the code within blocks; branches stay where they are."""
 
     def ends(instr: Instruction) -> bool:
         return instr.op.kind == "flow" or (instr.message is not None and instr.message.end)
@@ -125,7 +125,7 @@ def _order(block: list[Instruction]) -> list[Instruction]:
 
 
 def timing(block: Sequence[Instruction]) -> Timing:
-    """What a block costs when everything before it has arrived."""
+    """What a block costs when all earlier results have arrived."""
     ready: dict[int, int] = {}
     now, stalls = 0, []
     for instr in block:

@@ -1,8 +1,7 @@
-"""Selection: a lowered shader becomes flat code. Control flow and phis are here.
+"""Instruction selection: a lowered shader becomes flat code; control flow and phis are here.
 
-A phi has a register of its own that every predecessor writes before it leaves; at the phi's place
-it is copied once more, so that nobody who still needs the old value sees the new one. Coalescing
-removes the copies that nobody misses.
+A phi has a register of its own that every predecessor writes before it leaves; at the phi it is
+copied once more, because uses of the old value may follow. Coalescing removes unneeded copies.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from gallette.compiler.nir.ir import (
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.drivers.common.machine.launch import LIVE_FLAG
 from gallette.drivers.common.machine.messages import RENDER_OPS
-from gallette.drivers.common.machine.selecting.flow import (
+from gallette.drivers.common.machine.selection.flow import (
     FlowSelector,
     incoming,
     is_empty,
@@ -56,7 +55,7 @@ class Selector(SendSelector, FlowSelector):
         return self.code
 
     def finish_fragment(self) -> None:
-        """Zeros at the start for results that not every channel writes; the writes at the end."""
+        """Initialise results that not every channel writes, and write them at the end."""
         start = [
             Instruction("mov", self.width, self.outputs[place], (immediate(0, UD),), note="output")
             for place in sorted(self.early)
@@ -106,7 +105,7 @@ class Selector(SendSelector, FlowSelector):
         self.forget_flags()
 
     def known_flag(self, value: bool) -> tuple[int, str]:
-        """A flag for a condition that is a constant."""
+        """A flag for a constant condition."""
         flag = self.take_flag()
         one = immediate(1, D)
         null = Region("n", 0, D)
@@ -119,7 +118,7 @@ class Selector(SendSelector, FlowSelector):
         self.depth += 1
         self.body(node.body)
         self.depth -= 1
-        if self.may_discard:  # pixels that write nothing must not keep a loop going
+        if self.may_discard:  # pixels that write nothing must not keep a loop running
             self.flow("break", pred="!", flag=LIVE_FLAG, uniform=True)
         self.flow("while")
         self.forget_flags()
@@ -127,7 +126,7 @@ class Selector(SendSelector, FlowSelector):
     # -- phis --------------------------------------------------------------------------------------
 
     def phi_registers(self, phi: Phi) -> list[Region]:
-        """Where predecessors put a phi's components."""
+        """The registers in which predecessors put a phi's components."""
         d = phi.result
         if d not in self.phis:
             type = D if d.bit_size == 1 else type_of("uint", d.bit_size)
@@ -141,7 +140,7 @@ class Selector(SendSelector, FlowSelector):
         self.values[phi.result] = values
 
     def leave(self, block: Block) -> None:
-        """Write the phis of whatever comes next."""
+        """Write the phis of the successor block."""
         for phi, src in incoming(block):
             for k, target in enumerate(self.phi_registers(phi)):
                 self.emit("mov", target, self.typed(self.value(src, k), target.type))

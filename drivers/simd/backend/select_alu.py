@@ -1,13 +1,13 @@
-"""Selection of arithmetic: one row per NIR opcode, most of them a machine opcode of the same sense.
+"""Selection of arithmetic: one row per NIR opcode, most of them equivalent to a machine opcode.
 
-What the machine lacks becomes a short sequence that computes the very bits of the opcode's own
-definition, so that a picture does not depend on the driver.
+Opcodes the machine lacks become short sequences that compute the bits of the opcode's definition,
+so that a picture does not depend on the driver.
 """
 
 from __future__ import annotations
 
 from gallette.compiler.nir.ir import Alu
-from gallette.drivers.common.machine.selecting.arithmetic import Special
+from gallette.drivers.common.machine.selection.arithmetic import Special
 from gallette.drivers.simd.isa.instruction import NULL, Region, immediate
 from gallette.drivers.simd.isa.types import TYPES, RegType, type_of
 
@@ -69,7 +69,7 @@ class AluSelector(SelectorCore):
         return self.one(instr, name, type, srcs)
 
     def one(self, instr: Alu, name: str, type: RegType, srcs: list[Region]) -> Region:
-        """A scalar operation."""
+        """Select an operation with a single machine opcode."""
         dest = instr.result
         if name in _COMPARES:
             made = self.new(D)
@@ -108,13 +108,13 @@ class AluSelector(SelectorCore):
     # -- small sequences ---------------------------------------------------------------------------
 
     def compare(self, cond: str, a: Region, b: Region) -> Region:
-        """Zeros or ones."""
+        """A comparison as zeros or ones."""
         made = self.new(D)
         self.emit("cmp", made, a, b, cond=cond, flag=self.take_flag())
         return made
 
     def truth(self, mask: Region, type: RegType) -> Region:
-        """1 or 0 in a type."""
+        """A mask as 1 or 0 in a type."""
         mask = mask.retyped(UD) if mask.file != "i" else immediate(mask.bits, UD)
         if type.name == "F":
             made = self.new(UD)
@@ -201,7 +201,7 @@ class AluSelector(SelectorCore):
         return found
 
     def join(self, whole: RegType, part: RegType, parts: list[Region]) -> Region:
-        """Values side by side in a wider one, the first lowest."""
+        """Combine values in a wider one, the first lowest."""
         made = self.new(whole)
         ratio = whole.size // part.size
         for k, value in enumerate(parts):

@@ -1,4 +1,4 @@
-"""Messages of the execution unit: headers, halves of SIMD16, and what comes back."""
+"""Messages of the execution unit: headers, halves of SIMD16, and answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gallette.drivers.common.machine.constants import ConstantSlot
 from gallette.drivers.common.machine.launch import LIVE_FLAG, Place
-from gallette.drivers.common.machine.selecting.core import Operand
+from gallette.drivers.common.machine.selection.core import Operand
 from gallette.drivers.simd.isa.instruction import NULL, Instruction, Region, immediate
 from gallette.drivers.simd.isa.types import TYPES, RegType
 
@@ -16,11 +16,11 @@ __all__ = ["SendSelector"]
 
 UD, D, F = TYPES["UD"], TYPES["D"], TYPES["F"]
 MOST_PAYLOAD = 11
-"""Registers a message may carry; longer SIMD16 ones go as two halves."""
+"""The maximum payload of a message, in registers; longer SIMD16 messages are sent in halves."""
 
 
 class SendSelector(AluSelector):
-    """How what the shared selection asks for is said in this machine's instructions."""
+    """Encodes the messages of the shared selection as this machine's instructions."""
 
     # -- messages ----------------------------------------------------------------------------------
 
@@ -50,7 +50,7 @@ class SendSelector(AluSelector):
         offsets: list[tuple[int, ...]],
         count: int,
     ) -> list[Operand]:
-        """Constant offsets travel in a header."""
+        """Constant offsets are passed in a header."""
         header = None
         if offsets:
             fields["offsets"] = 1 if len(offsets) == 1 else 2
@@ -77,7 +77,7 @@ class SendSelector(AluSelector):
         header: Region | None,
         note: str,
     ) -> list[Operand]:
-        """The same message for channels 0-7 and for 8-15; the answers are put together again."""
+        """Send a message for channels 0-7 and again for 8-15, and combine the answers."""
         whole = self.new(UD, count)
         for group in (0, 8):
             part = Region("v", self.code.new(count), UD)
@@ -98,7 +98,7 @@ class SendSelector(AluSelector):
         return None if slot is None else self.constant_region(slot, type)
 
     def whole_block(self, block: int, offset: int, count: int) -> list[Operand] | None:
-        """Words at a known offset: 32 bytes at a time, the same for all channels."""
+        """Load words at a constant offset: 32 bytes at a time, equal for all channels."""
         found: list[Operand] = []
         loaded: dict[int, Region] = {}
         for k in range(count):
@@ -147,7 +147,7 @@ class SendSelector(AluSelector):
         self.emit("mov", target, value)
 
     def discard_where(self, condition: Region | None) -> None:
-        """f1.0 &= not condition: a comparison under the flag itself as predicate."""
+        """Emit f1.0 &= not condition: a comparison with the flag itself as predicate."""
         null = NULL._replace(type=D)
         if condition is None:
             one = immediate(1, D)

@@ -1,9 +1,9 @@
-"""Instruction selection, the core: values as regions, and emission with the machine's rules kept.
+"""Instruction selection, the core: values as regions, and the machine's restrictions on operands.
 
 A component of an SSA value is a region, or an immediate. Moves, vectors and negations are no
-instructions but other ways to read a region, so copy propagation happens while selecting. The rules
-kept here: only the last source may be an immediate, and never one of three; an operand spans at
-most two registers, so SIMD16 code on 64-bit values is two SIMD8 instructions, one per half.
+instructions but other ways to read a region, so copy propagation happens during selection. The
+restrictions: only the last source may be an immediate, and none of three; an operand spans at most
+two registers, so SIMD16 code on 64-bit values is two SIMD8 instructions, one per half.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir import Def, Shader, Src
 from gallette.drivers.common.machine.constants import ConstantSlot
 from gallette.drivers.common.machine.launch import LIVE_FLAG
 from gallette.drivers.common.machine.messages import pack
-from gallette.drivers.common.machine.selecting.arithmetic import ArithmeticSelector
+from gallette.drivers.common.machine.selection.arithmetic import ArithmeticSelector
 from gallette.drivers.simd.isa.instruction import NULL, Instruction, Message, Region, immediate
 from gallette.drivers.simd.isa.types import REG_BYTES, TYPES, RegType
 
@@ -32,7 +32,7 @@ MOST_PUSHED = 20 * 8
 
 
 class SelectorCore(ArithmeticSelector):
-    """Makes instructions; the tables of `select_alu` and its siblings say which."""
+    """Makes instructions; the tables of `select_alu` and others choose them."""
 
     machine = "simd"
 
@@ -48,12 +48,12 @@ class SelectorCore(ArithmeticSelector):
     # -- registers ---------------------------------------------------------------------------------
 
     def component_bytes(self, bits: int) -> int:
-        """Room of one component: whole registers."""
+        """The size of one component: whole registers."""
         bytes = self.width * (4 if bits == 1 else bits // 8)
         return max(REG_BYTES, bytes)
 
     def new(self, type: RegType, components: int = 1) -> Region:
-        """A fresh virtual register for so many components."""
+        """A new virtual register for so many components."""
         size = self.component_bytes(type.size * 8) * components // REG_BYTES
         return Region("v", self.code.new(size), type)
 
@@ -102,7 +102,7 @@ class SelectorCore(ArithmeticSelector):
         return region._replace(abs=True, neg=False)
 
     def slot(self, entry: ConstantSlot, size: int = 4) -> int | None:
-        """The word of the constant registers that holds this, if there is room."""
+        """The constant register word that holds this, if there is room."""
         found = self.slots.get((entry, size))
         if found is not None:
             return found
@@ -137,7 +137,7 @@ class SelectorCore(ArithmeticSelector):
         return made
 
     def move(self, region: Region) -> Region:
-        """A copy, so that modifiers are applied."""
+        """Copy a region, so that modifiers are applied."""
         made = self.new(region.type)
         self.emit("mov", made, region)
         return made
@@ -150,7 +150,7 @@ class SelectorCore(ArithmeticSelector):
         return instr
 
     def emit(self, name: str, dst: Region, *srcs: Region, **more: Any) -> Region:
-        """One instruction over all channels, or one per half."""
+        """Emit one instruction over all channels, or one per half."""
         operands = self.legal(name, list(srcs), more)
         fresh = more.pop("fresh", dst.stride == 1 or dst.file == "n")
         wide = any(self.spans(r) for r in (dst, *operands))
@@ -175,7 +175,7 @@ class SelectorCore(ArithmeticSelector):
         return region.file in "vg" and region.stride * region.type.size * 16 > 2 * REG_BYTES
 
     def legal(self, name: str, srcs: list[Region], more: dict[str, Any]) -> list[Region]:
-        """Operands where the encoding allows them."""
+        """Operands in the form that the encoding allows."""
         if len(srcs) == 3:
             return [self.placed(s) if not s.swizzle else self.move(s) for s in srcs]
         if len(srcs) == 2 and srcs[0].file == "i":
@@ -209,9 +209,9 @@ class SelectorCore(ArithmeticSelector):
         width: int = 0,
         group: int = 0,
     ) -> None:
-        """A message; the payload's components are gathered into one register.
+        """Send a message with its payload gathered into one register.
 
-        What is given for `width` and `group` sends one half of SIMD16 code.
+        `width` and `group` select one half of SIMD16 code.
         """
         width = width or self.width
         length = 0
@@ -248,7 +248,7 @@ class SelectorCore(ArithmeticSelector):
         )
 
     def header(self, words: dict[int, int | Region]) -> Region:
-        """A message header: the thread's, with some words replaced. All channels write it."""
+        """A message header: the thread's, with some words replaced, written by all channels."""
         made = Region("v", self.code.new(1), UD)
         self.append(Instruction("mov", 8, made, (Region("g", 0, UD),), no_mask=True, note="header"))
         for word, value in words.items():
@@ -260,7 +260,7 @@ class SelectorCore(ArithmeticSelector):
     # -- flags -------------------------------------------------------------------------------------
 
     def take_flag(self, holder: Def | None = None) -> int:
-        """A flag for a comparison, which holds `holder` from now on."""
+        """Allocate a flag for a comparison whose result is `holder`."""
         flag = _FLAGS[self.next_flag]
         self.next_flag = (self.next_flag + 1) % len(_FLAGS)
         self.flags[flag] = holder
@@ -271,7 +271,7 @@ class SelectorCore(ArithmeticSelector):
             self.flags[flag] = None
 
     def condition(self, src: Src, component: int = 0) -> tuple[int, str] | bool:
-        """A boolean as a flag and its sign; True or False if it is known."""
+        """A boolean as a flag and its sign; True or False if it is constant."""
         region = self.value(src, component)
         if region.file == "i":
             return bool(region.bits)

@@ -5,10 +5,10 @@
     send(16) g20<1>:UD g2 g4 sampler desc=0x3021 len=4 res=8 header
     break(16) @27
 
-A predicate is `+` (where the flag is set), `-` (where it is not) or, of a `break`, `!` (where no
-channel of the quad that is still here has it).
+A predicate is `+` (the flag is set), `-` (it is not set) or, of a `break`, `!` (no active channel
+of the quad has it set).
 
-`(16)` is the width, `(8|8)` a width and a first channel. Braces hold what is not usual. A region is
+`(16)` is the width, `(8|8)` a width and a first channel. Braces enclose rare options. A region is
 register, byte offset, stride and type; `#` begins an immediate, `@` a branch's target.
 """
 
@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from gallette.drivers.common.machine.assembly_text import assembled, numbered_lines
 from gallette.drivers.common.machine.messages import UNITS
-from gallette.drivers.common.machine.text import assembled, numbered_lines
 
 from .instruction import NULL, Instruction, Message, Region
 from .opcodes import CONDITIONS, OPCODES
@@ -88,7 +88,7 @@ def _region(region: Region) -> str:
 
 
 def disassemble(code: Iterable[Instruction]) -> str:
-    """Numbered lines; the numbers are what branches mean."""
+    """Numbered lines; branches name their targets by these numbers."""
     return numbered_lines(code, line_of)
 
 

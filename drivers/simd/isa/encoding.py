@@ -1,8 +1,8 @@
-"""128 bits per instruction, and back. Operands must be registers by now, not virtual ones.
+"""Encoding and decoding of 128-bit instructions, whose operands must be physical registers.
 
 Bits 0-18 are the control word, 19-38 the destination. Sources of 31 bits follow (of 20 in the
-three-source form, which has no swizzles); an immediate stands in bits 96-127, or in 64-127 for the
-64 bits of a `mov`. A `send` has its descriptor and a branch its target in bits 96-127.
+three-source form, which has no swizzles); an immediate is in bits 96-127, or in 64-127 for the 64
+bits of a `mov`. A `send` has its descriptor and a branch its target in bits 96-127.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Instructions and their operands; the same objects before and after register allocation.
+"""Instructions and operands, used before and after register allocation.
 
-A region names bytes of the register file: `offset` bytes behind register `nr`, one element of
-`type` per channel, `stride` elements apart; stride 0 is one scalar for all channels. Before
-allocation `file` is "v" and `nr` a virtual register; afterwards it is "g" and one of the 128.
+A region names bytes of the register file: `offset` bytes after register `nr`, one element of `type`
+per channel, `stride` elements apart; stride 0 is one scalar for all channels. Before allocation
+`file` is "v" and `nr` a virtual register; afterwards it is "g" and one of the 128.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Region(NamedTuple):
         return self._replace(type=type)
 
     def at(self, channel: int) -> Region:
-        """The same region from a later channel on."""
+        """The part of the region from a later channel on."""
         if self.file in "in" or self.stride == 0 or not channel:
             return self
         return self._replace(offset=self.offset + channel * self.type.size * self.stride)
@@ -43,7 +43,7 @@ class Region(NamedTuple):
         return self._replace(offset=self.offset + bytes)
 
     def end(self, width: int) -> int:
-        """One past the last byte that `width` channels touch."""
+        """One past the last byte that `width` channels use."""
         if self.stride == 0:
             return self.offset + self.type.size
         return self.offset + ((width - 1) * self.stride + 1) * self.type.size
@@ -61,12 +61,12 @@ def immediate(bits: int, type: RegType) -> Region:
 
 
 class Message(NamedTuple):
-    """What a `send` carries besides its payload: the unit, its descriptor, and lengths."""
+    """What a `send` has besides its payload: the unit, its descriptor, and lengths."""
 
     unit: str
     desc: int
     length: int  # registers of payload
-    result: int  # registers that come back
+    result: int  # registers of the answer
     header: bool = False  # source 0 is a header register
     end: bool = False  # the thread ends
 
@@ -116,14 +116,14 @@ class Instruction(Copied):
         self.srcs = srcs
         self.group = group
         self.no_mask = no_mask
-        self.pred = pred  # "" always, "+" flag, "-" no flag, "!" nobody of the quad has it
+        self.pred = pred  # "" always, "+" flag, "-" no flag, "!" no channel of the quad has it set
         self.flag = flag
         self.cond = cond
         self.sat = sat
         self.message = message
         self.target = target
-        self.fresh = fresh  # begins a new value: what the destination held is dead
-        self.note = note  # a line of NIR, for people
+        self.fresh = fresh  # begins a new value: the destination's old contents are dead
+        self.note = note  # a line of NIR, for listings
         self.uniform = False  # a branch or loop that all channels take together
 
     # -- what it touches -------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Instruction(Copied):
         return bool(self.pred)
 
     def key(self) -> tuple[object, ...]:
-        """Everything that is encoded, for comparing."""
+        """Everything that is encoded, for comparisons."""
         return (
             self.op.name,
             self.width,
@@ -171,5 +171,5 @@ class Instruction(Copied):
 
 
 def flagged(instr: Instruction) -> bool:
-    """Does the instruction name a flag at all?"""
+    """Whether the instruction uses a flag."""
     return instr.reads_flag or instr.writes_flag

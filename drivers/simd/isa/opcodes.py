@@ -1,9 +1,9 @@
 """The opcode table of the execution unit: what each instruction computes, and what it costs.
 
-`semantics` are functions over arrays of the sources' types, the same NumPy code NIR's own table
-has: an addition here is an addition there, to the last bit. `latency` is in cycles from issue until
-a dependent instruction may issue; `issue` is how long a SIMD8 instruction keeps the pipe (SIMD16
-and 64-bit types take twice that).
+`semantics` are functions over arrays of the sources' types, the same NumPy code as in NIR's table,
+so that both compute the same bits. `latency` is in cycles from issue until a dependent instruction
+may issue; `issue` is how long a SIMD8 instruction occupies the pipe (SIMD16 and 64-bit types take
+twice that).
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ for _name, _sources, _semantics, _cost, _doc in (
 ):
     _row(f"math.{_name}", _sources, _semantics, _doc, latency=_cost, issue=4)
 
-# Control flow: every channel knows where it waits; a thread is where its first channels are.
+# Control flow: each channel has a program counter; the thread's is the lowest of them.
 _row("if", 0, None, "channels without the flag wait at the target", "flow", 4)
 _row("else", 0, None, "channels that are here wait at the target", "flow", 4)
 _row("endif", 0, None, "channels that wait here go on", "flow", 2)

@@ -1,8 +1,8 @@
 """Regions of the register file as NumPy arrays: functions that read and write one operand.
 
 A value of a SIMD8 or SIMD16 instruction has the shape `(1 or 2, threads, 8)`, of a scalar one `(1,
-threads, 1)`. Aligned 32-bit regions, nearly all there are, are views; everything else (16 and 64
-bits, strides, parts of registers) goes through the bytes of the registers it touches.
+threads, 1)`. Aligned 32-bit regions, nearly all of them, are views; others (16 and 64 bits,
+strides, parts of registers) are read through the bytes of their registers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Writer: TypeAlias = Callable[[Threads, Any, "Array | None"], None]
 
 
 def is_plain(region: Region, width: int) -> bool:
-    """Whole registers of 32-bit channels: a view of the register file."""
+    """Whether the region is whole registers of 32-bit channels, so that a view suffices."""
     return (
         region.file == "g"
         and region.type.size == 4
@@ -40,7 +40,7 @@ def _first(region: Region) -> int:
 
 
 def reader(src: Region, width: int, constants: range) -> Reader:
-    """A function that gives a source's value, modifiers applied."""
+    """A function that returns a source's value, with modifiers applied."""
     plain = _unmodified(src, width, constants)
     if src.file == "i" or not src.modified:
         return plain
@@ -97,7 +97,7 @@ def _unmodified(src: Region, width: int, constants: range) -> Reader:
 
 
 def _elements(region: Region, width: int) -> tuple[int, int, Array]:
-    """First and one past the last register, and element numbers behind the first."""
+    """First and one past the last register, and the numbers of elements relative to the first."""
     size = region.type.size
     nr, offset = _first(region), region.offset % REG_BYTES
     numbers = offset // size + np.arange(width) * region.stride

@@ -24,7 +24,7 @@ _ZERO = np.int32(0)
 
 
 def mask_of(instr: Instruction) -> Callable[[Threads], Array | None]:
-    """Which channels an instruction writes: execution mask and predicate, None for all."""
+    """The channels an instruction writes: execution mask and predicate; None for all."""
     flag, negative = instr.flag, instr.pred == "-"
     predicated = bool(instr.pred) and instr.op.kind != "select"
     if instr.no_mask:
@@ -53,7 +53,7 @@ def mask_of(instr: Instruction) -> Callable[[Threads], Array | None]:
 
 
 def alu_step(instr: Instruction, constants: range) -> Step:
-    """The step of an instruction that computes something."""
+    """The step of an arithmetic instruction."""
     kind = instr.op.kind
     if kind == "select":
         return _select(instr, constants)
@@ -66,7 +66,7 @@ def alu_step(instr: Instruction, constants: range) -> Step:
 
 
 def _function(instr: Instruction) -> tuple[Callable[..., Any] | None, np.dtype[Any]]:
-    """What to compute, None for a copy of bits; the dtype of the result."""
+    """The function to compute, None for a copy of bits; and the dtype of the result."""
     op, source, dst = instr.op, instr.srcs[0].type, instr.dst.type
     if op.kind == "move":
         if instr.sat:
@@ -89,13 +89,13 @@ def _function(instr: Instruction) -> tuple[Callable[..., Any] | None, np.dtype[A
 
 def _saturating(instr: Instruction) -> Callable[..., Any]:
     signed = instr.srcs[0].type.base == "int"
-    if instr.srcs[1].neg:  # the modifier was taken off: see `_sources`
+    if instr.srcs[1].neg:  # the modifier was removed: see `_sources`
         return sem.isub_sat if signed else sem.usub_sat
     return sem.iadd_sat if signed else sem.uadd_sat
 
 
 def _conversion(source: RegType, dst: RegType) -> Callable[..., Any] | None:
-    """From one type to another; None where the bits stay."""
+    """The conversion between two types; None if the bits do not change."""
     if source is dst or (source.base != "float" != dst.base and source.size == dst.size):
         return None
     target = dst.dtype.type
@@ -151,7 +151,7 @@ def _in_place(
     sources: list[Callable[[Threads], Any]],
     mask_for: Callable[[Threads], Array | None],
 ) -> Step:
-    """One NumPy call that writes into the register file."""
+    """A single NumPy call that writes into the register file."""
     nr = instr.dst.nr + instr.dst.offset // REG_BYTES
     stop = nr + instr.width // 8
     name = {"F": "f", "D": "d", "UD": "u"}[instr.dst.type.name]
@@ -198,7 +198,7 @@ def _compare(instr: Instruction, constants: range) -> Step:
 
     def step(m: Threads) -> None:
         value = function(first(m), second(m))
-        mask = mask_for(m)  # which may be the flag itself: it changes last
+        mask = mask_for(m)  # it may be the flag itself, which changes last
         if write is not None:
             write(m, np.subtract(_ZERO, value), mask)
         _set_flag(m, flag, half, value, mask)
@@ -207,7 +207,7 @@ def _compare(instr: Instruction, constants: range) -> Step:
 
 
 def _with_flag(instr: Instruction, constants: range, compute: Callable[..., Any] | None) -> Step:
-    """The result, and the flag by comparing it with zero."""
+    """Compute the result, and the flag by comparing it with zero."""
     sources = _sources(instr, constants)
     function = CONDITIONS[instr.cond][1]
     mask_for = mask_of(instr)
@@ -219,7 +219,7 @@ def _with_flag(instr: Instruction, constants: range, compute: Callable[..., Any]
         values = [read(m) for read in sources]
         value = values[0] if compute is None else np.asarray(compute(*values))
         holds = function(value, value.dtype.type(0))
-        mask = mask_for(m)  # which may be the flag itself: it changes last
+        mask = mask_for(m)  # it may be the flag itself, which changes last
         write(m, value, mask)
         _set_flag(m, flag, half, holds, mask)
 

@@ -1,4 +1,4 @@
-"""Code of the execution unit ready to run: 128-bit instructions as blocks of steps."""
+"""Executable code of the execution unit: 128-bit instructions as blocks of steps."""
 
 from __future__ import annotations
 

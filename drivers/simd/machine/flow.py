@@ -1,4 +1,4 @@
-"""Control flow: instructions that end a block, and say where the first channels are afterwards."""
+"""Control flow: instructions that end a block and return the next program counter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.machine.executable import Leave, first_waiting
-from gallette.drivers.common.machine.looping import go_back
+from gallette.drivers.common.machine.loop_back_edge import loop_back_edge
 from gallette.drivers.common.machine.threads import DONE, Threads
 from gallette.drivers.simd.isa.instruction import Instruction
 
@@ -19,12 +19,12 @@ Array = npt.NDArray[Any]
 
 
 def leave(instr: Instruction, at: int) -> Leave:
-    """How the block that ends with `instr` (number `at`) is left."""
+    """The function that executes the branch `instr` (number `at`) at the end of a block."""
     return _MAKERS[instr.op.name](instr, at)
 
 
 def _chosen(instr: Instruction, wanted: bool) -> Callable[[Threads], Array]:
-    """Running channels whose flag (with the predicate's sign) is `wanted`."""
+    """Active channels whose flag (with the predicate's sign) is `wanted`."""
     flag = instr.flag
     if instr.pred == "!":
 
@@ -82,7 +82,7 @@ def _jump(instr: Instruction, at: int) -> Leave:
 
 
 def _while(instr: Instruction, at: int) -> Leave:
-    return lambda m: go_back(m, at, instr.target)
+    return lambda m: loop_back_edge(m, at, instr.target)
 
 
 _MAKERS: dict[str, Callable[[Instruction, int], Leave]] = {

@@ -1,4 +1,4 @@
-"""The ports of `send` instructions: components of 16 and 64 bits lie side by side in registers."""
+"""The ports of `send` instructions: components of 16 and 64 bits are packed in registers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 
 
 def send_step(instr: Instruction) -> Step:
-    """The step of a message."""
+    """The step that executes a message."""
     message = instr.message
     assert message is not None
     halves = max(1, instr.width // 8)

@@ -1,8 +1,8 @@
-"""Register allocation: colouring the interference graph, and spilling what has no colour.
+"""Register allocation: colours the interference graph, and spills what has no colour.
 
-A value that gets no register lives in memory of the channel's own, and every instruction that
-touches it has a register of its own for it. Half registers lie over the lowest full ones, so what
-is used by halves must lie there.
+A value without a register lives in the channel's private memory, and every instruction that uses it
+gets a short-lived register for it. Half registers overlap the lowest full ones, so values used as
+halves must be there.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _ROUNDS = 40
 
 @dataclass(slots=True)
 class Allocation:
-    """Where everything went."""
+    """The result of register allocation."""
 
-    places: dict[int, int]  # first register by virtual one
-    spills: int = 0  # virtual registers that live in memory
-    virtual: Code | None = None  # the code before registers were filled in
+    places: dict[int, int]  # physical register by virtual register
+    spills: int = 0  # spilled virtual registers
+    virtual: Code | None = None  # the code before registers were assigned
 
 
 def allocate(code: Code, room: int = ROOM) -> Allocation:
-    """Registers for everything, in place."""
+    """Assign registers in place."""
     result = Allocation({})
     for _ in range(_ROUNDS):
         graph = interference(code)
@@ -61,7 +61,7 @@ _HALVES = LIMITS["h"]
 
 
 def _costs(code: Code) -> dict[int, float]:
-    """What spilling each register would cost: its uses, those in loops ten times."""
+    """The cost of spilling each register: its uses, with those in loops counting ten times."""
     weight = _weights(code)
     found: dict[int, float] = {}
     for instr, scale in zip(code.instrs, weight, strict=True):
@@ -75,7 +75,7 @@ def _costs(code: Code) -> dict[int, float]:
 
 
 def _weights(code: Code) -> list[float]:
-    """By instruction, ten to the number of loops around it (a jump back makes one)."""
+    """By instruction, ten to the power of its loop depth (a backward jump makes a loop)."""
     found = [1.0] * len(code.instrs)
     where = {instr.target: at for at, instr in enumerate(code.instrs) if instr.op is LABEL}
     for at, instr in enumerate(code.instrs):
@@ -129,7 +129,7 @@ def _spill(code: Code, nr: int) -> None:
 
 
 def _memory(code: Code, op: str, slot: int, value: Operand, size: int) -> list[Instruction]:
-    """Messages that move registers between a channel and its own memory, a few at a time."""
+    """Messages that move registers to or from the channel's memory, a few at a time."""
     found: list[Instruction] = []
     fields = {"op": MEMORY_OPS.index(op), "space": SPACES.index("scratch"), "size": 2}
     if op == "load":

@@ -1,4 +1,4 @@
-"""Before allocation: dead code goes, values are made where a message wants them, copies vanish."""
+"""Passes before allocation: remove dead code, compute values in payloads, coalesce copies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["coalesce", "dead_code", "forward", "interference", "live_ranges"]
 
 
 def is_pure(instr: Instruction) -> bool:
-    """May the instruction go if nobody reads its destination?"""
+    """Whether the instruction is dead if its destination is not read."""
     if instr.op.kind in ("flow", "kill", "label"):
         return False
     return instr.message is None or only_reads(instr.unit, instr.message.desc)
 
 
 def dead_code(code: Code) -> None:
-    """Drop what nobody reads."""
+    """Remove dead code."""
     readers = reader_counts(code.instrs)
     progress = True
     while progress:
@@ -40,7 +40,7 @@ def dead_code(code: Code) -> None:
 
 
 def forward(code: Code) -> None:
-    """A value made only to be copied into a payload is made there."""
+    """Compute a value that is only copied into a payload directly in the payload."""
     block_of: list[int] = []
     number = 0
     for instr in code.instrs:
@@ -51,7 +51,7 @@ def forward(code: Code) -> None:
 
 
 def is_copy(instr: Instruction) -> bool:
-    """The same bits in another register."""
+    """Whether an instruction copies bits unchanged."""
     if instr.op.name != "mov" or instr.dst.file != "v" or instr.sat:
         return False
     src = instr.srcs[0]
@@ -59,7 +59,7 @@ def is_copy(instr: Instruction) -> bool:
 
 
 def _may_write(maker: Instruction, copy: Instruction) -> bool:
-    """Can `maker` write to the destination of `copy` at once?"""
+    """Whether `maker` can write the destination of `copy` directly."""
     return not maker.dst.half
 
 
@@ -74,10 +74,10 @@ _FORWARDING = Forwarding(12, is_copy, _may_write, _retarget)
 
 
 def live_ranges(code: Code) -> dict[int, Block]:
-    """Blocks with what lives around them.
+    """Blocks with the values live around them.
 
-    A channel writes its own part of a register only, so the way of one channel is all that counts:
-    channels that wait elsewhere keep what they have.
+    A channel writes only its own part of a register, so plain liveness suffices: channels that wait
+    elsewhere keep their values.
     """
     blocks = blocks_of(code.instrs)
     for block in blocks.values():
@@ -106,7 +106,7 @@ def live_ranges(code: Code) -> dict[int, Block]:
 
 
 def interference(code: Code, copies: bool = False) -> dict[int, int]:
-    """By register, a mask of those it must not share with; `copies` do not count as conflicts."""
+    """By register, a mask of those it interferes with; `copies` do not count as interference."""
     graph: dict[int, int] = {}
     for block in live_ranges(code).values():
         live = block.live_out
@@ -114,7 +114,7 @@ def interference(code: Code, copies: bool = False) -> dict[int, int]:
             if instr.dst.file == "v":
                 nr = instr.dst.nr
                 found = live
-                if instr.message is not None:  # the answer comes while the payload is still read
+                if instr.message is not None:  # the answer may come before the last read
                     for src in instr.srcs:
                         if src.file == "v":
                             found |= 1 << src.nr
@@ -135,7 +135,7 @@ def interference(code: Code, copies: bool = False) -> dict[int, int]:
 
 
 def coalesce(code: Code) -> None:
-    """Give both sides of a copy one register where their lives allow it."""
+    """Give both sides of a copy one register if their live ranges allow it."""
     copies = [
         instr
         for instr in code.instrs

@@ -1,7 +1,7 @@
 """Code between selection and encoding: instructions over virtual registers, with labels.
 
 A virtual register is a run of scalar registers; a message's payload and its answer are one each. A
-`label` stands where branches lead; `laid_out` replaces labels by instruction numbers.
+`label` marks a branch target; `laid_out` replaces labels by instruction numbers.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class Code:
 
 @dataclass(slots=True)
 class Block:
-    """A straight run of instructions, and what lives around it (masks of virtual registers)."""
+    """A basic block, and the values live around it (masks of virtual registers)."""
 
     start: int
     stop: int
-    next: list[int] = field(default_factory=list)  # starts of the blocks that may follow
-    falls: bool = True  # it goes on into the next one
+    next: list[int] = field(default_factory=list)  # first instructions of the successors
+    falls: bool = True  # falls through to the next block
     uses: int = 0
     kills: int = 0
     live_in: int = 0

@@ -1,8 +1,8 @@
-"""Which value is in which register when, as the code is scheduled: a table of cycles.
+"""Live ranges as a table of registers over cycles, in scheduled order.
 
-A channel writes its own part of a register only, so what lives is what some way of one channel
-still reads. A value is known by the instruction that wrote the register last; a cell is that
-instruction's number and one, or 0 where nobody wants what the register holds.
+A channel writes only its own part of a register, so plain liveness applies. A value is named by the
+instruction that wrote the register last; a cell is that instruction's number plus one, or 0 where
+the register is dead.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ __all__ = ["live_registers", "register_map"]
 
 Array = npt.NDArray[Any]
 MOST_WAIT = 24
-"""Longer waits are drawn this long."""
+"""Longer waits are drawn with this length."""
 
 
 def live_registers(code: Sequence[Instruction]) -> Array:
-    """By register and instruction, whether what it holds behind the instruction is still wanted."""
+    """By register and instruction, whether the register is live after the instruction."""
     after = _after(code)
     reads = [_registers(places_read(instr)) for instr in code]
     kills = [_registers(_replaced(instr)) for instr in code]
@@ -48,7 +48,7 @@ def live_registers(code: Sequence[Instruction]) -> Array:
 
 
 def _after(code: Sequence[Instruction]) -> list[list[int]]:
-    """By instruction, those that may come next."""
+    """By instruction, its successors."""
     found = []
     for at, instr in enumerate(code):
         after = [] if instr.op.name in ("jump", "end") else [at + 1]
@@ -64,19 +64,19 @@ def _registers(places: set[int]) -> frozenset[int]:
 
 
 def _replaced(instr: Instruction) -> set[int]:
-    """Registers whose whole content is new."""
+    """Registers that are overwritten completely."""
     return set() if instr.dst.file == "h" else places_written(instr)
 
 
 def register_map(code: Sequence[Instruction], stalls: Sequence[int]) -> tuple[Array, Array]:
     """The table, a column per cycle, and what the pipe does in each.
 
-    A value takes its register when its instruction is issued.
+    A value occupies its register from the cycle in which its instruction is issued.
     """
     live = live_registers(code)
     values = np.zeros((ROOM, len(code)), np.int32)
     last = np.zeros(ROOM, np.int32)
-    for at in (*range(len(code)), *range(len(code))):  # twice: loops go back
+    for at in (*range(len(code)), *range(len(code))):  # twice, because loops go back
         for nr in _registers(places_written(code[at])):
             last[nr] = at + 1
         values[:, at] = np.where(live[:, at], last, 0)

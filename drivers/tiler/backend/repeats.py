@@ -1,9 +1,9 @@
-"""Repetitions: neighbours that do the same to the next registers become one instruction.
+"""Repetition: adjacent instructions that differ by consecutive registers become one instruction.
 
     mul.f r0.x, c0.x, r4.x
     mul.f r0.y, c0.y, r4.x    =>    (rpt1)mul.f r0.x, (r)c0.x, r4.x
 
-It saves fetching and decoding, not cycles: a repetition takes as long as the instruction does.
+It saves fetching and decoding, not cycles: a repetition takes as long as an instruction.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _KINDS = frozenset({"alu", "compare", "select"})
 
 
 def fold_repeats(instrs: list[Instruction]) -> list[Instruction]:
-    """The code with runs of likes folded."""
+    """Fold runs of such instructions."""
     found: list[Instruction] = []
     run: list[Instruction] = []
     for instr in instrs:
@@ -45,7 +45,7 @@ def _follows(a: Operand, b: Operand) -> bool:
 
 
 def _continues(run: list[Instruction], instr: Instruction) -> bool:
-    """Does the instruction do to the next registers what the run did to the ones before?"""
+    """Whether the instruction applies the run's operation to the next registers."""
     first, last = run[0], run[-1]
     if instr.op is not first.op or instr.op.kind not in _KINDS or instr.sat != first.sat:
         return False
@@ -63,7 +63,7 @@ def _continues(run: list[Instruction], instr: Instruction) -> bool:
 
 
 def _undisturbed(run: list[Instruction], instr: Instruction, k: int) -> bool:
-    """No repetition reads with source `k` what an earlier one has written."""
+    """Whether no repetition reads with source `k` what an earlier one has written."""
     first = run[0].srcs[k]
     if first.file != "r":
         return True

@@ -1,8 +1,8 @@
-"""Scheduling: an order that hides latencies, delays filled with `nop`s, and who waits with a flag.
+"""Scheduling: an order that hides latencies, `nop`s in delay slots, and flags for waiting.
 
-`schedule` reorders blocks after allocation. `scoreboard` then says which instructions carry (ss)
-and (sy): a reader of a result that may be outstanding and, under `writes`, whoever writes a
-register that such a result is still to land in. `fill` puts in the `nop`s.
+`schedule` reorders blocks after allocation. `scoreboard` sets the flags (ss) and (sy): on readers
+of a result that may be outstanding and, under `writes`, on instructions that write a register in
+which such a result is still to arrive. `fill` inserts the `nop`s.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ __all__ = ["Barriers", "Timing", "fill", "schedule", "scoreboard", "timing"]
 Barriers: TypeAlias = Literal["writes", "reads"]
 _MEMORY = 2000
 MOST = 1200
-"""Longer blocks stay as they are: finding dependences is not free."""
+"""Longer blocks are not reordered, because finding dependences takes time."""
 
 
 # -- order -----------------------------------------------------------------------------------------
 
 
 def dependencies(block: Sequence[Instruction]) -> list[Node[Instruction]]:
-    """What must come before what, and how many cycles should lie between."""
+    """The dependence graph of a block, with the cycles between instructions."""
 
     def touched(instr: Instruction) -> tuple[set[int], set[int]]:
         reads, writes = places_read(instr), places_written(instr)
         if touches_memory(instr):
             (reads if loads_only(instr) else writes).add(_MEMORY)
         if instr.op.name == "kill":
-            writes.add(_MEMORY)  # what pixels write depends on who is alive
+            writes.add(_MEMORY)  # what pixels write depends on which are alive
         return reads, writes
 
     def until_read(maker: Instruction, reader: Instruction, place: int) -> int:
@@ -64,7 +64,7 @@ def dependencies(block: Sequence[Instruction]) -> list[Node[Instruction]]:
 
 
 def schedule(instrs: list[Instruction]) -> list[Instruction]:
-    """The same code, block by block in a better order; branches and labels stay where they are."""
+    """Reorder the code within blocks; branches and labels stay where they are."""
 
     def ends(instr: Instruction) -> bool:
         return instr.op is LABEL or instr.op.kind == "flow"
@@ -87,8 +87,8 @@ _NOTHING: _State = {"ss": frozenset(), "sy": frozenset()}
 def scoreboard(instrs: list[Instruction], barriers: Barriers) -> None:
     """Set (ss) and (sy).
 
-    What may be outstanding at a block's start is what may be at the end of any before it. Under
-    `reads` only readers wait: right on a machine whose results land in the order of instructions.
+    Results outstanding at a block's start are those at the end of its predecessors. Under `reads`
+    only readers wait, which is right on a machine whose results arrive in program order.
     """
     blocks = blocks_of(instrs)
     before = dict.fromkeys(blocks, _NOTHING)
@@ -108,7 +108,7 @@ def scoreboard(instrs: list[Instruction], barriers: Barriers) -> None:
 
 
 def _flags(block: Sequence[Instruction], state: _State, barriers: Barriers) -> _State:
-    """Set the flags of a block after what may be outstanding; what is at its end."""
+    """Set the flags of a block, given the outstanding results; returns those at its end."""
     outstanding = {queue: set(places) for queue, places in state.items()}
     for instr in block:
         if instr.op is LABEL:
@@ -122,7 +122,7 @@ def _flags(block: Sequence[Instruction], state: _State, barriers: Barriers) -> _
             if waits:
                 places.clear()
         written = places_written(instr)
-        for places in outstanding.values():  # overwritten: nobody waits for it any more
+        for places in outstanding.values():  # overwritten, so no instruction waits for it
             places -= written
         mine = queue_of(instr)
         if mine:
@@ -136,10 +136,10 @@ def _flags(block: Sequence[Instruction], state: _State, barriers: Barriers) -> _
 def fill(instrs: list[Instruction]) -> list[Instruction]:
     """The code with the `nop`s that its delays need.
 
-    A branch that is taken drains the pipe; what falls through to a label does not.
+    A taken branch drains the pipe; falling through to a label does not.
     """
     found: list[Instruction] = []
-    made: dict[int, tuple[int, Instruction]] = {}  # by place: when it was written, and by what
+    made: dict[int, tuple[int, Instruction]] = {}  # by register: time and instruction of the write
     now = 0
     for instr in instrs:
         if instr.op is LABEL:
@@ -167,7 +167,7 @@ def fill(instrs: list[Instruction]) -> list[Instruction]:
 def timing(block: Sequence[Instruction]) -> Timing:
     """What a block costs: cycles, and how long each instruction waits by its flags.
 
-    What was outstanding before the block is taken to have half its latency left.
+    Results outstanding before the block are assumed to have half their latency left.
     """
     ready: dict[str, int] = {"ss": 6, "sy": 40}
     now, stalls = 0, []

@@ -1,8 +1,8 @@
-"""Selection: a lowered shader becomes flat code. Control flow and phis are here.
+"""Instruction selection: a lowered shader becomes flat code; control flow and phis are here.
 
 A branch is a comparison into p0.x and a jump. A phi has a register of its own that every
-predecessor writes before it leaves; at the phi's place it is copied once more, so that nobody who
-still needs the old value sees the new one. Coalescing removes the copies that nobody misses.
+predecessor writes before it leaves; at the phi it is copied once more, because uses of the old
+value may follow. Coalescing removes unneeded copies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gallette.compiler.nir.ir import (
 )
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.machine.launch import LIVE_FLAG
-from gallette.drivers.common.machine.selecting.flow import (
+from gallette.drivers.common.machine.selection.flow import (
     FlowSelector,
     incoming,
     is_empty,
@@ -47,7 +47,7 @@ class Selector(AluSelector, FlowSelector):
         super().__init__(shader, flat_colors)
         self.half_colors = half_colors
         self.phis: dict[Def, list[Value]] = {}
-        self.loops: list[tuple[int, int]] = []  # labels: behind the loop, its end
+        self.loops: list[tuple[int, int]] = []  # labels: after the loop, its end
         self.may_discard = may_discard(shader)
 
     def run(self) -> Code:
@@ -60,7 +60,7 @@ class Selector(AluSelector, FlowSelector):
         return self.code
 
     def finish_fragment(self) -> None:
-        """Zeros at the start for results that not every channel writes; the writes at the end."""
+        """Initialise results that not every channel writes, and write them at the end."""
         self.code.instrs[:0] = [
             Instruction("mov", self.outputs[place], (immediate(0),), note="output")
             for place in sorted(self.early)
@@ -78,7 +78,7 @@ class Selector(AluSelector, FlowSelector):
             self.tell("render", fields, values, "render target")
 
     def halved(self, values: list[Operand]) -> list[Operand]:
-        """Values as halves of registers, two to each."""
+        """Values as half registers, two per register."""
         packed = [self.new() for _ in range(0, len(values), 2)]
         for k, value in enumerate(values):
             dst = packed[k // 2]._replace(half=True, offset=k % 2)
@@ -97,7 +97,9 @@ class Selector(AluSelector, FlowSelector):
         self.go("jump", self.loops[-1][type == "continue"])
 
     def predicate(self, src: Src) -> None:
-        """A condition in p0.x: by the comparison itself, if that was the last instruction."""
+        """A condition in p0.x, written by the comparison itself if that was the last
+        instruction.
+        """
         value = self.value(src)
         last = self.code.instrs[-1] if self.code.instrs else None
         if (
@@ -145,7 +147,7 @@ class Selector(AluSelector, FlowSelector):
         self.body(node.body)
         self.depth -= 1
         self.place(end)
-        if self.may_discard:  # pixels that write nothing must not keep a loop going
+        if self.may_discard:  # pixels that write nothing must not keep a loop running
             self.go("brdead", behind, pred=LIVE_FLAG)
         self.go("jump", head)
         self.place(behind)
@@ -154,7 +156,7 @@ class Selector(AluSelector, FlowSelector):
     # -- phis --------------------------------------------------------------------------------------
 
     def phi_registers(self, phi: Phi) -> list[Value]:
-        """Where predecessors put a phi's components."""
+        """The registers in which predecessors put a phi's components."""
         d = phi.result
         if d not in self.phis:
             one = (lambda: Pair(self.new(), self.new())) if d.bit_size == 64 else self.new
@@ -171,7 +173,7 @@ class Selector(AluSelector, FlowSelector):
         self.values[phi.result] = values
 
     def leave(self, block: Block) -> None:
-        """Write the phis of whatever comes next."""
+        """Write the phis of the successor block."""
         for phi, src in incoming(block):
             for k, target in enumerate(self.phi_registers(phi)):
                 value = self.value(src, k)

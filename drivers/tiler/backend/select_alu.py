@@ -1,7 +1,7 @@
-"""Selection of arithmetic: one row per NIR opcode, most of them a machine opcode of the same sense.
+"""Selection of arithmetic: one row per NIR opcode, most of them equivalent to a machine opcode.
 
-What the machine lacks has been lowered in NIR before (see `lower`); what is left over becomes a
-short sequence here.
+Most opcodes the machine lacks have been lowered in NIR (see `lower`); the others become short
+sequences here.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gallette.compiler.nir.ir import Alu
-from gallette.drivers.common.machine.selecting.arithmetic import Special
+from gallette.drivers.common.machine.selection.arithmetic import Special
 from gallette.drivers.common.machine.types import TYPES
 from gallette.drivers.tiler.isa.instruction import Operand, immediate
 
@@ -52,7 +52,7 @@ class AluSelector(SelectorCore):
         return self.emit(_DIRECT[name], *self.operands(instr))
 
     def other(self, instr: Alu, name: str) -> Value:
-        """What is not one instruction."""
+        """Select an opcode that is not one instruction."""
         bits = instr.result.bit_size
         if bits == 64 or any(s.value.bit_size == 64 for s in instr.srcs):
             return self.long(instr, name)
@@ -114,7 +114,7 @@ class AluSelector(SelectorCore):
     # -- 64 bits -----------------------------------------------------------------------------------
 
     def long(self, instr: Alu, name: str) -> Value:
-        """Widening and narrowing; `lower_int64` and `lower_doubles` have done the rest."""
+        """Widening and narrowing; `lower_int64` and `lower_doubles` have lowered the rest."""
         value = self.value(instr.srcs[0])
         if name in ("u2u64", "b2i64"):
             return Pair(value, immediate(0))
@@ -154,7 +154,7 @@ class AluSelector(SelectorCore):
         return [self.emit("cov.hf", src._replace(half=True, offset=2 * src.offset + k))]
 
     def quantize(self, instr: Alu) -> list[Any]:
-        """fquantize2f16: what does not fit a normal half is zero"""
+        """fquantize2f16: values below the smallest normal half become zero"""
         x = self.read(instr.srcs[0], F)
         half = self.new()._replace(half=True)
         self.put("cov.fh", half, x)
@@ -164,7 +164,7 @@ class AluSelector(SelectorCore):
         return [self.emit("sel.b", zero, small, rounded)]
 
     def narrow(self, instr: Alu) -> list[Any]:
-        """Small integers are kept with zeros above them."""
+        """Small integers are kept zero-extended."""
         value = self.value(instr.srcs[0])
         if isinstance(value, Pair):
             value = value.low
@@ -178,7 +178,7 @@ class AluSelector(SelectorCore):
         return [value]
 
     def signed(self, value: Any, bits: int) -> Any:
-        """A number of so many bits with its sign above them."""
+        """Sign-extend a number of `bits` bits."""
         if bits == 32:
             return value
         up = immediate(32 - bits)

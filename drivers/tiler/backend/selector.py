@@ -1,9 +1,9 @@
-"""Instruction selection, the core: values as operands, and emission with the machine's rules kept.
+"""Instruction selection, the core: values as operands, and the machine's restrictions on operands.
 
-A component of an SSA value is an operand: a register, a constant, an immediate; of 64 bits a pair
-of them. Signs of floats are modifiers of the operand. A boolean is 1 or 0. The rules kept here: an
+A component of an SSA value is an operand: a register, a constant, an immediate; with 64 bits a pair
+of them. Signs of floats are modifiers of the operand. A boolean is 1 or 0. The restrictions: an
 instruction of two sources has ten bits for an immediate, one of three none, and at most one source
-comes from the constants; a message's payload lies in consecutive registers.
+is a constant; a message's payload is in consecutive registers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir import Shader
 from gallette.drivers.common.machine.constants import ConstantSlot
 from gallette.drivers.common.machine.launch import Place
 from gallette.drivers.common.machine.messages import PARAMS, pack
-from gallette.drivers.common.machine.selecting.arithmetic import ArithmeticSelector
+from gallette.drivers.common.machine.selection.arithmetic import ArithmeticSelector
 from gallette.drivers.common.machine.types import TYPES, RegType
 from gallette.drivers.tiler.isa.encoding import LIMITS, fits
 from gallette.drivers.tiler.isa.instruction import NONE, Instruction, Message, Operand, immediate
@@ -41,7 +41,7 @@ Value = Operand | Pair
 
 
 class SelectorCore(ArithmeticSelector):
-    """Makes instructions; the tables of `select_alu` say which."""
+    """Makes instructions; the tables of `select_alu` choose them."""
 
     machine = "tiler"
 
@@ -53,11 +53,11 @@ class SelectorCore(ArithmeticSelector):
     # -- registers and constants -------------------------------------------------------------------
 
     def new(self) -> Operand:
-        """A fresh virtual register."""
+        """A new virtual register."""
         return Operand("v", self.code.new(1))
 
     def slot(self, entry: ConstantSlot) -> Operand | None:
-        """The constant that holds this, if there is room."""
+        """The constant register that holds this, if there is room."""
         found = self.slots.get(entry)
         if found is None:
             limit = LIMITS["c"] if entry.block < 0 else MOST_UNIFORMS
@@ -77,7 +77,9 @@ class SelectorCore(ArithmeticSelector):
     # -- values ------------------------------------------------------------------------------------
 
     def typed(self, operand: Value, type: RegType) -> Value:
-        """Modifiers are floats'; whoever wants bits gets them applied."""
+        """An operand as another type; modifiers apply to floats only, so for integers they are
+        resolved.
+        """
         if isinstance(operand, Pair) or not operand.modified or type.base == "float":
             return operand
         return self.emit("absneg.f", operand)
@@ -94,7 +96,7 @@ class SelectorCore(ArithmeticSelector):
         return immediate(bits)
 
     def as_bool(self, operand: Value) -> Operand:
-        """1 or 0 of what may be all ones."""
+        """A boolean that may be all ones as 1 or 0."""
         assert isinstance(operand, Operand)
         return self.emit("and.b", operand, immediate(1))
 
@@ -106,18 +108,18 @@ class SelectorCore(ArithmeticSelector):
         return instr
 
     def emit(self, name: str, *srcs: Operand, **more: Any) -> Operand:
-        """One instruction into a fresh register."""
+        """Emit an instruction into a new register."""
         return self.put(name, self.new(), *srcs, **more)
 
     def put(self, name: str, dst: Operand, *srcs: Operand, **more: Any) -> Operand:
-        """One instruction into `dst`."""
+        """Emit an instruction into `dst`."""
         instr = Instruction(name, dst, **more)
         instr.srcs = self.legal(instr, list(srcs))
         self.append(instr)
         return dst
 
     def legal(self, instr: Instruction, srcs: list[Operand]) -> tuple[Operand, ...]:
-        """Operands where the encoding allows them."""
+        """Operands in the form that the encoding allows."""
         cat = instr.op.cat
         if cat == 1:
             return tuple(srcs)
@@ -136,12 +138,12 @@ class SelectorCore(ArithmeticSelector):
         return tuple(srcs)
 
     def literal(self, src: Operand) -> Operand:
-        """An immediate as a constant, or moved into a register when those are all taken."""
+        """An immediate as a constant, or in a register if all constants are taken."""
         found = self.slot(ConstantSlot(-1, src.bits))
         return found if found is not None else self.put("mov", self.new(), src)
 
     def copy(self, dst: Operand, src: Operand, fresh: bool = True) -> None:
-        """The bits of an operand, modifiers applied."""
+        """Copy the bits of an operand, with modifiers applied."""
         if src.half and not dst.half:
             self.put("cov.hf", dst, src, fresh=fresh)
         elif src.modified:
@@ -159,7 +161,7 @@ class SelectorCore(ArithmeticSelector):
         result: int = 0,
         note: str = "",
     ) -> Operand:
-        """A message; the payload's components are gathered into one virtual register."""
+        """Send a message with its payload gathered into one virtual register."""
         words: list[Operand] = []
         for item in payload:
             words += [item.low, item.high] if isinstance(item, Pair) else [item]
@@ -206,7 +208,7 @@ class SelectorCore(ArithmeticSelector):
         offsets: list[tuple[int, ...]],
         count: int,
     ) -> list[Any]:
-        """Texel offsets are parameters here; four of them are four gathers."""
+        """Sample with texel offsets as parameters; four offsets are four gathers."""
         if not offsets:
             return self.ask("sampler", fields, payload, UD, count, op)
         number = PARAMS.index("offset")
@@ -237,7 +239,7 @@ class SelectorCore(ArithmeticSelector):
         return self.product(a, immediate(factor))
 
     def product(self, a: Operand, b: Operand) -> Operand:
-        """32 bits of a product, in three steps of 16."""
+        """The lower 32 bits of a product, in three steps of 16."""
         low = self.emit("mull.u", a, b)
         cross = self.emit("madsh.m16", a, b, low)
         return self.emit("madsh.m16", b, a, cross)
@@ -256,7 +258,7 @@ class SelectorCore(ArithmeticSelector):
         return [self.choice(same, a, b) for a, b in zip(new, old, strict=True)]
 
     def choice(self, condition: Operand, a: Value, b: Value) -> Value:
-        """a where the condition holds, else b; 32 bits beside a pair are both of its halves."""
+        """a where the condition holds, else b; 32 bits beside a pair serve both of its halves."""
         if isinstance(a, Pair):
             other = b if isinstance(b, Pair) else Pair(b, b)
             low = self.emit("sel.b", a.low, condition, other.low)

@@ -1,8 +1,8 @@
-"""What an instruction waits for: delays the compiler fills, and what (ss) and (sy) wait for.
+"""Timing: delays that the compiler must fill, and results that (ss) and (sy) wait for.
 
-The machine has no interlocks for arithmetic. What categories 1 to 3 write can be read by another of
-them `ALU` cycles later, by the other categories and by branches `FAR` cycles later; a third source
-is needed only at the end. Nothing else protects a reader that comes too early: `nop`s do.
+The machine has no interlocks for arithmetic. Results of categories 1 to 3 can be read by these
+categories `ALU` cycles later, by the other categories and by branches `FAR` cycles later; a third
+source is read only at the end. Only `nop`s protect a reader that would come too early.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ __all__ = [
 ALU, FAR = 4, 7
 LATENCY = {"special": 10, "quad": 24}
 PREDICATE = 1000
-"""Numbers of p0.x and its siblings among the places instructions touch."""
+"""The numbers of p0.x and the other predicates among the registers of instructions."""
 
 _NEARBY = frozenset({"input", "constant", "urb", "render", "scratch", "gateway"})
 
 
 def queue_of(instr: Instruction) -> str:
-    """What a reader of the result waits with: ss, sy, or nothing."""
+    """What a reader of the result must wait for: ss, sy, or nothing."""
     if instr.op.kind == "special":
         return "ss"
     if instr.op.kind == "quad":
@@ -50,21 +50,21 @@ def queue_of(instr: Instruction) -> str:
 
 
 def latency(instr: Instruction) -> int:
-    """Cycles until what an instruction writes can be read by arithmetic."""
+    """Cycles until arithmetic can read an instruction's result."""
     if instr.message is not None:
         return latency_of(instr.unit)
     return LATENCY.get(instr.op.kind, ALU)
 
 
 def issue_cycles(instr: Instruction) -> int:
-    """Cycles an instruction keeps the pipe."""
+    """Cycles an instruction occupies the pipe."""
     return instr.repeat + 1
 
 
 def delay(maker: Instruction, reader: Instruction, place: int) -> int:
     """Cycles that must lie between issuing the two, if `reader` reads what `maker` writes there.
 
-    Only of arithmetic results: for the others a reader waits by itself, if it is told to.
+    Only for arithmetic results: for others the reader waits itself, if its flags say so.
     """
     if queue_of(maker) or maker.op.cat == 0:
         return 0
@@ -84,7 +84,7 @@ def places_read(instr: Instruction) -> set[int]:
         found.add(PREDICATE + instr.pred)
     if instr.message is not None and sees_live_pixels(instr.unit, instr.message.desc):
         found.add(PREDICATE + LIVE_FLAG)
-    if instr.dst.file == "h":  # the other half stays
+    if instr.dst.file == "h":  # the other half remains
         found.update(instr.written())
     return found
 
@@ -100,11 +100,11 @@ def places_written(instr: Instruction) -> set[int]:
 
 
 def touches_memory(instr: Instruction) -> bool:
-    """Must it keep its place among its like?"""
+    """Whether it must keep its order relative to other memory instructions."""
     return instr.message is not None and instr.unit not in ("input", "constant", "sampler")
 
 
 def loads_only(instr: Instruction) -> bool:
-    """It may change places with others that only load."""
+    """Whether it may be reordered with other loads."""
     assert instr.message is not None
     return instr.unit in ("memory", "image") and only_reads(instr.unit, instr.message.desc)

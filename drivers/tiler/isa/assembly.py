@@ -7,7 +7,7 @@
     sam r4.x, r8.x, desc=0x30021 len=3 res=4
 
 (ss) and (sy) wait, (rptN) repeats, (sat) clamps to 0..1, (r) takes the next register in each
-repetition, `!` is where a predicate is false, `#` begins an immediate, `@` a branch's target.
+repetition, `!` inverts a predicate, `#` begins an immediate, `@` a branch's target.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from gallette.drivers.common.machine.assembly_text import assembled, numbered_lines
 from gallette.drivers.common.machine.messages import describe
-from gallette.drivers.common.machine.text import assembled, numbered_lines
 
 from .instruction import NONE, Instruction, Message, Operand, name_of
 from .opcodes import OPCODES
@@ -51,7 +51,7 @@ def line_of(instr: Instruction) -> str:
 
 
 def meaning_of(instr: Instruction) -> str:
-    """A message's descriptor for people; nothing for other instructions."""
+    """A message's descriptor as text; empty for other instructions."""
     return "" if instr.message is None else describe(instr.unit, instr.message.desc)
 
 
@@ -63,7 +63,7 @@ def _text(operand: Operand) -> str:
 
 
 def disassemble(code: Iterable[Instruction]) -> str:
-    """Numbered lines; the numbers are what branches mean."""
+    """Numbered lines; branches name their targets by these numbers."""
     return numbered_lines(code, line_of)
 
 

@@ -1,8 +1,8 @@
-"""64 bits per instruction, and back. Operands must be registers by now, not virtual ones.
+"""Encoding and decoding of 64-bit instructions, whose operands must be physical registers.
 
-Bits 0-24 are the same for all: category, opcode, (ss), (sy), repetitions, saturation, destination.
-The other 39 are sources: one of 32 bits (category 1), two of 15 bits (2 and 4), three of 13 bits
-without absolute values or immediates (3), a target (0), or a message: descriptor, payload, lengths.
+Bits 0-24 are common: category, opcode, (ss), (sy), repetitions, saturation, destination. The other
+39 are sources: one of 32 bits (category 1), two of 15 bits (2 and 4), three of 13 bits without
+absolute values or immediates (3), a target (0), or a message: descriptor, payload, lengths.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ __all__ = ["LIMITS", "decode", "encode", "fits"]
 _FILES = "rhci"
 _DSTS = ("", "r", "h", "p")
 LIMITS = {"r": 256, "h": 256, "c": 512}
-"""Registers of each file an instruction can name."""
+"""The number of registers that an instruction can name in each file."""
 
 
 def fits(bits: int) -> bool:
-    """Can this be an immediate of an instruction with two sources? (ten bits, signed)"""
+    """Whether a number fits the immediate of an instruction with two sources (ten bits, signed)."""
     signed = bits - (1 << 32) if bits >> 31 else bits
     return -512 <= signed < 512
 

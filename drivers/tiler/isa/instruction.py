@@ -1,8 +1,8 @@
-"""Instructions and their operands; the same objects before and after register allocation.
+"""Instructions and operands, used before and after register allocation.
 
-Registers are scalars: `r3.y` is 32 bits of every channel, numbered 4 * 3 + 1. Half registers lie
-over the first of them: `hr0.x` and `hr0.y` are the halves of `r0.x`. Constants are the read-only
-file `c`. Before allocation an operand is part `offset` of a virtual register.
+Registers are scalars: `r3.y` is 32 bits of every channel, number 4 * 3 + 1. Half registers overlap
+the first of them: `hr0.x` and `hr0.y` are the halves of `r0.x`. Constants are the read-only file
+`c`. Before allocation an operand is part `offset` of a virtual register.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def name_of(operand: Operand) -> str:
 
 
 class Message(NamedTuple):
-    """What a message carries: its descriptor, registers of payload, registers that come back."""
+    """A message: its descriptor, payload registers, and answer registers."""
 
     desc: int
     length: int
@@ -63,7 +63,7 @@ class Message(NamedTuple):
 
 
 class Instruction(Copied):
-    """One instruction; `target` is where channels go."""
+    """One instruction; `target` is the target of a branch."""
 
     __slots__ = (
         "dst",
@@ -102,14 +102,14 @@ class Instruction(Copied):
         self.dst = dst
         self.srcs = srcs
         self.sat = sat
-        self.ss = ss  # waits for special functions and units nearby
+        self.ss = ss  # waits for special functions and nearby units
         self.sy = sy  # waits for textures and memory
         self.repeat = repeat
         self.pred = pred  # of br, brdead and kill: p0.x, p0.y, ...
-        self.inverse = inverse  # where the predicate is false
+        self.inverse = inverse  # inverts the predicate
         self.message = message
-        self.target = target  # of a branch: a label before it is laid out, then a number
-        self.fresh = fresh  # begins a new value: what the destination held is dead
+        self.target = target  # of a branch: a label before layout, then an instruction number
+        self.fresh = fresh  # begins a new value: the destination's old contents are dead
         self.note = note
 
     @property
@@ -140,7 +140,7 @@ class Instruction(Copied):
 
 
 def width_of(operand: Operand, count: int) -> range:
-    """The full registers under `count` registers from an operand on."""
+    """The full registers that `count` registers from an operand on overlap."""
     if operand.file == "h":
         return range(operand.nr // 2, (operand.nr + count - 1) // 2 + 1)
     return range(operand.nr, operand.nr + count)

@@ -7,10 +7,10 @@ Instructions come in categories, as their encodings do:
     2  two sources                           6  everything else that other units do
     3  three sources
 
-`semantics` are functions over arrays of the sources' type; the same NumPy code NIR's own table has.
-A source type of `b` is 32 bits without a meaning. What 1, 2 and 3 compute can be read after a fixed
-number of cycles that the *compiler* must fill (`delay` in `timing`); for the results of 4 and of
-units nearby an instruction waits with (ss), for those of 5 and of memory with (sy).
+`semantics` are functions over arrays of the sources' type, the same NumPy code as in NIR's table. A
+source type of `b` is 32 bits of any type. Results of 1, 2 and 3 can be read after a fixed number of
+cycles that the *compiler* must fill (`delay` in `timing`); an instruction waits for results of 4
+and of nearby units with (ss), for those of 5 and of memory with (sy).
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ for _name, _function, _doc in (
 ):
     _row(4, _name, 1, "f>f", _function, _doc, "special")
 
-# 5: what looks at other channels of the quad.
+# 5: operations on other channels of the quad.
 for _name, _doc in (
     ("dsx", "difference along x"),
     ("dsy", "difference along y"),
@@ -181,6 +181,6 @@ for _unit in UNITS:
         _row(6, _name, 1, "b>b", None, f"a message to the unit `{_unit}`", "message")
 
 UNIT_OF = {MNEMONICS.get(unit, unit): unit for unit in UNITS}
-"""The unit behind a message's mnemonic."""
+"""The unit of a message's mnemonic."""
 
 BY_CODE = {(op.cat, op.code): op for op in OPCODES.values()}

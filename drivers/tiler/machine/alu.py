@@ -1,6 +1,6 @@
 """Arithmetic instructions as steps: functions that execute one for all channels.
 
-The register file is `words[register, wave, channel]`, so one operand is a slice of it, repetitions
+The register file is `words[register, wave, channel]`, so an operand is a slice of it, repetitions
 included; half registers are every second 16-bit word. Constants are scalars.
 """
 
@@ -39,7 +39,7 @@ _DIFFERENCES = {
 
 
 def reader(src: Operand, type: str, repeat: int) -> Reader:
-    """A function that gives a source's value, modifiers applied."""
+    """A function that returns a source's value, with modifiers applied."""
     plain = _unmodified(src, type, repeat)
     if not src.modified:
         return plain
@@ -79,7 +79,7 @@ def _unmodified(src: Operand, type: str, repeat: int) -> Reader:
 
 
 def alu_step(instr: Instruction) -> Step:
-    """The step of an instruction that computes something."""
+    """The step of an arithmetic instruction."""
     op = instr.op
     sources = [reader(src, op.source, instr.repeat) for src in instr.srcs]
     if op.kind == "quad":
@@ -108,7 +108,7 @@ def alu_step(instr: Instruction) -> Step:
 
 
 def _in_place(instr: Instruction, ufunc: Any, sources: list[Reader]) -> Step:
-    """One NumPy call that writes into the register file."""
+    """A single NumPy call that writes into the register file."""
     first, second = sources
     start, stop = instr.dst.nr, instr.dst.nr + instr.repeat + 1
     name = _FILES[instr.op.dest]
@@ -124,7 +124,7 @@ def _in_place(instr: Instruction, ufunc: Any, sources: list[Reader]) -> Step:
 
 
 def _written(instr: Instruction, compute: Reader) -> Step:
-    """Put what is computed into the destination."""
+    """Write a computed value to the destination."""
     start, stop = instr.dst.nr, instr.dst.nr + instr.repeat + 1
     half = instr.dst.file == "h"
     saturate = instr.sat
@@ -178,7 +178,7 @@ def _quad(instr: Instruction, read: Reader) -> Step:
 
 
 def kill_step(instr: Instruction) -> Step:
-    """Pixels with the predicate are alive no more."""
+    """Clear the live flag of pixels with the predicate."""
     pred, inverse = instr.pred, instr.inverse
 
     def step(m: Threads) -> None:

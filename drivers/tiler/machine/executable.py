@@ -1,8 +1,8 @@
-"""Code of the tiler ready to run: 64-bit instructions as blocks of steps, waves of 64 channels.
+"""Executable code of the tiler: 64-bit instructions as blocks of steps, waves of 64 channels.
 
-A texture's answer may be late (`texture_writes="late"`): it is put aside and lands some
-instructions later, or when an instruction with (sy) waits for it. Whoever writes the same register
-meanwhile finds it overwritten.
+A texture's answer may be late (`texture_writes="late"`): it arrives some instructions later, or
+when an instruction with (sy) waits for it. A value written to the same register in between is
+overwritten.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gallette.drivers.common.machine.executable import (
     Leave,
     first_waiting,
 )
-from gallette.drivers.common.machine.looping import go_back
+from gallette.drivers.common.machine.loop_back_edge import loop_back_edge
 from gallette.drivers.common.machine.messages import unpack
 from gallette.drivers.common.machine.threads import DONE, Threads
 from gallette.drivers.common.machine.units import unit_step
@@ -37,12 +37,12 @@ __all__ = ["LANDING", "Executable", "TextureWrites"]
 Array = npt.NDArray[Any]
 TextureWrites: TypeAlias = Literal["late", "in_order"]
 LANDING = 24
-"""Instructions after which a late answer lands if nobody waits for it."""
+"""Instructions after which a late answer arrives if none waits for it."""
 
 
 @dataclass(slots=True)
 class _Answer:
-    """Registers of a texture's answer that are on their way."""
+    """Answer registers of a texture operation in flight."""
 
     first: int
     bits: Array
@@ -157,7 +157,7 @@ def _put(m: Threads, answer: _Answer) -> None:
 
 
 def _tick(m: Threads) -> None:
-    """An instruction later: what has been on its way long enough lands."""
+    """Advance by an instruction: answers that have been in flight long enough arrive."""
     for answer in m.pending:
         answer.left -= 1
     while m.pending and m.pending[0].left < 0:
@@ -178,7 +178,7 @@ def _leave(instr: Instruction, at: int) -> Leave:
         return end
     if name == "jump":
         if target <= at:
-            return lambda m: go_back(m, at, target)
+            return lambda m: loop_back_edge(m, at, target)
 
         def jump(m: Threads) -> int:
             m.park(m.running(), target)

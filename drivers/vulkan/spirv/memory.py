@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gallette.compiler.nir.ir.instrs import Intrinsic
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.types import FLOAT, UINT, UINT64, Type
 from gallette.compiler.spirv.emit.values import Value
 from gallette.compiler.spirv.module import SpirvError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.spirv.emit.values import Value
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Intrinsic, LoadConst, Tex
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.types import FLOAT, INT, UINT, Dim, image_coordinates
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.textures import Textures
@@ -152,7 +152,7 @@ class DriverTextures(Textures):
 
 def _known_scalar(c: DriverCode, number: int) -> str:
     """How a texture is looked up elsewhere in the shader."""
-    from gallette.compiler.nir.ir.questions import textures_of
+    from gallette.compiler.nir.ir.queries import textures_of
 
     for tex in textures_of(c.interface.shader.entry):
         if tex.texture_index == number and tex.op not in ("txs", "query_levels", "texture_samples"):

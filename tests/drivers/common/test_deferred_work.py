@@ -22,7 +22,7 @@ from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.pipe.caps import Caps
-from gallette.pipe.derive import calls
+from gallette.pipe.derived_methods import calls
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType, Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.interface import Context, Handle, Screen

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gallette.drivers.noop import context as noop
-from gallette.pipe.derive import calls
+from gallette.pipe.derived_methods import calls
 from gallette.pipe.interface import Context as PipeContext
 from gallette.pipe.state import DrawInfo
 from gallette.state_tracker import GL

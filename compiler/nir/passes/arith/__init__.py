@@ -1,1 +1,1 @@
-"""Passes that say arithmetic with fewer or other operations."""
+"""Passes that express arithmetic by fewer or other operations."""

@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -22,11 +22,11 @@ for _n in (2, 3, 4):
 
 @nir_pass("lower_alu_to_scalar", preserves=Metadata.CONTROL_FLOW)
 def lower_alu_to_scalar(shader: Shader, *, reductions: bool = True) -> bool:
-    """Split per-component operations into one instruction per component, and sum up reductions.
+    """Split per-component operations into one instruction per component, and expand reductions.
 
     Before: `32x3 %2 = fadd %0, %1`; after: three `32 fadd` and a `vec3`. `fdot` becomes products
-    and sums in component order, which is what the opcode computes, so nothing changes in the last
-    bit. Packing and `vecN` stay.
+    and sums in component order, which is what the opcode computes, so results are the same bits.
+    Packing and `vecN` are not changed.
     """
     progress = False
     for impl in shader.impls():

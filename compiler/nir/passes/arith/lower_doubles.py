@@ -9,7 +9,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.formulas import Formulas
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import UINT64
 from gallette.compiler.nir.ir.values import Def
@@ -38,8 +38,9 @@ def _quotient_bits(b: Builder, rest: Def, divisor: Def) -> Def:
 
 
 def _root_bits(b: Builder, value: Def) -> Def:
-    """54 bits of the root of `value` (between 2^53 and 2^55), one by one, nine places to the left;
-    the lowest is sticky."""
+    """54 bits of the root of `value` (between 2^53 and 2^55), one by one, shifted left by nine; the
+    lowest is sticky.
+    """
     one, zero = b.imm_int(1), b.imm_int(0, 64)
     names = ("value", "root", "sum", "bit")
     value_var, root_var, sum_var, bit_var = (b.impl.add_local(f"sqrt_{n}", UINT64) for n in names)
@@ -73,7 +74,7 @@ def lower_doubles(shader: Shader) -> bool:
     """For targets without 64-bit floats: compute on the bits (see `softfloat.txt`), exactly.
 
     Results are those of IEEE arithmetic, subnormals included; NaNs are quiet. Needs
-    `lower_alu_to_scalar`; `lower_int64` comes next on a target without 64-bit integers, and
+    `lower_alu_to_scalar`; afterwards run `lower_int64` on a target without 64-bit integers, and
     `lower_vars_to_ssa` for the loops of division and square root.
     """
     progress = False
@@ -126,4 +127,4 @@ _CONVERSIONS: dict[str, Callable[[Builder, Def], Def]] = {
     **{f"f2i{n}": partial(_to_integer, n, True) for n in (8, 16, 32, 64)},
     **{f"f2u{n}": partial(_to_integer, n, False) for n in (8, 16, 32, 64)},
 }
-"""what depends on the size of its source or result"""
+"""functions that depend on the size of their source or result"""

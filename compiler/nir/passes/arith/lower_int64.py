@@ -8,7 +8,7 @@ from typing import TypeAlias
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import UINT
 from gallette.compiler.nir.ir.values import Def
@@ -23,7 +23,7 @@ def lower_int64(shader: Shader) -> bool:
 
     Before: `64 %2 = iadd %0, %1`; after: the halves of both are unpacked, added with carry and
     packed again. The algebraic rules then cancel packs against unpacks, so that 64-bit values
-    remain only where they are loaded, stored or joined by phis. Needs `lower_alu_to_scalar`; leaves
+    remain only where they are loaded, stored or used by phis. Needs `lower_alu_to_scalar`; leaves
     floating point to `lower_doubles`. Division is a loop over the bits.
     """
     progress = False
@@ -42,7 +42,7 @@ def lower_int64(shader: Shader) -> bool:
 
 
 def _lowering(instr: Alu) -> Callable[[Builder, list[Def]], Def] | None:
-    """How to express `instr`, or None if it does not compute on 64-bit integers."""
+    """The lowering of `instr`, or None if it does not compute on 64-bit integers."""
     name = instr.op.name
     wide_in = any(s.value.bit_size == 64 for s in instr.srcs)
     wide_out = instr.result.bit_size == 64
@@ -88,7 +88,7 @@ def mul(b: Builder, x: Pair, y: Pair) -> Pair:
 
 
 def _saturating(b: Builder, x: Pair, y: Pair, minus: bool) -> Pair:
-    """The sum or difference of signed numbers, held at the end of the range it would leave."""
+    """The sum or difference of signed numbers, saturating."""
     result = sub(b, x, y) if minus else add(b, x, y)
     third = b.ixor(x[1], y[1]) if minus else b.ixor(y[1], result[1])
     over = b.ilt(b.iand(b.ixor(x[1], result[1]), third), b.imm_int(0))
@@ -330,14 +330,14 @@ def _on_pair(function: Callable[[Builder, Pair], Def]) -> _Lowering:
 
 
 def _to_float(bits: int, is_signed: bool) -> _Lowering:
-    """Rounded once: the highest 32 bits, the last of which says whether any below them is set."""
+    """Round once: the highest 32 bits, with the last one set if any lower bit is."""
 
     def lower(b: Builder, srcs: list[Def]) -> Def:
         x = halves(b, srcs[0])
         negative = b.ilt(x[1], b.imm_int(0)) if is_signed else b.imm_bool(False)
         if is_signed:
             x = absolute(b, x)
-        if bits == 16:  # a number with anything in its upper half is far beyond the range
+        if bits == 16:  # a number with any upper bit set is far out of range
             large = b.ine(x[1], b.imm_int(0))
             value = b.u2f16(b.bcsel(large, b.imm_int(-1), x[0]))
         else:

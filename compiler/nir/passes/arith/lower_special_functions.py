@@ -5,15 +5,15 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.lower import exponentials, reciprocals, trigonometry
-from gallette.compiler.nir.lower.machine import LOWERED, Machine
 from gallette.compiler.nir.lower.table import special
+from gallette.compiler.nir.lower.target_machine import LOWERED, Machine
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 ROOMS = (exponentials, reciprocals, trigonometry)
-"""modules that enter their functions when imported"""
+"""modules that register their functions on import"""
 
 
 @nir_pass("lower_special_functions", preserves=Metadata.CONTROL_FLOW, exact=False)
@@ -26,16 +26,16 @@ def lower_special_functions(
     exact_division: bool = False,
     full_range: bool = False,
 ) -> bool:
-    """Express what `has` does not name of division, roots, exponentials and angles with the rest.
+    """Express division, roots, exponentials and angles that are not in `has` by those that are.
 
-    `has` is opcodes with `+` between them; "" is a machine with all of them.
+    `has` is opcodes separated by `+`; "" is a machine with all of them.
 
-    Before: `32 %1 = frcp %0`; after, on a machine with `frcp_8bit` and one step: `32 %1 =
-    frcp_8bit %0`, then `%3 = ffma(-%0, %1, 1)` (how wrong it is), `%4 = ffma(%1, %3, %1)`, and a
-    choice of %1 where %4 is no number. The options are the fields of `compiler.nir.lower.Machine`,
-    which says what each machine needs. 16-bit floats are computed in 32 bits; 64-bit ones are left
-    alone. Everything built is exact, so that no algebraic rule undoes a range reduction. Run it
-    after the last `algebraic`, which may make divisions of reciprocals again.
+    Before: `32 %1 = frcp %0`; after, on a machine with `frcp_8bit` and one step: `32 %1 = frcp_8bit
+    %0`, then `%3 = ffma(-%0, %1, 1)` (the relative error), `%4 = ffma(%1, %3, %1)`, and a select of
+    %1 where %4 is NaN. The options are the fields of `compiler.nir.lower.Machine`, which describes
+    each machine. 16-bit floats are computed in 32 bits; 64-bit ones are not changed. Everything
+    built is exact, so that no algebraic rule undoes a range reduction. Run it after the last
+    `algebraic`, which may form divisions from reciprocals again.
     """
     machine = Machine.of(
         has or LOWERED, steps=steps, ffma=ffma, exact_division=exact_division, full_range=full_range

@@ -1,12 +1,12 @@
-"""For drivers whose lanes do not know each other: every subgroup has one lane."""
+"""For drivers without access to other lanes: every subgroup has one lane."""
 
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import intrinsics_of
-from gallette.compiler.nir.ir.reductions import identity
+from gallette.compiler.nir.ir.queries import intrinsics_of
+from gallette.compiler.nir.ir.reduction_identities import identity
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -33,11 +33,11 @@ _TRUE = ("vote_feq", "vote_ieq", "elect")
 
 @nir_pass("lower_subgroups", preserves=Metadata.CONTROL_FLOW)
 def lower_subgroups(shader: Shader) -> bool:
-    """Votes, ballots and reads of other lanes are answered by the lane itself.
+    """Compute votes, ballots and reads of other lanes from the lane itself.
 
     Before: `%2 = ballot(%1)`; after: `%2 = vec4(b2i32(%1), 0, 0, 0)`. The languages leave the size
-    of subgroups to the implementation; a group of one is the only one that is the same however
-    lanes are gathered into chunks.
+    of subgroups to the implementation; only groups of one are independent of how lanes are assigned
+    to chunks.
     """
     progress = False
     for impl in shader.impls():

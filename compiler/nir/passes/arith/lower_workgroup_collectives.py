@@ -6,8 +6,8 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import intrinsics_of
-from gallette.compiler.nir.ir.reductions import identity
+from gallette.compiler.nir.ir.queries import intrinsics_of
+from gallette.compiler.nir.ir.reduction_identities import identity
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import Base, Type, array, scalar
 from gallette.compiler.nir.ir.values import Def
@@ -19,12 +19,12 @@ _WORDS = {8: Base.UINT8, 16: Base.UINT16, 32: Base.UINT, 64: Base.UINT64}
 
 @nir_pass("lower_workgroup_collectives", preserves=Metadata.CONTROL_FLOW)
 def lower_workgroup_collectives(shader: Shader) -> bool:
-    """One array of shared memory per width, a step per doubling of the distance.
+    """Use one array of shared memory per bit size, with a step per doubling of the distance.
 
     Before: `%2 = workgroup_reduce(%1) [reduction_op=fadd]` in workgroups of 4; after: %1 is stored
-    at the invocation's place, then twice `barrier; %o = load (place - 1, then 2); barrier; store
-    (%o + it)`, and the last place holds the sum. Every invocation adds in the same order, so all
-    get the same bits. Needs the size of the workgroup; `lower_explicit_io` places the array.
+    in the invocation's element, then twice `barrier; %o = load (element - 1, then 2); barrier;
+    store (%o + it)`, and the last element has the sum. Every invocation adds in the same order, so
+    all get the same bits. Needs the size of the workgroup; `lower_explicit_io` places the array.
     """
     x, y, z = shader.info.workgroup_size
     arrays: dict[int, Variable] = {}
@@ -44,7 +44,7 @@ def lower_workgroup_collectives(shader: Shader) -> bool:
 
 
 class _Place:
-    """Shared memory with a place per invocation."""
+    """Shared memory with an element per invocation."""
 
     def __init__(self, b: Builder, var: Variable, count: int) -> None:
         self.b, self.var, self.count = b, var, count

@@ -1,4 +1,4 @@
-"""What `invariant` and `precise` outputs are computed from becomes exact."""
+"""Everything that `invariant` and `precise` outputs depend on becomes exact."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gallette.compiler.nir.ir.cf import Block, If, Loop
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.questions import all_intrinsics_of, const_int, intrinsics_of
+from gallette.compiler.nir.ir.queries import all_intrinsics_of, const_int, intrinsics_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.variables import Variable
@@ -17,9 +17,9 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 def propagate_invariant(shader: Shader, *, position: bool = False) -> bool:
     """Mark every ALU instruction that contributes to an invariant or precise output `exact`.
 
-    Inexact rules then leave it alone, so it is computed alike whatever else the shader computes.
-    With `position` the vertex position counts as invariant. Follows values, variables and the
-    conditions of the control flow around them.
+    Inexact rules then do not apply, so it is computed alike whatever else the shader computes. With
+    `position` the vertex position counts as invariant. Follows values, variables and the conditions
+    of the control flow around them.
     """
     progress = False
     position = position and shader.stage is not Stage.FRAGMENT

@@ -1,1 +1,1 @@
-"""Passes that turn bound state into code: what shader variants are made of."""
+"""Passes that turn bound state into code, for shader variants."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -13,8 +13,10 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 
 @nir_pass("lower_clamp_color_outputs", preserves=Metadata.CONTROL_FLOW)
 def lower_clamp_color_outputs(shader: Shader) -> bool:
-    """`glClampColor`: a fragment shader's colours, or a vertex shader's front and back colours,
-    go through `fsat` before they are stored. Integer outputs are left alone.
+    """`glClampColor`: a fragment shader's colours, or a vertex shader's front and back colours, are
+    saturated with `fsat` before they are stored.
+
+    Integer outputs are not changed.
     """
     progress = False
     for impl in shader.impls():

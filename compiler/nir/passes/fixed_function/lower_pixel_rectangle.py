@@ -1,4 +1,4 @@
-"""A fragment's colour, depth or presence comes from a texture: pixel rectangles and bitmaps."""
+"""Pixel rectangles and bitmaps: a fragment's colour, depth or discard comes from a texture."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Tex
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.ir.types import Dim
@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 COORDINATES = VaryingSlot(VaryingSlot.VAR0 + 31)
-"""The varying in which texel coordinates arrive: one no application's shader is likely to use."""
+"""The varying of texel coordinates, which applications' shaders are unlikely to use."""
 
 
 @nir_pass("lower_pixel_rectangle", preserves=Metadata.CONTROL_FLOW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Tex
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import Dim
 from gallette.compiler.nir.ir.values import Def
@@ -16,9 +16,9 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 def lower_tex_saturate(shader: Shader, *, s: int = 0, t: int = 0, r: int = 0) -> bool:
     """Clamp coordinate s, t or r to 0..1 for the samplers whose bit is set in the mask.
 
-    Together with clamp-to-border sampling this gives what `GL_CLAMP` means. Rectangle textures
-    clamp to their size, array layers are left alone. So are lookups with an offset: it counts in
-    texels and comes before the clamp, which is the sampler's then.
+    Together with clamp-to-border sampling this implements `GL_CLAMP`. Rectangle textures clamp to
+    their size; array layers are not changed. Nor are lookups with an offset, which is in texels and
+    is applied before the clamp, so only the sampler clamps.
     """
     progress = False
     for impl in shader.impls():

@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.values import Def
@@ -19,8 +19,8 @@ _DISTANCES = (VaryingSlot.CLIP_DIST0, VaryingSlot.CLIP_DIST1)
 def lower_user_clip_planes(shader: Shader, *, mask: int = 0) -> bool:
     """Write `dot(clip vertex or position, plane i)` to clip distance i for each bit of `mask`.
 
-    Uses `gl_ClipVertex` if the shader writes it (and drops that output), else the position. A
-    shader that writes `gl_ClipDistance` itself is left alone. Runs on lowered I/O with outputs
+    Uses `gl_ClipVertex` if the shader writes it (and removes that output), else the position. A
+    shader that writes `gl_ClipDistance` itself is not changed. Runs on lowered I/O with outputs
     stored once, at the end of main.
     """
     if not mask or shader.stage is Stage.FRAGMENT:
@@ -43,7 +43,7 @@ def lower_user_clip_planes(shader: Shader, *, mask: int = 0) -> bool:
 
 
 def _vec4(b: Builder, store: Intrinsic) -> Def:
-    """The stored value as four components (what is not written counts as 0, 0, 0, 1)."""
+    """The stored value as four components (default 0, 0, 0, 1)."""
     value = store.srcs[0].value
     if value.num_components == 4 and store["write_mask"] == 15:
         return value

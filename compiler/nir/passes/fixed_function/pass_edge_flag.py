@@ -1,11 +1,11 @@
-"""The vertex's edge flag reaches the rasterizer, whatever the shader does."""
+"""The vertex shader passes the edge flag to the rasterizer."""
 
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -15,8 +15,8 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 def pass_edge_flag(shader: Shader) -> bool:
     """A vertex shader also copies the attribute `EDGEFLAG` to the output `EDGE`.
 
-    The attribute becomes the input behind all others. Wanted where polygons are drawn as lines or
-    points; a no-op for other stages, and where the output is written already.
+    The attribute becomes the last input. This is needed where polygons are drawn as lines or
+    points; it does nothing for other stages, or if the output is already written.
     """
     impl = shader.entry
     outputs = intrinsics_of(impl, "store_output")

@@ -1,1 +1,1 @@
-"""Passes that do away with functions and returns."""
+"""Passes that remove functions and returns."""

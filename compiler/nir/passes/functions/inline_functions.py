@@ -1,32 +1,32 @@
-"""Calls become the code they call."""
+"""Calls are replaced by the code of their functions."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-from gallette.compiler.effort import MOST_INSTRUCTIONS, check_nesting
 from gallette.compiler.errors import CompileError, GalletteError
 from gallette.compiler.nir.ir.cf import Block, Body, Parent, blocks_in, nested_blocks
+from gallette.compiler.nir.ir.cf_editing import drop_body, insert_run, splice, split_block
 from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
-from gallette.compiler.nir.ir.questions import calls_of
+from gallette.compiler.nir.ir.queries import calls_of
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, insert_run, splice, split_block
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes, simplify_cast
 from gallette.compiler.nir.run.pass_runner import nir_pass
+from gallette.compiler.work_limits import MOST_INSTRUCTIONS, check_nesting
 
 
 @nir_pass("inline_functions")
 def inline_functions(shader: Shader, *, max_instrs: int = MOST_INSTRUCTIONS) -> bool:
     """Leave one function, `main`, with everything inlined.
 
-    Deref parameters turn into the derefs the caller passed. Needs `lower_returns`; fails on
-    recursion, which GLSL forbids, if the result would exceed `max_instrs` (functions that call
-    each other twice, sixty deep, cannot be written out), and if it would be nested too deeply.
+    Deref parameters are replaced by the caller's derefs. Needs `lower_returns`; fails on recursion,
+    which GLSL forbids, if the result would exceed `max_instrs` (functions that call each other
+    twice, sixty deep, cannot be expanded), and if it would be nested too deeply.
 
-    The code of a function that is called once moves to where it is called, so that a long chain of
-    functions, each of which calls the next, takes time in proportion to its length.
+    The code of a function with a single call is moved, so that a long chain of functions, each of
+    which calls the next, takes linear time.
     """
     if len(shader.functions) == 1 and not calls_of(shader.entry):
         return False
@@ -48,7 +48,7 @@ def inline_functions(shader: Shader, *, max_instrs: int = MOST_INSTRUCTIONS) -> 
 
 
 def _callees_first(shader: Shader) -> list[Function]:
-    """Functions reachable from main, each behind everything it calls."""
+    """Functions reachable from main, each after everything it calls."""
     order: list[Function] = []
     state: dict[Function, int] = {}
     stack = [(f, False) for f in shader.functions if f.is_entry]
@@ -75,8 +75,9 @@ def _callees_first(shader: Shader) -> list[Function]:
 
 
 def _check_size(order: list[Function], limit: int) -> Counter[Function]:
-    """Work out how long and how deep each function gets, before it does; answers how often each is
-    called."""
+    """Check in advance how long and how deeply nested each function becomes; returns the number of
+    calls of each.
+    """
     sizes: dict[Function, int] = {}
     depths: dict[Function, tuple[int, int]] = {}
     uses: Counter[Function] = Counter()
@@ -109,13 +110,13 @@ def _calls_in(body: Body) -> list[Call]:
 
 
 def _inline_into(impl: FunctionImpl, uses: Counter[Function]) -> bool:
-    """Inline all calls of a function; those that are called once bring calls of their own."""
+    """Inline all calls of a function; moved functions bring their own calls."""
     calls = _calls_in(impl.body)
     if not calls:
         return False
     locals_of: dict[Call, list[Variable]] = {}
     calls_of: dict[Call, list[Call]] = {}
-    # From the last to the first: what is behind a call, and moves, then ends at the next one.
+    # From the last to the first, so that moved code after a call ends at the next one.
     waiting = list(calls)
     while waiting:
         call = waiting.pop()
@@ -133,9 +134,9 @@ def _inline_into(impl: FunctionImpl, uses: Counter[Function]) -> bool:
 
 
 def _inline_call(call: Call, once: bool) -> list[Variable]:
-    """Put a call's code in its place; answers the locals that come with it.
+    """Replace a call by the function's code; returns the locals that come with it.
 
-    `once`: this is the only call, and may take the code itself instead of a copy.
+    `once`: this is the only call, so the code itself is moved instead of a copy.
     """
     callee = call.callee.impl
     assert callee is not None
@@ -171,7 +172,7 @@ def _inline_call(call: Call, once: bool) -> list[Variable]:
 
 
 def _taken(impl: FunctionImpl, parent: Parent) -> Body:
-    """The code of a function, for another place; nothing is left of it there."""
+    """Move the code of a function to another parent, leaving none."""
     body, impl.body = impl.body, []
     impl.body.append(Block(impl, impl.body))
     for node in body:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gallette.compiler.effort import MOST_NESTED
 from gallette.compiler.errors import CompileError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block, Body, If, Loop
+from gallette.compiler.nir.ir.cf_editing import drop_body, insert_node_at, splice
 from gallette.compiler.nir.ir.instrs import Jump
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import contains_jump, is_phi_of_same
+from gallette.compiler.nir.ir.queries import contains_jump, is_phi_of_same
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, insert_node_at, splice
 from gallette.compiler.nir.ir.types import BOOL
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
+from gallette.compiler.work_limits import MOST_NESTED
 
 
 @dataclass(slots=True)
@@ -32,9 +32,9 @@ def _returns(jump: Jump) -> bool:
 def lower_returns(shader: Shader) -> bool:
     """Leave functions only at their end, so that they can be inlined and flattened.
 
-    What follows an `if` that returns moves into the other branch; a return inside a loop sets a
-    flag and breaks, and what follows the loop runs only if the flag is not set. Runs before
-    variables become SSA values.
+    Code after an `if` that returns moves into the other branch; a return inside a loop sets a flag
+    and breaks, and code after the loop runs only if the flag is not set. Runs before variables
+    become SSA values.
     """
     progress = False
     for impl in shader.impls():
@@ -69,7 +69,7 @@ def _lower(impl: FunctionImpl) -> None:
 
 
 def _lower_body(body: Body, in_loop: bool, state: _State) -> list[tuple[Body, bool]]:
-    """Handle one body; answers those inside it, among them what was moved, which come next."""
+    """Process one body; returns nested bodies, including moved ones, to be processed next."""
     work = []
     i = 0
     while i < len(body):
@@ -105,7 +105,7 @@ def _ends_in_return(body: Body) -> bool:
 
 
 def _after_if(body: Body, i: int, node: If, state: _State) -> None:
-    """Code behind an if that may return (outside loops)."""
+    """Move code after an if that may return (outside loops)."""
     follower = body[i]
     assert isinstance(follower, Block)
     for phi in list(follower.phis()):
@@ -128,7 +128,7 @@ def _after_if(body: Body, i: int, node: If, state: _State) -> None:
 
 
 def _guard(body: Body, i: int, in_loop: bool, state: _State) -> None:
-    """Run what follows only if the function has not returned."""
+    """Guard the following code by the flag that the function has not returned."""
     follower = body[i]
     assert isinstance(follower, Block)
     if not in_loop and len(body) == i + 1 and follower.last is follower.last_phi:

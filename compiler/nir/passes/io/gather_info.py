@@ -1,4 +1,4 @@
-"""The shader's summary is brought up to date."""
+"""The shader's summary is recomputed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, Tex
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import SystemValue
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -42,14 +42,14 @@ _NOTHING = [(name, getattr(ShaderInfo(), name)) for name in _GATHERED]
 
 
 def _blank(info: ShaderInfo) -> None:
-    """Forget what was gathered."""
+    """Reset what is gathered."""
     for name, value in _NOTHING:
         setattr(info, name, set() if value.__class__ is set else value)
 
 
 @nir_pass("gather_info", preserves=Metadata.ALL)
 def gather_info(shader: Shader) -> bool:
-    """Recompute what `ShaderInfo` says about inputs, outputs, resources and features in use.
+    """Recompute the summary of inputs, outputs, resources and features in `ShaderInfo`.
 
     Works on lowered code (slots and unit numbers). Changes nothing else.
     """
@@ -166,7 +166,7 @@ _NAMED: dict[str, _Gather] = {
 
 
 def _gatherer(name: str) -> _Gather | None:
-    """What an intrinsic of that name says about the shader is told by this."""
+    """The function that gathers what an intrinsic of that name implies, or None."""
     if name in _NAMED:
         return _NAMED[name]
     if "ssbo" in name:

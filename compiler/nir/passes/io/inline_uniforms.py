@@ -1,4 +1,4 @@
-"""Uniforms whose value is known become constants."""
+"""Uniforms with known values become constants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gallette.compiler.nir.ir.cf import If
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import MAKES_POSITIONS, Stage
-from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.queries import const_int, intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -28,16 +28,15 @@ def inline_uniforms(
 
     `values` lists (byte offset, raw bits) pairs; `data` instead gives the whole block. A use is
     replaced if all components it reads are known.
-
-    A product with a constant may be folded otherwise than one with a uniform, so what the vertex
-    position is computed from keeps its loads, and a draw with this variant puts every vertex where
-    a draw with another one does. `positions=True` gives that up. Before, with 1.0 in the uniform:
+    A product with a constant may be folded differently from one with a uniform, so the computation
+    of the vertex position keeps its loads, and a draw with this variant puts every vertex where a
+    draw with another one does. `positions=True` disables that. Before, with 1.0 in the uniform:
 
         32 %2 = load_ubo %0, %1
         32 %4 = fmul %3, %2         // for a colour
         32 %6 = fmul %5, %2         // for gl_Position
 
-    after: `%4 = fmul %3, 1.0`, and `%6` as it was.
+    after: `%4 = fmul %3, 1.0`, and `%6` unchanged.
     """
     known = dict(values)
     for offset in range(0, len(data) - 3, 4):
@@ -67,7 +66,7 @@ def inline_uniforms(
 
 
 def _may_change(use: Src, bits: list[int | None], spared: set[Def]) -> bool:
-    """Is everything known that the use reads, and does no position depend on it?"""
+    """Whether everything the use reads is known, and no position depends on it."""
     read = [bits[c] for c in use.swizzle] if use.swizzle else bits
     if any(value is None for value in read):
         return False

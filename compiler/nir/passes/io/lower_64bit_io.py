@@ -1,4 +1,4 @@
-"""64-bit varyings travel as pairs of 32-bit components."""
+"""64-bit varyings are passed as pairs of 32-bit components."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.passes.io.lower_io import slot_enum
@@ -46,7 +46,9 @@ def lower_64bit_io(shader: Shader) -> bool:
 
 
 def _slot_runs(first: int, count: int) -> list[tuple[int, int, int]]:
-    """(slot, component, number of 32-bit components) that `count` of them from `first` on fill."""
+    """(slot, component, number of 32-bit components) that `count` of them occupy from
+    `first` on.
+    """
     runs = []
     while count:
         slot, component = divmod(first, 4)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.address import Address, explicit_root
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.layout import SCALAR, STD140, STD430, align, explicit_size
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import accesses_of, const_int, derefs_of
+from gallette.compiler.nir.ir.queries import accesses_of, const_int, derefs_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
@@ -33,8 +33,8 @@ def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """`load_deref(&block.member[i])` becomes `load_ubo(block, offset)`; likewise ssbo and shared.
 
     A block is a variable whose type (without arrays) is an interface, or one variable per member
-    with `interface` set and `offset` in the block. Its number is `driver_location` where set, else
-    the binding (plus one for uniform blocks, since block 0 is the default block).
+    with `interface` set and `offset` in the block. Its number is `driver_location` if set, else the
+    binding (plus one for uniform blocks, since block 0 is the default block).
     """
     progress = False
     if modes & Mode.SHARED and _place_shared(shader):
@@ -56,10 +56,10 @@ def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
 
 
 def _place_shared(shader: Shader) -> bool:
-    """Each variable begins on a multiple of 16, and so does what follows: another workgroup's.
+    """Place each variable, and the next workgroup's memory, at a multiple of 16.
 
-    A variable gets a type with offsets. Derefs that are used are lowered next; unused ones, which
-    earlier passes may leave, still have the old type and are removed.
+    A variable gets a type with offsets. Derefs in use are lowered next; unused ones, which earlier
+    passes may leave, still have the old type and are removed.
     """
     variables = shader.variables_of(Mode.SHARED)
     if not variables:
@@ -88,7 +88,7 @@ def _rule(var: Variable) -> str:
 
 
 def block_and_address(b: Builder, deref: Deref, var: Variable) -> tuple[Def | None, Address]:
-    """The block number (None for shared memory) and the place inside it."""
+    """The block number (None for shared memory) and the address inside it."""
     path = deref.path()[1:]
     root = var.type
     if var.mode == Mode.SHARED:

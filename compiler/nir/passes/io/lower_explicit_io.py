@@ -1,4 +1,4 @@
-"""Pointers become addresses, in the format the driver wants for each kind of memory."""
+"""Pointers become addresses, in the driver's format for each kind of memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gallette.compiler.nir.ir.layout import (
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.questions import const_int, instrs_of
+from gallette.compiler.nir.ir.queries import const_int, instrs_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
@@ -33,10 +33,10 @@ Access = Callable[[Mode, Def], Def | None]
 def lower_explicit_io(shader: Shader, *, formats: str = "", modes: int = int(MODES)) -> bool:
     """Loads, stores and atomics through pointers become loads, stores and atomics at addresses.
 
-    Before: `%2 = deref_cast %1 (global float); %3 = load_deref(%2)`; after, where the driver's
-    format for global memory is a 64-bit address, `%3 = load_global(%1)`. `formats` is the table
-    *mode=format* (see `ir.addresses`). A pointer that may lead into several kinds of memory becomes
-    a branch per kind; `opt_deref` should have narrowed the modes before. Needs `inline_functions`
+    Before: `%2 = deref_cast %1 (global float); %3 = load_deref(%2)`; after, if the driver's format
+    for global memory is a 64-bit address, `%3 = load_global(%1)`. `formats` is the table
+    *mode=format* (see `ir.addresses`). A pointer that may point into several kinds of memory
+    becomes a branch per kind; run `opt_deref` before, to narrow the modes. Needs `inline_functions`
     and `lower_var_copies`.
     """
     lowering = _Lowering(shader, AddressModel.parse(formats), modes)
@@ -62,7 +62,7 @@ class _Lowering:
         return progress
 
     def pointed(self, impl: FunctionImpl) -> set[Variable]:
-        """Locals whose address is more than the start of a chain of derefs."""
+        """Locals whose address is used other than as the start of a chain of derefs."""
         found: set[Variable] = set()
         for instr in instrs_of(impl):
             if not isinstance(instr, Deref) or instr.modes & MODES != instr.modes:
@@ -95,9 +95,9 @@ class _Lowering:
         return True
 
     def lower(self, impl: FunctionImpl) -> bool:
-        """Addresses and accesses in program order; then what is left of the derefs.
+        """Lower addresses and accesses in program order, then the remaining derefs.
 
-        An access is lowered before an address that is computed from what it loaded.
+        An access is lowered before an address that is computed from its result.
         """
         derefs: list[Deref] = []
         numbers: dict[Deref, Def] = {}
@@ -178,7 +178,7 @@ class _Lowering:
     def per_space(
         self, b: Builder, deref: Deref, format: AddressFormat, address: Def, at: Access
     ) -> Def | None:
-        """One access, or a branch per kind of memory the pointer may lead into."""
+        """Build one access, or a branch per kind of memory the pointer may point into."""
         modes = [m for m in SPACES if deref.modes & m]
         if len(modes) == 1:
             return at(modes[0], address)
@@ -205,10 +205,10 @@ class _Lowering:
 
 
 def _from_number(b: Builder, value: Def, format: AddressFormat, modes: int) -> Def:
-    """An address from a pointer as code outside holds it: one number.
+    """An address from a pointer's external representation, which is one number.
 
-    It has 32 bits for a workgroup's and an invocation's own memory; 64 for global memory (the
-    number of a buffer plus one above a byte offset) and, with the space on top, for generic
+    It has 32 bits for a workgroup's and an invocation's memory; 64 for global memory (the number of
+    a buffer plus one above a byte offset) and, with the space in the upper bits, for generic
     pointers.
     """
     if not modes & Mode.GLOBAL:
@@ -239,7 +239,7 @@ def _convert_small(b: Builder, value: Def, modes: int) -> Def:
 
 
 def _to_number(b: Builder, address: Def, format: AddressFormat, modes: int) -> Def:
-    """The reverse of `_from_number`."""
+    """The inverse of `_from_number`."""
     last = b.channel(address, format.components - 1)
     if not modes & Mode.GLOBAL:
         return last if last.bit_size == 32 else b.u2u32(last)
@@ -265,7 +265,7 @@ def _stride(t: Type) -> int:
 
 
 def _constant(b: Builder, format: AddressFormat, modes: int, offset: int) -> Def:
-    """The address of a variable that lies at an offset of its memory."""
+    """The address of a variable at an offset of its memory."""
     space = next(n for mode, n in SPACES.items() if modes == mode)
     if format.name == "generic62":
         return b.imm_int(space << 62 | offset, 64)
@@ -277,7 +277,7 @@ def _constant(b: Builder, format: AddressFormat, modes: int, offset: int) -> Def
 
 
 def _advance(b: Builder, format: AddressFormat, base: Def, by: Def) -> Def:
-    """An address some bytes further on."""
+    """An address advanced by some bytes."""
     if format.components == 1:
         if by.bit_size != base.bit_size:
             by = b.alu(f"i2i{base.bit_size}", by)
@@ -289,7 +289,7 @@ def _advance(b: Builder, format: AddressFormat, base: Def, by: Def) -> Def:
 def _convert(
     b: Builder, address: Def, old: AddressFormat, modes: int, new: AddressFormat, cast: Deref
 ) -> Def:
-    """A pointer to one kind of memory as a generic pointer, or the other way round."""
+    """Convert a pointer to one kind of memory to a generic pointer, or back."""
     if old is new and old.name in ("generic62", "fat"):
         return address
     number = _to_number(b, address, old, modes)
@@ -301,7 +301,9 @@ def _convert(
 
 
 def _is_held(deref: Deref, casts: bool = False) -> bool:
-    """Is the pointer used as a value: chosen, joined, stored, compared (or, if asked, cast)?"""
+    """Whether the pointer is used as a value: selected, in a phi, stored, compared (or, with
+    `casts`, cast).
+    """
     for src in deref.result.uses:
         user = src.parent
         if isinstance(user, Deref):
@@ -316,7 +318,7 @@ def _is_held(deref: Deref, casts: bool = False) -> bool:
 
 
 def _where(b: Builder, mode: Mode, format: AddressFormat, address: Def) -> tuple[str, list[Def]]:
-    """The kind of intrinsic that reaches the memory, and its address sources."""
+    """The kind of intrinsic that accesses the memory, and its address sources."""
     if mode in (Mode.SHARED, Mode.FUNCTION_TEMP):
         kind = "shared" if mode == Mode.SHARED else "scratch"
         if format.components > 1:
@@ -406,7 +408,7 @@ def _moved(b: Builder, where: list[Def], by: int) -> list[Def]:
 
 
 def _private_atomic(b: Builder, instr: Intrinsic, where: list[Def], data: list[Def]) -> Def:
-    """Nobody else sees an invocation's own memory: read, compute, write."""
+    """Atomics on private memory: read, compute, write, since no other lane sees it."""
     bits = data[-1].bit_size
     old = b.intrinsic("load_scratch", where, bit_size=bits)
     op = instr["atomic_op"]

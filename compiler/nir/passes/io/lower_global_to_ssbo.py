@@ -1,8 +1,8 @@
 """Global and scratch memory, for drivers that have only buffers and workgroup memory.
 
-A global address is a page-table entry of its own making: the upper half is the number of a shader
-buffer plus one (so that null is nobody's), the lower half the byte offset. Scratch memory lies
-behind the workgroup's shared memory, a slice per invocation.
+A global address consists of the number of a shader buffer plus one in the upper half (so that null
+is invalid) and a byte offset in the lower half. Scratch memory follows the workgroup's shared
+memory, with a slice per invocation.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -53,7 +53,7 @@ def lower_global_to_ssbo(shader: Shader) -> bool:
 def _page(b: Builder, address: Def) -> list[Def]:
     low = b.u2u32(address)
     high = b.u2u32(b.ushr(address, b.imm_int(32)))
-    # An offset beyond 2 GiB would be negative: no buffer is as large.
+    # An offset beyond 2 GiB would be negative, but no buffer is that large.
     return [b.isub(high, b.imm_int(1)), low]
 
 

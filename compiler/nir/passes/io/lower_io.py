@@ -8,13 +8,13 @@ from functools import cache
 from typing import Any
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.questions import accesses_of, const_int
+from gallette.compiler.nir.ir.queries import accesses_of, const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Base, Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
@@ -41,14 +41,14 @@ FRAGMENT_SYSTEM: dict[int, str] = {
 
 @dataclass(slots=True)
 class _Place:
-    """Where an access goes: slots behind the variable's location, component, vertex."""
+    """The target of an access: slots after the variable's location, component, vertex."""
 
     slot: int
     component: int
     dynamic: Def | None
     vertex: Def | None
     outside: bool = False
-    """a constant index is out of range"""
+    """whether a constant index is out of range"""
 
 
 @nir_pass("lower_io", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
@@ -57,8 +57,9 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
 
     Before: `%1 = load_deref(&color)`; after: `%1 = load_interpolated_input(barycentric, 0)
     (location=VARYING.COL0)`. Fragment inputs that are flat, integer or 64-bit use `load_input`. The
-    `offset` source counts slots from `location`; constant offsets are already in `location`. What
-    is read at a constant index out of range is zero, and nothing is written there.
+    `offset` source counts slots from `location`; constant offsets are already in `location`. Loads
+    with a constant index out of range are zero, and stores are removed.
+
     `base` numbers the variables of a shader densely in order of their slots.
     """
     assign_bases(shader, modes)
@@ -83,7 +84,7 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
 
 
 def assign_bases(shader: Shader, modes: int = _IN | _OUT) -> None:
-    """Number the variables that have no number yet."""
+    """Number the variables without a number."""
     for mode in (_IN, _OUT):
         if not mode & modes:
             continue
@@ -127,7 +128,7 @@ def slot_enum(stage: Stage, mode: int, location: int) -> IntEnum | int:
 
 def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
     place = _Place(0, var.component, None, None)
-    if deref.form == "var":  # all of it
+    if deref.form == "var":  # the whole variable
         return place
     path = deref.path()[1:]
     t: Type = var.type
@@ -167,12 +168,12 @@ def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
 
 
 def _is_outside(index: int | None, t: Type) -> bool:
-    """Is an index into a type known to be out of range?"""
+    """Whether an index into a type is known to be out of range."""
     return index is not None and not 0 <= index < t.indexed_length()
 
 
 def _packed_words(t: Type, path: list[Deref]) -> int | None:
-    """How many 32-bit components of a packed variable lie before what a path leads to.
+    """The number of 32-bit components of a packed variable before the target of a path.
 
     None if an index is out of range.
     """
@@ -192,9 +193,9 @@ def _packed_words(t: Type, path: list[Deref]) -> int | None:
 
 
 def _parts(place: _Place, count: int, bits: int, packed: bool) -> list[tuple[int, int, int, int]]:
-    """(first component, number, slot, component there): a packed vector may lie in two slots.
+    """(first component, number, slot, component there): a packed vector may span two slots.
 
-    64-bit values stay whole: `lower_64bit_io` takes them apart.
+    64-bit values stay whole; `lower_64bit_io` splits them.
     """
     first = 4 - place.component
     if not packed or bits == 64 or count <= first:
@@ -212,7 +213,7 @@ def alu_base(type: Type) -> str:
 
 
 def is_flat(var: Variable) -> bool:
-    """Is an input of the fragment stage the same all over its primitive?"""
+    """Whether an input of the fragment stage is constant within its primitive."""
     return var.interpolation == "flat" or _is_never_interpolated(var.type)
 
 
@@ -260,7 +261,7 @@ def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variab
 def load_indices(
     stage: Stage, var: Variable, type: Type, slot: int, component: int, num_slots: int = 1
 ) -> dict[str, Any]:
-    """The indices of a load of a part of `var`, `slot` slots behind its first."""
+    """The indices of a load of a part of `var`, `slot` slots after its first."""
     return {
         "base": var.driver_location + slot,
         "component": component,
@@ -273,7 +274,7 @@ def load_indices(
 def store_indices(
     stage: Stage, var: Variable, type: Type, slot: int, component: int, mask: int, slots: int = 1
 ) -> dict[str, Any]:
-    """The same of a store."""
+    """The indices of a store of a part of `var`, `slot` slots after its first."""
     return {
         "base": var.driver_location + slot,
         "component": component,
@@ -288,11 +289,11 @@ def store_indices(
 
 
 def barycentric(b: Builder, var: Variable, kind: str = "", where: Def | None = None) -> Def:
-    """Where an input is interpolated: as declared, or of a `kind` and `where` the shader says."""
+    """The barycentrics of an input: as declared, or of a `kind` and `where` from the shader."""
     interp = "noperspective" if var.interpolation == "noperspective" else "smooth"
     slot = _VARYINGS.get(var.location)
     if var.interpolation == "none" and slot is not None and slot.is_color:
-        interp = "none"  # flat shading decides; an explicit qualifier overrides it
+        interp = "none"  # flat shading may apply; an explicit qualifier prevents that
     if where is not None:
         kind = "at_offset" if kind == "offset" else "at_sample"
         return b.intrinsic(f"load_barycentric_{kind}", [where], interp=interp)
@@ -301,7 +302,7 @@ def barycentric(b: Builder, var: Variable, kind: str = "", where: Def | None = N
 
 
 def _store_whole(b: Builder, stage: Stage, access: Intrinsic, var: Variable) -> None:
-    """Most stores: all of a variable, which lies in its slots as it is."""
+    """Store a whole variable whose layout is that of its slots, the usual case."""
     indices = store_indices(stage, var, var.type, 0, var.component, access["write_mask"])
     access.become("store_output", [access.srcs[1].value, b.imm_int(0)], indices)
 

@@ -1,14 +1,14 @@
-"""Sampler and image variables become unit numbers, counters places in their buffers."""
+"""Sampler and image variables become unit numbers, counters offsets in their buffers."""
 
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, Tex
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import all_intrinsics_of, by_kind, const_int, textures_of
+from gallette.compiler.nir.ir.queries import all_intrinsics_of, by_kind, const_int, textures_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -21,10 +21,10 @@ _COUNTERS = frozenset(name for name in INTRINSICS if name.startswith("deref_coun
 def lower_samplers(shader: Shader) -> bool:
     """`tex (texture_deref=&s[i], ...)` becomes `tex (texture_offset=i) (texture=unit)`.
 
-    The unit of a variable is its `driver_location` where set, else its `binding`. A constant index
-    is added to it; a dynamic one becomes a `texture_offset` (and `sampler_offset`) source. Image
-    derefs become image numbers, with the format the variable declares; derefs of counters (those
-    that were parameters of functions) become the buffer's binding and an offset.
+    The unit of a variable is its `driver_location` if set, else its `binding`. A constant index is
+    added to it; a dynamic one becomes a `texture_offset` (and `sampler_offset`) source. Image
+    derefs become image numbers, with the variable's format; derefs of counters (those that were
+    parameters of functions) become the buffer's binding and an offset.
     """
     progress = False
     for impl in shader.impls():
@@ -46,7 +46,7 @@ def lower_samplers(shader: Shader) -> bool:
 
 
 def unit_of(b: Builder, deref: Deref) -> tuple[int, Def | None]:
-    """First unit of the variable plus constant indices, and what must be added at run time."""
+    """The first unit of the variable plus constant indices, and a dynamic offset."""
     var = deref.root_var
     assert var is not None, "a sampler must come from a variable"
     unit = _first_unit(var)
@@ -76,7 +76,7 @@ def _first_unit(var: Variable) -> int:
 
 
 def _within(index: int, length: int) -> int:
-    """An index of an array; what lies outside becomes what is nearest."""
+    """An array index, clamped to the array."""
     return min(max(index, 0), max(length - 1, 0))
 
 
@@ -130,7 +130,7 @@ def _lower_image(b: Builder, instr: Intrinsic) -> None:
 
 
 def counter_offset(b: Builder, deref: Deref) -> tuple[int, Def]:
-    """The buffer binding of a counter, and its byte offset there."""
+    """The buffer binding of a counter, and its byte offset."""
     var = deref.root_var
     assert var is not None, "a counter must come from a variable"
     offset: Def = b.imm_int(var.offset)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import accesses_of
+from gallette.compiler.nir.ir.queries import accesses_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import SystemValue
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_component
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -38,7 +38,7 @@ def lower_system_values(shader: Shader) -> bool:
 
 
 def load_system_value(b: Builder, which: SystemValue, like: Def) -> Def:
-    """The intrinsic for a system value, with the number of components it has by nature."""
+    """The intrinsic for a system value, with its own number of components."""
     name = which.intrinsic
     value = b.intrinsic(name)
     assert INTRINSICS[name].dest is not None

@@ -6,13 +6,13 @@ from functools import cache
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.address import Address, explicit_root
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.layout import STD140, component_bytes, explicit_size
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import accesses_of
+from gallette.compiler.nir.ir.queries import accesses_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -24,9 +24,9 @@ _UNIFORM = int(Mode.UNIFORM)
 def lower_uniforms_to_ubo(shader: Shader) -> bool:
     """`load_deref` of a uniform becomes `load_ubo(0, offset)`.
 
-    The variable's `offset` is its place in the default block; its type carries the layout, or gets
-    std140. A load never crosses what it needs: a boolean is a 32-bit integer in memory and
-    compares unequal to zero.
+    The variable's `offset` is its offset in the default block; its type has the layout, or gets
+    std140. A load reads only the bytes it needs: a boolean is a 32-bit integer in memory and
+    compared with zero.
     """
     progress = False
     for impl in shader.impls():
@@ -52,13 +52,13 @@ def lower_uniforms_to_ubo(shader: Shader) -> bool:
 
 @cache
 def uniform_layout(type: Type) -> tuple[Type, int]:
-    """A uniform's type with its layout, and the bytes it takes."""
+    """A uniform's type with its layout, and its size in bytes."""
     root = explicit_root(type, STD140)
     return root, explicit_size(root)
 
 
 def is_plain(t: Type) -> bool:
-    """Does a scalar or vector lie in memory as it is read?"""
+    """Whether a scalar or vector in memory has the representation of its value."""
     return t.bit_size != 1 and not (t.is_vector and t.stride not in (0, component_bytes(t)))
 
 
@@ -70,7 +70,7 @@ def load_from(
     block: Def | None,
     range_: tuple[int, int] = (0, 0),
 ) -> None:
-    """A load of a variable becomes one of the memory at `address`."""
+    """Replace a load of a variable by a load of the memory at `address`."""
     t = address.type
     size = component_bytes(t)
     if not is_plain(t):

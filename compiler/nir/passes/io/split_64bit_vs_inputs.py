@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import vec
 from gallette.compiler.nir.ir.variables import Variable
@@ -17,10 +17,10 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 def split_64bit_vs_inputs(shader: Shader) -> bool:
     """A `dvec3` or `dvec4` vertex input occupies two 16-byte slots: give each its own variable.
 
-    The variable is clamped to `dvec2`, a second one in the next slot takes the rest, both are
-    loaded and the full vector rebuilt; uses after the rebuilt value read it. Variables behind are
-    not renumbered: an explicit API's locations count slots already. An array, whose elements take
-    two slots each, stays whole. Runs before `lower_io`.
+    The variable is truncated to `dvec2`, a second one in the next slot has the rest, both are
+    loaded and the full vector rebuilt; uses read the rebuilt value. Following variables are not
+    renumbered, since locations of an explicit API count slots already. An array, whose elements
+    take two slots each, stays whole. Runs before `lower_io`.
     """
     if shader.stage is not Stage.VERTEX:
         return False

@@ -1,1 +1,1 @@
-"""Passes that make code smaller or faster without changing what it means."""
+"""Passes that make code smaller or faster."""

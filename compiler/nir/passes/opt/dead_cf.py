@@ -1,4 +1,4 @@
-"""Control flow that cannot matter goes."""
+"""Control flow without effect is removed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from gallette.compiler.nir.ir.cf import (
     successors_of,
     walk,
 )
+from gallette.compiler.nir.ir.cf_editing import drop_body, drop_phi_preds, merge_blocks, splice
 from gallette.compiler.nir.ir.instrs import LoadConst, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import (
+from gallette.compiler.nir.ir.queries import (
     always_jumps,
     contains_jump,
     contains_own_break,
@@ -26,17 +27,16 @@ from gallette.compiler.nir.ir.questions import (
     is_phi_of_same,
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, drop_phi_preds, merge_blocks, splice
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
 @nir_pass("dead_cf", preserves=Metadata.NONE)
 def dead_cf(shader: Shader) -> bool:
-    """Remove code that is never reached and ifs and loops that do nothing.
+    """Remove unreachable code, and ifs and loops without effect.
 
-    An `if` on a constant leaves the branch taken; code behind an `if` both of whose branches jump
-    is unreachable; an `if` with two empty branches and a loop without effects (and with an exit)
-    vanish.
+    An `if` with a constant condition is replaced by the branch taken; code after an `if` both of
+    whose branches jump is unreachable; an `if` with two empty branches and a loop without effects
+    (and with an exit) are removed.
     """
     progress = False
     for impl in impls_with_branches(shader):
@@ -47,10 +47,10 @@ def dead_cf(shader: Shader) -> bool:
 
 def _once(impl: FunctionImpl) -> bool:
     progress = False
-    # Inner nodes first, so that what becomes empty inside is seen outside in the same round.
+    # Inner nodes first, so that an outer node whose content is removed is found in the same round.
     for node in inner_first(impl.body):
         if not _is_attached(node):
-            continue  # it went with code found to be dead in this round
+            continue  # already removed with dead code in this round
         if _unreachable_behind(node):
             progress = True
         if isinstance(node, If):
@@ -63,7 +63,7 @@ def _once(impl: FunctionImpl) -> bool:
 
 
 def _is_attached(node: Parent) -> bool:
-    """Is a node still part of its function, with everything around it?"""
+    """Whether a node is still part of its function, with everything around it."""
     while not isinstance(node, FunctionImpl):
         try:
             place_of(node)
@@ -74,7 +74,7 @@ def _is_attached(node: Parent) -> bool:
 
 
 def _unreachable_behind(node: If | Loop) -> bool:
-    """Delete what follows a node that control never leaves at its end."""
+    """Delete the code after a node that control never leaves at its end."""
     if isinstance(node, If):
         if not (always_jumps(node.then_body) and always_jumps(node.else_body)):
             return False
@@ -96,7 +96,7 @@ def _unreachable_behind(node: If | Loop) -> bool:
 
 
 def _cut_phis(block: Block) -> None:
-    """An unreachable empty block leads nowhere: phis behind it need no source from it."""
+    """Remove the phi sources from an unreachable empty block in the blocks after it."""
     for successor in successors_of(block):
         drop_phi_preds(successor, block)
 
@@ -129,7 +129,7 @@ def _is_empty(body: Body) -> bool:
 
 
 def _remove_node(node: If | Loop) -> None:
-    """Delete an if or loop (nothing in it is used) and join the blocks around it."""
+    """Delete an if or loop (nothing in it is used) and merge the blocks around it."""
     before, after = prev_block(node), next_block(node)
     if isinstance(node, If):
         node.condition.drop()  # both branches are empty
@@ -152,7 +152,7 @@ def _take_branch(node: If, value: bool) -> None:
     last = taken[-1]
     assert isinstance(last, Block)
     if always_jumps(taken):
-        # Control never gets behind the if now: what follows is dead.
+        # Control never reaches the code after the if, which is dead.
         rest = owner[at + 1 :]
         _forget(rest)
         drop_body(rest)
@@ -166,9 +166,9 @@ def _take_branch(node: If, value: bool) -> None:
 
 
 def _forget(nodes: Body) -> None:
-    """Code that will go leads nowhere: phis behind it lose their sources from it.
+    """Remove the phi sources from code that will be deleted, in the blocks after it.
 
-    Nothing else behind it can use its values.
+    No other code after it can use its values.
     """
     for piece in walk(nodes):
         if isinstance(piece, Block):
@@ -177,7 +177,7 @@ def _forget(nodes: Body) -> None:
 
 
 def _simplify_loop(loop: Loop) -> bool:
-    """Remove a loop that computes nothing anybody needs; unwrap one that runs at most once."""
+    """Remove a loop without used results or effects; unwrap one that runs at most once."""
     if not contains_own_break(loop):
         return False
     last = loop.last
@@ -207,7 +207,7 @@ def _simplify_loop(loop: Loop) -> bool:
 
 
 def _unwrap(loop: Loop) -> None:
-    """A loop that is one block ending in break is just that block."""
+    """Unwrap a loop that is one block ending in break."""
     block = loop.first
     jump = block.jump
     assert jump is not None

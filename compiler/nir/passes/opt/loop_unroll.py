@@ -1,4 +1,4 @@
-"""Short loops are written out."""
+"""Short loops are unrolled."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from gallette.compiler.nir.ir.cf import (
     prev_block,
     walk,
 )
+from gallette.compiler.nir.ir.cf_editing import drop_body, splice
 from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Deref, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import const_int, impls_with_branches
+from gallette.compiler.nir.ir.queries import const_int, impls_with_branches
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, splice
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -27,7 +27,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 def loop_unroll(
     shader: Shader, *, max_instrs: int = 256, max_trips: int = 32, indirect_instrs: int = 1024
 ) -> bool:
-    """Repeat the body of a loop whose trip count is known, and drop the loop.
+    """Repeat the body of a loop with a known trip count, and remove the loop.
 
     Indices and conditions inside then fold to constants. A loop is unrolled if the result has at
     most `max_instrs` instructions (`indirect_instrs` if a counter indexes a variable) and
@@ -102,7 +102,7 @@ def _unroll(impl: FunctionImpl, loop: Loop, info: LoopInfo) -> None:
 
 
 def _take_header_phis(loop: Loop) -> list[Phi]:
-    """Unlink the header's phis (their uses stay until the body is dropped)."""
+    """Unlink the header's phis (their uses remain until the body is deleted)."""
     phis = list(loop.first.phis())
     for phi in phis:
         phi.unlink()
@@ -110,7 +110,7 @@ def _take_header_phis(loop: Loop) -> list[Phi]:
 
 
 def _dissolve(tail: Body) -> None:
-    """Behind the exit, phis have only the staying branch as source."""
+    """Keep only the staying branch as source of phis after the exit."""
     first = tail[0]
     assert isinstance(first, Block)
     for phi in list(first.phis()):
@@ -118,7 +118,7 @@ def _dissolve(tail: Body) -> None:
 
 
 def _emit(part: Body, out: Body, loop: Loop, remap: Remap) -> None:
-    """Append a copy of `part` to the straight code."""
+    """Append a copy of `part` to the unrolled code."""
     copy = clone_body(part, loop.parent, remap)
     remap.finish_phis()
     end = out[-1]
@@ -127,7 +127,7 @@ def _emit(part: Body, out: Body, loop: Loop, remap: Remap) -> None:
 
 
 def _rewrite_outside(loop: Loop, phis: list[Phi], remap: Remap) -> None:
-    """Uses behind the loop read what the last, partial iteration computed."""
+    """Make uses after the loop read the values of the last, partial iteration."""
     inside = set(blocks_in(loop.body))
     values: list[Def] = [phi.result for phi in phis]
     for block in inside:
@@ -143,7 +143,7 @@ def _rewrite_outside(loop: Loop, phis: list[Phi], remap: Remap) -> None:
 def _put(
     impl: FunctionImpl, loop: Loop, phis: list[Phi], out: Body, before: Block, after: Block
 ) -> None:
-    """Replace the loop by the straight code."""
+    """Replace the loop by the unrolled code."""
     drop_body(loop.body)
     for phi in phis:
         phi.remove()

@@ -16,22 +16,22 @@ from gallette.compiler.nir.ir.cf import (
     place_of,
     places,
 )
+from gallette.compiler.nir.ir.cf_editing import drop_phi_preds, merge_blocks, retarget_phis, splice
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import always_jumps, impls_with_branches
+from gallette.compiler.nir.ir.queries import always_jumps, impls_with_branches
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_phi_preds, merge_blocks, retarget_phis, splice
 from gallette.compiler.nir.ir.values import Src
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
 @nir_pass("opt_if", preserves=Metadata.CONTROL_FLOW)
 def opt_if(shader: Shader) -> bool:
-    """Four simplifications of `if`.
+    """Simplify `if` in four ways.
 
     `if (!c) A else B` becomes `if (c) B else A`. Inside the branches the condition is known: its
-    uses there become true and false. A phi that chooses between true and false is the condition
-    (or its complement). Two ifs on the same condition with nothing between them become one.
+    uses there become true and false. A phi that selects true or false is the condition (or its
+    negation). Two ifs on the same condition with nothing between them are merged.
     """
     progress = False
     for impl in impls_with_branches(shader):
@@ -49,7 +49,7 @@ def opt_if(shader: Shader) -> bool:
 
 
 def _merge_neighbours(impl: FunctionImpl) -> bool:
-    """Join `if (c) A else B; if (c) C else D` into `if (c) A C else B D`."""
+    """Merge `if (c) A else B; if (c) C else D` into `if (c) A C else B D`."""
     for block, body, at in places(impl.body):
         if at == 0 or at + 1 >= len(body) or not isinstance(block, Block):
             continue
@@ -71,9 +71,9 @@ def _merge_neighbours(impl: FunctionImpl) -> bool:
 
 
 def _seen_beyond_a_jump(between: Block, second: If) -> bool:
-    """Does code to which the second if jumps read a phi that stands in front of it?
+    """Whether code to which the second if jumps reads a phi before that if.
 
-    Merged, the phi would stand behind the jump and no longer dominate that use.
+    After merging, the phi would be after the jump and no longer dominate that use.
     """
     if not any(b.jump for body in (second.then_body, second.else_body) for b in blocks_in(body)):
         return False
@@ -82,7 +82,7 @@ def _seen_beyond_a_jump(between: Block, second: If) -> bool:
 
 
 def _merge(first: If, between: Block, second: If) -> None:
-    """Pour the second if's branches behind the first's; phis between are known in each branch."""
+    """Append the second if's branches to the first's; phis between are resolved in each branch."""
     after = next_block(second)
     for end, source in (
         (first.then_last, second.then_body),
@@ -101,16 +101,16 @@ def _merge(first: If, between: Block, second: If) -> None:
         if not leaves and alone:
             retarget_phis(last, end)
         splice(end, source, None)
-        if leaves:  # nothing comes out of this branch any more
+        if leaves:  # control never leaves this branch at its end any more
             drop_phi_preds(between, end if alone else last)
     second.condition.drop()
     del second.owner[place_of(second)]
-    # Phis of both blocks now stand together behind the merged if.
+    # Phis of both blocks are now together, after the merged if.
     merge_blocks(between, after)
 
 
 def _negated(node: If) -> bool:
-    """Look through `inot` in a condition by swapping the branches."""
+    """Remove `inot` from a condition by swapping the branches."""
     condition = node.condition.value.instr
     if not isinstance(condition, Alu) or condition.op.name != "inot":
         return False
@@ -124,7 +124,7 @@ def _negated(node: If) -> bool:
 
 
 def _known_condition(impl: FunctionImpl, node: If, before: Mapping[Any, Node]) -> bool:
-    """`before`: the block in front of every if, where its condition is read."""
+    """`before`: the block before every if, where its condition is read."""
     value = node.condition.value
     if len(value.uses) == 1 or isinstance(value.instr, LoadConst):
         return False

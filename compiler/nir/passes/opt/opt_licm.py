@@ -1,11 +1,11 @@
-"""What does not change in a loop is computed before it."""
+"""Loop-invariant code is moved out of loops."""
 
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.cf import Block, Loop, blocks_in, prev_block, walk
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, LoadConst, Phi, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import can_speculate, impls_with_branches
+from gallette.compiler.nir.ir.queries import can_speculate, impls_with_branches
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -14,9 +14,9 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 def opt_licm(shader: Shader) -> bool:
     """Move instructions whose sources are defined outside a loop in front of it.
 
-    Only what may run although the loop body might not reach it: arithmetic, constants, uniform and
-    input loads, and texture lookups with an explicit level. From inside an `if` only what is cheap
-    leaves. Inner loops first, so that values climb all the way out.
+    This applies only to instructions that may be speculated: arithmetic, constants, uniform and
+    input loads, and texture lookups with an explicit level. Only cheap ones are moved from inside
+    an `if`. Inner loops come first, so that values move out of all loops.
     """
     progress = False
     for impl in impls_with_branches(shader):
@@ -35,7 +35,7 @@ def _movable(instr: Instr) -> bool:
 
 
 def _is_cheap(instr: Instr) -> bool:
-    """Worth computing even if the branch is never taken."""
+    """Whether an instruction may run even if its branch is never taken."""
     return isinstance(instr, (LoadConst, Deref)) or (
         isinstance(instr, Intrinsic) and instr.info.name == "load_ubo"
     )

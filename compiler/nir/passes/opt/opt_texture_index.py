@@ -1,10 +1,10 @@
-"""Textures that turn out to be known ones lose their dynamic index."""
+"""Textures with a constant index lose the dynamic index."""
 
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Tex
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import const_int, instrs_of
+from gallette.compiler.nir.ir.queries import const_int, instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -14,8 +14,8 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 def opt_texture_index(shader: Shader) -> bool:
     """`tex (texture_offset=-31) (texture=32)` becomes `tex (texture=1)`.
 
-    A sampler that is a function's parameter, or a local variable, is a handle; where it stands for
-    a unit after all, drivers should know. What is no unit's number stays a handle.
+    A sampler that is a function's parameter, or a local variable, is a handle; if it turns out to
+    be a unit, drivers can use the unit number. Other numbers remain handles.
     """
     progress = False
     for impl in shader.impls():

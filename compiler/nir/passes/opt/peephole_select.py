@@ -1,4 +1,4 @@
-"""Small ifs become selections."""
+"""Small ifs become selects."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gallette.compiler.nir.ir.cf import (
     place_of,
     prev_block,
 )
+from gallette.compiler.nir.ir.cf_editing import merge_blocks, pour
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.questions import can_speculate, impls_with_branches
+from gallette.compiler.nir.ir.queries import can_speculate, impls_with_branches
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import merge_blocks, pour
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -25,11 +25,11 @@ _BCSEL = OPCODES["bcsel"]
 def peephole_select(
     shader: Shader, *, limit: int = 8, expensive_ok: bool = False, tex_ok: bool = False
 ) -> bool:
-    """Run both sides of a short if and choose with `bcsel`.
+    """Run both sides of a short if and select with `bcsel`.
 
     Before: `if %c { %1 = fadd a, b } else { } %2 = phi %1, a`; after: `%1 = fadd a, b; %2 = bcsel
-    %c, %1, a`. Both branches must be single blocks of at most `limit` instructions that may run
-    without harm; `expensive_ok` allows transcendental functions and divisions, `tex_ok` texture
+    %c, %1, a`. Both branches must be single blocks of at most `limit` instructions that may be
+    speculated; `expensive_ok` allows transcendental functions and divisions, `tex_ok` texture
     lookups with explicit level.
     """
     progress = False
@@ -65,7 +65,7 @@ def _price(instr: Instr, expensive_ok: bool, tex_ok: bool) -> int | None:
         return 0 if instr.op.is_free else 1
     if isinstance(instr, Intrinsic):
         return 1
-    return 0  # constants, what is undefined, places
+    return 0  # constants, undefs, derefs
 
 
 def _is_exact(value: Def) -> bool:

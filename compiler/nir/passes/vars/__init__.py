@@ -1,1 +1,1 @@
-"""Passes about variables and derefs."""
+"""Passes on variables and derefs."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import accesses_of, by_kind, const_int
+from gallette.compiler.nir.ir.queries import accesses_of, by_kind, const_int
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -20,7 +20,7 @@ def lower_array_deref_of_vec(shader: Shader, *, modes: int = int(_DEFAULT)) -> b
     """`v[i]` loads the whole vector and selects; `v[i] = x` stores under a mask.
 
     A dynamic index selects by comparing with each component number; out of range it reads 0 and
-    stores nowhere.
+    stores nothing.
     """
     progress = False
     for impl in shader.impls():

@@ -1,10 +1,10 @@
-"""Globals only one function uses become its locals."""
+"""Globals used by only one function become its locals."""
 
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import derefs_of
+from gallette.compiler.nir.ir.queries import derefs_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes

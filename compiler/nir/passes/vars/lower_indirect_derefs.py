@@ -1,4 +1,4 @@
-"""Dynamic indices become choices between constant ones."""
+"""Dynamic indices become selections among constant ones."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import accesses_of, const_int
+from gallette.compiler.nir.ir.queries import accesses_of, const_int
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.passes.io.lower_io import ACCESSES
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_IN | Mode.SHADER_OUT
-_READ_MODIFY = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP  # nobody else writes it meanwhile
+_READ_MODIFY = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP  # no other lane writes it in between
 
 
 @nir_pass("lower_indirect_derefs", preserves=Metadata.NONE)
@@ -26,12 +26,12 @@ def lower_indirect_derefs(
 ) -> bool:
     """`load(&a[i])` becomes a tree of `bcsel` over `a[0]`, `a[1]`...; a store tries all elements.
 
-    For arrays of at most `max_length` elements in all indirect dimensions together, and for matrix
-    columns. Afterwards the variable can become SSA values. Out of range reads the first or last
-    element and writes nothing. Which vertex of several is meant stays dynamic.
+    This applies to arrays of at most `max_length` elements in all indirect dimensions together, and
+    to matrix columns. Afterwards the variable can become SSA values. Out of range reads the first
+    or last element and writes nothing. The index of a vertex stays dynamic.
 
-    `packed`: only, and however long they are, the varyings whose elements the linker did not lay a
-    whole slot apart; `lower_io` needs constant indices for them.
+    `packed`: only, and of any length, varyings whose elements the linker packed more tightly than
+    one per slot; `lower_io` needs constant indices for them.
     """
     if packed and not any(var.packed for var in shader.variables):
         return False
@@ -59,10 +59,10 @@ def lower_indirect_derefs(
 
 @dataclass(frozen=True, slots=True)
 class _Chosen:
-    """An access some of whose indices are chosen among constants; nesting is bounded by types."""
+    """An access with some indices selected among constants; nesting is bounded by types."""
 
     access: Intrinsic
-    kept: int  # this many steps behind the variable keep their index
+    kept: int  # this many steps from the variable keep their index
     path: list[Deref]
 
     def indirect(self, i: int) -> bool:
@@ -85,7 +85,7 @@ class _Chosen:
         return b.deref_array(at, step.array_index.value)
 
     def at(self, b: Builder, place: Deref, *srcs: Def) -> Intrinsic:
-        """The access at another place."""
+        """The access with another deref."""
         access = self.access
         others = srcs or tuple(s.value for s in access.srcs[1:])
         dest = access.dest
@@ -117,7 +117,7 @@ class _Chosen:
                 both = hit if condition is None else b.iand(condition, hit)
                 self.store(b, b.deref_array_imm(place, k), i + 1, both)
             return
-        assert condition is not None  # some step is chosen, or this were not suitable
+        assert condition is not None  # some step is selected, or this access would not be suitable
         if place.modes & _READ_MODIFY:
             value = b.bcsel(condition, self.access.srcs[1].value, b.load_deref(place))
             self.at(b, place, value)
@@ -128,7 +128,7 @@ class _Chosen:
 
 
 def _select(b: Builder, index: Def, values: list[Def], first: int = 0) -> Def:
-    """A balanced tree of choices by `index`."""
+    """A balanced tree of selects by `index`."""
     if len(values) == 1:
         return values[0]
     half = len(values) // 2

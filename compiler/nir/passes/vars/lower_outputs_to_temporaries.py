@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
-from gallette.compiler.nir.ir.questions import derefs_of, intrinsics_of
+from gallette.compiler.nir.ir.queries import derefs_of, intrinsics_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes
@@ -20,9 +20,9 @@ def lower_outputs_to_temporaries(shader: Shader) -> bool:
     """Give every output a local copy that the code works on; copy it out at the end of main.
 
     Partial and conditional writes and reads back then become ordinary SSA code. A geometry shader
-    copies out before each `emit_vertex`. Outputs nobody touches get no copy, and those that only
-    one statement writes, whole and on everybody's way, are just written at the end. Runs after
-    inlining and before `lower_vars_to_ssa`; tessellation control outputs are shared and stay.
+    copies out before each `emit_vertex`. Unused outputs get no copy, and those that a single
+    unconditional statement writes as a whole are just written at the end. Runs after inlining and
+    before `lower_vars_to_ssa`; tessellation control outputs are shared and not changed.
     """
     if shader.stage is Stage.TESS_CTRL:
         return False
@@ -50,7 +50,7 @@ def lower_outputs_to_temporaries(shader: Shader) -> bool:
 
 
 def _only_store(impl: FunctionImpl, derefs: list[Deref]) -> Intrinsic | None:
-    """The one thing that happens to an output, if it is a store of all of it on everybody's way."""
+    """The only access to an output, if it is an unconditional store of the whole."""
     deref = derefs[0]
     if len(derefs) > 1 or len(deref.dest.uses) != 1:
         return None
@@ -69,7 +69,7 @@ def _only_store(impl: FunctionImpl, derefs: list[Deref]) -> Intrinsic | None:
 
 
 def _is_last(impl: FunctionImpl, store: Intrinsic) -> bool:
-    """Is writing an output what the code ends with?"""
+    """Whether the store is already at the end of the code."""
     return store.next is None and store.block is impl.last
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.queries import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import INT
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -16,7 +16,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 def lower_var_copies(shader: Shader, *, max_elements: int = 64) -> bool:
     """`copy_deref` of a struct, array or matrix becomes one load and store per scalar or vector.
 
-    An array longer than `max_elements` is copied by a loop. Wildcards (`a[*] = b[*]`) are expanded
+    An array longer than `max_elements` is copied by a loop. Wildcards (`a[*] = b[*]`) are expanded,
     too.
     """
     progress = False
@@ -53,7 +53,7 @@ def _copy(b: Builder, dst: Deref, src: Deref, max_elements: int) -> None:
 
 
 def _copy_in_loop(b: Builder, dst: Deref, src: Deref, max_elements: int) -> None:
-    """A long array is copied element by element at run time."""
+    """Copy a long array element by element in a loop."""
     counter = b.impl.add_local("copy_index", INT)
     b.store_var(counter, b.imm_int(0))
     b.push_loop()

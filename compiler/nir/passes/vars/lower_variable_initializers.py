@@ -17,11 +17,11 @@ _WRITABLE = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT
 
 @nir_pass("lower_variable_initializers", preserves=Metadata.CONTROL_FLOW)
 def lower_variable_initializers(shader: Shader, *, modes: int = int(_WRITABLE)) -> bool:
-    """Variables start with code instead of data.
+    """Initialise variables with code instead of data.
 
     Before: `var shader_temp float x (constant_initializer=(0x3f800000,))`
-    After: `store_deref(&x, 1.0)` first thing in main (locals: in their function).
-    Constant arrays that are only read are better kept; see `lower_constant_arrays`.
+    After: `store_deref(&x, 1.0)` first in main (locals: in their function).
+    Constant arrays that are only read should keep their data; see `lower_constant_arrays`.
     """
     progress = False
     for impl in shader.impls():

@@ -14,12 +14,12 @@ from gallette.compiler.nir.ir.cf import (
     next_block,
     place_of,
 )
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, Jump, Phi, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import deref_key, derefs_in, in_bounds, is_phi_of_same
+from gallette.compiler.nir.ir.queries import deref_key, derefs_in, in_bounds, is_phi_of_same
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
@@ -30,11 +30,11 @@ State: TypeAlias = "dict[Leaf, Def]"
 
 
 class _States:
-    """The current value of each leaf, with what changed since each enclosing place.
+    """The current value of each leaf, with the changes since each enclosing scope.
 
-    There is one dictionary for the whole walk. A scope notes what its leaves were before it changed
-    them, so that going back to its start, and joining its end with another way, costs as much as
-    was changed in it, however many leaves there are.
+    There is one dictionary for the whole walk. A scope records previous values of its leaves before
+    it changes them, so that restoring its start, and merging its end with another path, costs as
+    much as was changed in it, however many leaves there are.
     """
 
     __slots__ = ("_scopes", "current")
@@ -49,17 +49,17 @@ class _States:
         self.current[leaf] = value
 
     def open(self) -> int:
-        """Begin a scope; its number is what `changes` wants."""
+        """Begin a scope; returns its number, for `changes`."""
         self._scopes.append({})
         return len(self._scopes) - 1
 
     def changes(self, scope: int) -> State:
-        """What leaves are now that have been set since a scope was opened."""
+        """The current values of leaves that were set since a scope was opened."""
         current = self.current
         return {leaf: current[leaf] for noted in self._scopes[scope:] for leaf in noted}
 
     def close(self) -> None:
-        """End the innermost scope; everything is again as it was when it was opened."""
+        """End the innermost scope, restoring the state from its start."""
         current = self.current
         for leaf, value in self._scopes.pop().items():
             if value is None:
@@ -73,7 +73,9 @@ _LOCAL = int(Mode.FUNCTION_TEMP)
 
 @dataclass(slots=True)
 class _Branch:
-    """An if being walked: was it reached, and what its then-branch changed (if it ended)."""
+    """An if in the walk: whether it was reached, and the changes of its then-branch (if
+    it ended).
+    """
 
     reached: bool
     scope: int
@@ -82,7 +84,7 @@ class _Branch:
 
 @dataclass(slots=True)
 class _LoopFrame:
-    """A loop being walked: its header phis, and what had changed at its jumps."""
+    """A loop in the walk: its header phis, and the changes at its jumps."""
 
     phis: dict[Leaf, Phi]
     scope: int
@@ -92,12 +94,12 @@ class _LoopFrame:
 
 @nir_pass("lower_vars_to_ssa", preserves=Metadata.CONTROL_FLOW | Metadata.KINDS)
 def lower_vars_to_ssa(shader: Shader) -> bool:
-    """Replace loads and stores of locals by the values themselves, with phis where ways join.
+    """Replace loads and stores of locals by the values themselves, with phis at merge points.
 
-    Works on every scalar or vector reached by a constant path that no indirect access and no other
-    use of the variable can touch. Before: `store_deref(&x, %1) ... load_deref(&x)`; after: `%1`.
-    One walk in source order carries the current value of each leaf; ifs join the two ends, loops
-    get header phis for what they store.
+    Works on every scalar or vector with a constant path that no indirect access and no other use of
+    the variable can touch. Before: `store_deref(&x, %1) ... load_deref(&x)`; after: `%1`. One walk
+    in source order carries the current value of each leaf; ifs merge their two ends, loops get
+    header phis for what they store.
     """
     progress = False
     for impl in shader.impls():
@@ -215,8 +217,8 @@ class _SsaBuilder:
                 reached = self._join(next_block(node), frame.breaks)
 
     def _block(self, block: Block, reached: bool, loops: list[_LoopFrame]) -> bool:
-        """Walk a block; False if control does not come to its end."""
-        states = self.states if reached else _States()  # nothing is known where nobody comes
+        """Walk a block; false if control does not reach its end."""
+        states = self.states if reached else _States()  # nothing is known in unreachable code
         leaf_of = self.leaves.get
         for instr in block.instrs():
             leaf = leaf_of(instr)
@@ -255,7 +257,7 @@ class _SsaBuilder:
         states.set(leaf, value)
 
     def _call(self, value: Def, leaf: Leaf, line: int) -> None:
-        """Remember for debuggers that from here on the variable is this value."""
+        """Record for debuggers that from this line on the variable is this value."""
         name = self.names.get(leaf)
         if name is None:
             name = self.names[leaf] = _name(leaf)
@@ -280,9 +282,9 @@ class _SsaBuilder:
         return phi
 
     def _join(self, block: Block, ends: list[tuple[Block, State]]) -> bool:
-        """Go on where several ways meet, with phis for what differs; False if none comes here.
+        """Continue at a merge point, with phis for differing values; false if it is unreachable.
 
-        Each way brings what it changed since the place where they parted, which is the state now.
+        Each path has its changes since the point where they diverged, which is the current state.
         """
         states = self.states
         if len(ends) == 1:
@@ -311,7 +313,7 @@ class _SsaBuilder:
         states = self.states
         phis: dict[Leaf, Phi] = {}
         frame = _LoopFrame(phis, states.open(), [], [])
-        if not reached:  # nobody comes here: nothing leads to the header
+        if not reached:  # unreachable: the header has no predecessors
             return frame
         for leaf in self.stored_in[loop]:
             phi = phis[leaf] = self._phi(loop.first, leaf)
@@ -330,7 +332,7 @@ class _SsaBuilder:
                 phi.add_phi_src(pred, value if value is not None else self._undef(leaf))
 
     def _clean_phis(self) -> None:
-        """Dissolve phis all of whose sources agree; drop those nobody needs."""
+        """Remove phis all of whose sources agree, and unused ones."""
         work = list(self.new_phis)
         while work:
             phi = work.pop()
@@ -350,7 +352,7 @@ class _SsaBuilder:
 
 
 def _name(leaf: Leaf) -> str:
-    """What the source calls a part of a variable."""
+    """The source-level name of a part of a variable."""
     var, path = leaf
     name = var.name.removesuffix("@out")
     at = var.type
@@ -361,7 +363,7 @@ def _name(leaf: Leaf) -> str:
 
 
 def _around(deref: Deref, user: Instr | If, path: tuple[int, ...]) -> tuple[int, ...]:
-    """What a use may touch: a pointer to an element leads to the other elements, too."""
+    """The part of a variable a use may touch: a pointer to an element may access other elements."""
     at: Deref | None = deref
     if isinstance(user, Deref) and user.form in ("cast", "ptr_as_array"):
         while at is not None and at.form == "array":
@@ -374,7 +376,7 @@ def _is_step(user: Deref, src: Src) -> bool:
 
 
 def _is_access(deref: Deref, src: Src) -> bool:
-    """Is this use a plain load or store of a scalar or vector?"""
+    """Whether a use is a plain load or store of a scalar or vector."""
     user = src.parent
     return (
         isinstance(user, Intrinsic)

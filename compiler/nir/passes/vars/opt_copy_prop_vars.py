@@ -1,4 +1,4 @@
-"""Loads reuse what is known to be in the variable."""
+"""Loads are replaced by known contents of variables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gallette.compiler.nir.ir.cf import Block, Body, If, blocks_in, events
 from gallette.compiler.nir.ir.instrs import Call, Deref, Instr, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Access, Mode
-from gallette.compiler.nir.ir.questions import accesses_of, deref_key, meet
+from gallette.compiler.nir.ir.queries import accesses_of, deref_key, meet
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
@@ -19,12 +19,12 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _OBSERVED = Mode.SSBO | Mode.SHARED | Mode.SHADER_OUT | Mode.GLOBAL
 _MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | _OBSERVED
-_MOST_INDIRECT = 32  # dynamic accesses remembered for each variable
+_MOST_INDIRECT = 32  # dynamic accesses tracked per variable
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is in the memory of `deref`: (value, component) for each component, or None."""
+    """The contents of `deref`: (value, component) for each component, or None."""
 
     deref: Deref
     parts: list[tuple[Def, int] | None]
@@ -35,9 +35,9 @@ class _Known:
 
 @dataclass(slots=True)
 class _Contents:
-    """What is known of one variable: by constant path, and through dynamic indices.
+    """The known contents of one variable: by constant path, and through dynamic indices.
 
-    Of memory behind a pointer all is kept as the latter. `modes` is the memory it may be.
+    Memory of pointers is tracked only in the latter way. `modes` are its possible modes.
     """
 
     modes: int
@@ -56,9 +56,9 @@ _State: TypeAlias = dict[Root, _Contents]
 def opt_copy_prop_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """Forward stored and loaded values to later loads of the same memory.
 
-    Uses alias analysis: writing `s.arr[i].b` leaves what is known of `s.arr[i].a` alone. Branches
-    start with what was known before; behind an if or loop everything written in it is forgotten. A
-    copy whose source is known element by element is left to `lower_var_copies`.
+    Uses alias analysis: writing `s.arr[i].b` does not affect what is known about `s.arr[i].a`.
+    Branches start with what was known before; after an if or loop everything written in it is
+    forgotten. A copy whose source is known element by element is left to `lower_var_copies`.
     """
     progress = False
     for impl in shader.impls():
@@ -72,7 +72,7 @@ class _Propagation:
         self.impl = impl
         self.modes = modes
         self.known: _State = {}
-        self.pointers = False  # is anything known of memory behind a pointer?
+        self.pointers = False  # whether any contents of a pointer are known
         self.progress = False
 
     def run(self) -> bool:
@@ -140,7 +140,7 @@ class _Propagation:
         leaf = same and target.type.is_vector_or_scalar and not _is_component(target)
         key = deref_key(target) if leaf else None
         if key is not None:
-            # Only this path, and what dynamic indices may reach, can be touched.
+            # Only this path, and paths with dynamic indices, can be affected.
             entry = contents.direct.get(key[1])
             if entry is not None and not _survives(entry, target, mask):
                 del contents.direct[key[1]]
@@ -241,13 +241,13 @@ class _Propagation:
 
 
 def _is_component(deref: Deref) -> bool:
-    """One component of a vector, which overlaps the vector's own path."""
+    """Whether it is one component of a vector, which overlaps the vector's own path."""
     parent = deref.parent
     return deref.form == "array" and parent is not None and parent.type.is_vector
 
 
 def _survives(entry: _Known, target: Deref, mask: int) -> bool:
-    """Is anything of `entry` still known after writing the masked components of `target`?"""
+    """Whether part of `entry` is still known after writing the masked components of `target`."""
     relation = compare(target, entry.deref)
     if relation is Overlap.NONE:
         return True

@@ -1,4 +1,4 @@
-"""Stores that are overwritten before anybody looks go."""
+"""Stores that are overwritten without being read are removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gallette.compiler.nir.ir.cf import Block
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Access, Mode
-from gallette.compiler.nir.ir.questions import accesses_of, deref_key, meet
+from gallette.compiler.nir.ir.queries import accesses_of, deref_key, meet
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -21,7 +21,7 @@ _MOST_OTHERS = 32
 
 @nir_pass("opt_dead_write_vars", preserves=Metadata.CONTROL_FLOW)
 def opt_dead_write_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
-    """Within a block, drop the components of a store that a later store overwrites unread.
+    """Within a block, remove the components of a store that a later store overwrites unread.
 
     Before: `store_deref(&x, %1); store_deref(&x, %2)`; after: `store_deref(&x, %2)`.
     """
@@ -36,7 +36,7 @@ def opt_dead_write_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
 
 @dataclass(slots=True)
 class _Pending:
-    """A store whose `unread` components nobody has looked at yet."""
+    """A store with its components that have not been read yet."""
 
     store: Intrinsic
     deref: Deref
@@ -98,7 +98,7 @@ def _leaf_path(deref: Deref) -> tuple[int, ...] | None:
 
 
 def _overwrite(earlier: _Pending, mask: int) -> bool:
-    """Drop what a later store makes useless."""
+    """Remove components that a later store overwrites."""
     dead = earlier.store["write_mask"] & earlier.unread & mask
     if not dead or earlier.store.block is None:
         return False
@@ -110,7 +110,7 @@ def _overwrite(earlier: _Pending, mask: int) -> bool:
 
 
 def _after_read(instr: Intrinsic, pending: dict[Root, _Stores]) -> None:
-    """Forget stores that `instr` may read."""
+    """Remove the stores that `instr` may read from the pending ones."""
     if instr.info.is_fence or instr.info.ends_lanes:
         pending.clear()
         return

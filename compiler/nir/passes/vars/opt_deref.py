@@ -1,11 +1,11 @@
-"""Casts that change nothing disappear."""
+"""Redundant casts are removed."""
 
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import bare_type
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import by_kind, derefs_in
+from gallette.compiler.nir.ir.queries import by_kind, derefs_in
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -14,7 +14,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 def opt_deref(shader: Shader) -> bool:
     """Simplify deref chains.
 
-    `deref_cast` of a deref of the same type is that deref; modes of derefs below become as narrow
+    `deref_cast` of a deref of the same type is that deref; modes of derived derefs become as narrow
     as their parent's.
     """
     progress = False
@@ -31,12 +31,12 @@ def opt_deref(shader: Shader) -> bool:
 
 
 def simplify_cast(cast: Deref) -> Deref | None:
-    """Replace a cast that changes nothing by its parent, which is returned."""
+    """Replace a redundant cast by its parent, which is returned."""
     parent = cast.parent
     if parent is None or cast.block is None:
         return None
     if parent.result.bit_size != cast.result.bit_size:
-        return None  # a pointer of another width, which somebody holds as a number
+        return None  # a pointer of another width, which is used as a number
     if parent.type is not cast.type:
         if bare_type(parent.type) is not bare_type(cast.type):
             return None
@@ -47,7 +47,7 @@ def simplify_cast(cast: Deref) -> Deref | None:
 
 
 def propagate_modes(deref: Deref) -> None:
-    """Give every deref below `deref` its modes and the types that follow from it."""
+    """Update the modes and types of all derefs derived from `deref`."""
     stack = [deref]
     while stack:
         parent = stack.pop()

@@ -1,13 +1,13 @@
-"""Variables nobody reads go, with the stores into them."""
+"""Unread variables are removed, with the stores into them."""
 
 from __future__ import annotations
 
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import derefs_of
+from gallette.compiler.nir.ir.queries import derefs_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -16,7 +16,7 @@ _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP
 
 @nir_pass("remove_dead_variables", preserves=Metadata.CONTROL_FLOW)
 def remove_dead_variables(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool:
-    """Delete variables of `modes` that no code mentions, or (temporaries) that are only written.
+    """Delete variables of `modes` that no code uses, or (temporaries) that are only written.
 
     Stores and copies into write-only temporaries are deleted with them.
     """

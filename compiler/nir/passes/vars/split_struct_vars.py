@@ -1,14 +1,14 @@
-"""Struct variables become one variable per member."""
+"""Struct variables are split into one variable per member."""
 
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf_editing import remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import by_kind, derefs_in
+from gallette.compiler.nir.ir.queries import by_kind, derefs_in
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type, array
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -20,17 +20,17 @@ def split_struct_vars(
 ) -> bool:
     """`struct { float a; float b[2]; } s[4]` becomes `float s.a[4]` and `float s.b[4][2]`.
 
-    An indirect access to one member then no longer keeps the others out of SSA. Only variables
-    that are used through loads and stores of scalars and vectors alone are split, so
-    `lower_var_copies` should run before.
+    An indirect access to one member then no longer keeps the others out of SSA. Only variables that
+    are used through loads and stores of scalars and vectors alone are split, so run
+    `lower_var_copies` before.
     """
-    derefs: dict[Variable, list[Deref]] = {}  # those to be replaced
+    derefs: dict[Variable, list[Deref]] = {}  # those to replace
     chains: dict[Variable, list[Deref]] = {}  # all
     blocked: set[Variable] = set()
     home: dict[Variable, FunctionImpl] = {}
     for impl in shader.impls():
         if "struct" not in by_kind(impl).forms:
-            continue  # nothing names a member
+            continue  # no member is accessed
         for deref in derefs_in(impl, modes):
             root = deref.root_var
             if root is None or not root.mode & modes or not _has_struct(root.type):
@@ -51,7 +51,7 @@ def split_struct_vars(
         _split(home[var], owner, var, leaves)
         for deref in reversed(chains[var]):
             if deref.block is not None and not deref.result.uses:
-                deref.remove()  # nobody read it, so it was no leaf: it must not name what is gone
+                deref.remove()  # an unused deref of the removed variable
         progress = True
     return progress
 
@@ -96,7 +96,7 @@ def _split(impl: FunctionImpl, owner: list[Variable], var: Variable, leaves: lis
 
 
 def _member_variable(var: Variable, members: tuple[int, ...]) -> Variable:
-    """The variable for one member path: its type inside all arrays along the way."""
+    """The variable for one member path, whose type has all arrays along the path."""
     lengths: list[int] = []
     name, t = var.name, var.type
     remaining = list(members)

@@ -1,4 +1,4 @@
-"""The shared units behind a machine's messages: each row of `messages` has a handler here."""
+"""The shared units that execute messages: a handler for each row of `messages`."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ _UNITS: dict[str, Callable[[Port], Step]] = {
 
 
 def unit_step(unit: str, port: Port) -> Step:
-    """The step of a message to a unit."""
+    """The step that executes a message to a unit."""
     return _UNITS[unit](port)

@@ -1,7 +1,7 @@
-"""Inputs of a stage: the lanes of the shared draw room, as registers.
+"""Inputs of a stage: lanes of the shared draw code, as registers.
 
-An input is made once for all threads of a launch; what is at a moving place is asked for when the
-message comes.
+An input is computed once for all threads of a launch; one with a dynamic index or offset is
+computed when the message is executed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 
 
 def input_step(port: Port) -> Step:
-    """An `input` message."""
+    """Execute an `input` message."""
     kind = KINDS[port["kind"]]
     if kind in ("at", "at_sample", "corner_at", "patch_at"):
         return _moving(port, kind)
@@ -86,7 +86,9 @@ def _system(launch: Launch, name: str, component: int) -> Any:
 
 
 def _helper(port: Port) -> Step:
-    """Is the channel a helper? In the beginning, or (component 1) now, discarded ones included."""
+    """Whether the channel is a helper: from the start, or (component 1) now, including discarded
+    pixels.
+    """
     now = port["component"]
 
     def step(m: Threads) -> None:
@@ -105,7 +107,7 @@ def _helper(port: Port) -> Step:
 
 
 def _moving(port: Port, kind: str) -> Step:
-    """Interpolated at an offset, or of a vertex whose number differs between channels."""
+    """Interpolate at an offset, or read a vertex whose index differs between channels."""
     slot, component, count = port["slot"], port["component"], port["count"]
     straight = bool(port["straight"])
 
@@ -132,7 +134,7 @@ def _moving(port: Port, kind: str) -> Step:
 
 
 def _all_lanes(m: Threads, port: Port, values: Array) -> Array:
-    """A payload value for every lane of the launch: zero for those not here."""
+    """A payload value for every lane of the launch; zero for lanes of other threads."""
     launch = m.launch
     whole = np.zeros(launch.dispatched.shape, values.dtype)
     if m.index is None:

@@ -1,4 +1,4 @@
-"""Memory: uniform blocks, storage buffers, workgroup memory, scratch, images, barriers.
+"""The memory unit: uniform blocks, storage buffers, workgroup memory, scratch, images, barriers.
 
 Channels act in the order of lanes; those that were never dispatched do nothing, and in a fragment
 shader discarded pixels and helpers write nothing.
@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 
 
 class Selection:
-    """The lanes that take part in a message, in order, and the way back to channels."""
+    """The lanes that execute a message, in order, and how to scatter their results to channels."""
 
     def __init__(self, m: Threads, port: Port, active: Array) -> None:
         self.shape = (port.halves, m.count, m.launch.channels)
@@ -32,12 +32,12 @@ class Selection:
         self.count = self.lanes.size
 
     def of(self, values: Array) -> Array:
-        """A payload value of the chosen lanes."""
+        """A payload value of the selected lanes."""
         found: Array = lane_order(values)[self.lanes]
         return found
 
     def back(self, values: Array) -> Array:
-        """Channels again, zero where no lane took part."""
+        """Values as channels again, zero for lanes that were not selected."""
         halves, threads, channels = self.shape
         whole = np.zeros(halves * threads * channels, values.dtype)
         whole[self.lanes] = values
@@ -47,7 +47,7 @@ class Selection:
 
 
 def constant_step(port: Port) -> Step:
-    """A `constant` message."""
+    """Execute a `constant` message."""
     size, count = 1 << port["size"], port["count"]
     registers = port.step_of(size)
     block, dynamic = port["block"], port["dynamic"]
@@ -74,7 +74,7 @@ def constant_step(port: Port) -> Step:
 
 
 def _whole_block(port: Port, block: int) -> Step:
-    """Eight words at the header's offset (word 2), for all channels of a thread."""
+    """Load eight words at the header's offset (word 2), for all channels of a thread."""
 
     def step(m: Threads) -> None:
         constants = m.launch.resources.constants
@@ -91,7 +91,7 @@ def _whole_block(port: Port, block: int) -> Step:
 
 
 def memory_step(port: Port) -> Step:
-    """A `memory` message."""
+    """Execute a `memory` message."""
     op, space = MEMORY_OPS[port["op"]], SPACES[port["space"]]
     if space == "scratch":
         return _private(port, op)
@@ -164,7 +164,7 @@ def memory_step(port: Port) -> Step:
 
 
 def _private(port: Port, op: str) -> Step:
-    """Arrays of a channel: byte offsets into its own memory."""
+    """Access arrays of a channel, by byte offsets into its private memory."""
     size, count = 1 << port["size"], port["count"]
     registers = port.step_of(size)
     words = max(1, size // 4)
@@ -211,7 +211,7 @@ def _private(port: Port, op: str) -> Step:
 
 
 def scratch_step(port: Port) -> Step:
-    """Spill and fill: registers as they are, all channels of the threads that execute."""
+    """Spill or fill whole registers, for all channels of the active threads."""
     slot, count, fill = port["slot"], port["count"], port["op"]
 
     def step(m: Threads) -> None:
@@ -237,7 +237,7 @@ def scratch_step(port: Port) -> Step:
 
 
 def image_step(port: Port) -> Step:
-    """An `image` message."""
+    """Execute an `image` message."""
     op = IMAGE_OPS[port["op"]]
     live = bool(port["live"]) and op not in ("load", "size", "samples")
     coords, count = port["coords"], port["count"]
@@ -296,7 +296,7 @@ def image_step(port: Port) -> Step:
 
 
 def gateway_step(port: Port) -> Step:
-    """A barrier: all invocations of a workgroup must be here, or it is dead."""
+    """Execute a barrier: a workgroup with an invocation missing here can never pass it."""
 
     def step(m: Threads) -> None:
         if m.mask is None or not hasattr(m.launch.lanes, "shared_base"):

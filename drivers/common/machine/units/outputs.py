@@ -1,7 +1,8 @@
-"""Outputs: the URB between stages, and the render cache behind the last one.
+"""The output units: the URB between stages, and the render cache after the fragment shader.
 
-A write goes to the place of its channel; `emit` and `cut` note what a geometry shader does. Outputs
-of a whole patch (table 1 of tessellation control) are every invocation's of that patch.
+A write goes to the URB entry of its channel; `emit` and `cut` record a geometry shader's vertices
+and primitives. Outputs of a whole patch (table 1 of tessellation control) belong to all its
+invocations.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Array = npt.NDArray[Any]
 
 
 def urb_step(port: Port) -> Step:
-    """A `urb` message."""
+    """Execute a `urb` message."""
     op = URB_OPS[port["op"]]
     if op == "write":
         return _write(port)
@@ -84,7 +85,7 @@ def _write(port: Port) -> Step:
 
 
 def _share(m: Threads, port: Port, place: Place, mask: Array | None, size: int) -> None:
-    """What the last invocation of a patch wrote is every invocation's."""
+    """Copy what the last invocation of a patch wrote to all its invocations."""
     launch = m.launch
     assert m.index is None  # patches with barriers are never split
     whole = launch.outputs[place]
@@ -118,7 +119,7 @@ def _read(port: Port, op: str) -> Step:
 
 
 def _peer(m: Threads, port: Port, whole: Array) -> Array:
-    """By channel, the value of another invocation of the patch; zero if there is none."""
+    """By channel, the value of another invocation of the patch; zero if it does not exist."""
     launch = m.launch
     assert m.index is None
     size = launch.executable.patch_size
@@ -158,7 +159,7 @@ def _emit(port: Port, op: str) -> Step:
 
 
 def render_step(port: Port) -> Step:
-    """A `render` message: results of a fragment shader; the last one ends the thread."""
+    """Execute a `render` message: results of a fragment shader; the last one ends the thread."""
     if RENDER_OPS[port["op"]] == "end":
         return lambda m: None
     chosen = [k for k in range(4) if port["mask"] >> k & 1]
@@ -173,5 +174,5 @@ def render_step(port: Port) -> Step:
 
 
 def alive(m: Threads) -> Array:
-    """Pixels that were not discarded, by channel."""
+    """The pixels that were not discarded, by channel."""
     return m.flags[LIVE_FLAG]

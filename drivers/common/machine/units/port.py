@@ -1,4 +1,4 @@
-"""Where a message meets the registers: its payload, its channels, its answer."""
+"""Access of a message to registers: its payload, its channels, its answer."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Port:
     """One message instruction, as its unit sees it."""
 
     fields: dict[str, int]
-    payload: int  # first register of what it carries
-    dst: int  # first register of the answer; -1: none
-    result: int = 0  # registers that come back
+    payload: int  # first register of the payload
+    dst: int  # first register of the answer; -1 if there is none
+    result: int = 0  # registers of the answer
     halves: int = 1  # registers of a component
-    half: slice = field(default_factory=lambda: slice(0, 1))  # of the threads that take part
+    half: slice = field(default_factory=lambda: slice(0, 1))  # of the active threads
     header: int = 0
     mask_for: MaskFor | None = None
     no_mask: bool = False
@@ -46,7 +46,7 @@ class Port:
         return found
 
     def wide(self, m: Threads, first: int, size: int) -> Array:
-        """The component that begins `first` registers into the payload, `size` bytes a channel.
+        """The component of `size` bytes a channel that begins `first` registers into the payload.
 
         64 bits are two registers here, low words first.
         """
@@ -59,7 +59,7 @@ class Port:
         return words if size == 4 else words.astype(f"u{size}")
 
     def step_of(self, size: int) -> int:
-        """Registers that a component of `size` bytes a channel takes."""
+        """Registers of a component with `size` bytes a channel."""
         return 2 if size == 8 else self.halves
 
     def word(self, m: Threads, k: int) -> Array:
@@ -70,7 +70,7 @@ class Port:
     # -- channels ----------------------------------------------------------------------------------
 
     def channels(self, m: Threads, live: bool = False) -> Array | None:
-        """Channels that take part (None: all there are registers for); `live` ones only."""
+        """The active channels (None: all), or the `live` ones only."""
         mask = self.mask_for(m) if self.mask_for is not None else None
         if live:
             alive = m.flags[LIVE_FLAG][self.half]
@@ -78,7 +78,7 @@ class Port:
         return mask
 
     def lanes(self, m: Threads, live: bool = False) -> Array:
-        """Channels that take part and were dispatched, as an array."""
+        """The active channels that were dispatched, as an array."""
         mask = self.channels(m, live)
         there = m.channels(m.launch.dispatched)[self.half]
         return there if mask is None else mask & there
@@ -86,12 +86,12 @@ class Port:
     # -- answers -----------------------------------------------------------------------------------
 
     def answer(self, m: Threads, k: int, value: Array, mask: Array | None) -> None:
-        """Component `k` of the answer: a scalar or `(half, thread, channel)` of 32 bits."""
+        """Write component `k` of the answer: a scalar or `(half, thread, channel)` of 32 bits."""
         bits = value if value.dtype == np.uint32 else value.view(np.uint32)
         self.land(m, k * self.halves, self.halves, bits, mask)
 
     def land(self, m: Threads, first: int, count: int, bits: Array, mask: Array | None) -> None:
-        """Words arrive in `count` registers, `first` behind the destination."""
+        """Write words to `count` registers, beginning `first` registers after the destination."""
         target = m.words[self.dst + first : self.dst + first + count]
         if mask is None:
             target[...] = bits
@@ -101,7 +101,7 @@ class Port:
     def answer_wide(
         self, m: Threads, first: int, value: Array, size: int, mask: Array | None
     ) -> None:
-        """The same `first` registers into the destination for other sizes."""
+        """Write a component of another size, beginning `first` registers after the destination."""
         if size == 8:
             self.land(m, first, 1, value.astype(np.uint32), mask)
             self.land(m, first + 1, 1, (value >> np.uint64(32)).astype(np.uint32), mask)
@@ -110,7 +110,7 @@ class Port:
 
 
 def each(index: Array, bound: Sequence[Any], run: Callable[[Any, Array | slice], None]) -> None:
-    """Call `run` per distinct index with what is bound there and the lanes that name it."""
+    """Call `run` once per distinct index, with what is bound there and the lanes that use it."""
     first = int(index[0]) if index.size else 0
     if index.size and (index == first).all():
         run(bound[first] if 0 <= first < len(bound) else None, slice(None))

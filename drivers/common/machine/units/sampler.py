@@ -1,7 +1,7 @@
-"""The sampler: texture operations, by the shared texture units.
+"""The sampler: texture operations, executed by the shared texture units.
 
 The payload is coordinates, then parameters in the order of `PARAMS`. The header's word 2 has
-constant texel offsets, words 2 to 5 the four of a gather that has one per texel.
+constant texel offsets, words 2 to 5 the four offsets of a gather with one per texel.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _UNBOUND = (0, 0, 0, 1)
 
 
 def sampler_step(port: Port) -> Step:
-    """A `sampler` message."""
+    """Execute a `sampler` message."""
     op = TEX_OPS[port["op"]]
     integer = op in ("txf", "txf_ms", "txs")
     coords = port["coords"]
@@ -109,7 +109,7 @@ def _extent(port: Port, name: str, coords: int) -> int:
 
 
 def _chosen(mask: Array | None, quads: bool) -> Array | None:
-    """Channels to sample for: those that ask, or all of every quad where any does."""
+    """Channels to sample for: the active ones, or all channels of each quad with an active one."""
     if mask is None:
         return None
     flat = mask.reshape(-1)
@@ -171,7 +171,7 @@ def _each(
     one: int,
     quads: bool,
 ) -> list[Array]:
-    """One call per texture that any channel names; derivatives come from whole quads."""
+    """Sample once per texture that a channel uses; derivatives come from whole quads."""
     results = [np.full(count, one * v, np.uint32) for v in _UNBOUND]
 
     def run(number: int, mine: Array) -> None:

@@ -1,0 +1,112 @@
+"""The resources in a program's input and output interfaces: PROGRAM_INPUT and PROGRAM_OUTPUT.
+
+Structures are listed by member and arrays of structures by element, blocks once for all instances
+of an array (section 7.3.1.1 of OpenGL 4.6). Only variables with a `location` qualifier have a
+location.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gallette.compiler.glsl.link.layout import leaves, sized_block
+from gallette.compiler.glsl.link.program import LinkedProgram, Varying
+from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
+from gallette.compiler.glsl.link.unit import StageUnit
+from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.nir.ir import Deref, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir.queries import const_int, derefs_of
+from gallette.compiler.nir.ir.types import Type
+
+__all__ = ["builtin_resources", "declared_resources", "mark_references"]
+
+
+def declared_resources(variable: InterfaceVariable, stage: Stage) -> Iterator[Varying]:
+    """The resources of a declared input or output."""
+    type_ = (
+        sized_block(variable.block).fields[variable.member].type
+        if variable.block
+        else variable.type
+    )
+    label = variable.name if variable.block and variable.block.instance_name else variable.label
+    location = variable.explicit
+    for leaf in leaves(label, type_):
+        yield Varying(
+            leaf.name,
+            leaf.type,
+            location,
+            leaf.array_size,
+            stage,
+            patch=variable.quals.patch
+            or (variable.block is not None and variable.block.quals.patch),
+            component=variable.quals.layout.get("component", 0),
+            interpolation=variable.quals.interpolation.removeprefix("smooth"),
+            precision=variable.quals.precision,
+        )
+        if location >= 0:
+            location += max(1, leaf.array_size) * leaf.type.slots()
+
+
+def builtin_resources(
+    unit: StageUnit, storage: str, variables: StageVariables, named: set[Variable]
+) -> Iterator[Varying]:
+    """The built-in variables that a stage uses; of gl_in and gl_out the members in `named`."""
+    for name, var in unit.builtins.items():
+        if var.quals.storage != storage:
+            continue
+        if var.builtin == "block":
+            for (owner, _), member in variables.members.items():
+                if owner is var and member in named and member.type.element is not None:
+                    type_ = member.type.element
+                    yield _builtin(f"gl_PerVertex.{member.name}", type_, unit.stage)
+        elif var in unit.live:
+            yield _builtin(name, var.type, unit.stage, var.quals.patch)
+
+
+def _builtin(name: str, type_: Type, stage: Stage, patch: bool = False) -> Varying:
+    length = type_.length if type_.is_array else 0
+    return Varying(name, type_.without_array, -1, length, stage, patch=patch)
+
+
+def mark_references(
+    shaders: dict[Stage, Shader], program: LinkedProgram
+) -> dict[Stage, set[Variable]]:
+    """The variables each stage references; blocks, or elements of arrays of blocks, record their
+    stages.
+
+    Shaders are not optimised yet: what optimization removes is still referenced.
+    """
+    named: dict[Stage, set[Variable]] = {}
+    for stage, shader in shaders.items():
+        named[stage] = {d.var for d in derefs_of(shader) if d.form == "var" and d.var is not None}
+    for mode, blocks, before in (
+        (Mode.UBO, program.uniform_blocks, 1),
+        (Mode.SSBO, program.storage_blocks, 0),
+    ):
+        stages: dict[int, set[Stage]] = {}
+        for stage, shader in shaders.items() if blocks else ():
+            for deref in derefs_of(shader, mode):
+                if deref.form == "var" and deref.var is not None:
+                    for element in _elements(deref, 0):
+                        index = deref.var.driver_location - before + element
+                        stages.setdefault(index, set()).add(stage)
+        for i, block in enumerate(blocks):
+            blocks[i] = replace(block, stages=frozenset(stages.get(i, ())))
+    return named
+
+
+def _elements(deref: Deref, first: int) -> Iterator[int]:
+    """The elements of an array of blocks that a deref may select, numbered through all
+    dimensions.
+    """
+    if deref.type.element is None:
+        yield first
+        return
+    for use in deref.dest.uses:
+        at = use.parent
+        if isinstance(at, Deref) and at.form == "array" and use is at.srcs[0]:
+            chosen = const_int(at.array_index.value)
+            choices = range(deref.type.length) if chosen is None else (chosen,)
+            for i in choices:
+                yield from _elements(at, first * deref.type.length + i)

@@ -1,0 +1,100 @@
+"""Limits of the work that one shader may cause.
+
+They count what is equal on every machine: characters, tokens, parts of types, instructions. A limit
+is checked before the work is done, and the error names the construct and its place. The limits are
+far beyond what applications write, and low enough that no step takes more than some seconds or a
+GiB.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+from gallette.compiler.errors import CompileError
+
+if TYPE_CHECKING:
+    from gallette.compiler.nir.ir.types import Type
+
+__all__ = [
+    "INCLUDE_COST",
+    "MOST_CHARACTERS",
+    "MOST_INSTRUCTIONS",
+    "MOST_LEAVES",
+    "MOST_LEVELS",
+    "MOST_LOCALS",
+    "MOST_NESTED",
+    "MOST_NESTED_LOOPS",
+    "MOST_SCALARS",
+    "MOST_TOKENS",
+    "allow_nesting",
+    "check_nesting",
+    "too_large",
+]
+
+MOST_CHARACTERS: Final = 1 << 22
+"""characters of a shader, including its includes"""
+
+INCLUDE_COST: Final = 256
+"""characters that an included text counts for at least"""
+
+MOST_TOKENS: Final = 1 << 19
+"""tokens of a shader, after the preprocessor"""
+
+MOST_LEVELS: Final = 256
+"""nesting of arrays and structures"""
+
+MOST_LEAVES: Final = 1 << 16
+"""members of a type, including nested ones; elements of an array count once"""
+
+MOST_SCALARS: Final = 1 << 26
+"""scalars in a value of a type"""
+
+MOST_LOCALS: Final = 1 << 18
+"""scalars in the arrays of an invocation that must be in memory"""
+
+MOST_INSTRUCTIONS: Final = 250_000
+"""instructions of a function, including its callees once per call"""
+
+MOST_NESTED: Final = 384
+"""nesting of ifs and loops in a function, including its callees"""
+
+MOST_NESTED_LOOPS: Final = 128
+"""nesting of loops among them, since passes visit the content of a loop once for every loop around
+it
+"""
+
+
+def check_nesting(function: str, depth: int, loops: int) -> None:
+    """Raise an error that names the function if its ifs and loops are nested too deeply."""
+    for count, most, what in (
+        (depth, MOST_NESTED, "ifs and loops"),
+        (loops, MOST_NESTED_LOOPS, "loops"),
+    ):
+        if count > most:
+            raise CompileError(
+                f"function {function!r}, with the functions it calls, nests {what} {count} deep, "
+                f"at most {most} are supported"
+            )
+
+
+_FRAMES: Final = 12_000
+"""frames of Python's stack that a recursion over the deepest code needs"""
+
+
+def allow_nesting() -> None:
+    """Raise Python's recursion limit to what these limits need."""
+    if sys.getrecursionlimit() < _FRAMES:
+        sys.setrecursionlimit(_FRAMES)
+
+
+def too_large(type: Type) -> str:
+    """Why a type is not supported, beginning with its name; empty if it is."""
+    for count, most, unit in (
+        (type.depth, MOST_LEVELS, "levels of arrays and structures"),
+        (type.leaf_count, MOST_LEAVES, "members, with those of its members"),
+        (type.scalar_count, MOST_SCALARS, "components"),
+    ):
+        if count > most:
+            return f"'{type}' has more than {most} {unit}"
+    return ""

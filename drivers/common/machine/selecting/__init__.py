@@ -1,1 +1,0 @@
-"""Instruction selection that is the same for all machines: what is asked of the shared units."""

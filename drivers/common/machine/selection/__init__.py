@@ -1,0 +1,1 @@
+"""Instruction selection that all machines share: messages to the shared units."""

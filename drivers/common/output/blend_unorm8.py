@@ -1,0 +1,165 @@
+"""Blending of four 8-bit channels at a time, with source and factors computed once per batch.
+
+Where the factors do not depend on the destination, a pixel becomes `added + factor x destination`,
+clamped to 255. Operands are *words*: four 16-bit channels in 64 bits, ordered as the bytes of a
+texel, so that one gather selects lanes and one operation covers all channels. A single word may
+stand for all lanes. Multiplication rounds as in `blend`, so the bytes are the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir import minmax
+from gallette.pipe.enums import BlendFactor, BlendFunc
+from gallette.pipe.state import RenderTargetBlend
+
+from .blend import DIRECT, INVERSE
+from .packed_bytes import pack_bytes
+
+__all__ = ["Folded", "can_fold", "fold"]
+
+Array = npt.NDArray[Any]
+Planes = Sequence[Array]
+Words = npt.NDArray[np.uint64]
+
+_F = BlendFactor
+_OF_THE_DESTINATION = frozenset(
+    {_F.DST_COLOR, _F.DST_ALPHA, _F.INV_DST_COLOR, _F.INV_DST_ALPHA, _F.SRC_ALPHA_SATURATE}
+)
+_FULL = np.uint16(255)
+_EIGHT, _HALF = np.uint16(8), np.uint16(128)
+_EACH = 0x0001_0001_0001_0001
+_ALL_FULL, _NOTHING = np.array(255 * _EACH, np.uint64), np.array(0, np.uint64)
+
+
+def can_fold(state: RenderTargetBlend) -> bool:
+    """Whether the equation is a sum whose factors do not depend on the destination."""
+    factors = {
+        state.rgb_src_factor,
+        state.rgb_dst_factor,
+        state.alpha_src_factor,
+        state.alpha_dst_factor,
+    }
+    return (
+        state.rgb_func is state.alpha_func is BlendFunc.ADD
+        and not factors & _OF_THE_DESTINATION
+        and sys.byteorder == "little"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """What lanes add, and the factor of the destination (None: 1)."""
+
+    added: Words  # [n]
+    factor: Words | None
+
+    def over(self, current: Array, which: Any) -> Array:
+        """The blended texels of some lanes (or all), given the current contents."""
+        added, factor = self.added, self.factor
+        if which is not None:
+            added = added.take(which)
+            factor = None if factor is None else factor.take(which)
+        mixed = current.view(np.uint8).astype(np.uint16)
+        if factor is not None:
+            _weaken(mixed, factor.view(np.uint16))
+        mixed += added.view(np.uint16)
+        minmax.minimum(mixed, _FULL, mixed)
+        return mixed.astype(np.uint8).view(current.dtype)
+
+
+def _weaken(channels: Array, factor: Array) -> None:
+    """Multiply by 0 to 255 as factors 0 to 1, rounded as in llvmpipe."""
+    channels *= factor
+    channels += channels >> _EIGHT
+    channels += _HALF
+    channels >>= _EIGHT
+
+
+def fold(
+    state: RenderTargetBlend,
+    source: Planes,
+    constant: Planes,
+    second: Planes,
+    shifts: Sequence[int],
+    count: int,
+) -> Folded:
+    """Fold the source of `count` lanes; `shifts` say where R, G, B, A are in a texel.
+
+    `constant` is in bytes, `source` and `second` as the shader wrote them.
+    """
+    factors = _Factors(source, constant, second, tuple(shifts))
+    weight = factors.both(state.rgb_src_factor, state.alpha_src_factor)
+    kept = factors.both(state.rgb_dst_factor, state.alpha_dst_factor)
+    added = _each_lane(factors.colors(0), count)
+    if weight is not None:
+        if added is kept or added is weight:
+            added = added.copy()
+        _weaken(added.view(np.uint16), _each_lane(weight, count).view(np.uint16))
+    return Folded(added, None if kept is None else _each_lane(kept, count))
+
+
+def _each_lane(words: Words, count: int) -> Words:
+    """A word for every lane."""
+    return words if words.ndim else np.full(count, words)
+
+
+class _Factors:
+    """Colours in words, and the factors computed from them."""
+
+    def __init__(
+        self, source: Planes, constant: Planes, second: Planes, shifts: tuple[int, ...]
+    ) -> None:
+        self._planes = {0: source, 3: second}
+        self._constant = constant
+        self._shifts = shifts
+        self._alpha_bits = np.array(0xFFFF << 2 * shifts[3], np.uint64)
+        self._colors: dict[int, Words] = {}
+
+    def colors(self, number: int) -> Words:
+        """A colour as `blend.DIRECT` numbers them: the source, the constant, the second source."""
+        found = self._colors.get(number)
+        if found is None:
+            found = self._colors[number] = self._in_words(number)
+        return found
+
+    def _in_words(self, number: int) -> Words:
+        if number == 2:
+            pairs = zip(self._constant, self._shifts, strict=True)
+            return np.array(sum(int(value) << 2 * shift for value, shift in pairs), np.uint64)
+        texels = np.asarray(pack_bytes(list(self._planes[number]), self._shifts))
+        bytes = np.ascontiguousarray(texels).reshape(-1).view(np.uint8)
+        return bytes.astype(np.uint16).view(np.uint64).reshape(texels.shape)
+
+    def both(self, rgb: BlendFactor, alpha: BlendFactor) -> Words | None:
+        """The factors of all channels; None stands for 1."""
+        one = self._weights(rgb)
+        if rgb is alpha:
+            return one
+        other = self._weights(alpha)
+        if one is other is None:
+            return None
+        color, opacity = (_ALL_FULL if each is None else each for each in (one, other))
+        return (color & ~self._alpha_bits) | (opacity & self._alpha_bits)
+
+    def _weights(self, factor: BlendFactor) -> Words | None:
+        if factor is _F.ONE:
+            return None
+        if factor is _F.ZERO:
+            return _NOTHING
+        base = INVERSE.get(factor)
+        number, alpha = DIRECT[factor if base is None else base]
+        words = self.colors(number)
+        if alpha:
+            words = words >> np.uint64(2 * self._shifts[3])
+            if self._shifts[3] != 24:
+                words = words & np.uint64(0xFFFF)
+            words = words * np.uint64(_EACH)
+        return words if base is None else _ALL_FULL - words

@@ -1,0 +1,33 @@
+"""A program as text: assembly beside the NIR it comes from, with stalls."""
+
+from __future__ import annotations
+
+from .backend.timing import issue_cycles
+from .compile import Compiled
+from .isa.assembly import line_of, meaning_of
+
+__all__ = ["listing"]
+
+
+def listing(compiled: Compiled) -> str:
+    """Numbered instructions, the cycles of their issue within the block, the cycles they wait, and
+    the NIR operation that begins there.
+    """
+    executable = compiled.executable
+    lines = [
+        f"; {compiled.instructions} instructions, {compiled.registers} registers, "
+        f"{compiled.allocation.spills} spills, {compiled.nops} cycles of nops, "
+        f"{compiled.cycles} cycles if every block runs once, {sum(compiled.stalls)} of them waiting"
+    ]
+    starts = {start for start, _ in executable.blocks}
+    now = 0
+    for at, (instr, stall, note) in enumerate(
+        zip(executable.code, compiled.stalls, compiled.notes, strict=True)
+    ):
+        text = f"{at:4}: {line_of(instr)}"
+        now = stall + (0 if at in starts else now)
+        when = f"{now}" + (f" +{stall}" if stall else "")
+        told = f"{note} {meaning_of(instr)}".strip()
+        lines.append(f"{text:<64} ; {when:<9}{told}".rstrip())
+        now += issue_cycles(instr)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,16 @@
+"""Texts for C, whose addresses are good for ever: GL, EGL and GLX keep the strings they return."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+__all__ = ["c_string"]
+
+_KEPT: dict[str, Any] = {}
+
+
+def c_string(text: str) -> int:
+    """Where a text lies: in one place, also if two threads ask at once."""
+    buffer = _KEPT.get(text) or _KEPT.setdefault(text, ctypes.create_string_buffer(text.encode()))
+    return ctypes.addressof(buffer)

@@ -1,0 +1,72 @@
+"""Where programs of a pipeline meet: outputs of one, inputs of the next, matched by name.
+
+A separable program lays its open ends out alone: explicit locations first, then every variable in
+the order of its declaration. Two programs whose interfaces are the same arrive at the same slots.
+Where they are not (an output nobody reads, another order), the later program's inputs move to the
+slots its neighbour writes: `moves` says which, and the pass `move_inputs` does it in a variant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot
+
+if TYPE_CHECKING:
+    from gallette.compiler.glsl import Varying
+    from gallette.state_tracker.shading.programs import Executable
+
+__all__ = ["Moves", "input_moves"]
+
+Moves = tuple[tuple[int, int], ...]
+"""(slot an input was given, slot it is written to)."""
+
+_ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
+_SLOTS = 32
+_known: WeakKeyDictionary[Executable, WeakKeyDictionary[Executable, Moves]] = WeakKeyDictionary()
+
+
+def input_moves(stages: dict[Stage, Executable], stage: Stage) -> Moves:
+    """How the inputs of a stage move to meet the outputs of the stage before it."""
+    consumer = stages[stage]
+    before = _ORDER[: _ORDER.index(stage)]
+    producer = next((stages[s] for s in reversed(before) if s in stages), None)
+    if producer is None or producer is consumer:
+        return ()
+    mine = _known.setdefault(consumer, WeakKeyDictionary())
+    found = mine.get(producer)
+    if found is None:
+        found = mine[producer] = _moves(producer.linked.outputs, consumer.linked.inputs)
+    return found
+
+
+def _moves(outputs: Sequence[Varying], inputs: Sequence[Varying]) -> Moves:
+    if not outputs:  # only some stages of a program are in use: its ends lie elsewhere
+        return ()
+    written = {(v.name, v.patch): v for v in outputs if v.location >= 0 and not v.explicit}
+    moving = [v for v in inputs if v.location >= 0 and not v.explicit]
+    partners = [(v, written.get((v.name, v.patch))) for v in moving]
+    if all(w is None or w.location == v.location for v, w in partners):
+        return ()
+    found: list[tuple[int, int]] = []
+    taken = {v.location + i for v in outputs for i in range(v.slots)}
+    taken |= {v.location + i for v in inputs if v.explicit for i in range(v.slots)}
+    for v, w in partners:
+        first = VaryingSlot.PATCH0 if v.patch else VaryingSlot.VAR0
+        target = w.location if w is not None else _free(taken, v.slots)
+        if target is not None:
+            found += [(first + v.location + i, first + target + i) for i in range(v.slots)]
+    return tuple(pair for pair in found if pair[0] != pair[1])
+
+
+def _free(taken: set[int], count: int) -> int | None:
+    """Slots that nobody writes, for an input without a partner."""
+    for start in range(_SLOTS - count + 1):
+        run = range(start, start + count)
+        if taken.isdisjoint(run):
+            taken.update(run)
+            return start
+    return None
