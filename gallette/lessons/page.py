@@ -159,7 +159,7 @@ def shown(value: Any) -> str:
 
 @dataclass(slots=True)
 class Page:
-    """A lesson being made; `progress` is told what is being worked on."""
+    """A lesson being made; `progress` gets what is being worked on."""
 
     title: str
     progress: Callable[[str], None] = lambda text: None

@@ -57,7 +57,7 @@ def wrong_pixels(setting: Setting) -> tuple[int, npt.NDArray[Any]]:
 
 
 def costs() -> dict[Barriers, Cost]:
-    """What each choice of who waits needs for every fourth pair of the bundled shaders."""
+    """The cost of each choice of barriers for every fourth pair of the bundled shaders."""
     found: dict[Barriers, Cost] = {"reads": Cost(), "writes": Cost()}
     for shader in every_fourth():
         lowered_for_tiler(shader, OptimizeOptions(scalar=True))
