@@ -1,8 +1,8 @@
-"""Adds to pyproject.toml the one fact that a copy of the repository knows better: its address.
+"""Adds to pyproject.toml what depends on the repository's address: its URLs, and the links of the
+package's description, which is README.md.
 
-A wheel names the repository it was built from: GALLETTE_ADDRESS, or the clone's `origin` if that is
-a public host. An unpacked source archive has no clone; its PKG-INFO kept the address. A build of
-neither names none.
+The address is GALLETTE_ADDRESS, or the clone's `origin` if that is a public host. An unpacked
+source archive has no clone; its PKG-INFO has kept the address. A build of neither has no address.
 """
 
 import email
@@ -17,12 +17,13 @@ ROOT = pathlib.Path(__file__).parent
 REMOTE = re.compile(
     r"(?:https://|ssh://git@|git@)(?:[^@/]*@)?([\w.-]+\.\w+)[:/]([\w./-]+?)(?:\.git)?/?"
 )
+LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:|#)([^)]+)\)")
 
 
 def address() -> str | None:
-    """The https address of the repository, if anything here tells it."""
-    if said := os.environ.get("GALLETTE_ADDRESS"):
-        return said.rstrip("/")
+    """The https address of the repository, if it is known."""
+    if given := os.environ.get("GALLETTE_ADDRESS"):
+        return given.rstrip("/")
     if (archive := ROOT / "PKG-INFO").exists():
         urls = email.message_from_string(archive.read_text()).get_all("Project-URL", [])
         return next((url.partition(", ")[2] for url in urls if url.startswith("Repository")), None)
@@ -51,6 +52,22 @@ def urls(repository: str) -> dict[str, str]:
     }
 
 
+def description(readme: str, repository: str | None) -> str:
+    """README.md for a page elsewhere: with absolute links, or without links into the repository."""
+
+    def absolute(match: re.Match[str]) -> str:
+        picture, text, path = match.groups()
+        if repository is None:
+            return "" if picture else text
+        return f"{picture}[{text}]({repository}/{'raw' if picture else 'blob'}/main/{path})"
+
+    return LINK.sub(absolute, readme)
+
+
 if __name__ == "__main__":
     where = address()
-    setup(project_urls=urls(where) if where else {})
+    setup(
+        project_urls=urls(where) if where else {},
+        long_description=description((ROOT / "README.md").read_text(encoding="utf-8"), where),
+        long_description_content_type="text/markdown",
+    )

@@ -1,4 +1,4 @@
-"""The versions that continuous integration installs, from pip's report of what it would install.
+"""The versions that continuous integration installs, from pip's report of a dry run.
 
 make lock        # resolves everything anew and writes .ci/constraints.txt
 """

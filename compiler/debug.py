@@ -26,60 +26,58 @@ class DebugFlag:
     doc: str
     values: tuple[str, ...] = ()
 
+    @property
+    def spelling(self) -> str:
+        """How the flag is written: `area:name` or `area:name=one|other`."""
+        return f"{self.name}={'|'.join(self.values)}" if self.values else self.name
+
 
 FLAGS: dict[str, DebugFlag] = {
     flag.name: flag
     for flag in (
-        DebugFlag("nir:print", "print the shader after every pass that made progress"),
-        DebugFlag(
-            "nir:validate",
-            "validate linked shaders, and after every pass with progress",
-        ),
-        DebugFlag("nir:idle", "run passes that were left out, too: they must find nothing to do"),
+        DebugFlag("nir:print", "print the shader after every pass that changed it"),
+        DebugFlag("nir:validate", "validate linked shaders, and shaders after every pass"),
+        DebugFlag("nir:idle", "run passes that would be skipped; they must not change anything"),
         DebugFlag("nir:metadata", "recompute preserved metadata after every pass and compare"),
         DebugFlag("glsl:dump", "print the NIR of every compiled GLSL shader"),
         DebugFlag("gl:calls", "print every OpenGL call"),
-        DebugFlag("gl:errors", "print a line for every OpenGL error set, with its reason"),
-        DebugFlag("driver:variants", "print a line for every new shader variant and its reason"),
+        DebugFlag("gl:errors", "print every OpenGL error with its reason"),
+        DebugFlag("driver:variants", "print every new shader variant with its reason"),
         DebugFlag("driver:code", "print the generated code of every variant"),
         DebugFlag(
             "driver:inexact_used_once",
-            "when inexact rules may look at use counts (see `gallette lesson is_used_once`)",
+            "when inexact rules may look at use counts (gallette lesson is_used_once)",
             ("always", "never", "not_position"),
         ),
         DebugFlag(
             "driver:live_ranges",
-            "what the driver simd knows of channels that wait (see `gallette lesson live_ranges`)",
+            "simd: live ranges under divergent control flow (gallette lesson live_ranges)",
             ("naive", "loop_extended", "mask_aware"),
         ),
         DebugFlag(
             "driver:texture_writes",
-            "when answers of textures land in the driver tiler's registers "
-            "(see `gallette lesson texture_scoreboard`)",
+            "tiler: when texture results reach registers (gallette lesson texture_scoreboard)",
             ("late", "in_order"),
         ),
         DebugFlag(
             "driver:barriers",
-            "who waits for a texture's answer in the driver tiler: its readers, or writers too",
+            "tiler: instructions that wait for texture results: all, or only readers",
             ("writes", "reads"),
         ),
         DebugFlag(
             "driver:half_colors",
-            "where the driver tiler computes colours in 16 bits (see `gallette lesson "
-            "half_precision`)",
+            "tiler: when colours are computed in 16 bits (gallette lesson half_precision)",
             ("auto", "never", "always"),
         ),
         DebugFlag(
             "driver:mixed_pages",
-            "let directories of the driver simd's page tables have pages of both sizes "
-            "(see `gallette lesson page_tables`)",
+            "simd: allow both page sizes in one page directory (gallette lesson page_tables)",
         ),
         DebugFlag(
             "driver:forget",
-            "derive all state anew at every draw: a picture that this mends shows that the driver "
-            "kept something for too long",
+            "derive all state again at every draw; a changed picture shows a stale cache",
         ),
-        DebugFlag("driver:verify", "have LLVM verify the modules that the driver jit makes"),
+        DebugFlag("driver:verify", "jit: let LLVM verify every module"),
         DebugFlag("driver:position_invariant", "treat every vertex position as invariant"),
     )
 }

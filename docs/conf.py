@@ -1,6 +1,7 @@
 """The documentation as a site: Sphinx, its theme furo, Markdown by MyST. `make docs` builds it.
 
-Everything lies in the site itself; a page fetches nothing from anywhere when it is looked at.
+The site has the colours and the type of gallette's own pages, taken from their style sheet. It is
+complete: a page fetches nothing from elsewhere when it is opened.
 """
 
 from __future__ import annotations
@@ -22,9 +23,39 @@ myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 # Pages link to files of the repository too, which are not part of the site.
 suppress_warnings = ["myst.xref_missing"]
-exclude_patterns = ["live_pages.py"]
+exclude_patterns = ["live_pages.py", "ci/sample"]
 html_theme = "furo"
 html_title = f"gallette {__version__}"
+_STYLE = (Path(__file__).parent.parent / "gallette" / "templates" / "style.css").read_text("utf-8")
+_ROLES = {
+    "color-background-primary": "ground",
+    "color-background-secondary": "card",
+    "color-background-hover": "code",
+    "color-background-border": "line",
+    "color-foreground-primary": "ink",
+    "color-foreground-secondary": "faint",
+    "color-foreground-muted": "faint",
+    "color-foreground-border": "faint",
+    "color-brand-primary": "accent",
+    "color-brand-content": "accent",
+    "color-brand-visited": "accent",
+    "color-code-background": "code",
+    "color-inline-code-background": "code",
+    "color-card-background": "card",
+    "color-table-border": "line",
+}
+"""The theme's names for colours, and those of gallette's pages."""
+
+
+def _colors(scheme: int) -> dict[str, str]:
+    """The colours of gallette's pages: light (the style sheet's first `:root`) or dark."""
+    roots = re.findall(r":root \{(.*?)\}", _STYLE, re.S)
+    found = dict(re.findall(r"--([\w-]+): (#\w+);", roots[scheme]))
+    return {name: found[ours] for name, ours in _ROLES.items()} | {"font-stack": _FONT}
+
+
+_FONT = re.findall(r"font: [^;]*? (system-ui[^;]*);", _STYLE)[0]
+html_theme_options = {"light_css_variables": _colors(0), "dark_css_variables": _colors(1)}
 html_show_sphinx = False
 html_show_sourcelink = False
 html_copy_source = False
@@ -42,7 +73,7 @@ pygments_dark_style = "github-dark"
 
 
 def setup(app: Any) -> None:
-    """NIR is coloured as in the reports; docstrings are Markdown where they have `code`."""
+    """Colour NIR as the reports do, and read `code` of docstrings as Markdown."""
     app.add_lexer("nir", NirLexer)
     for language in ("shader_test", "simd", "tiler"):
         app.add_lexer(language, TextLexer)
@@ -61,7 +92,7 @@ def _markdown(app: Any, what: str, name: str, thing: Any, options: Any, lines: l
         )
 
 
-# What the theme leaves out for those who do not see a page or use no mouse.
+# What the theme leaves out for people who use a screen reader or no mouse.
 _LEFT_OUT = (
     ('<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">'),
     ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="all pages">'),
@@ -72,7 +103,7 @@ _LEFT_OUT = (
 
 
 def _accessible(app: Any, error: Exception | None) -> None:
-    """Headings have levels, landmarks names, and what scrolls can be reached by keys."""
+    """Give headings levels and landmarks names, and let the keyboard reach what scrolls."""
     if error is None and app.builder.format == "html":
         for page in Path(app.outdir).rglob("*.html"):
             if "live" not in page.relative_to(app.outdir).parts:

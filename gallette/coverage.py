@@ -1,7 +1,8 @@
 """What a suite touches: opcodes, intrinsics, GL functions, formats, blend modes, grammar.
 
-Tests are run with the tables' users watched; what was seen is held against the tables themselves,
-so that a row nobody tests is named. `gallette piglit coverage` prints it and writes a page.
+Tests run with hooks in the code that reads the tables. The rows that were read are compared with
+the tables, and rows that no test uses are listed. `gallette piglit coverage` prints them or writes
+a page.
 
     with watching() as seen:
         run_file(path, "numpipe")
@@ -70,7 +71,7 @@ _BEYOND: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """One table: what there is, and what was touched of it."""
+    """One table: its rows, and those that tests used."""
 
     name: str
     what: str
@@ -221,7 +222,7 @@ def _note_blend(seen: Seen, state: Any) -> None:
 
 
 def _syntax() -> set[str]:
-    """Kinds of nodes, and the operators and keywords they tell apart."""
+    """Kinds of nodes, with the operators and keywords that they distinguish."""
     from gallette.compiler.glsl.parse import expressions, syntax
 
     kinds = {

@@ -146,7 +146,8 @@ def _explain(name: str, driver: str, stage: str | None, alone: bool) -> Explanat
         stage = _stage_of_name(path)
     elif stage is None:
         raise InputError(
-            f"{shown}: what stage is this? Say --stage, or name it {', '.join(STAGES)}"
+            f"{shown}: the stage cannot be inferred from the file name; use --stage or a suffix: "
+            f"{', '.join(STAGES)}"
         )
     lines = source.count("\n") + 1
     if lines > MOST_LINES:

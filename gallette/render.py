@@ -45,7 +45,7 @@ class Rendering:
 def scene_environment(driver: str, options: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of a rendering process; driver options travel as debug flags."""
     env = child_environment(driver)
-    if driver.startswith("trace"):  # nobody asked for the trace itself
+    if driver.startswith("trace"):  # the trace itself is not needed
         env.setdefault("GALLETTE_TRACE", os.devnull)
     if options:
         flags = [f"driver:{name}={value}" for name, value in options.items()]
@@ -133,7 +133,7 @@ def render_on_cluster(
     on_pass: Callable[[str], None] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Rendering:
-    """The same, on the workers of a cluster, each scene where there is room."""
+    """Render scenes as `render_scenes` does, on the workers of a cluster."""
     from gallette.piglit_subset.cluster import Cluster
 
     whole = Rendering(driver)

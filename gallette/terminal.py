@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-__all__ = ["COLORS", "console", "guarded", "progress_bar", "table"]
+__all__ = ["COLORS", "console", "counted", "guarded", "progress_bar", "table"]
 
 COLORS = {
     "pass": "green",
@@ -30,6 +30,11 @@ COLORS = {
     "notrun": "bright_black",
     "incomplete": "magenta",
 }
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 draw`, `2 draws`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 class _Guarded:
@@ -84,9 +89,9 @@ def console() -> Console:
 
 
 def _width_of_a_pipe() -> int:
-    """A pipe has no width; whoever reads it probably sits at the terminal we are run from.
+    """The width of output to a pipe: COLUMNS, or that of the terminal the command runs in.
 
-    COLUMNS says otherwise; a log nobody looks at yet leaves the tables room.
+    Without a terminal, as in a log, tables get as much room as they need.
     """
     import os
 

@@ -1,4 +1,4 @@
-"""Watching the pipe: every draw of a run, the state behind it, the picture after it.
+"""Watching the pipe: every draw of a run, its state, and the picture after it.
 
 The target, a scene, a shader_test or a capture, runs on `trace:DRIVER` in a process of its own
 (`python -m gallette.tracing`), which writes the trace and a small picture of the framebuffer after

@@ -1,8 +1,9 @@
 """Derives the methods of a driver's class from the interface, except those that are written out.
 
-The methods of `Screen` and `Context` are the one list of what a driver does. A driver that treats
-most of them alike (ignoring, recording or forwarding them) implements that once, and cannot miss a
-method that is added to the interface. A method's name tells its verb and object: `calls` splits it.
+The methods of `Screen` and `Context` are the complete list of a driver's functions. A driver that
+treats most of them alike (ignoring, recording or forwarding them) implements that once, and cannot
+miss a method that is added to the interface. A method's name consists of a verb and an object:
+`calls` splits it.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.outside import load_file
+from gallette.compiler.nir.outside import load_file
 
 from .interface import Screen
 from .overrides import overridden

@@ -1,8 +1,8 @@
 """Taps: how tools observe the calls on a driver's context.
 
 A tap is called in place of a method, with a `PipeCall` that knows the method's name and arguments;
-it calls `run` once, and may look at what is there before and after. What taps and drivers call
-themselves meanwhile is not shown to taps.
+it calls `run` once, and may inspect state before and after. Calls made by taps, and by drivers
+during a call, are not shown to taps.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _METHODS = calls(Context)
 
 
 class PipeCall:
-    """One call on a context: the method's name, the arguments by name, and what it answers."""
+    """One call on a context: the method's name, the arguments by name, and the result."""
 
     def __init__(self, name: str, arguments: dict[str, Any], method: Callable[..., Any]) -> None:
         self.name, self.arguments = name, arguments
@@ -56,7 +56,7 @@ class _Taps:
         self.inside = False
 
     def method(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        """What is called in place of a method."""
+        """The function that replaces a method."""
         signature, taps = _METHODS[name].signature, self.by_name[name]
 
         def tapped(*args: Any, **kwargs: Any) -> Any:
@@ -90,6 +90,6 @@ def tap(pipe: Any, names: Iterable[str], observer: Tap) -> None:
 
 
 def is_tapped(pipe: Any, name: str) -> bool:
-    """Does an observer see the calls of this method?"""
+    """Whether an observer sees the calls of this method."""
     taps: _Taps | None = pipe.__dict__.get("_taps")
     return taps is not None and name in taps.by_name

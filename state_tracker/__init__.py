@@ -24,7 +24,7 @@ def create_context(
     """A current GL context of a pipe driver, or of the native GL ("native", "native:softpipe").
 
     `size` asks for a default framebuffer (RGBA8, depth 24, stencil 8) of that many pixels. A
-    `strict` context of ours raises `MisuseError` in Python for every call that sets a GL error.
+    `strict` context of gallette raises `MisuseError` in Python for every call that sets a GL error.
     """
     base, _, inner = driver.partition(":")
     if base == "native":

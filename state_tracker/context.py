@@ -1,9 +1,10 @@
-"""gallette's OpenGL context: state by topic, entry points from the table, a driver below.
+"""gallette's OpenGL context: state by topic, entry points from the table, a pipe driver.
 
 The context itself is small. Each topic has a state class and a module of entry points (see
 `ENTRY_MODULES`); the method of a GL function is made from the table when it is first used. A draw
-call's way: `draw` checks the arguments, `validate` turns dirty GL state into pipe state,
-`vertex_input` derives vertex elements and buffers, and the pipe context gets one `DrawInfo`.
+call passes through `draw`, which checks the arguments, `validate`, which turns dirty GL state into
+pipe state, and `vertex_input`, which derives vertex elements and buffers; the pipe context receives
+one `DrawInfo`.
 """
 
 from __future__ import annotations
@@ -139,14 +140,14 @@ ENTRY_MODULES = (
     "es1.fixed_point",
     "es1.draw_texture",
     "es1.small_extensions",
-    "direct_access.entries",  # last: made of the others
+    "direct_access.entries",  # last: derived from the others
 )
 for _module in ENTRY_MODULES:
     importlib.import_module(f"gallette.state_tracker.{_module}")
 importlib.import_module("gallette.state_tracker.limit_queries").hide_desktop_queries()
 
 _KEPT = ("released", "driver", "profile", "requested_version", "_replaced")
-"""What a released context still tells."""
+"""Attributes that remain readable after a context is released."""
 
 _LIVE: WeakSet[Context] = WeakSet()
 
@@ -219,11 +220,13 @@ class Context(GLInterface):
         screen: Screen | None = None,
         **options: Any,
     ):
-        """`share` is a context whose objects this one sees too, `screen` one to be made on."""
+        """`share`: a context to share objects with; `screen`: the screen to create the
+        context on.
+        """
         if profile not in ("core", "compat", "es"):
             raise GalletteError(f"unknown profile {profile!r} (core, compat or es)")
         if profile == "es" and version < (2, 0):
-            profile = "es1"  # fixed function: the compatibility profile in small
+            profile = "es1"  # fixed function: a reduced compatibility profile
         self.profile, self.requested_version = profile, version
         self.profiles = ("es1", "compat", "es") if profile == "es1" else (profile,)
         self.driver = driver
@@ -255,7 +258,7 @@ class Context(GLInterface):
         self.error = GL.NO_ERROR
         self.dirty = Dirty.ALL
         self.released = False
-        self.lost = ""  # why, once the driver has given up on its work
+        self.lost = ""  # the reason, once the driver gave up on its work
         self.group = share.group if share is not None else ShareGroup(self.screen)
         self.pipe, self.caches = self.group.pipe, self.group.caches
         self.stream = Stream(self)
@@ -332,7 +335,7 @@ class Context(GLInterface):
         return method
 
     def unrecorded(self, function: Function) -> Callable[..., Any]:
-        """The method that acts, also while a display list is compiled: lists are played by it."""
+        """The executing method, also while a display list is compiled; used for list playback."""
         method = self._unrecorded.get(function.name)
         if method is not None:
             return method
@@ -348,7 +351,7 @@ class Context(GLInterface):
         return method
 
     def forget_methods(self) -> None:
-        """Make them again when they are asked for: another context has joined the group."""
+        """Drop the cached methods, because another context joined the share group."""
         self._set_aside = {}
         self._forget_methods()
 
@@ -359,27 +362,27 @@ class Context(GLInterface):
         self.calls.clear()
 
     def flip_framebuffers(self) -> None:
-        """From now on there are framebuffers that are upside down."""
+        """Handle framebuffers that are upside down from now on."""
         if not self._flips:
             self._flips = True
             self._unrecorded.clear()
             self._forget_methods()
 
     def start_recording(self, recorder: Recorder) -> None:
-        """A display list: methods made from now on record instead of acting."""
+        """Start compiling a display list: methods made from now on record calls."""
         self._set_aside = self._made
         self._forget_methods()
         self.lists.recorder = recorder
 
     def stop_recording(self) -> None:
-        """The ordinary methods again."""
+        """Stop compiling a display list: methods execute again."""
         self._forget_methods()
         self._made, self._set_aside = self._set_aside, {}
         self.__dict__.update(self._made)
         self.lists.recorder = None
 
     def has_function(self, function: Function) -> bool:
-        """Is the function implemented, and part of this context?"""
+        """Whether the function is implemented and part of this context."""
         return implementation(function) is not None and answers(
             function, self.profile, self._listed
         )
@@ -393,7 +396,7 @@ class Context(GLInterface):
         return abi.address(name) if function is not None and self.has_function(function) else 0
 
     def reconsider_recording(self) -> None:
-        """Whether calls may become commands of the stream may be another answer now."""
+        """Re-evaluate whether calls may be recorded into the command stream."""
         if current_context() is self:
             ring.own(self.stream)
         elif not self.stream.may_record():
@@ -401,17 +404,17 @@ class Context(GLInterface):
 
     @property
     def observed(self) -> bool:
-        """Does an observer need to see each call when it is made?"""
+        """Whether an observer needs each call at the time it is made."""
         return self._print_calls or self._watcher is not None
 
     def record_error(self, error: GLError, function: Function) -> None:
-        """The first error stays until glGetError asks for it; debug output hears of all."""
+        """Record an error: the first stays until glGetError reads it; debug output reports all."""
         self._record(error, function.c_name)
 
     def work_failed(self, error: Exception, function: Function | None = None) -> None:
-        """The driver gave up on a call's work, or on draws it had put off.
+        """Handle the driver giving up on a call's work, or on pending draws.
 
-        A context whose work ran away is lost: whatever is drawn from now on is an error.
+        A context whose work exceeded its limits is lost: all following draws are errors.
         """
         where = function.c_name if function is not None else "an earlier draw"
         code = GL.OUT_OF_MEMORY if isinstance(error, MemoryError) else GL.INVALID_OPERATION
@@ -433,10 +436,10 @@ class Context(GLInterface):
         if self.strict:
             raise MisuseError(text) from error
 
-    # -- what the topics ask -----------------------------------------------------------------------
+    # -- services for the topics -------------------------------------------------------------------
 
     def can_draw(self) -> bool:
-        """Is there something to draw with? Core profiles draw nothing without a program."""
+        """Whether there is a program to draw with. Core profiles draw nothing without one."""
         programs = self.programs
         return self.is_compat or programs.executable is not None or self._pipeline_draws()
 
@@ -452,15 +455,15 @@ class Context(GLInterface):
 
     @property
     def glsl_api(self) -> str:
-        """The GLSL dialect's name for this profile (they are spelt alike)."""
+        """The name of this profile in GLSL's API names (they are equal)."""
         return self.profiles[-1]
 
-    # -- life ------------------------------------------------------------------------------------
+    # -- lifetime ----------------------------------------------------------------------------------
 
     def make_current(self) -> None:
-        """C pointers called by this thread mean this context from now on.
+        """Make this the current context of the calling thread, for calls through C pointers.
 
-        Python's methods name their context and work without.
+        Python's methods belong to a context and do not need a current one.
         """
         set_current(self)
         with self.group.lock:
@@ -468,7 +471,7 @@ class Context(GLInterface):
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """The pipe is this context's meanwhile, whoever else there is in the group."""
+        """Give the pipe to this context for the duration, in a share group of several contexts."""
         if ring.words[ring.PENDING]:
             ring.flush(self.stream)
         with self.group.lock:
@@ -476,13 +479,13 @@ class Context(GLInterface):
             yield
 
     def suspend(self) -> None:
-        """Another context of the group gets the pipe: what goes on between two calls stops."""
+        """Give up the pipe to another context of the group: suspends operations that span calls."""
         self.queries.suspend(self.pipe)
         if self.feedback.current.running:
             self.pipe.set_stream_output_targets([])
 
     def resume(self) -> None:
-        """This one has it again, and all that was stopped goes on."""
+        """Take the pipe again, and resume the suspended operations."""
         self.queries.resume(self.pipe)
         feedback = self.feedback.current
         if feedback.running:
@@ -491,7 +494,8 @@ class Context(GLInterface):
     def bind_drawables(self, draw: Drawable | None, read: Drawable | None) -> None:
         """Use these windows' images as the default framebuffers.
 
-        The first time, viewport and scissor take the window's size, as the specification wants.
+        The first time, viewport and scissor are set to the window's size, as the specification
+        requires.
         """
         self.framebuffers.show(draw, read)
         if self._watcher is not None:
@@ -514,9 +518,9 @@ class Context(GLInterface):
     def release(self) -> None:
         """Destroy every object of the context, then the driver's context.
 
-        If it was the thread's current one, the context it replaced when it was made is current
-        again: a program that makes a second context for a while goes on with its first. Raises
-        `LeakError` if shaders or resources are still alive afterwards.
+        If it was the thread's current context, the context that it replaced when it was made
+        becomes current again: a program that temporarily creates a second context continues with
+        its first. Raises `LeakError` if shaders or resources are still alive afterwards.
         """
         if self.released:
             return
@@ -534,18 +538,19 @@ class Context(GLInterface):
             _end_screen(screen)
 
     def _forget_everything(self) -> None:
-        """Drop all state: the application may hold the context for as long as the process lives.
+        """Drop all state: the application may keep a reference to the context until the process
+        ends.
 
-        moderngl does, in a process that drew something.
+        moderngl does so in a process that drew anything.
         """
         kept = {name: self.__dict__[name] for name in _KEPT}
         self.__dict__.clear()
         self.__dict__.update(kept)
 
     def _release(self) -> bool:
-        """Destroy everything; was it the last context of its group?"""
+        """Destroy everything; returns whether it was the last context of its group."""
         self.released = True
-        for other in list(_LIVE):  # what replaced this one has now replaced the one before
+        for other in list(_LIVE):  # those replaced the one before this
             if other._replaced is not None and other._replaced() is self:
                 other._replaced = self._replaced
         drawing = self.group.owner
@@ -561,7 +566,7 @@ class Context(GLInterface):
         self.bound_shaders.clear()
         stages = [s for s in Stage if s.value in self.caps.stages]
         for stage in stages:
-            pipe.bind_shader_state(stage, None)  # whoever bound it
+            pipe.bind_shader_state(stage, None)  # whichever context bound it
             nothing = [None] * self.caps.max_samplers
             pipe.set_sampler_views(stage, 0, nothing)
             pipe.bind_sampler_states(stage, 0, nothing)
@@ -599,7 +604,7 @@ class Context(GLInterface):
         return last
 
     def _living_before(self) -> Context | None:
-        """The context that was current before this one, or before that one, if it still lives."""
+        """The most recent living context that was current before this one."""
         return self._replaced() if self._replaced is not None else None
 
 
@@ -612,7 +617,7 @@ def _end_screen(screen: Screen) -> None:
 
 
 def _printing(function: Function, method: Any) -> Any:
-    """`GALLETTE_DEBUG=gl:calls`: every call on a line of stderr, with what it returned."""
+    """`GALLETTE_DEBUG=gl:calls`: print every call with its result on a line of stderr."""
 
     draws = "Draw" in function.name or function.name == "Begin"
 

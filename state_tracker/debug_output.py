@@ -1,4 +1,4 @@
-"""KHR_debug: messages, groups, labels. Every GL error becomes a message here as well."""
+"""KHR_debug: messages, groups, labels. Every GL error is reported as a message, too."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def debug_message_control(
 def _check_message(source: int, text: str | None) -> None:
     if source not in _APPLICATION:
         raise invalid_enum(source, "source of an application's message")
-    if text is None:  # a pointer to nothing
+    if text is None:  # a null pointer
         raise invalid_value("there is no message")
     if len(text.encode()) >= MAX_LENGTH:
         raise invalid_value("the message is too long")
@@ -181,7 +181,7 @@ def push_debug_group(ctx: Context, source: int, id: int, length: int, message: s
 def pop_debug_group(ctx: Context) -> None:
     if not ctx.debug.groups:
         raise GLError(GL.STACK_UNDERFLOW, "no debug group is open")
-    ctx.debug.rules = ctx.debug.outer_rules.pop()  # what was switched inside ends with the group
+    ctx.debug.rules = ctx.debug.outer_rules.pop()  # changes inside the group end with it
     ctx.debug.post(ctx.debug.groups.pop())
 
 
@@ -190,7 +190,7 @@ def get_debug_message_log(
     ctx: Context, count: int, room: Any, sources: Any, types: Any, ids: Any, severities: Any,
     lengths: Any, texts: Any,
 ) -> Any:  # fmt: skip
-    """Takes messages out of the log; Python callers who give only a count get `DebugMessage`s."""
+    """Take messages out of the log; Python callers who pass only a count get `DebugMessage`s."""
     log, taken = ctx.debug.log, list[DebugMessage]()
     python = room is OMITTED
     if not python and texts is not None and room < 0:

@@ -1,4 +1,4 @@
-"""What changed since the last draw. Entry points set bits, `validate` clears them."""
+"""State that changed since the last draw. Entry points set bits, `validate` clears them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ __all__ = ["Dirty"]
 
 
 class Dirty:
-    """One bit per group of derived state; see `validate.ATOMS` for who reads which.
+    """One bit per group of derived state; see `validate.ATOMS` for the atoms that read each bit.
 
-    What is derived from a vertex array has none: the array forgets it (`VertexArray.changed`), and
-    every draw looks.
+    State derived from a vertex array has no bit: the array drops it (`VertexArray.changed`), and
+    every draw checks.
 
-    Plain integers: these are set in every entry point, and an enum's operators would cost more than
-    most entry points do.
+    The bits are plain integers: they are set in every entry point, and an enum's operators would
+    cost more than most entry points do.
     """
 
     BLEND = 1 << 0

@@ -1,8 +1,8 @@
-"""glEnable and friends: one table from a capability to the field that holds it.
+"""glEnable and friends: one table that maps capabilities to the fields that hold them.
 
-Each line names a GL capability, where its flag lives and which derived state it touches; the compat
-ones exist in the compatibility profile (and in OpenGL ES 1) only, the desktop ones not in OpenGL ES
-from version 2 on.
+Each line gives a GL capability, the field of its flag and the derived state that depends on it. The
+compat ones exist in the compatibility profile (and in OpenGL ES 1) only, the desktop ones not in
+OpenGL ES from version 2 on.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["desktop_capabilities", "is_enabled", "set_enabled"]
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """Where a capability's flag is: `ctx.<holder>.<field>`."""
+    """The location of a capability's flag: `ctx.<holder>.<field>`."""
 
     holder: str
     field: str
@@ -40,7 +40,7 @@ class Capability:
     of: str = ""  # "compat" or "desktop", if not all profiles have it
 
     def known_in(self, ctx: Context) -> bool:
-        """Does the context's profile have it?"""
+        """Whether the context's profile has it."""
         return not self.of or ctx.is_compat or (self.of == "desktop" and ctx.profile != "es")
 
 
@@ -110,7 +110,7 @@ def _read() -> dict[int, Capability]:
 
 
 def desktop_capabilities() -> list[str]:
-    """Names of those that OpenGL ES, from version 2 on, does not have."""
+    """Names of the capabilities that OpenGL ES, from version 2 on, does not have."""
     names = (GL.name_of(cap) for cap, row in _CAPABILITIES.items() if row.of == "desktop")
     return [name.removeprefix("GL_") for name in names]
 
@@ -131,7 +131,7 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
         if getattr(holder, found.field) != on or cap == GL.DEPTH_CLAMP:
             setattr(holder, found.field, on)
             ctx.dirty |= found.dirty
-            if cap == GL.RASTERIZER_DISCARD:  # decides whether fragments have a stage at all
+            if cap == GL.RASTERIZER_DISCARD:  # decides whether there is a fragment stage
                 ctx.dirty |= Dirty.PROGRAM
             elif cap == GL.COLOR_MATERIAL:
                 ctx.lighting.track_color(ctx)
@@ -179,7 +179,7 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
 
 
 def _check_unit(ctx: Context) -> None:
-    """Fixed function knows fewer texture units than shaders."""
+    """Check the active unit: fixed function has fewer texture units than shaders."""
     if ctx.textures.active >= FIXED_UNITS:
         raise invalid_operation(f"fixed function has {FIXED_UNITS} texture units")
 
@@ -206,7 +206,7 @@ def is_enabled(ctx: Context, cap: int) -> bool:
     if ctx.is_compat and cap in ctx.evaluators.maps:
         return ctx.evaluators.maps[cap].enabled
     if ctx.is_compat:
-        if cap == GL.PRIMITIVE_RESTART_NV:  # an enable of the client's, of the same state
+        if cap == GL.PRIMITIVE_RESTART_NV:  # an enable of the client state, for the same field
             return ctx.raster.primitive_restart
         slot = ctx.client_array_slot(cap)
         if slot is not None:
@@ -246,7 +246,7 @@ def _set_indexed(ctx: Context, cap: int, index: int, on: bool) -> None:
 
 @contextmanager
 def _unit(ctx: Context, index: int) -> Iterator[None]:
-    """EXT_direct_state_access counts what is switched per texture unit by unit."""
+    """Select a unit: EXT_direct_state_access indexes the enables of texture units."""
     if not 0 <= index < FIXED_UNITS:
         raise invalid_value(f"fixed function has {FIXED_UNITS} texture units")
     saved, ctx.textures.active = ctx.textures.active, index

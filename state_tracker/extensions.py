@@ -1,7 +1,7 @@
-"""Which extensions a context lists: a table of names, profiles and what the driver must have.
+"""The extensions that a context lists: a table of names, profiles and driver requirements.
 
 The table is `entry_points/data/gl_extensions.txt`. A condition after `?` is the name of a cap that
-must not be false or 0, or one of `CONDITIONS`; after `@` stands the first context version.
+must not be false or 0, or one of `CONDITIONS`; the first context version follows `@`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Extension", "extension_table", "extensions_of"]
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """One extension: where it may be listed and what it needs."""
+    """One extension: where it may be listed, and its requirements."""
 
     name: str
     profiles: frozenset[str]
@@ -70,7 +70,7 @@ def _read(text: str) -> Iterator[Extension]:
 
 @cache
 def extension_table() -> tuple[Extension, ...]:
-    """All lines of the table; a name may stand in several sections with different needs."""
+    """All lines of the table; a name may occur in several sections with different requirements."""
     return tuple(_read((DATA / "gl_extensions.txt").read_text(encoding="ascii")))
 
 

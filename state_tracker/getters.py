@@ -1,8 +1,8 @@
-"""glGet*: one table of names, filled by the topics, and the conversions between the typed queries.
+"""glGet*: one table of names, filled by the topics, and conversions between the typed queries.
 
 A topic declares `gets({"LINE_WIDTH": lambda ctx: ctx.raster.line_width})`. A value is a bool, an
 int, a float, or a list of them; `normalized` names are those whose floats map onto the whole
-integer range when asked for as integers (colours, depths, normals).
+integer range in integer queries (colours, depths, normals).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def gets(
     compat: bool = False,
     profiles: tuple[str, ...] = (),
 ) -> None:
-    """Declare simple queries, for every profile unless `profiles` (or `compat`) says otherwise."""
+    """Declare simple queries, for every profile unless restricted by `profiles` (or `compat`)."""
     if compat:
         profiles = ("compat",)
     for name, getter in table.items():
@@ -51,7 +51,7 @@ def gets(
 
 
 def hide_from_es(names: list[str]) -> None:
-    """Queries every profile declares alike, but OpenGL ES has not."""
+    """Remove queries from OpenGL ES that every profile declares alike."""
     for name in names:
         value = getattr(GL, name)
         if value in _GETTERS:
@@ -97,7 +97,7 @@ def to_int(value: Any, normalized: bool, bits: int = 32) -> int:
     if value != value:
         return 0
     if normalized:
-        return int(min(max(value, -1.0), 1.0) * 0x7FFFFFFF)  # of 32 bits, however many there are
+        return int(min(max(value, -1.0), 1.0) * 0x7FFFFFFF)  # 32 bits in all integer queries
     limit = float(1 << (bits - 1))
     clamped = min(max(value, -limit), limit - 1)
     return int(clamped + 0.5) if clamped >= 0 else -int(-clamped + 0.5)
@@ -140,7 +140,7 @@ def get_booleani_v(ctx: Context, pname: int, index: int) -> list[int]:
 
 @entry
 def get_integeri_v(ctx: Context, pname: int, index: int) -> list[int]:
-    # Depth ranges of viewports are not scaled, as that of glDepthRange is.
+    # Depth ranges of viewports are not scaled, unlike that of glDepthRange.
     return [to_int(v, False) for v in query_indexed(ctx, pname, index)]
 
 

@@ -1,7 +1,7 @@
-"""Every limit glGet answers: one table of names, and one rule for the limits each stage has.
+"""Every limit of glGet: one table of names, and one rule for the limits of each stage.
 
-Numbers come from the driver's caps, from `Limits` (what the tracker derived of them) or are this
-implementation's own. A limit of something the driver has not is 0 where GL allows it.
+Values come from the driver's caps, from `Limits` (derived from them by the state tracker), or are
+this implementation's own. A limit of an unsupported feature is 0 where GL allows it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _glsl(name: str) -> Get:
 
 
 def _atomics(name: str) -> Get:
-    """A limit of the compiler that holds if the driver has atomic counters at all."""
+    """A compiler limit that applies if the driver supports atomic counters."""
     return lambda ctx: getattr(ctx.limits.glsl_limits, name) if ctx.caps.max_shader_buffers else 0
 
 
@@ -50,7 +50,7 @@ def _is(value: Any) -> Get:
     return lambda ctx: value
 
 
-# -- what every stage has ------------------------------------------------------------------------
+# -- limits of every stage -------------------------------------------------------------------------
 
 # Name in GL, name in `Limits` of the compiler, name in the caps.
 _STAGES = (
@@ -86,7 +86,7 @@ def _stage_limits() -> None:
 
         for what, value in _PER_STAGE.items():
             name = f"MAX_{gl_name}_{what}"
-            if name == "MAX_FRAGMENT_TEXTURE_IMAGE_UNITS":  # older than the other stages
+            if name == "MAX_FRAGMENT_TEXTURE_IMAGE_UNITS":  # this name predates the other stages
                 name = "MAX_TEXTURE_IMAGE_UNITS"
             gets({name: present(lambda c, v=value, s=glsl_name: v(c, s))})  # type: ignore[misc]
         gets({f"MAX_COMBINED_{gl_name}_UNIFORM_COMPONENTS": present(_combined_components)})
@@ -185,9 +185,9 @@ gets({"MAX_SHININESS_NV": _is(128), "MAX_SPOT_EXPONENT_NV": _is(128)}, compat=Tr
 
 
 def _compressed(ctx: Context) -> list[int]:
-    """Formats an application may ask for without knowing what they are good for.
+    """Formats that an application may use without knowing their properties.
 
-    On the desktop these are no sRGB formats, and no DXT1 with its one bit of alpha.
+    In desktop contexts this excludes sRGB formats, and DXT1 with its one bit of alpha.
     """
     if ctx.profile == "es":
         return _named("ETC1_|ETC2|EAC|_RGBA?_S3TC|RGTC|BPTC|ASTC")
@@ -198,7 +198,7 @@ def _compressed(ctx: Context) -> list[int]:
 
 @cache
 def _named(wanted: str, unwanted: str = "^$") -> list[int]:
-    """Compressed formats by patterns their names contain, and do not."""
+    """Compressed formats whose names match one pattern and not the other."""
     return [
         f
         for f, info in INTERNAL_FORMATS.items()
@@ -372,14 +372,14 @@ gets(
 
 
 def _signed_components(c: Context) -> tuple[bool, ...]:
-    """Per component of the colour buffer that is drawn to: can it be negative?"""
+    """Per component of the colour buffer that is drawn to: whether it can be negative."""
     draw = c.framebuffers.draw
     found = draw.color(draw.draw_buffers[0]) if draw.draw_buffers[0] != GL.NONE else None
     if found is None or found.info is None:
         return (False,) * 4
     info, signed = found.info, []
     for letter in "RGBA":
-        # Luminance is what the first three are kept as, and intensity all of them.
+        # Luminance is stored as the first three, and intensity as all of them.
         names = (letter, "I") if letter == "A" else (letter, "L", "I")
         channels = [x for x in (channel_of(info, name) for name in names) if x is not None]
         signed.append(any(x.type not in ("UNORM", "UINT") for x in channels))
@@ -387,7 +387,7 @@ def _signed_components(c: Context) -> tuple[bool, ...]:
 
 
 def _has_color(*kinds: str) -> Callable[[Context], bool]:
-    """Is a colour buffer of such numbers attached, whether or not it is drawn to?"""
+    """Whether a colour buffer of such a number type is attached, drawn to or not."""
 
     def get(ctx: Context) -> bool:
         attached = ctx.framebuffers.draw.attachments.items()
@@ -419,6 +419,6 @@ MAX_IMAGE_SAMPLES MIN_MAP_BUFFER_ALIGNMENT QUERY_BUFFER_BINDING
 
 
 def hide_desktop_queries() -> None:
-    """Called when every topic has declared its queries."""
+    """Hide desktop queries from ES; called when every topic has declared its queries."""
     stores = [GL.name_of(value).removeprefix("GL_") for value in MISSING["pixel store parameter"]]
     hide_from_es([*_NOT_ES.split(), *desktop_capabilities(), *stores])

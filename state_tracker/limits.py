@@ -1,4 +1,4 @@
-"""What this GL can do, derived once from the driver's caps: version, extensions, numbers."""
+"""The capabilities of this GL, derived once from the driver's caps: version, extensions, limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IMAGES = ("fragment_", *_STAGES[1:], "combined_")
 
 
 def _es_version(caps: Caps) -> tuple[int, int]:
-    """The highest version of OpenGL ES the caps suffice for."""
+    """The highest version of OpenGL ES that the caps allow."""
     if not caps.compute:
         return 3, 0
     stages = {"geometry", "tess_ctrl", "tess_eval"} <= caps.stages
@@ -39,12 +39,12 @@ class Limits:
             self.version = _es_version(caps)
         elif profile == "es1":
             self.version = (1, 1)
-        # A shader of a newer language is welcome as long as it uses nothing the driver has not.
+        # Newer GLSL versions are accepted if the shader uses only what the driver supports.
         self.language_limit = 460 if caps.glsl_version >= 430 else caps.glsl_version
         major, minor = _es_version(caps)
         self.es_glsl_version = 100 * major + 10 * minor
         self.extensions = extensions_of(caps, profile, self.version)
-        # Shaders of GLSL ES may use what an ES context has, whatever the context.
+        # GLSL ES shaders may use what an ES context has, in any context.
         own = extensions_of(caps, "es", _es_version(caps))
         of_es = (name for name in own if EXTENSIONS.get(name.removeprefix("GL_")) == "es")
         self.glsl_extensions = frozenset((*self.extensions, *of_es))

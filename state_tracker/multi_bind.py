@@ -1,8 +1,8 @@
 """Several bindings in one call (ARB_multi_bind), and buffers filled with a value.
 
-Each binding of a call is checked by itself: what is wrong with one is an error and leaves that one
-as it was, and the others are made all the same. The objects must be there: a name alone, which the
-calls for one binding would make an object of, is none.
+Each binding of a call is checked on its own: an invalid one is an error and leaves that binding
+unchanged, while the others are made. The objects must exist; a name without an object, for which
+the single-binding calls would create one, is an error.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _check(first: int, count: int, limit: int) -> None:
 
 
 def _each(bind: Callable[[int], None], count: int) -> None:
-    """Make `count` bindings; the first error is told when all are done."""
+    """Make `count` bindings; the first error is raised after all are done."""
     wrong: GLError | None = None
     for i in range(count):
         try:
@@ -105,7 +105,7 @@ def bind_buffers_range(
 def _bind_block(
     ctx: Context, target: int, index: int, name: int, offset: int = 0, size: int = 0
 ) -> None:
-    """Only where an index is asked for; the target's other binding stays."""
+    """Bind an indexed point only; the target's general binding stays."""
     if name:
         ctx.buffers.names.require(name)
     bind_indexed(ctx, target, index, name, offset, size, general=False)
@@ -195,7 +195,7 @@ def _fill(
     info = texel_format(ctx, internalformat)
     try:
         check_pair(ctx, format, type)
-    except GLError as error:  # this command answers unknown names in a way of its own
+    except GLError as error:  # this command reports unknown names differently
         raise invalid_value(str(error)) from None
     if format in _NO_COLORS:
         raise invalid_value(f"{GL.name_of(format)} is no colour format")
@@ -215,7 +215,7 @@ def _fill(
 
 
 def _bound(ctx: Context, target: int) -> BufferObject:
-    """The buffer to clear; the specification has an error of its own for none."""
+    """The buffer to clear; the specification defines an error for none."""
     if target in ctx.buffers.bound and ctx.buffers.bound[target] is None:
         raise invalid_value("no buffer is bound there")
     return bound(ctx, target)

@@ -1,7 +1,7 @@
-"""GL objects: names, reference counts, and the tables that map one to the other.
+"""GL objects: names, reference counts, and the tables that map names to objects.
 
-Deleting a GL object frees its *name* at once; the object itself lives on while something still
-holds it (an attachment, a binding). So every object counts who holds it: the name table is one.
+Deleting a GL object frees its *name* at once; the object itself lives on while references (an
+attachment, a binding) remain. So every object counts its references; the name table holds one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["GLObject", "NameTable", "swap"]
 
 
 class GLObject:
-    """Base of everything that has a GL name. `destroy` runs when the last holder lets go."""
+    """Base of every object with a GL name. `destroy` runs when the last reference is released."""
 
     kind = "object"
 
@@ -42,7 +42,7 @@ class GLObject:
             self.destroy()
 
     def destroy(self) -> None:
-        """Give back driver objects; must be safe to call once only."""
+        """Delete the driver objects; called once only."""
 
     def __repr__(self) -> str:
         label = f" {self.label!r}" if self.label else ""
@@ -53,7 +53,7 @@ T = TypeVar("T", bound=GLObject)
 
 
 def swap(old: T | None, new: T | None) -> T | None:
-    """Replace what a holder holds: `holder.x = swap(holder.x, new)`."""
+    """Replace a reference in its holder: `holder.x = swap(holder.x, new)`."""
     if new is not None:
         new.retain()
     if old is not None:
@@ -85,7 +85,7 @@ class NameTable(Generic[T]):
 
     @gc_paused
     def create(self, count: int, create: Callable[[int], T]) -> list[int]:
-        """`count` new objects; answers their names."""
+        """Create `count` new objects; returns their names."""
         check_count(count, MOST_OBJECTS, f"{self.kind} objects")
         names = self.generate(count)
         for name in names:
@@ -96,7 +96,7 @@ class NameTable(Generic[T]):
         """The first of `count` consecutive unused names, reserved from now on."""
         check_count(count, MOST_NAMES, f"{self.kind} names")
         first = max(self._objects, default=0) + 1
-        if first + count > 1 << 32:  # somebody took a name near the end: the first gap, then
+        if first + count > 1 << 32:  # a name near the end is taken: use the first gap
             taken = [0, *sorted(self._objects)]
             gaps = (a + 1 for a, b in pairwise(taken) if b - a > count)
             first = next(gaps, 0)
@@ -121,9 +121,9 @@ class NameTable(Generic[T]):
         return name in self._objects
 
     def bind(self, name: int, create: Callable[[int], T], reserved_only: bool) -> T:
-        """The object of that name, created at first use.
+        """The object of that name, created on first use.
 
-        Core profiles only accept names that `generate` made (`reserved_only`).
+        Core profiles only accept names that `generate` returned (`reserved_only`).
         """
         found = self._objects.get(name)
         if found is None:
@@ -134,7 +134,7 @@ class NameTable(Generic[T]):
         return found
 
     def add(self, create: Callable[[int], T]) -> T:
-        """A new object under a new name."""
+        """Create an object under a new name."""
         (name,) = self.generate(1)
         created = create(name)
         self._objects[name] = created
@@ -152,14 +152,14 @@ class NameTable(Generic[T]):
         return found
 
     def __iter__(self) -> Iterator[int]:
-        """Every name in use, with an object or without."""
+        """Iterate over every name in use, with or without an object."""
         return iter(self._objects)
 
     def values(self) -> Iterator[T]:
         return iter([o for o in self._objects.values() if o is not None])
 
     def clear(self) -> None:
-        """Free every name; for the end of a context."""
+        """Free every name, at the end of a context."""
         for found in list(self.values()):
             found.deleted = True
             found.release()

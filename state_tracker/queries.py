@@ -46,7 +46,7 @@ TARGETS: dict[int, QueryType] = {
     GL.TRANSFORM_FEEDBACK_OVERFLOW: QueryType.SO_OVERFLOW_ANY_PREDICATE,
     GL.TRANSFORM_FEEDBACK_STREAM_OVERFLOW: QueryType.SO_OVERFLOW_PREDICATE,
 }
-# What each pipeline statistic is called in the driver's answer.
+# The name of each pipeline statistic in the driver's result.
 STATISTICS: dict[int, str] = {
     GL.VERTICES_SUBMITTED: "ia_vertices",
     GL.PRIMITIVES_SUBMITTED: "ia_primitives",
@@ -87,10 +87,10 @@ _PREDICATES = _OCCLUSION | frozenset(_OVERFLOW)
 
 
 class QueryObject(GLObject):
-    """A query; its pipe query is made when it first begins.
+    """A query; its pipe query is created when it first begins.
 
-    Contexts that share objects take turns with the pipe, and what one draws does not count for
-    another's query: that ends with each turn, and a pipe query of its own counts in the next.
+    Contexts that share objects use the pipe alternately, and the draws of one do not count for
+    another's query: the pipe query ends with each turn, and a new one counts in the next.
     """
 
     kind = "query"
@@ -130,13 +130,13 @@ class QueryObject(GLObject):
         self.earlier.clear()
 
     def suspend(self) -> None:
-        """The turn of its context ends."""
+        """End the pipe query at the end of its context's turn."""
         self.ctx.pipe.end_query(self.handle)
         self.earlier.append(self.handle)
         self.handle = self.changes = None
 
     def resume(self) -> None:
-        """The next one begins."""
+        """Begin a new pipe query in the next turn."""
         self._make()
         self.ctx.pipe.begin_query(self.handle)
 
@@ -161,7 +161,7 @@ class QueryObject(GLObject):
         return None if found is None else int(found)
 
     def deciding(self) -> Handle:
-        """By which the pipe can decide about rendering: that of a turn with something to count."""
+        """The pipe query for conditional rendering: that of a turn with a nonzero count."""
         return next((handle for handle in self.earlier if self._of(handle, True)), self.handle)
 
     def destroy(self) -> None:
@@ -183,14 +183,14 @@ class QueryState:
         self.inverted = False
 
     def suspend(self, pipe: PipeContext) -> None:
-        """Another context takes the pipe over."""
+        """Suspend active queries before another context takes the pipe."""
         for query in self.active.values():
             query.suspend()
         if self.condition is not None:
             pipe.render_condition(None, False, False)
 
     def resume(self, pipe: PipeContext) -> None:
-        """This one has it again."""
+        """Resume active queries when this context has the pipe again."""
         for query in self.active.values():
             query.resume()
         if self.condition is not None:
@@ -202,8 +202,10 @@ class QueryState:
 
 
 def have_changed(ctx: Context, queries: Sequence[QueryObject], begun: bool) -> None:
-    """The driver has begun and ended these queries of samples, one after the other: has the last
-    one only begun?"""
+    """Record that the driver began and ended these queries of samples in order.
+
+    `begun`: the last one has only begun.
+    """
     for query in queries:
         query.active, query.result = False, None
     active, place = ctx.queries.active, (GL.SAMPLES_PASSED, 0)
@@ -353,7 +355,9 @@ def _into_buffer(
     ctx: Context, buffer: BufferObject | None, offset: int, values: list[int], limit: int,
     suffix: str,
 ) -> None:  # fmt: skip
-    """A result that is not there yet (GL_QUERY_RESULT_NO_WAIT) leaves the buffer alone."""
+    """Store a result in the query buffer; an unavailable one (GL_QUERY_RESULT_NO_WAIT) is not
+    stored.
+    """
     assert buffer is not None
     packed = _PACKED[suffix]
     if offset < 0 or offset % 4 or offset + packed.size > buffer.size:
@@ -374,7 +378,7 @@ for _suffix, _limit in (
     def _typed(
         ctx: Context, id: int, pname: int, params: Any, limit: int = _limit, suffix: str = _suffix
     ) -> Any:
-        """To memory, or with a query buffer bound into that: then the pointer is an offset."""
+        """Store a result in memory, or in the bound query buffer: then the pointer is an offset."""
         buffer = ctx.buffers.bound[GL.QUERY_BUFFER]
         into = buffer is not None and params is not OMITTED
         values = _object_value(ctx, id, pname)

@@ -1,10 +1,10 @@
-"""What contexts share: a group of one context, or of several that see the same objects.
+"""Share groups: one context, or several that share objects.
 
-A group owns the driver's context (the pipe) and the names of everything OpenGL shares: buffers,
-textures, samplers, renderbuffers, shaders, programs and sync objects. One context
-at a time uses the pipe (see `entry_points.share_group_lock`), so a driver's objects are valid in
-every context of the group. When another context makes a call, it takes the pipe over, marks all its
-state dirty and binds it again; a context without partners never pays for that. The group records
+A group owns the driver's context (the pipe) and the names of all objects that OpenGL shares:
+buffers, textures, samplers, renderbuffers, shaders, programs and sync objects. One context at a
+time uses the pipe (see `entry_points.share_group_lock`), so a driver's objects are valid in every
+context of the group. When another context makes a call, it takes the pipe, marks all its state
+dirty and binds it again; a context that does not share has none of these costs. The group records
 which state objects and shaders are bound in the pipe, because the pipe belongs to it.
 """
 
@@ -39,7 +39,7 @@ class Caches:
             pass
 
         self.full: list[StateCache] = []
-        """Those with more objects than are worth keeping."""
+        """Caches that exceed their limit."""
         self.blend = StateCache(
             pipe.create_blend_state, pipe.bind_blend_state, pipe.delete_blend_state, self.full
         )
@@ -97,13 +97,13 @@ class ShareGroup:
         self.syncs = SyncState()
         self.handles = HandleTable()
         self.named_strings: dict[str, str] = {}  # what shaders include, by absolute path
-        self.mapped = 0  # how many buffers are mapped now
+        self.mapped = 0  # the number of buffers that are mapped now
         self.constants_bound = 0  # one more than the highest constant buffer ever bound
-        self.epoch = 0  # grows whenever some buffer gets other storage, or another kind of it
-        self.images = 0  # and when an image does that may be attached somewhere
+        self.epoch = 0  # incremented whenever a buffer gets other storage, or another kind of it
+        self.images = 0  # incremented when an image that may be attached gets other storage
 
     def _work_failed(self, error: Exception) -> None:
-        """Draws that waited in the pipe failed: they were those of the context that had it."""
+        """Handle a failure of pending draws: they belong to the context that has the pipe."""
         if self.owner is not None:
             self.owner.work_failed(error)
 
@@ -112,29 +112,29 @@ class ShareGroup:
         return self.names.setdefault(kind, NameTable(kind))
 
     def join(self, context: Context) -> None:
-        """Another context, in whatever thread: from now on all wait for their turns."""
+        """Add another context, used in any thread: from now on all calls take the group's lock."""
         self.contexts.append(context)
         if self.crowded:
             first = self.contexts[0]
             self.reconsider_recording()
             first.forget_methods()  # made again, guarded
             wait_for_calls(self)
-            first.forget_methods()  # one may just have been made
+            first.forget_methods()  # again, since one may just have been made
 
     def leave(self, context: Context) -> bool:
-        """A context ends; True if it was the last, which ends the group."""
+        """Remove a context; true if it was the last, which ends the group."""
         self.contexts.remove(context)
         self.owner = None
         self.reconsider_recording()
         return not self.contexts
 
     def reconsider_recording(self) -> None:
-        """What decides whether calls may become commands has changed."""
+        """Re-evaluate, in each context, whether calls may be recorded."""
         for context in self.contexts:
             context.reconsider_recording()
 
     def end(self) -> None:
-        """The last context is gone: delete what is still named, then the pipe."""
+        """Delete the remaining named objects, then the pipe, after the last context."""
         from gallette.state_tracker.shading.programs import ProgramObject, ShaderObject
 
         for item in list(self.table("shader or program").values()):
@@ -154,17 +154,17 @@ class ShareGroup:
         ):
             self.table(kind).clear()
         self.caches.clear()
-        # Nothing holds the driver's context then but whoever made it: its memory goes at once.
+        # Only its creator still refers to the driver's context: its memory is freed at once.
         self.pipe.set_failure_callback(None)
         self.pipe.destroy()
 
     @property
     def crowded(self) -> bool:
-        """Must a call make sure that the pipe is its context's?"""
+        """Whether a call must check that the pipe belongs to its context."""
         return len(self.contexts) > 1
 
     def trim(self) -> None:
-        """Before state is bound, when there are too many state objects: begin anew."""
+        """Delete all state objects if there are too many, before state is bound."""
         none = [None] * max(
             self.screen.caps.max_samplers, FIRST_HANDLE + self.handles.texture_places.count
         )
@@ -179,7 +179,7 @@ class ShareGroup:
         self.mark(Dirty.ALL)
 
     def mark(self, flags: int) -> None:
-        """A shared object changed: every context looks again."""
+        """Mark state dirty in every context, because a shared object changed."""
         if flags & Dirty.FRAMEBUFFER:
             self.images += 1
         for context in self.contexts:
@@ -187,13 +187,13 @@ class ShareGroup:
             context.stream.outdate()
 
     def take(self, context: Context) -> None:
-        """Give the pipe to a context: nothing of its state is bound now."""
+        """Give the pipe to a context; none of its state is bound yet."""
         if self.owner is context:
             return
         if self.owner is not None:
             self.owner.suspend()
             self.pipe.flush()
-        # Also after a context that left: it took what was bound with it.
+        # Also if the previous context has left: its bindings went with it.
         self.owner = context
         context.pipe_framebuffer = FramebufferState()
         self.pipe.set_framebuffer_state(context.pipe_framebuffer)

@@ -1,4 +1,4 @@
-"""Entry points of extensions that are one or two functions each."""
+"""Entry points of extensions with only one or two functions each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-# GL_AMD_draw_buffers_blend and GL_EXT_draw_buffers2: core functions under names of another pattern.
+# GL_AMD_draw_buffers_blend and GL_EXT_draw_buffers2: aliases of core functions, named irregularly.
 for _name, _twin in (
     ("BlendFuncIndexedAMD", "BlendFunci"),
     ("BlendFuncSeparateIndexedAMD", "BlendFuncSeparatei"),
@@ -41,7 +41,7 @@ for _name, _twin in (
     register(FUNCTIONS[_name].method, implemented(_twin))
 
 
-# -- GL_ARB_parallel_shader_compile: everything is compiled at once, with any number of threads ----
+# -- GL_ARB_parallel_shader_compile: compilation is always synchronous -----------------------------
 
 
 def _threads(ctx: Context, count: int) -> None:
@@ -58,7 +58,7 @@ gets(
     }
 )
 
-# -- GL_EXT_compiled_vertex_array: a promise that needs nothing done -------------------------------
+# -- GL_EXT_compiled_vertex_array: a hint without effect -------------------------------------------
 
 
 @entry
@@ -102,7 +102,7 @@ def push_group_marker_ext(ctx: Context, length: int, marker: str | None) -> None
 
 @entry
 def pop_group_marker_ext(ctx: Context) -> None:
-    """Markers are for tools that trace the calls, and those see them."""
+    """Do nothing: markers are for tracing tools, which record the call."""
 
 
 # -- GL_EXT_texture_integer: clear colours of integer buffers --------------------------------------
@@ -128,7 +128,7 @@ def bind_buffer_offset_ext(ctx: Context, target: int, index: int, buffer: int, o
     bind_indexed(ctx, target, index, buffer, offset, 0)
 
 
-# -- GL_EXT_vertex_array: the same arrays, with a count that nobody needs --------------------------
+# -- GL_EXT_vertex_array: core arrays with an unused count -----------------------------------------
 
 
 def _counted(name: str, before: int) -> None:
@@ -172,7 +172,7 @@ def primitive_restart_nv(ctx: Context) -> None:
     ctx.immediate.begin(mode)
 
 
-# -- GL_IBM_multimode_draw_arrays: a mode for every draw, so many bytes apart ----------------------
+# -- GL_IBM_multimode_draw_arrays: a mode for each draw, with a stride -----------------------------
 
 
 def _modes(mode: Pointer, count: int, stride: int) -> list[int]:
@@ -180,7 +180,7 @@ def _modes(mode: Pointer, count: int, stride: int) -> list[int]:
         raise invalid_value("negative count of draws")
     if isinstance(mode, list | tuple) or not count:
         return [int(m) for m in mode[:count]] if count else []
-    before = (count - 1) * max(-stride, 0)  # bytes of it that lie below the pointer
+    before = (count - 1) * max(-stride, 0)  # the bytes below the pointer
     if before and not isinstance(mode, int):
         raise invalid_value("a negative stride leads out of the array")
     raw = read_bytes(mode - before if before else mode, (count - 1) * abs(stride) + 4)

@@ -1,4 +1,4 @@
-"""glGetString, glGetStringi, and the two questions every program asks: error and reset status."""
+"""glGetString, glGetStringi, and the queries of error and reset status."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def get_string(ctx: Context, name: int) -> str:
 
 
 def language_versions(ctx: Context) -> list[str]:
-    """What may stand behind #version, newest first; GLSL 1.10 needs no directive at all."""
+    """The versions accepted by #version, newest first; GLSL 1.10 needs no directive."""
     limits = ctx.limits
     found: list[str] = []
     if ctx.profile != "es":
@@ -86,7 +86,7 @@ def get_stringi(ctx: Context, name: int, index: int) -> str:
 
 @entry
 def get_error(ctx: Context) -> int:
-    if ctx.immediate.active:  # between glBegin and glEnd asking is an error itself
+    if ctx.immediate.active:  # between glBegin and glEnd this call is an error itself
         raise invalid_operation("not between glBegin and glEnd")
     code, ctx.error = ctx.error, GL.NO_ERROR
     return code

@@ -16,7 +16,7 @@ __all__ = ["SyncState"]
 
 
 class SyncState:
-    """Live sync objects by handle; handles look like addresses, as C expects."""
+    """Live sync objects by handle; handles resemble addresses, as C expects."""
 
     def __init__(self) -> None:
         self.fences: dict[int, Fence] = {}

@@ -1,7 +1,7 @@
-"""`gallette glslc`: compiles GLSL files and reports errors, as text or (with --json) for editors.
+"""Compile GLSL files, and link them, and report errors and warnings.
 
-Files are compiled one by one; with --link they are linked as one program, with --nir the NIR for a
-driver is printed. Exit status 0 when everything compiled, 2 otherwise.
+Each file is compiled on its own; with --link they are linked as one program. The command ends with
+0 if everything compiled and linked, else with 2.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gallette.compiler.arguments import ArgumentParser, read_source
+from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import InputError, printable
 from gallette.compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Stage
 
-__all__ = ["main"]
+__all__ = ["add_arguments", "run"]
 
 SUFFIXES = {
     ".vert": Stage.VERTEX,
@@ -30,23 +30,28 @@ SUFFIXES = {
 }
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = ArgumentParser(
-        prog="gallette glslc",
-        description="Compile GLSL and report errors and warnings.",
-        epilog="example: gallette glslc scene.vert scene.frag --link --json",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="GLSL; - reads standard input (with --stage)"
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="GLSL; - reads standard input")
     parser.add_argument(
         "--stage",
         choices=[s.value for s in SUFFIXES.values()],
-        help="the stage of files whose suffix does not tell",
+        metavar="STAGE",
+        help="the stage of files whose stage cannot be inferred from the file name: "
+        + ", ".join(s.value for s in SUFFIXES.values()),
     )
-    parser.add_argument("--api", choices=("core", "compat", "es"), default="compat")
-    parser.add_argument("--link", action="store_true", help="link all files into one program")
+    parser.add_argument(
+        "--api",
+        choices=("core", "compat", "es"),
+        default="compat",
+        help="the OpenGL profile (default: compat)",
+    )
+    parser.add_argument("--link", action="store_true", help="link all files as one program")
     parser.add_argument("--nir", action="store_true", help="print the linked NIR (implies --link)")
-    parser.add_argument("--json", action="store_true", help="diagnostics as JSON")
-    return parser
+    parser.add_argument(
+        "--json", action="store_true", help="print diagnostics as JSON, for editors"
+    )
 
 
 def _stage_of(name: str, stage: str | None) -> Stage:
@@ -58,7 +63,9 @@ def _stage_of(name: str, stage: str | None) -> Stage:
         if suffix in SUFFIXES:
             return SUFFIXES[suffix]
     known = " ".join(SUFFIXES)
-    raise InputError(f"cannot tell the stage of '{name}'; use --stage or a suffix of: {known}")
+    raise InputError(
+        f"{name}: the stage cannot be inferred from the file name; use --stage or a suffix: {known}"
+    )
 
 
 def _as_json(
@@ -94,9 +101,7 @@ def _as_json(
     return result
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Entry of the command; returns the exit status."""
-    args = _parser().parse_args(argv)
+def run(args: argparse.Namespace) -> int:
     options = CompileOptions(api=args.api)
     shaders: list[tuple[str, CompiledShader]] = []
     for name in args.files:
@@ -113,9 +118,9 @@ def main(argv: list[str] | None = None) -> int:
     else:
         for name, shader in shaders:
             print(printable(shader.info_log), end="", file=sys.stderr)
-            if shader.ok:  # with --nir, standard output is NIR alone
-                talk = sys.stderr if args.nir else sys.stdout
-                print(f"{name}: {shader.stage.value} shader, {shader.language.name}: ok", file=talk)
+            if shader.ok:  # with --nir, standard output holds the NIR alone
+                out = sys.stderr if args.nir else sys.stdout
+                print(f"{name}: {shader.stage.value} shader, {shader.language.name}: ok", file=out)
         if program is not None:
             print(printable(program.info_log), end="", file=sys.stderr)
     if program is not None:
@@ -127,7 +132,3 @@ def main(argv: list[str] | None = None) -> int:
         for nir in program.shaders.values():
             nir.unref()
     return 0 if ok else 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -105,14 +105,14 @@ class StageBindings:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What a row of the table of parameters says: how draws depend on one."""
+    """A row of the table of parameters: how draws depend on one."""
 
     large: bool = False
-    """Keys hold a number that stands for its value."""
+    """Keys contain a number that stands for its value."""
     window: bool = False
     """Draws that differ in it can still be merged."""
     in_series: bool = False
-    """The state tracker compares it before it draws a series; otherwise `epoch` tells."""
+    """The state tracker compares it before it draws a series; changes of others change `epoch`."""
 
 
 def _row(**says: bool) -> dict[str, Parameter]:
@@ -121,7 +121,7 @@ def _row(**says: bool) -> dict[str, Parameter]:
 
 @dataclass(slots=True)
 class Bound:
-    """Everything a draw depends on, apart from the draw itself.
+    """The state that a draw depends on, apart from the draw itself.
 
     Each parameter is a row; `PARAMETERS` has them all. Keys of draws follow from it.
     """
@@ -159,7 +159,7 @@ class Bound:
     epoch: int = 0  # changes also with bindings that a repeated draw does not check
 
     def set(self, name: str, value: Any) -> None:
-        """Another value of a parameter."""
+        """Set a parameter."""
         setattr(self, name, value)
         self.revision += 1
         if not PARAMETERS[name].in_series:

@@ -37,7 +37,7 @@ from gallette.pipe.state import (
 from gallette.pipe.taps import is_tapped
 
 from .draw.compute import launch
-from .draw.finding import DrawStates
+from .draw.draw_states import DrawStates
 from .draw.merging import MergedDraws
 from .draw.prepared import PreparedDraw
 from .draw.queue import MERGED_STAGES, DrawQueue
@@ -70,7 +70,7 @@ class HostContext(MemoryContext):
         self._states.witness = witness
         self.bound.epoch += 1
 
-    # -- what changes --------------------------------------------------------------------------
+    # -- changes of contents -----------------------------------------------------------------------
 
     def settle(self) -> None:
         try:

@@ -65,7 +65,7 @@ class FaultyContextBase(Context):
         elif name.startswith(("bind_", "set_")):
             self._bound[name] = args
 
-    # -- the calls that draw -----------------------------------------------------------------------
+    # -- draw calls --------------------------------------------------------------------------------
 
     def draw_vbo(self, info: Any) -> None:
         with self._mistake() as now:

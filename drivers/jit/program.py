@@ -50,7 +50,7 @@ from .calls import CallArea, answering, clock_of, raise_failure
 from .clipping import cut_triangles
 from .fill import TileFunction, fill
 from .llvm.engine import Function, compile_module
-from .outlines import outline
+from .points_and_lines import outline
 from .shader.chunk import Input, is_strided
 from .shader.chunk_emit import ChunkCode, emit_chunk, lanes_together
 from .shader.chunk_stages import GeometryRows
@@ -62,7 +62,7 @@ from .shader.tile_keys import ImageUnitKey
 if TYPE_CHECKING:
     from gallette.drivers.common.draw.state import DrawState
 
-    from .direct import Direct
+    from .draw_plan import DrawPlan
 
 __all__ = ["BoundJit", "JitProgram", "compile_program"]
 
@@ -251,11 +251,11 @@ class BoundJit:
         """Draw points or lines with a tile function; false if there is none for the bound state."""
         return outline(self, engine, context, vertices, batch, front)
 
-    def plan(self, draw: DrawState, mode: Primitive) -> Direct | None:
+    def plan(self, draw: DrawState, mode: Primitive) -> DrawPlan | None:
         """The fast path of small draws in a state; None if there is none."""
-        from .direct import direct
+        from .draw_plan import make_plan
 
-        return direct(draw, mode)
+        return make_plan(draw, mode)
 
     def cut(
         self,

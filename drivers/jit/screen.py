@@ -20,7 +20,7 @@ from gallette.pipe.settings import TRUSTED
 from .blocks import begin_setup
 from .clipping import begin_clipping
 from .context import JitContext
-from .direct import begin_placing
+from .draw_plan import begin_placing
 from .explain import explained
 from .llvm.engine import load_engine, machine
 from .program import JitProgram, compile_program

@@ -95,7 +95,7 @@ class NoopBase(Context):
             self._shaders.remove(found)
             found.state.unref()
 
-    # -- what has an effect ----------------------------------------------------------------------
+    # -- calls with an effect ----------------------------------------------------------------------
 
     def resource_copy_region(
         self,

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import Bound
-from gallette.drivers.common.draw.parts import Primitives, parts
 from gallette.drivers.common.draw.pipeline import batch_of
+from gallette.drivers.common.draw.splitting import Primitives, parts
 from gallette.drivers.common.draw.state import DrawState, fragment_engine
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.output.engine import FragmentEngine, FragmentRun

@@ -3,7 +3,7 @@
 Reads a benchmark's name per line, answers one JSON object per line: the seconds that frames took
 (draw plus read back) by the clock and of all threads' processor time, or an error, or what OpenGL
 it would need. `profile NAME` asks where the time goes, `memory NAME` how much memory a frame takes.
-The parent asks the sides in turn, so that noise hits all alike.
+The parent alternates between the processes, so that noise slows all of them alike.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from gallette.compiler.errors import GalletteError
 __all__ = ["TURN", "main"]
 
 TURN = 0.04
-"""Seconds of a turn: there are several frames of those that are quick. The first one finds the
-processor's caches full of what others did meanwhile; applications draw one frame after another."""
+"""Seconds of frames that a process draws before the next process draws: the first frame finds the
+processor's caches filled by other processes, and applications draw one frame after another."""
 
 
 def _prepare(ctx: Any, name: str) -> Callable[[], bytes]:

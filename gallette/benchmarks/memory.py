@@ -1,7 +1,7 @@
-"""How much memory a benchmark's frame takes, beside the memory of what it draws from and into.
+"""How much memory a benchmark's frame takes, beside that of its resources.
 
-Python's own allocator counts, NumPy's arrays included: what a frame holds at most, apart from what
-stays between frames (the scene's resources, textures made ready for sampling).
+The figure is the peak of Python's allocator during a frame, NumPy's arrays included, without what
+stays allocated between frames (the scene's resources, textures prepared for sampling).
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _MODULES = {
     "drivers.common.output.multisample": "blending",
     "drivers.common.memory": "memory",
     "drivers.common.storage": "shading",
-    "drivers.common.threads": "shading",  # waiting for somebody who shades
+    "drivers.common.threads": "shading",  # waiting for threads that shade
     "drivers.numpipe.shader": "shading",
     "drivers.jit.shader": "shading",
 }

@@ -126,7 +126,7 @@ def update_page(
     before, begin, rest = text.partition(_BEGIN)
     _, end, after = rest.partition(_END)
     if not begin or not end:
-        raise InputError(f"{page}: there is no {_BEGIN} ... {_END}")
+        raise InputError(f"{page}: needs {_BEGIN} ... {_END}")
     picture = page.parent / "pictures" / "benchmarks.svg"
     what = "Processor time of all threads" if processor else "Time by the clock"
     table = f"{what}, milliseconds per frame:\n\n{markdown(sides, names, processor)}"

@@ -1,6 +1,6 @@
-"""The sides of a comparison: one process per driver, all alive, asked in turn for a few frames.
+"""The sides of a comparison: one process per driver. The processes alternate, a few frames each.
 
-A busy moment of the machine so slows all sides alike.
+So a busy moment of the machine slows all sides alike.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Benchmarks of sampling, and of what a pixel's fragment is written to."""
+"""Benchmarks of texture sampling and of render targets."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Benchmarks of what happens between small draws: buffers and textures written, samples counted.
+"""Benchmarks of small draws with something in between: writes to buffers and textures, queries.
 
-Drivers that collect draws, or make much of each beforehand, must not lose that by what keeps draws
-apart here.
+Drivers that collect draws in batches, or prepare state ahead, should not lose that here.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ class CaptureReader:
     def _header(self, at: int, length: int) -> dict[str, Any]:
         header = self._json(self._read(at, length, MOST_RECORDS))
         if not isinstance(header, dict):
-            raise CaptureError(f"{self.path}: the header is no JSON object")
+            raise CaptureError(f"{self.path}: the header is not a JSON object")
         return header
 
     def _read(self, at: int, length: int, most: int = MOST) -> bytes:
@@ -194,7 +194,7 @@ class CaptureReader:
             for line in self._read(at, length, MOST_RECORDS).splitlines():
                 record = self._json(line)
                 if not isinstance(record, list):
-                    raise CaptureError(f"{self.path}: broken records: {line[:40]!r} is no list")
+                    raise CaptureError(f"{self.path}: broken records: {line[:40]!r} is not a list")
                 yield record
 
     def blob(self, name: str) -> bytes:

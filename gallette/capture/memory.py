@@ -5,8 +5,8 @@ behind and that later draws read from, so ranges that draws read get memory for 
 ranges that lie close together are one piece, and addresses in or just before one move with it. What
 an argument points at is lent for the length of its call.
 
-The file is not trusted. While a replay runs, `Arena` hears of every address the state tracker is
-about to follow on the replay's thread, and refuses what lies in neither kind of memory.
+The file is not trusted. While a replay runs, `Arena` checks every address that the state
+tracker is about to follow on the replay's thread, and refuses addresses outside of both kinds.
 """
 
 from __future__ import annotations

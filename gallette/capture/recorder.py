@@ -187,7 +187,7 @@ class Recorder:
             finally:
                 del inside[thread]
             more: dict[str, Any] = {}
-            with self._lock:  # threads take turns: a call stands behind its own context
+            with self._lock:  # one thread at a time: a call must follow the record of its context
                 self._switch(gl)
                 if paints:
                     more["us"] = (clock() - start) // 1000
@@ -305,7 +305,7 @@ def recording(path: str | Path, **header: Any) -> Iterator[Recorder]:
     finally:
         recorder.remove()
     if not recorder.writer.is_whole:
-        raise CaptureError(f"{path}: the capture is not whole")
+        raise CaptureError(f"{path}: the capture is incomplete")
 
 
 def from_environment() -> None:

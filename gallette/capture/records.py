@@ -33,7 +33,7 @@ def _is_int(value: Any, least: int, most: int) -> bool:
 
 
 def _number(value: Any) -> bool:
-    """Any number of a C `double`: integers beyond it cannot become one."""
+    """Whether a value can be converted to a C `double`; very large integers cannot."""
     return isinstance(value, float) or _is_int(value, -(1 << 64), 1 << 64)
 
 

@@ -33,7 +33,7 @@ from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 
 __all__ = ["Replayed", "Replayer", "replay"]
 
-# Nobody asks a replay for these: what they answered is in the capture.
+# A replay skips these: their results are in the capture.
 _SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "ObjectPtrLabel")
 _QUERIES = ("Get", "Is", "CheckFramebufferStatus", "ValidateProgram")
 MOST_CONTEXTS = 64  # alive at a time; and as many windows

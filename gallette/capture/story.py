@@ -44,7 +44,7 @@ def draws(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The framebuffer a call drew to: its size and the formats of what is attached."""
+    """The framebuffer a call drew to: its size and the formats of its attachments."""
 
     width: int
     height: int

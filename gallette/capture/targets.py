@@ -81,7 +81,7 @@ def check_target(target: str, command: str) -> None:
             raise GalletteError(f"{target}: no such file")
         if not target.endswith(".shader_test") and not is_capture(path):
             raise GalletteError(
-                f"{command}: {target} is no capture; make one with `gallette trace {target}`"
+                f"{command}: {target} is not a capture; make one with `gallette trace {target}`"
             )
         return
     if is_capture(path):

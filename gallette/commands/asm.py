@@ -1,29 +1,33 @@
-"""`gallette asm FILE`: assembly text of a simulated machine to its instruction words."""
+"""Assemble text for one of the simulated machines, simd or tiler.
+
+The result is printed as words in hexadecimal, one instruction a line, or written as binary code
+with -o. `gallette asm --instructions` lists what the machine can do and what each instruction
+costs.
+"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from gallette.commands.options import add_machine
 from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import InputError, Span
 from gallette.compiler.output_files import write_whole
-from gallette.machines import DEFAULT_MACHINE, MACHINES, machine_named
+from gallette.machines import machine_named
 
 __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", help="assembly text; - reads standard input")
     parser.add_argument(
-        "--driver",
-        default=DEFAULT_MACHINE,
-        help=f"whose machine: {', '.join(MACHINES)} (default: {DEFAULT_MACHINE})",
+        "file", nargs="?", metavar="FILE", help="assembly text; - reads standard input"
     )
+    add_machine(parser)
     parser.add_argument(
-        "--instructions", action="store_true", help="list the instructions and what they cost"
+        "--instructions", action="store_true", help="list the instructions and their costs"
     )
-    parser.add_argument("-o", "--output", type=Path, help="binary code (default: words in hex)")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write binary code")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -32,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         print(machine.instructions(), end="")
         return 0
     if options.file is None:
-        raise InputError("gallette asm: which file? (--instructions lists what can stand in it)")
+        raise InputError("gallette asm: needs a FILE (--instructions lists the instructions)")
     text, name = read_source(options.file)
     words = []
     for number, instr in enumerate(machine.assemble(text, name), 1):

@@ -1,8 +1,8 @@
-"""`gallette bench`: the same moderngl client on several drivers, timed in turn.
+"""Measure the time of a frame on several drivers, side by side.
 
-Every driver runs in a process of its own and all of them stay alive; one frame is asked of each
-side after the other, so a busy moment of the machine slows all sides alike. The figure is the
-median frame: draw plus read back.
+A frame is what the benchmark draws plus reading the picture back; the median is shown. Each driver
+runs in a process of its own, and frames alternate between drivers, so that a busy moment of the
+machine slows all of them alike.
 """
 
 from __future__ import annotations
@@ -25,35 +25,49 @@ if TYPE_CHECKING:
 
 __all__ = ["add_arguments", "run"]
 
-# Short names for the native drivers everybody means.
+# Drivers of Mesa that may be named without `native:`.
 _NATIVE = ("softpipe", "llvmpipe")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "benchmarks", nargs="*", metavar="NAME", help="NAME or NAME@SIZE; default: all"
+        "benchmarks",
+        nargs="*",
+        metavar="NAME",
+        help="a benchmark, or NAME@SIZE for a picture of SIZE x SIZE (default: all)",
+    )
+    parser.add_argument("--list", action="store_true", help="list the benchmarks")
+    parser.add_argument(
+        "--driver",
+        metavar="DRIVER,...",
+        help="the drivers to measure (default: $GALLETTE_DRIVER, else numpipe)",
     )
     parser.add_argument(
-        "--driver", metavar="D,...", help="our sides (default: GALLETTE_DRIVER, else numpipe)"
+        "--against",
+        default="softpipe,llvmpipe",
+        metavar="DRIVER,...",
+        help="the drivers to compare with (default: softpipe,llvmpipe)",
     )
-    parser.add_argument("--against", default="softpipe,llvmpipe", metavar="D,...")
-    parser.add_argument(
-        "--size", metavar="N,...", help="draw N x N pixels; with several, each in turn"
-    )
+    parser.add_argument("--size", metavar="N,...", help="draw N x N pixels, for each N")
     parser.add_argument(
         "--scenes", type=Path, metavar="FILE", help="a Python file with benchmarks of your own"
     )
-    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="turns of each side")
     parser.add_argument(
-        "--processor", action="store_true", help="compare processor time of all threads"
+        "--repeat", type=int, default=5, metavar="N", help="measure N frames (default: 5)"
     )
-    parser.add_argument("--profile", action="store_true", help="also say where our time goes")
     parser.add_argument(
-        "--memory", action="store_true", help="also say how much memory a frame takes"
+        "--processor",
+        action="store_true",
+        help="compare processor time of all threads instead of elapsed time",
     )
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--docs", type=Path, metavar="PAGE", help="put table and chart into a page")
-    parser.add_argument("--list", action="store_true", help="list the benchmarks")
+    parser.add_argument(
+        "--profile", action="store_true", help="show which part of the driver takes the time"
+    )
+    parser.add_argument("--memory", action="store_true", help="show the memory of a frame")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the times as JSON")
+    parser.add_argument(
+        "--docs", type=Path, metavar="PAGE", help="put the table and a chart into a Markdown page"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -76,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     drivers = [f"native:{d}" if d in _NATIVE else d for d in drivers]
     with progress_bar(console()) as bar:
         total = len(names) * (options.repeat + 1) * len(drivers)
-        task = bar.add_task("turns", total=total, note="")
+        task = bar.add_task("frames", total=total, note="")
 
         def step(note: str) -> None:
             bar.update(task, note=note, advance=1)
@@ -165,7 +179,7 @@ def _print_profiles(names: list[str], sides: list[Side]) -> None:
         if not side.profiles:
             continue
         out = console()
-        rows = table(out, f"{side.driver}: where the time goes, in per cent")
+        rows = table(out, f"{side.driver}: time by part of the driver, in per cent")
         rows.add_column("benchmark")
         for part in PARTS:
             rows.add_column(part, justify="right")

@@ -1,9 +1,12 @@
-"""`gallette conformance`: the bundled tests, then every scene's diff, and one report to open."""
+"""Run the bundled shader_tests, compare every pass of every scene, and write one report.
+
+Scenes are compared with the machine's OpenGL, or with recorded pictures where there is none. The
+command ends with 1 if a test fails that is not a known failure, or if a picture differs.
+"""
 
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from pathlib import Path
 
@@ -11,6 +14,7 @@ from rich.markup import escape
 
 from gallette import default_driver
 from gallette.commands.diff import check_scenes, print_diffs, run_diffs
+from gallette.commands.options import add_driver, add_jobs
 from gallette.compiler.errors import GalletteError
 from gallette.piglit_subset.journal import Head
 from gallette.piglit_subset.suite import find_tests
@@ -23,17 +27,35 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
+    add_driver(parser)
     parser.add_argument(
-        "--against", default="native", metavar="DRIVER", help="reference for scenes"
+        "--against",
+        default="native",
+        metavar="DRIVER",
+        help="the reference for scenes (default: native, the machine's OpenGL)",
     )
     parser.add_argument(
-        "--filter", action="append", default=[], metavar="RE", help="only these bundled tests"
+        "--filter",
+        action="append",
+        default=[],
+        metavar="REGEX",
+        help="run only the bundled tests whose name matches (may be repeated)",
     )
-    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS")
+    add_jobs(parser)
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("reports/conformance"), metavar="DIR"
+        "--timeout",
+        type=float,
+        default=120.0,
+        metavar="SECONDS",
+        help="end a test that takes longer (default: 120)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=Path("reports/conformance"),
+        metavar="DIR",
+        help="where the report goes (default: reports/conformance)",
     )
 
 

@@ -1,4 +1,8 @@
-"""`gallette debug TARGET X,Y`: step through the shader of a fragment, vertex or invocation."""
+"""Step through the shader of one fragment, vertex or compute invocation.
+
+The invocation is recorded first, so that stepping goes backwards as well. GLSL variables are shown
+by name. Without -c, commands are read from the terminal; `help` lists them.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from pathlib import Path
 
 from gallette import default_driver
 from gallette.capture.targets import check_target
+from gallette.commands.options import add_driver
 from gallette.commands.pixel import place_of
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
@@ -22,24 +27,34 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", help="a scene, a .shader_test file or a capture")
+    parser.add_argument("target", metavar="TARGET", help="a scene, a .shader_test or a capture")
     parser.add_argument(
-        "place", nargs="?", type=place_of, metavar="X,Y", help="the fragment's pixel; y upwards"
+        "place",
+        nargs="?",
+        type=place_of,
+        metavar="X,Y",
+        help="debug the fragment of this pixel; y counts upwards",
     )
-    parser.add_argument("--vertex", type=int, metavar="N", help="a vertex of a draw")
-    parser.add_argument("--instance", type=int, default=0, metavar="I", help="... of an instance")
-    parser.add_argument("--invocation", type=_three, metavar="X,Y,Z", help="of a compute shader")
+    parser.add_argument("--vertex", type=int, metavar="N", help="debug vertex N of a draw")
+    parser.add_argument(
+        "--instance", type=int, default=0, metavar="I", help="with --vertex: of instance I"
+    )
+    parser.add_argument(
+        "--invocation", type=_three, metavar="X,Y,Z", help="debug an invocation of a compute shader"
+    )
     parser.add_argument(
         "--draw",
         type=int,
         default=0,
         metavar="N",
-        help="draw N, as `gallette trace` and `pixel` number them (default: the last one that has "
-        "the fragment, the first one with --vertex or --invocation)",
+        help="of draw N, as `gallette trace` counts them (default: the last one with the "
+        "fragment, or the first one)",
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
-    parser.add_argument("-c", "--commands", metavar="TEXT", help="commands, separated by ;")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="all of it as JSON")
+    add_driver(parser)
+    parser.add_argument(
+        "-c", "--commands", metavar="TEXT", help="run these commands, separated by ; and exit"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every step as JSON")
 
 
 def _three(text: str) -> tuple[int, int, int]:
@@ -74,13 +89,13 @@ def _session(options: argparse.Namespace) -> Session:
     if options.invocation is not None:
         return debug_invocation(options.target, options.invocation, driver, options.draw)
     if options.place is None:
-        raise GalletteError("gallette debug: which one? X,Y, --vertex N or --invocation X,Y,Z")
+        raise GalletteError("gallette debug: needs X,Y, --vertex N or --invocation X,Y,Z")
     x, y = options.place
     return debug_fragment(options.target, x, y, driver, options.draw)[0]
 
 
 def _asked() -> Iterator[str]:
-    """Lines as somebody types them."""
+    """Read commands from the terminal."""
     while True:
         try:
             yield input("(debug) ")

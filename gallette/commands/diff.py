@@ -1,4 +1,9 @@
-"""`gallette diff`: scenes on two implementations, compared pass by pass."""
+"""Render on two drivers, or compare with golden images, pass by pass and pixel by pixel.
+
+A scene is a moderngl script that yields a picture per pass; your own script names its pictures with
+gallette.mark(). Of a capture, pictures are compared after every draw, and the first one that
+differs is shown. The command ends with 1 if a picture differs by more than the tolerance.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +22,26 @@ from gallette import default_driver
 from gallette.capture.container import is_capture
 from gallette.capture.differ import CaptureDiff
 from gallette.commands.comparing import compare_goldens, given_tolerance, report_goldens, talking
-from gallette.commands.picture_options import add_report_arguments, add_tolerance_arguments, seconds
+from gallette.commands.options import (
+    add_cluster,
+    add_comparison,
+    add_driver,
+    add_reports,
+    add_timeout,
+)
 from gallette.compare import PassDiff, SceneDiff, compare
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
 from gallette.pipe.settings import ALIASES
 from gallette.render import render_on_cluster, render_scenes
-from gallette.terminal import console, progress_bar, table
+from gallette.terminal import console, counted, progress_bar, table
 
 __all__ = ["DiffReport", "add_arguments", "print_diffs", "run", "run_diffs"]
 
 
 @dataclass(slots=True)
 class DiffReport:
-    """Everything a report wants to show."""
+    """The results of a comparison, for the reports."""
 
     ours: str
     theirs: str
@@ -54,37 +65,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="scenes, moderngl scripts or captures (default: all scenes)",
     )
     parser.add_argument("--list", action="store_true", help="list the scenes")
-    parser.add_argument("--driver", help="our side (default: GALLETTE_DRIVER, else numpipe)")
+    add_driver(parser, what="the driver under test")
     parser.add_argument(
-        "--against", metavar="DRIVER", help="the other side (default: native, the machine's OpenGL)"
-    )
-    parser.add_argument(
-        "--golden",
-        type=Path,
-        metavar="DIR",
-        help="compare with the PNG files in DIR/NAME instead of another driver",
-    )
-    add_tolerance_arguments(parser)
-    add_report_arguments(parser)
-    parser.add_argument(
-        "--timeout",
-        type=seconds,
-        metavar="S",
-        help="end a side that takes longer; what it has drawn is compared",
+        "--against",
+        metavar="DRIVER",
+        help="the driver to compare with (default: native, the machine's OpenGL)",
     )
     parser.add_argument(
         "--option",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="an option of our driver, such as inexact_used_once=always",
+        help="set an option of the driver under test, such as inexact_used_once=always",
     )
-    parser.add_argument("--frame", type=int, metavar="N", help="of a capture, only this frame")
-    parser.add_argument("--png", type=Path, metavar="DIR", help="save the pictures")
+    add_timeout(parser, "end a driver that takes longer, and compare what it has drawn")
+    parser.add_argument("--frame", type=int, metavar="N", help="only frame N of a capture")
+    add_cluster(parser)
     parser.add_argument(
-        "--cluster", default="", metavar="ADDRESS", help="on a dask.distributed cluster, or local:N"
+        "--record", action="store_true", help="record reference pictures on the native OpenGL"
     )
-    parser.add_argument("--record", action="store_true", help="store references from native GL")
+    golden = parser.add_argument_group("golden images and tolerance")
+    add_comparison(golden)
+    reports = parser.add_argument_group("reports")
+    add_reports(reports)
+    reports.add_argument("--png", type=Path, metavar="DIR", help="save the pictures")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -139,7 +143,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _again(options: argparse.Namespace) -> str:
-    """The options with which a scene is compared again as it was now."""
+    """The options that repeat this comparison."""
     words = [f"--{name} {getattr(options, name)}" for name in ("driver", "against")
              if getattr(options, name)]  # fmt: skip
     if options.tolerance is not None:
@@ -241,23 +245,23 @@ _OF_GOLDENS = ("update", "share", "perceptual")
 
 
 def _check_kind(options: argparse.Namespace, captures: bool) -> None:
-    """Nothing is said that only the other kind of comparison hears."""
+    """Refuse options that this kind of comparison would ignore."""
     for name in () if options.golden is not None else _OF_GOLDENS:
         if getattr(options, name):
-            raise GalletteError(f"gallette diff: --{name} is for --golden")
+            raise GalletteError(f"gallette diff: --{name} needs --golden")
     for name in ("against", "png", "cluster", "record") if options.golden is not None else ():
         if getattr(options, name):
-            raise GalletteError(f"gallette diff: --{name} and --golden exclude one another")
+            raise GalletteError(f"gallette diff: --{name} and --golden cannot be used together")
     if captures:
         for name in _OF_SCENES:
             if getattr(options, name):
-                raise GalletteError(f"gallette diff: --{name} is for scenes, not for captures")
+                raise GalletteError(f"gallette diff: --{name} cannot be used with captures")
     elif options.frame is not None:
-        raise GalletteError("gallette diff: --frame is for captures, not for scenes")
+        raise GalletteError("gallette diff: --frame needs a capture")
 
 
 def _diff_captures(out: Console, options: argparse.Namespace) -> int:
-    """Captures, call by call: the first draw that differs, in each of them."""
+    """Compare after each call of each capture, and show the first draw that differs."""
     from gallette.capture.differ import diff_capture
     from gallette.running import check_driver
 
@@ -267,7 +271,9 @@ def _diff_captures(out: Console, options: argparse.Namespace) -> int:
     status = 0
     for name in options.scenes:
         if not is_capture(name):
-            raise GalletteError(f"gallette diff: {name} is no capture; scenes and captures apart")
+            raise GalletteError(
+                f"gallette diff: {name} is not a capture; compare scenes separately"
+            )
         diff = diff_capture(name, driver, against, given_tolerance(options).steps, options.frame)
         print_capture_diff(out, diff)
         status |= not diff.ok
@@ -275,14 +281,14 @@ def _diff_captures(out: Console, options: argparse.Namespace) -> int:
 
 
 def print_capture_diff(out: Console, diff: CaptureDiff) -> None:
-    """The verdict on a capture, and the draw to look at."""
+    """Print whether a capture draws the same on both drivers, or the first draw that differs."""
     path = diff.capture.path
     for note in diff.notes:
         out.print(Text(note, style="yellow"))
     if diff.first is None:
         out.print(
             f"{path}: {diff.ours} and {diff.theirs} agree after each of "
-            f"{len(diff.capture.draws())} drawing calls ({diff.compared} pictures)",
+            f"{counted(len(diff.capture.draws()), 'draw')} ({counted(diff.compared, 'picture')})",
             markup=False,
         )
         return
@@ -294,14 +300,16 @@ def print_capture_diff(out: Console, diff: CaptureDiff) -> None:
         x, y = found.place
         ours, theirs = (", ".join(f"{v:.6g}" for v in side) for side in (found.ours, found.theirs))
         out.print(
-            f"  {found.attachment}: {found.beyond} of {found.pixels} pixels, most at {x},{y}: "
-            f"{diff.ours} ({ours}), {diff.theirs} ({theirs})",
+            f"  {found.attachment}: {found.beyond} of {found.pixels} pixels differ, most at "
+            f"{x},{y}: {diff.ours} ({ours}), {diff.theirs} ({theirs})",
             markup=False,
         )
-        out.print(f"  why: gallette pixel {path} {x},{y} --driver {diff.ours}", markup=False)
+        out.print(
+            f"  find out why: gallette pixel {path} {x},{y} --driver {diff.ours}", markup=False
+        )
     rest = len(diff.draws) - 1
     if rest:
-        out.print(f"  {rest} later calls differ as well", markup=False)
+        out.print(f"  {counted(rest, 'later call')} differ{'s' * (rest == 1)}, too", markup=False)
 
 
 def save_pictures(report: DiffReport, folder: Path) -> Path:
@@ -325,7 +333,7 @@ def check_scenes(names: Sequence[str], command: str, scripts: bool = False) -> l
     for name in names:
         if name.endswith(".py"):
             if not scripts or not Path(name).is_file():
-                why = "no such file" if scripts else "a script, where a scene is needed"
+                why = "no such file" if scripts else "needs a scene, not a script"
                 raise GalletteError(f"{command}: {name}: {why}")
         elif name not in SCENES:
             close = get_close_matches(name, SCENES, 1)
@@ -339,13 +347,13 @@ def parse_options(texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name and equals):
-            raise GalletteError(f"gallette diff: --option wants NAME=VALUE, not {text!r}")
+            raise GalletteError(f"gallette diff: --option needs NAME=VALUE, not {text!r}")
         result[name] = value
     return result
 
 
 def _check_options(driver: str, options: Mapping[str, str]) -> None:
-    """An error for an option that our driver does not have."""
+    """Refuse an option that the driver under test does not have."""
     from gallette.pipe.loader import driver_factory
     from gallette.pipe.settings import known_options
 
@@ -353,13 +361,13 @@ def _check_options(driver: str, options: Mapping[str, str]) -> None:
         return
     base, _, inner = driver.partition(":")
     if base == "native":
-        raise GalletteError("gallette diff: --option is for drivers of gallette, not for native")
+        raise GalletteError("gallette diff: --option needs a driver of gallette, not native")
     known = [name for part in filter(None, (base, inner))
              for name in known_options(driver_factory(part)) if name != "inner"]  # fmt: skip
     for name in options:
         if ALIASES.get(name, name) not in known:
             close = get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}"
+            hint = f"did you mean {close[0]!r}?" if close else f"options: {', '.join(known)}"
             raise GalletteError(f"gallette diff: {driver} has no option {name!r}; {hint}")
 
 
@@ -409,7 +417,7 @@ _VERDICTS = {"identical": "green", "close": "green", "different": "red"}
 
 
 def print_diffs(out: Console, report: DiffReport, again: str = "") -> None:
-    """The table, and how to look at a scene that differs; `again`: with which options."""
+    """Print the table, and the command that compares a differing scene again."""
     if report.note:
         out.print(f"[yellow]{escape(report.note)}[/]")
     rows = table(out, escape(f"{report.ours} against {report.theirs_renderer or report.theirs}"))
@@ -439,4 +447,5 @@ def print_diffs(out: Console, report: DiffReport, again: str = "") -> None:
         worst = [p.name for p in scene.passes if p.verdict not in ("identical", "close")]
         what = ", ".join(worst) or "error"
         name = escape(scene.name)
-        out.print(f"[red]{name}[/]: {escape(what)}; gallette diff {name} {escape(again)}".rstrip())
+        command = f"gallette diff {name} {escape(again)}".rstrip()
+        out.print(f"[red]{name}[/] differs in {escape(what)}; run again: {command}")

@@ -1,25 +1,31 @@
-"""`gallette disasm FILE`: binary code, words in hex, or a shader of a machine as text."""
+"""Print binary code, or words in hexadecimal, of a simulated machine as assembly text.
+
+A shader is compiled to the machine's code first.
+"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from gallette.commands.options import add_machine
 from gallette.compiler.errors import InputError
 from gallette.explaining import STAGES, explain_file
-from gallette.machines import DEFAULT_MACHINE, MACHINES, machine_named
+from gallette.machines import machine_named
 
 __all__ = ["add_arguments", "run", "words_of"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="binary code, words in hex, or a shader")
     parser.add_argument(
-        "--driver",
-        default=DEFAULT_MACHINE,
-        help=f"whose machine: {', '.join(MACHINES)} (default: {DEFAULT_MACHINE})",
+        "file", type=Path, metavar="FILE", help="binary code, words in hexadecimal, or a shader"
     )
-    parser.add_argument("--stage", help="what stage a shader is whose name does not tell")
+    add_machine(parser)
+    parser.add_argument(
+        "--stage",
+        metavar="STAGE",
+        help="the stage of a shader, if it cannot be inferred from the file name",
+    )
 
 
 def words_of(data: bytes, name: str, size: int = 16) -> list[int]:
@@ -31,7 +37,7 @@ def words_of(data: bytes, name: str, size: int = 16) -> list[int]:
     except ValueError:
         pass
     if len(data) % size:
-        raise InputError(f"{name}: {len(data)} bytes are no whole number of instructions")
+        raise InputError(f"{name}: {len(data)} bytes are not a whole number of instructions")
     return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
 
 

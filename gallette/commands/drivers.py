@@ -1,4 +1,8 @@
-"""`gallette drivers`: what is installed, and what each driver can do."""
+"""List the installed drivers, or show the capabilities and options of one.
+
+`native` is the machine's own OpenGL, `native:NAME` one of Mesa's drivers; `trace:NAME` is the
+driver NAME with every call to it recorded.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,13 @@ _NATIVE_FACTS = ("VENDOR", "RENDERER", "VERSION", "SHADING_LANGUAGE_VERSION")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("driver", nargs="?", help="show all caps of this driver")
     parser.add_argument(
-        "--options", action="store_true", help="options of every driver, and what files set"
+        "driver", nargs="?", metavar="DRIVER", help="show the capabilities of this driver"
+    )
+    parser.add_argument(
+        "--options",
+        action="store_true",
+        help="show the options of drivers, and the values that configuration files set",
     )
 
 
@@ -47,12 +55,12 @@ def run(options: argparse.Namespace) -> int:
     else:
         rows.add_row("native", facts["RENDERER"], facts["SHADING_LANGUAGE_VERSION"])
     out.print(rows)
-    out.print("native:NAME picks a Mesa driver, trace:NAME records what a driver is asked to do")
+    out.print("native:NAME is a driver of Mesa, trace:NAME records the calls made to a driver")
     return 0
 
 
 def _options(wanted: str | None) -> int:
-    """What a file of settings may say, and what the files there are say to this program."""
+    """Print the options of drivers, and what configuration files set for this program."""
     from rich.text import Text
 
     from gallette.pipe.loader import driver_factory, driver_names
@@ -75,14 +83,14 @@ def _options(wanted: str | None) -> int:
             star = " *" if trusted else ""
             rows.add_row(name, option + star, also.get(option, ""), repr(default), now)
     out.print(rows)
-    out.print("* not from gallette.toml in the working directory", markup=False)
+    out.print("* a gallette.toml in the working directory cannot set it", markup=False)
     files = ", ".join(map(str, settings_files())) or "none (gallette.toml, GALLETTE_CONFIG)"
-    out.print(f"files of settings: {files}", markup=False)
+    out.print(f"configuration files: {files}", markup=False)
     return 0
 
 
 def _native_facts(driver: str) -> dict[str, str] | str:
-    """What the native GL says about itself, or why there is none."""
+    """The strings of the native GL, or why it cannot be used."""
     from gallette.state_tracker import GL, create_context
 
     try:

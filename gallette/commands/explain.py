@@ -1,4 +1,8 @@
-"""`gallette explain FILE`: a shader's whole way, pass by pass, variant by variant."""
+"""Show how a shader compiles: its NIR after each pass, its variants, and the code that runs.
+
+A .vert or .frag file is linked with its counterpart beside it, if there is one. A shader_test is
+run, which shows the variants that its draws needed.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gallette import default_driver
+from gallette.commands.options import add_driver
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.pass_runner import PassRecord
 from gallette.compiler.nir.text.difference import diff_lines
@@ -36,28 +41,32 @@ _SIGNS = {"add": "+ ", "del": "- ", "same": "  ", "hunk": ""}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", help="a .shader_test, .vert, .frag or .glsl file; - reads standard input (--stage)"
+        "file",
+        metavar="FILE",
+        help="a .shader_test, .vert, .frag or .glsl file; - reads standard input (with --stage)",
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
+    add_driver(parser)
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
+    parser.add_argument("--stage", metavar="STAGE", help="only this stage: vertex, fragment, ...")
+    parser.add_argument(
+        "--alone", action="store_true", help="do not link the counterpart beside the file"
+    )
+    parser.add_argument(
+        "--brief", action="store_true", help="list the passes without what they changed"
+    )
     parser.add_argument(
         "--memory",
         type=Path,
         metavar="FILE",
-        help="write where a shader_test's buffers lay as JSON (the driver simd knows)",
+        help="write the addresses of a shader_test's buffers as JSON (driver simd)",
     )
-    parser.add_argument("--stage", help="only this stage: vertex, fragment, ...")
-    parser.add_argument(
-        "--alone", action="store_true", help="without the .vert or .frag file that lies beside it"
-    )
-    parser.add_argument("--brief", action="store_true", help="name the passes, show no diffs")
 
 
 def run(options: argparse.Namespace) -> int:
     if options.stage is not None and options.stage not in STAGES.values():
         close = get_close_matches(options.stage, set(STAGES.values()), 1)
         hint = f"did you mean {close[0]}?" if close else f"stages: {', '.join(STAGES.values())}"
-        raise GalletteError(f"gallette explain: there is no stage {options.stage!r}; {hint}")
+        raise GalletteError(f"gallette explain: unknown stage {options.stage!r}; {hint}")
     explanation = explain_file(
         options.file, options.driver or default_driver(), options.stage, options.alone
     )
@@ -72,8 +81,8 @@ def run(options: argparse.Namespace) -> int:
     if options.memory is not None:
         if explanation.memory is None:
             raise GalletteError(
-                f"gallette explain: nothing is known of memory after {options.file} on "
-                f"{explanation.driver}; run a shader_test on the driver simd"
+                f"gallette explain: --memory needs a .shader_test and the driver simd, not "
+                f"{options.file} on {explanation.driver}"
             )
         write_whole(options.memory, json.dumps(explanation.memory["map"], indent=1) + "\n")
         out.print(f"address map: {options.memory}", markup=False)
@@ -92,7 +101,7 @@ def _print(out: Console, explanation: Explanation, brief: bool) -> None:
     for shader in explanation.shaders:
         _print_shader(out, shader, brief)
     if explanation.events:
-        out.rule("variants made by the test's draws")
+        out.rule("variants that the test's draws needed")
         for event in explanation.events:
             round_ = "second NIR round" if event.lowered else "no NIR round"
             out.print(
@@ -107,8 +116,8 @@ def _print(out: Console, explanation: Explanation, brief: bool) -> None:
 
 
 def _print_memory(out: Console, found: dict[str, Any]) -> None:
-    """Where the run's buffers lay."""
-    out.rule("memory: address spaces of 2 MiB a directory")
+    """Print the addresses of the run's buffers."""
+    out.rule("memory: each page directory maps 2 MiB of addresses")
     table = Table("address", "up to", "bytes", "memory", "pages", "object", box=None)
     for entry in found["ranges"]:
         table.add_row(
@@ -122,8 +131,8 @@ def _print_memory(out: Console, found: dict[str, Any]) -> None:
     out.print(table)
     out.print(
         f"{len(found['directories'])} directories, {found['mixed']} with pages of both sizes; "
-        f"{found['wasted']:,} bytes of addresses kept free; {found['relocated']} addresses "
-        f"written, {found['skipped']} were right already"
+        f"{found['wasted']:,} bytes of addresses unused; {found['relocated']} relocations "
+        f"written, {found['skipped']} skipped because the address had not changed"
     )
 
 
@@ -155,7 +164,7 @@ def _print_passes(out: Console, passes: list[PassRecord], brief: bool) -> None:
             continue
         for kind, line in diff_lines(unmarked(record.before), unmarked(record.after)):
             out.print(Text(_SIGNS[kind] + line, style=_STYLES[kind]))
-    out.print(Text(f"{idle} pass runs made no progress", style="bright_black"))
+    out.print(Text(f"{idle} passes made no progress", style="bright_black"))
 
 
 def _print_variant(out: Console, variant: VariantStory, brief: bool) -> None:

@@ -1,4 +1,6 @@
-"""`gallette explore [FILE]`: a pair of shaders, live: GLSL, NIR after any pass, code, picture."""
+"""Edit a vertex and a fragment shader in a local web page: GLSL, NIR after any pass, the generated
+code and the picture follow each change.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import argparse
 from pathlib import Path
 
 from gallette import default_driver
+from gallette.commands.options import add_driver, add_server
 from gallette.compiler.errors import GalletteError
 
 __all__ = ["add_arguments", "run"]
@@ -16,11 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         nargs="?",
         type=Path,
-        help="a .vert or .frag file; its twin comes too",
+        metavar="FILE",
+        help="a .vert or .frag file; its counterpart beside it is opened, too (default: a sample)",
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="of the local server")
-    parser.add_argument("--no-browser", action="store_true", help="only say where the page is")
+    add_driver(parser)
+    add_server(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
     driver = options.driver or default_driver()
     if driver.split(":")[0] not in ("numpipe", "jit"):
-        raise GalletteError("gallette explore: only numpipe and jit show what they compile")
+        raise GalletteError("gallette explore: needs the driver numpipe or jit")
     check_driver(driver)
     sources = None
     if options.file is not None:

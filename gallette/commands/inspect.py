@@ -1,4 +1,8 @@
-"""`gallette inspect TARGET`: the frame debugger, as a local web page or one file."""
+"""Open the frame debugger: every draw of a run in a local web page.
+
+The page shows the timeline, state, uniforms, textures, meshes and overdraw, the shaders after each
+pass, and the history of every pixel down to the instruction that computed its colour.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from pathlib import Path
 
 from gallette import default_driver
 from gallette.capture.targets import check_target
+from gallette.commands.options import add_driver, add_server
 from gallette.compiler.errors import GalletteError
 from gallette.terminal import console
 
@@ -15,12 +20,15 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "target", help="a scene, a .shader_test, a capture, or a shader (as gallette explore)"
+        "target",
+        metavar="TARGET",
+        help="a scene, a .shader_test or a capture; a shader opens `gallette explore`",
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="of the local server")
-    parser.add_argument("--no-browser", action="store_true", help="only say where the page is")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page instead")
+    add_driver(parser)
+    add_server(parser)
+    parser.add_argument(
+        "--html", type=Path, metavar="FILE", help="write the page to a file instead"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -33,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     check_target(options.target, "gallette inspect")
     driver = options.driver or default_driver()
     if driver.split(":")[0] == "native":
-        raise GalletteError("gallette inspect: only drivers of the stack can be looked into")
+        raise GalletteError("gallette inspect: needs a driver of gallette, not native")
     check_driver(driver)
     out = console()
     with captured(options.target, driver) as path:
@@ -50,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _explore(options: argparse.Namespace, path: Path) -> int:
-    """A shader is no run: the explorer shows it."""
+    """Show a shader, which is not a run, in the explorer."""
     from gallette.commands import explore
 
     options.file = path

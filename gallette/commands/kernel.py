@@ -1,4 +1,7 @@
-"""`gallette kernel`: run a kernel of a SPIR-V module, or a GLSL compute shader, on arrays."""
+"""Run a kernel of an OpenCL SPIR-V module, or a GLSL compute shader, on arrays.
+
+Arrays are printed as the kernel leaves them.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gallette.commands.options import add_driver
 from gallette.compiler.errors import GalletteError, InputError
 
 __all__ = ["add_arguments", "run"]
@@ -18,23 +22,40 @@ _KINDS = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", type=Path, help="OpenCL's SPIR-V, binary or text (.spvasm), or GLSL"
+        "file",
+        type=Path,
+        metavar="FILE",
+        help="a SPIR-V module (binary, or text as .spvasm) or a GLSL compute shader (.comp)",
     )
-    parser.add_argument("--kernel", default="", help="which kernel (default: the only one)")
-    parser.add_argument("--grid", default="1", help="workgroups: 4 or 4,4,1")
-    parser.add_argument("--block", help="invocations of a workgroup: 64 or 8,8 (GLSL says itself)")
+    parser.add_argument(
+        "--kernel", default="", metavar="NAME", help="the kernel (default: the only one)"
+    )
+    parser.add_argument(
+        "--grid", default="1", metavar="X,Y,Z", help="number of workgroups (default: 1)"
+    )
+    parser.add_argument(
+        "--block",
+        metavar="X,Y,Z",
+        help="invocations of a workgroup (default: 1, or what the GLSL shader declares)",
+    )
     parser.add_argument(
         "--arg",
         action="append",
         default=[],
-        help="[NAME=] TYPE:NUMBER, zeros:TYPE:COUNT, arange:TYPE:COUNT, image:TYPE:WIDTHxHEIGHT, "
-        "local:BYTES, null, or a .npy file",
+        metavar="[NAME=]VALUE",
+        help="an argument, in order or by name: TYPE:NUMBER, zeros:TYPE:COUNT, "
+        "arange:TYPE:COUNT, image:TYPE:WIDTHxHEIGHT, local:BYTES, null, or a .npy file",
     )
-    parser.add_argument("--driver", default="numpipe", help="what runs it")
+    add_driver(parser, "numpipe")
+    parser.set_defaults(driver="numpipe")
     parser.add_argument(
-        "--formats", help="address formats, as global=index_offset32 (default: the driver's)"
+        "--formats",
+        metavar="SPACE=FORMAT,...",
+        help="address formats, such as global=index_offset32 (default: the driver's)",
     )
-    parser.add_argument("--nir", action="store_true", help="show the lowered NIR instead")
+    parser.add_argument(
+        "--nir", action="store_true", help="print the lowered NIR, do not run the kernel"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -103,7 +124,7 @@ def _module(path: Path) -> Any:
 
     found = _read(path)
     if not isinstance(found, Module):
-        raise InputError(f"{path} is no SPIR-V module")
+        raise InputError(f"{path} is not a SPIR-V module")
     return found
 
 
@@ -111,12 +132,12 @@ def _size(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise GalletteError(f"a size is one to three numbers, not {text!r}") from None
+        raise GalletteError(f"{text!r} is not a size; use numbers such as 4,4,1") from None
 
 
 def _type(name: str) -> np.dtype[Any]:
     if name not in _KINDS.split():
-        raise GalletteError(f"no type is called {name!r}; there are {_KINDS}")
+        raise GalletteError(f"unknown type {name!r}; types: {_KINDS}")
     return np.dtype(f"{name[0]}{int(name[1:]) // 8}")
 
 
@@ -133,13 +154,13 @@ def _argument(text: str) -> Any:
             name, _, size = rest.partition(":")
             width, _, height = size.partition("x")
             if not 0 < int(width) * int(height) <= 1 << 26:
-                raise GalletteError(f"an image of {size}")
+                raise GalletteError(f"an image of {size} is too large or empty")
             return Image(np.zeros((int(height), int(width), 4), _type(name)))
         if kind in ("zeros", "arange"):
             name, _, count = rest.partition(":")
             dtype = _type(name)
             if not 0 <= int(count) <= 1 << 28:
-                raise GalletteError(f"{count} elements are too many")
+                raise GalletteError(f"{count} is not a number of elements from 0 to {1 << 28:,}")
             return (
                 np.zeros(int(count), dtype)
                 if kind == "zeros"
@@ -148,5 +169,9 @@ def _argument(text: str) -> Any:
         if text.endswith(".npy"):
             return np.load(text, allow_pickle=False)
         return _type(kind).type(float(rest) if kind[0] == "f" else int(rest, 0))
-    except (ValueError, OverflowError, OSError) as error:
-        raise GalletteError(f"argument {text!r}: {error}") from None
+    except OSError as error:
+        raise GalletteError(f"argument {text!r}: {error.strerror or error}") from None
+    except OverflowError:
+        raise GalletteError(f"argument {text!r}: the number is out of range") from None
+    except ValueError:
+        raise GalletteError(f"argument {text!r}: not a number, an array or a .npy file") from None

@@ -1,4 +1,8 @@
-"""`gallette lesson`: the course in the terminal, as pages, or live."""
+"""Read a lesson of the course, in the terminal or as a page.
+
+Lessons run gallette and show what it did: the way of a triangle, how to write a pass or a driver,
+and problems of real drivers with a switch for each remedy.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from gallette import default_driver
+from gallette.commands.options import add_driver, add_server
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.text.difference import diff_lines
 from gallette.lessons.page import (
@@ -40,21 +45,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "name",
         nargs="?",
-        help="the lesson (without one, list the course), or start or check, for an exercise",
+        metavar="LESSON",
+        help="the lesson (default: list all of them), or start or check, for an exercise",
     )
     parser.add_argument(
-        "exercise", nargs="*", help="after start or check: the exercise, and its file"
+        "exercise", nargs="*", metavar="EXERCISE", help="after start or check: its name and file"
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
+    add_driver(parser)
     parser.add_argument(
         "--html",
         type=Path,
         metavar="PATH",
-        help="write a page; without a name, the whole course into a folder",
+        help="write the lesson as a page; without LESSON, the whole course into a folder",
     )
-    parser.add_argument("--serve", action="store_true", help="the course live, as a local page")
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="of the local server")
-    parser.add_argument("--no-browser", action="store_true", help="only say where the page is")
+    parser.add_argument(
+        "--serve",
+        action="store_true",
+        help="show the course as live pages",
+    )
+    add_server(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -71,10 +80,10 @@ def run(options: argparse.Namespace) -> int:
         raise GalletteError("gallette lesson: only start and check take more than a name")
     if options.name is not None and options.name not in LESSONS:
         known = ", ".join(LESSONS)
-        raise GalletteError(f"gallette lesson: unknown lesson {options.name!r} (one of {known})")
+        raise GalletteError(f"gallette lesson: unknown lesson {options.name!r}; lessons: {known}")
     driver = options.driver or default_driver()
     if driver.split(":")[0] == "native":
-        raise GalletteError("gallette lesson: lessons look inside a driver of the stack")
+        raise GalletteError("gallette lesson: needs a driver of gallette, not native")
     check_driver(driver)
     if options.serve:
         from gallette.lessons.serve import serve
@@ -182,7 +191,7 @@ def make_page(item: Lesson, driver: str) -> Page:
 
 
 def _drawn(block: Block) -> RenderableType:
-    """A block as the terminal shows it."""
+    """Render a block of a lesson for the terminal."""
     parts: list[RenderableType] = []
     caption = getattr(block, "caption", "")
     if caption and not isinstance(block, Control):

@@ -1,19 +1,22 @@
-"""`gallette piglit`: run shader_tests, compare runs, list the commands a test can use."""
+"""Run shader_tests, compare the results of runs, and list what tests can contain.
+
+Without a PATH, `run` takes the bundled tests; a folder of a piglit checkout is possible, too.
+"""
 
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from gallette import default_driver
+from gallette.commands.options import add_cluster, add_driver, add_jobs
 from gallette.compiler.errors import GalletteError
 from gallette.piglit_subset.journal import Head
 from gallette.piglit_subset.results import read_run
 from gallette.piglit_subset.suite import Shard, find_tests
 from gallette.piglit_subset.summary import summarise
 from gallette.running import Job, check_driver, judge_run, known_failures, parse_results, run_job
-from gallette.terminal import console, table
+from gallette.terminal import console, counted, table
 
 __all__ = ["add_arguments", "run"]
 
@@ -21,103 +24,175 @@ __all__ = ["add_arguments", "run"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add_run(actions)
-    summary = actions.add_parser(
+    summary = _action(
+        actions,
         "summary",
-        help="compare runs",
-        description="Compare runs: totals, pass rates per folder, what changed.",
-        epilog="example: gallette piglit summary reports/a reports/b --html reports/html",
+        "compare the results of runs",
+        "Compare the results of runs: totals, pass rates, and tests whose result changed.",
+        "gallette piglit summary reports/a reports/b --html reports/html",
     )
     summary.add_argument(
-        "runs", nargs="+", type=Path, metavar="DIR", help="a folder with results.json"
+        "runs", nargs="+", type=Path, metavar="DIR", help="a folder with a results.json"
     )
-    summary.add_argument("--html", type=Path, metavar="DIR")
+    summary.add_argument("--folders", action="store_true", help="show pass rates of folders")
+    summary.add_argument(
+        "--versions", action="store_true", help="show pass rates of GLSL and OpenGL versions"
+    )
+    summary.add_argument("--all", action="store_true", help="list every test, not only problems")
+    summary.add_argument("--html", type=Path, metavar="DIR", help="write a report")
     summary.add_argument(
         "--pages",
         choices=("problems", "all", "none"),
         default="problems",
-        help="with --html: which tests get a page of their own (default: what did not pass)",
+        help="with --html: tests that get a page of their own (default: problems)",
     )
     summary.add_argument(
         "--deep",
         type=int,
         default=0,
         metavar="N",
-        help="with --html: run N failing tests again, explain their shaders, ask the wrong pixel",
+        help="with --html: run N failing tests again, and show their shaders and wrong pixels",
     )
-    summary.add_argument("--folders", action="store_true", help="pass rates per folder")
-    summary.add_argument("--versions", action="store_true", help="pass rates per GLSL/GL version")
-    summary.add_argument("--all", action="store_true", help="list every test, not only problems")
-    merge = actions.add_parser(
+    merge = _action(
+        actions,
         "merge",
-        help="join the runs of several shards",
-        description="Join runs of different tests (shards) into one.",
-        epilog="example: gallette piglit merge reports/1 reports/2 -o reports/all",
+        "merge the results of several shards",
+        "Merge runs of different tests (shards) into one.",
+        "gallette piglit merge reports/1 reports/2 -o reports/all",
     )
-    merge.add_argument("runs", nargs="+", type=Path, metavar="DIR")
-    merge.add_argument("-o", "--output", type=Path, required=True, metavar="DIR")
-    coverage = actions.add_parser(
+    merge.add_argument(
+        "runs", nargs="+", type=Path, metavar="DIR", help="a folder with a results.json"
+    )
+    merge.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="DIR", help="where the results go"
+    )
+    coverage = _action(
+        actions,
         "coverage",
-        help="what tests touch: opcodes, GL functions, formats, grammar",
-        description="Run tests on numpipe and hold what they touch against the tables.",
-        epilog="example: gallette piglit coverage --html reports/coverage",
+        "measure which opcodes, GL functions, formats and grammar rules tests use",
+        "Run tests on numpipe and compare what they use with the tables of opcodes, intrinsics,\n"
+        "OpenGL functions, formats and grammar rules.",
+        "gallette piglit coverage --html reports/coverage",
     )
-    coverage.add_argument("paths", nargs="*", metavar="PATH", help="default: the bundled tests")
-    coverage.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
-    coverage.add_argument("--filter", action="append", default=[], metavar="RE")
+    coverage.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="a .shader_test or a folder (default: the bundled tests)",
+    )
+    add_jobs(coverage)
+    _add_filter(coverage)
     coverage.add_argument("--html", type=Path, metavar="DIR", help="write a page")
-    actions.add_parser("commands", help="list the [test] commands the runner knows")
-
-
-def _add_run(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    runner = actions.add_parser(
-        "run",
-        help="run tests and write results.json",
-        description="Run shader_tests: files, folders, lists, or the bundled tests if none is "
-        "named. Results are on disk as they come: an interrupted run goes on with --resume.",
-        epilog="examples:\n"
-        "  gallette piglit run --driver native -j 2 --filter 'texture|matrix'\n"
-        "  gallette piglit run --tests-list nightly.txt --shard 2/8 -o reports/2\n"
-        "  gallette piglit run --resume reports/2 --rerun fail,crash",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    _action(
+        actions,
+        "commands",
+        "list the commands of a [test] section",
+        "List the commands that a [test] section can contain.",
+        "gallette piglit commands",
     )
-    add = runner.add_argument
-    add("paths", nargs="*", metavar="PATH", help="a .shader_test or a folder")
-    add("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
-    add("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
-    add("--filter", action="append", default=[], metavar="RE", help="only tests whose name matches")
-    add("--exclude", action="append", default=[], metavar="RE", help="no test whose name matches")
-    add(
+
+
+Actions = argparse._SubParsersAction
+
+
+def _action(
+    actions: Actions[argparse.ArgumentParser], name: str, help: str, text: str, *examples: str
+) -> argparse.ArgumentParser:
+    shown = "examples:\n" + "\n".join(f"  {line}" for line in examples)
+    return actions.add_parser(name, help=help, description=text, epilog=shown)
+
+
+def _add_filter(parser: argparse.ArgumentParser | argparse._ArgumentGroup) -> None:
+    parser.add_argument(
+        "--filter",
+        action="append",
+        default=[],
+        metavar="REGEX",
+        help="only tests whose name matches (may be repeated)",
+    )
+
+
+def _add_run(actions: Actions[argparse.ArgumentParser]) -> None:
+    runner = _action(
+        actions,
+        "run",
+        "run tests and write their results",
+        "Run shader_tests: files, folders, lists, or the bundled tests if none is named.\n\n"
+        "Results are written as they come, so that --resume continues an interrupted run. The\n"
+        "command ends with 1 if a test fails that is not a known failure of the driver.",
+        "gallette piglit run --driver native -j 2 --filter 'texture|matrix'",
+        "gallette piglit run --tests-list nightly.txt --shard 2/8 -o reports/2",
+        "gallette piglit run --resume reports/2 --rerun fail,crash",
+    )
+    runner.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="a .shader_test or a folder (default: the bundled tests)",
+    )
+    add_driver(runner)
+    add_jobs(runner)
+    runner.add_argument(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="end a test that takes longer (default: 60)",
+    )
+    runner.add_argument(
+        "--repeat",
+        type=int,
+        default=1,
+        metavar="N",
+        help="run each test N times, to find flaky ones",
+    )
+    runner.add_argument(
+        "--no-cache", action="store_true", help="ignore the shader cache, compile every shader"
+    )
+    add_cluster(runner)
+    choice = runner.add_argument_group("choice of tests")
+    _add_filter(choice)
+    choice.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="REGEX",
+        help="no tests whose name matches (may be repeated)",
+    )
+    choice.add_argument(
         "--tests-list",
         action="append",
         default=[],
         type=Path,
         metavar="FILE",
-        help="tests to run, a file or a name of a test under PATH per line",
+        help="only the tests of this list: one file, or one name below PATH, a line",
     )
-    add("--shard", type=Shard.parse, metavar="I/N", help="the I-th of N parts")
-    add("--repeat", type=int, default=1, metavar="N", help="run each test N times; find flaky ones")
-    add("--timeout", type=float, default=60.0, metavar="SECONDS", help="per test")
-    add("-o", "--output", type=Path, metavar="DIR", help="where results.json goes")
-    add("--overwrite", action="store_true", help="give up an unfinished run in DIR")
-    add("--resume", type=Path, metavar="DIR", help="go on with the run in DIR")
-    add(
+    choice.add_argument(
+        "--shard", type=Shard.parse, metavar="I/N", help="only part I of N equal parts"
+    )
+    choice.add_argument("--list", action="store_true", help="list the tests, do not run them")
+    results = runner.add_argument_group("results")
+    results.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help="write results.json to this folder"
+    )
+    results.add_argument(
+        "--overwrite", action="store_true", help="discard the unfinished run in DIR"
+    )
+    results.add_argument(
+        "--resume", type=Path, metavar="DIR", help="continue the unfinished run in DIR"
+    )
+    results.add_argument(
         "--rerun",
         type=parse_results,
         default=frozenset(),
-        metavar="RESULTS",
-        help="with --resume: run tests with these results (fail,crash) again",
+        metavar="RESULT,...",
+        help="with --resume: run tests again that had one of these results, such as fail,crash",
     )
-    add("--junit", type=Path, metavar="FILE", help="write a JUnit XML file, too")
-    add("--no-cache", action="store_true", help="compile every shader, trust no cache")
-    add("--update-known", action="store_true", help="rewrite the driver's list of known failures")
-    add(
-        "--cluster",
-        default="",
-        metavar="ADDRESS",
-        help="run on a dask.distributed cluster: tcp://HOST:8786, or local:N",
+    results.add_argument("--junit", type=Path, metavar="FILE", help="write a JUnit XML report")
+    results.add_argument(
+        "--update-known", action="store_true", help="rewrite the driver's list of known failures"
     )
-    add("--list", action="store_true", help="list the tests, run none")
-    add("-v", "--verbose", action="store_true", help="name every test")
+    results.add_argument("-v", "--verbose", action="store_true", help="print every test")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -151,7 +226,7 @@ def _tests(options: argparse.Namespace) -> list[tuple[str, Path]]:
     if options.shard is not None:
         tests = options.shard.of(tests)
     if not tests:
-        raise GalletteError("no shader_test matches")
+        raise GalletteError("gallette piglit: no shader_test matches")
     return tests
 
 
@@ -183,7 +258,7 @@ def _fresh(options: argparse.Namespace) -> Job:
 
 
 def _resumed(options: argparse.Namespace) -> Job:
-    """What to run is in the folder; naming it again could only contradict it."""
+    """Continue a run; what it runs is in its folder and cannot be changed."""
     _check_numbers(options)
     again = [
         name
@@ -192,7 +267,7 @@ def _resumed(options: argparse.Namespace) -> Job:
     ]
     if again:
         raise GalletteError(
-            f"gallette piglit run: --resume takes {', '.join(again)} from the run it goes on with"
+            f"gallette piglit run: --resume cannot change {', '.join(again)} of the run"
         )
     run = read_run(options.resume)
     return Job(
@@ -241,11 +316,11 @@ def _coverage(options: argparse.Namespace) -> int:
 
     tests = find_tests(options.paths, options.filter)
     if not tests:
-        raise GalletteError("no shader_test matches")
+        raise GalletteError("gallette piglit: no shader_test matches")
     areas = report(measure([path for _, path in tests], options.jobs))
     out = console()
-    rows = table(out, f"what {len(tests)} tests touch")
-    for title, side in (("table", "left"), ("touched", "right"), ("of", "right"), ("", "right")):
+    rows = table(out, f"used by {counted(len(tests), 'test')}")
+    for title, side in (("table", "left"), ("used", "right"), ("of", "right"), ("", "right")):
         rows.add_column(title, justify=side)  # type: ignore[arg-type]
     for area in areas:
         touched = len(area.touched)
@@ -253,14 +328,14 @@ def _coverage(options: argparse.Namespace) -> int:
     out.print(rows)
     for area in areas:
         if area.untouched:
-            out.print(f"[bold]{area.name}, untouched:[/] {', '.join(area.untouched)}\n")
+            out.print(f"[bold]{area.name}, unused:[/] {', '.join(area.untouched)}\n")
         for reason, names in area.beyond.items():
-            out.print(f"[bold]{area.name}, out of reach[/] ({reason}): {', '.join(names)}\n")
+            out.print(f"[bold]{area.name}, cannot be used[/] ({reason}): {', '.join(names)}\n")
     if options.html is not None:
         page = render_page(
             "coverage.html.jinja",
             page_path(options.html),
-            title="What the suite touches",
+            title="What the suite uses",
             subtitle=f"{len(tests)} shader_tests on numpipe",
             areas=areas,
         )

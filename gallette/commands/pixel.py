@@ -1,4 +1,8 @@
-"""`gallette pixel TARGET X,Y`: everything that touched a pixel, and why nothing else did."""
+"""Show the history of a pixel: every clear, draw and copy that touched it, in order.
+
+Each fragment is listed with its primitive, its depth, stencil and other tests with their operands,
+what the shader wrote and what was stored. Where nothing was drawn, the reason is given.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from rich.text import Text
 
 from gallette import default_driver
 from gallette.capture.targets import check_target
+from gallette.commands.options import add_driver
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.output_files import write_whole
 from gallette.history import Fragment, History, PixelEvent, pixel_history
@@ -24,15 +29,21 @@ _COLORS = {"written": "green", "culled": "yellow", "clipped": "yellow", "outside
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", help="a scene, a .shader_test file or a capture")
+    parser.add_argument("target", metavar="TARGET", help="a scene, a .shader_test or a capture")
     parser.add_argument("place", type=place_of, metavar="X,Y", help="the pixel; y counts upwards")
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
-    parser.add_argument("--sample", type=int, default=0, metavar="S", help="which of its samples")
+    add_driver(parser)
     parser.add_argument(
-        "--target", dest="buffer", type=int, metavar="N", help="colour buffer N only"
+        "--sample", type=int, default=0, metavar="N", help="sample N of a multisampled pixel"
     )
-    parser.add_argument("--everything", action="store_true", help="all framebuffers of the run")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write it as JSON")
+    parser.add_argument(
+        "--target", dest="buffer", type=int, metavar="N", help="only colour buffer N"
+    )
+    parser.add_argument(
+        "--everything",
+        action="store_true",
+        help="all framebuffers of the run (default: the one last drawn to)",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the history as JSON")
 
 
 def place_of(text: str) -> tuple[int, int]:
@@ -61,7 +72,7 @@ def _buffer(history: History, number: int) -> str:
     name = f"colour {number}"
     found = [e.attachments[name] for e in history.events if name in e.attachments]
     if not found:
-        raise GalletteError(f"gallette pixel: no framebuffer with this pixel has a {name}")
+        raise GalletteError(f"gallette pixel: no framebuffer with this pixel has a buffer {name!r}")
     return found[-1]
 
 

@@ -1,8 +1,8 @@
-"""`gallette reduce`: the smallest file that still shows a bug.
+"""Shrink a file while the exit status of a command stays the same.
 
-The file (NIR text, GLSL, a shader_test, or any text) is shrunk while a command of yours ends with
-the status it had on the whole file: lines, blocks in braces, tokens and numbers go as long as the
-answer stays the same.
+The file may be NIR text, GLSL, a shader_test or any other text. Lines, blocks in braces, tokens and
+numbers are removed or simplified as long as the command ends with the status it had on the whole
+file.
 """
 
 from __future__ import annotations
@@ -21,14 +21,32 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("file", type=Path, metavar="FILE", help="the file to shrink")
     parser.add_argument(
-        "--check", required=True, metavar="COMMAND", help="a shell command; {} is the file"
+        "--check",
+        required=True,
+        metavar="COMMAND",
+        help="the shell command that judges a candidate; {} is its file name",
     )
-    parser.add_argument("--status", type=int, help="what it ends with (default: as on FILE)")
-    parser.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS")
-    parser.add_argument("--limit", type=int, default=5000, help="candidates tried at most")
-    parser.add_argument("-o", "--output", type=Path, help="default: print it")
+    parser.add_argument(
+        "--status",
+        type=int,
+        metavar="N",
+        help="the exit status to keep (default: what COMMAND ends with on FILE)",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="end COMMAND after so long (default: 60)",
+    )
+    parser.add_argument(
+        "--limit", type=int, default=5000, metavar="N", help="try at most N candidates (5000)"
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write the result (default: print it)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

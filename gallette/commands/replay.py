@@ -1,4 +1,8 @@
-"""`gallette replay CAPTURE`: make the calls of a capture again, on any driver."""
+"""Replay the OpenGL calls of a capture on any driver.
+
+Pictures that the program read are read again and compared with the recorded ones; on the driver
+that recorded them, a difference ends the command with 1.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import Any
 
 from gallette.capture import Call, Replayer, open_capture
 from gallette.capture.snapshot import read_attachments
+from gallette.commands.options import add_driver
 from gallette.compiler.errors import GalletteError
 from gallette.terminal import console
 
@@ -15,11 +20,16 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("capture", type=Path, metavar="CAPTURE", help="what `gallette trace` wrote")
-    parser.add_argument("--driver", default="", help="the driver (default: the capture's)")
-    parser.add_argument("--until", type=int, metavar="CALL", help="stop after a call")
-    parser.add_argument("--frame", type=int, metavar="N", help="stop after a frame")
-    parser.add_argument("--save", type=Path, metavar="OUT.png", help="the framebuffer at the end")
+    parser.add_argument(
+        "capture", type=Path, metavar="CAPTURE", help="a file that `gallette trace` has written"
+    )
+    add_driver(parser, "the one that recorded the capture")
+    parser.set_defaults(driver="")
+    parser.add_argument("--until", type=int, metavar="CALL", help="stop after this call")
+    parser.add_argument("--frame", type=int, metavar="N", help="stop after frame N")
+    parser.add_argument(
+        "--save", type=Path, metavar="OUT.png", help="save the framebuffer of the last draw"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -48,8 +58,8 @@ def run(options: argparse.Namespace) -> int:
     out = console()
     same = done.images - len(done.different)
     out.print(
-        f"{done.calls} calls on {done.driver}; {done.images} images were read again, {same} are "
-        "the same bits as recorded",
+        f"{done.calls} calls replayed on {done.driver}; {same} of {done.images} pictures that were "
+        "read are identical to the recorded ones",
         markup=False,
     )
     for number in done.different[:5]:
@@ -71,7 +81,7 @@ def _save(pictures: dict[str, Any], path: Path) -> None:
     from gallette.pictures import save_picture
 
     if not pictures:
-        raise GalletteError("nothing was drawn up to that call")
+        raise GalletteError("gallette replay: nothing was drawn up to that call")
     name, picture = next(iter(pictures.items()))
     if name in ("depth", "stencil"):
         picture = np.repeat(picture, 3, axis=-1)

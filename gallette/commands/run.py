@@ -1,4 +1,9 @@
-"""`gallette run`: any OpenGL program or Python script on gallette, unmodified."""
+"""Run any OpenGL program or Python script on gallette, unmodified.
+
+The program finds gallette's EGL, GLX and OpenGL libraries instead of the system's; Python packages
+such as moderngl, PyOpenGL and pyglet work, too. A program without a window is fine: a frame is then
+what it reads from its framebuffers.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gallette import quickest_driver
-from gallette.commands.picture_options import add_report_arguments, add_tolerance_arguments, seconds
+from gallette.commands.options import (
+    add_comparison,
+    add_driver,
+    add_reports,
+    add_timeout,
+    natural,
+)
 from gallette.compiler.errors import GalletteError
 from gallette.egl.starting import prepared
 
@@ -22,48 +33,45 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--driver",
-        help="the driver (default: GALLETTE_DRIVER, else jit if llvmlite is installed, else "
-        "numpipe)",
+        "program",
+        nargs=argparse.REMAINDER,
+        metavar="PROGRAM",
+        help="the program or Python script, and its arguments",
     )
-    parser.add_argument("--frames", type=_count, default=0, metavar="N", help="stop after N frames")
+    add_driver(parser, "$GALLETTE_DRIVER, else jit if llvmlite is installed, else numpipe")
+    parser.add_argument(
+        "--frames", type=natural, default=0, metavar="N", help="end the program after N frames"
+    )
     parser.add_argument(
         "--save",
         default="",
         metavar="OUT.png",
-        help="keep the last frame (or all: OUT%%d.png); of a program without a window, what it "
-        "reads from its framebuffers",
-    )
-    parser.add_argument("--size", type=_size, metavar="WxH", help="the size of off-screen surfaces")
-    parser.add_argument(
-        "--timeout", type=seconds, metavar="S", help="end the program after so many seconds"
+        help="save the last frame, or every frame as OUT%%d.png",
     )
     parser.add_argument(
-        "--capture", type=Path, metavar="FILE", help="record every OpenGL call (gallette replay)"
+        "--size", type=_size, metavar="WxH", help="use off-screen surfaces of this size"
     )
+    add_timeout(parser, "end the program after so long")
     parser.add_argument(
-        "--golden", type=Path, metavar="DIR", help="compare the frames with the PNG files there"
+        "--capture",
+        type=Path,
+        metavar="FILE",
+        help="record every OpenGL call for `gallette replay`",
     )
-    add_tolerance_arguments(parser)
-    add_report_arguments(parser)
     parser.add_argument(
         "--check",
         action="store_true",
-        help="say which driver, windows and libraries the program would get, and do not run it",
+        help="print which driver, windows and libraries the program would use; do not run it",
     )
-    parser.add_argument("program", nargs=argparse.REMAINDER, help="the program and its arguments")
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text}: a number of frames is 1 or more")
-    return int(text)
+    golden = parser.add_argument_group("golden images")
+    add_comparison(golden)
+    add_reports(golden)
 
 
 def _size(text: str) -> tuple[int, int]:
     width, _, height = text.partition("x")
     if not (width.isdecimal() and height.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text}: a size is WxH, such as 640x480")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; use WxH, such as 640x480")
     return int(width), int(height)
 
 
@@ -72,14 +80,14 @@ def run(options: argparse.Namespace) -> int:
 
     program = [a for i, a in enumerate(options.program) if (i, a) != (0, "--")]
     if not program:
-        raise GalletteError("gallette run: which program? (try gallette run --help)")
+        raise GalletteError("gallette run: needs a PROGRAM (try gallette run --help)")
     if options.golden is None:
         for name in ("update", "tolerance", "share", "perceptual", "html", "json", "junit"):
             if getattr(options, name):
-                raise GalletteError(f"gallette run: --{name} is for --golden")
+                raise GalletteError(f"gallette run: --{name} needs --golden")
     driver = options.driver or quickest_driver()
     if driver.split(":")[0] not in ("native", *driver_names()):
-        raise GalletteError(f"gallette run: there is no driver {driver!r} (gallette drivers)")
+        raise GalletteError(f"gallette run: unknown driver {driver!r} (see gallette drivers)")
     command, variables = prepared(
         program,
         driver,
@@ -99,19 +107,19 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check(command: list[str], variables: dict[str, str], asked: str | None, driver: str) -> int:
-    """Say what the program would get; 1 if it would get another OpenGL."""
+    """Print what the program would use; 1 if that is another OpenGL."""
     from gallette.egl.checking import facts
 
     why = "--driver" if asked else "GALLETTE_DRIVER" if os.environ.get("GALLETTE_DRIVER") else ""
     good = True
-    for name, text in facts(command, variables, driver, why or "the quickest that is installed"):
+    for name, text in facts(command, variables, driver, why or "the fastest that is installed"):
         print(f"{name:<10} {text}")
         good = good and "NOT gallette" not in text
     return 0 if good else 1
 
 
 def _watched(options: argparse.Namespace, program: list[str], driver: str) -> int:
-    """Run the program as a child, and see to what becomes of its frames."""
+    """Run the program as a child process, then save or compare its frames."""
     from gallette.commands.comparing import compare_goldens, given_tolerance, report_goldens
     from gallette.golden.programs import run_program
 
@@ -131,8 +139,8 @@ def _watched(options: argparse.Namespace, program: list[str], driver: str) -> in
             _save(done.frames, options.save)
         if done.timed_out:
             print(
-                f"gallette run: {name} was ended after {options.timeout:g} s "
-                f"(--timeout), with {len(done.frames)} frames",
+                f"gallette run: {name} was ended after {options.timeout:g} s (--timeout); it "
+                f"showed {len(done.frames)} frames",
                 file=sys.stderr,
             )
         if options.golden is not None:
@@ -149,8 +157,8 @@ def _watched(options: argparse.Namespace, program: list[str], driver: str) -> in
                 return 1
         if folder is not None and not done.frames:
             print(
-                f"gallette run: {name} showed no frame: it swapped the buffers of no window, and "
-                "read at least half of no framebuffer",
+                f"gallette run: {name} showed no frame: it did not swap the buffers of a window, "
+                "and did not read at least half of a framebuffer",
                 file=sys.stderr,
             )
             return done.returncode or 1
@@ -167,7 +175,7 @@ def _reasons(done: Finished, name: str) -> list[str]:
 
 
 def _save(frames: list[Path], target: str) -> None:
-    """Copy the last frame, or all of them, to where they are wanted."""
+    """Write the last frame, or all of them, to the file of --save."""
     from gallette.compiler.output_files import write_whole
 
     if "%" not in target:
@@ -177,4 +185,5 @@ def _save(frames: list[Path], target: str) -> None:
         try:
             write_whole(target % int(path.stem), path.read_bytes())
         except (TypeError, ValueError):
-            raise GalletteError(f"gallette run: --save {target}: write %d for the number") from None
+            message = f"gallette run: --save {target}: write %d for the number of a frame"
+            raise GalletteError(message) from None

@@ -1,8 +1,8 @@
-"""`gallette shader-db`: what a corpus of shaders costs, under one setting or two.
+"""Count what shaders cost: instructions, registers (scalars live at the worst point) and loops.
 
-Every program of every shader_test below DIR is compiled and linked; each stage is then optimised
-and counted: instructions, registers (scalars alive at the worst point), loops. With `--against` the
-same is done under a second setting, and the shaders that got shorter or longer are listed.
+Every shader_test below DIR is compiled and linked, and each stage is optimised and counted. With
+--against, everything is counted under a second setting, and the shaders that got shorter or longer
+are listed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gallette.commands.options import add_cluster
 from gallette.compiler.errors import InputError
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
 from gallette.compiler.glsl.link.program import LinkOptions
@@ -54,24 +55,32 @@ class Counts:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folders", nargs="*", type=Path, metavar="DIR")
-    for flag in ("--set", "--against"):
+    parser.add_argument(
+        "folders",
+        nargs="*",
+        type=Path,
+        metavar="DIR",
+        help="folders with shader_tests (default: the bundled tests)",
+    )
+    for flag, what in (("--set", "set"), ("--against", "compare with")):
         parser.add_argument(
             flag,
             action="append",
             default=[],
             metavar="OPTION=VALUE",
             dest=flag.strip("-"),
-            help="an option of the optimiser or of the algebraic rules; may be repeated",
+            help=f"{what} an option of the optimiser or of the algebraic rules (may be repeated)",
         )
-    parser.add_argument(
-        "--cluster", default="", metavar="ADDRESS", help="on a dask.distributed cluster, or local:N"
-    )
     parser.add_argument("--each", action="store_true", help="list every shader")
     parser.add_argument(
         "--driver",
-        help="measure a driver's machine code; --set and --against are the driver's options then",
+        metavar="DRIVER",
+        help="count this driver's machine code; --set and --against then take the driver's options",
     )
+    add_cluster(parser)
+
+
+_KINDS = {bool: "true or false", int: "a number", str: "a word"}
 
 
 def parse_setting(words: Sequence[str]) -> OptimizeOptions:
@@ -83,21 +92,23 @@ def parse_setting(words: Sequence[str]) -> OptimizeOptions:
         name, equals, text = word.partition("=")
         if not equals or (name not in own and name not in rules):
             known = ", ".join([*own, *sorted(rules.keys() - own.keys())])
-            raise InputError(f"shader-db: no option {word!r} (there are {known})")
+            raise InputError(f"gallette shader-db: unknown option {word!r}; options: {known}")
         value: Any = {"true": True, "false": False}.get(text, text)
         if name in own:
             kind = type(own[name].default)
             value = int(text) if kind is int else value
             if not isinstance(value, kind):
-                raise InputError(f"shader-db: {name} is a {kind.__name__}")
+                raise InputError(f"gallette shader-db: {name} needs {_KINDS[kind]}")
             options = replace(options, **{name: value})  # type: ignore[arg-type]
         else:
             if not isinstance(value, bool):
-                raise InputError(f"shader-db: {name} is true or false")
+                raise InputError(f"gallette shader-db: {name} needs true or false")
             rules_too = replace(options.algebraic, **{name: value})  # type: ignore[arg-type]
             options = replace(options, algebraic=rules_too)
     if options.inexact_used_once not in ("always", "never", "not_position"):
-        raise InputError("shader-db: inexact_used_once is always, never or not_position")
+        raise InputError(
+            "gallette shader-db: inexact_used_once needs always, never or not_position"
+        )
     return options
 
 
@@ -156,7 +167,7 @@ def _rows(
     with Cluster(address) as cluster:
         for item, rows in cluster.run(partial(_measure, settings), texts, lambda t: len(t[1])):
             if isinstance(rows, BaseException):
-                raise InputError(f"shader-db: {item[0]}: {rows}")
+                raise InputError(f"gallette shader-db: {item[0]}: {rows}")
             found[item] = rows
     for each in texts:  # in the order of one machine
         yield from found[each]
@@ -176,10 +187,10 @@ def run(options: argparse.Namespace) -> int:
     folders = options.folders or [BUNDLED]
     for folder in folders:
         if not folder.is_dir() and not generated_in(folder):
-            raise InputError(f"shader-db: {folder} is no folder")
+            raise InputError(f"gallette shader-db: {folder} is not a folder")
     if options.driver is not None:
         if options.cluster:
-            raise InputError("shader-db: --driver compiles here; leave --cluster out")
+            raise InputError("gallette shader-db: --driver and --cluster cannot be used together")
         from .shader_db_driver import run_on_driver
 
         return run_on_driver(options, folders)
@@ -216,12 +227,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def check_count(shaders: int, folders: Sequence[Path]) -> None:
-    """Nothing measured is no result."""
+    """Fail if nothing was measured."""
     if not shaders:
         names = ", ".join(map(str, folders))
         raise InputError(
-            f"shader-db: no shader_test in {names} links; it reads .shader_test files "
-            "(docs/shader_tests.md says how to make one of GLSL)"
+            f"gallette shader-db: no shader_test in {names} links "
+            "(docs/shader_tests.md shows how to write one around GLSL)"
         )
 
 
@@ -234,4 +245,4 @@ def _report_changes(changes: list[tuple[str, int, int]], totals: list[Counts]) -
             print(f"    {label:50} {before:5} -> {after:5} ({100 * (after / before - 1):+.1f} %)")
     before, after = totals[1].instructions, totals[0].instructions
     percent = 100 * (after / max(before, 1) - 1)
-    print(f"instructions in all: {before:,} -> {after:,} ({percent:+.2f} %)")
+    print(f"all instructions: {before:,} -> {after:,} ({percent:+.2f} %)")

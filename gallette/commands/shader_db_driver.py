@@ -24,7 +24,7 @@ def driver_options(words: Sequence[str]) -> dict[str, Any]:
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
-            raise InputError(f"an option is NAME=VALUE, not {word!r}")
+            raise InputError(f"gallette shader-db: needs OPTION=VALUE, not {word!r}")
         known: dict[str, Any] = {"true": True, "false": False}
         found[name] = int(text) if text.lstrip("-").isdigit() else known.get(text, text)
     return found
@@ -51,7 +51,7 @@ def run_on_driver(options: argparse.Namespace, folders: Sequence[Path]) -> int:
     for words in settings.values():
         compiler = getattr(create_screen(options.driver, **driver_options(words)), "compiler", None)
         if compiler is None or not hasattr(compiler, "measure"):
-            raise InputError(f"shader-db: the driver {options.driver} has no code to measure")
+            raise InputError(f"gallette shader-db: {options.driver} makes no machine code")
         compilers.append(compiler)
     totals = [Counter[str]() for _ in compilers]
     shaders = refused = 0
@@ -66,7 +66,7 @@ def run_on_driver(options: argparse.Namespace, folders: Sequence[Path]) -> int:
             finally:
                 shader.unref()
             if not found[0]:
-                raise InputError(f"shader-db: the driver {options.driver} measures nothing")
+                raise InputError(f"gallette shader-db: {options.driver} measures nothing")
             shaders += 1
             for total, counts in zip(totals, found, strict=True):
                 total.update(counts)

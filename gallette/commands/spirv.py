@@ -1,4 +1,8 @@
-"""`gallette spirv`: GLSL, NIR text, SPIR-V text and SPIR-V binary, one into another."""
+"""Translate between GLSL, NIR text, SPIR-V text and SPIR-V binary.
+
+The form of the input is taken from its name and content, that of the output from --to or the name
+after -o.
+"""
 
 from __future__ import annotations
 
@@ -27,21 +31,28 @@ FORMS = ("nir", "text", "binary")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", help=f"GLSL ({', '.join(STAGES)}), NIR text (.nir), SPIR-V text or binary"
+        "file",
+        type=Path,
+        metavar="FILE",
+        help=f"GLSL ({', '.join(STAGES)}), NIR text (.nir), SPIR-V text or binary",
     )
     parser.add_argument(
-        "--to", choices=FORMS, help="what to make of it (default: by -o, else SPIR-V text)"
+        "--to", choices=FORMS, help="the form of the output (default: by -o, else SPIR-V text)"
     )
-    parser.add_argument("-o", "--output", type=Path, help="write it there (.nir, .spvasm, .spv)")
-    parser.add_argument("--via", action="store_true", help="show the NIR in between as well")
-    parser.add_argument("--entry", help="entry point of a SPIR-V module (default: its first)")
-    parser.add_argument("--raw-id", action="store_true", help="numbers of ids instead of names")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write a .nir, .spvasm or .spv file"
+    )
+    parser.add_argument("--via", action="store_true", help="print the NIR in between, too")
+    parser.add_argument(
+        "--entry", metavar="NAME", help="the entry point of a SPIR-V module (default: the first)"
+    )
+    parser.add_argument("--raw-id", action="store_true", help="print ids as numbers, not as names")
 
 
 def run(options: argparse.Namespace) -> int:
     from gallette.compiler.nir.text.printer import print_shader
 
-    path = Path(options.file)
+    path: Path = options.file
     given = _read(path)
     wanted = options.to or _form_of(options.output) or "text"
     if isinstance(given, Module) and (wanted == "nir" or options.via):

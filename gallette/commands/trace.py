@@ -1,4 +1,8 @@
-"""`gallette trace`: every draw of a run and the state behind it; any program as a capture."""
+"""List every draw of a run: what state changed before it, what it made the driver compile.
+
+A scene, a shader_test or a capture is traced. Any other program or script is run and its OpenGL
+calls are recorded to a capture, for `gallette replay`, `diff`, `pixel` and `inspect`.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,10 @@ from gallette import default_driver
 from gallette.capture import Capture, open_capture
 from gallette.capture.container import is_capture
 from gallette.capture.targets import check_target, record_target
-from gallette.commands.picture_options import seconds
+from gallette.commands.options import add_driver, add_timeout
 from gallette.compiler.errors import GalletteError
 from gallette.golden.programs import run_program
-from gallette.terminal import console
+from gallette.terminal import console, counted
 from gallette.tracing import Event, TraceStory, trace_target
 
 __all__ = ["add_arguments", "run"]
@@ -29,22 +33,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a scene, a .shader_test, a capture, or a program or script to record",
     )
     parser.add_argument(
-        "arguments", nargs="*", help="the program's own arguments (those with a dash after --)"
+        "arguments",
+        nargs="*",
+        metavar="ARGUMENT",
+        help="arguments of the program; put -- before those that begin with a dash",
     )
-    parser.add_argument("--driver", help="the driver (default: GALLETTE_DRIVER, else numpipe)")
+    add_driver(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write a capture (.gcap)")
-    parser.add_argument("--frames", type=int, default=0, metavar="N", help="stop after N frames")
     parser.add_argument(
-        "--timeout", type=seconds, metavar="S", help="end a program after so many seconds"
+        "--frames", type=int, default=0, metavar="N", help="end the program after N frames"
     )
-    parser.add_argument("--calls", action="store_true", help="list a capture's OpenGL calls")
+    add_timeout(parser, "end the program after so long")
+    parser.add_argument("--calls", action="store_true", help="list the OpenGL calls of a capture")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the trace")
-    parser.add_argument("--all", action="store_true", help="all bound state, not only changes")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the trace, one JSON object a line"
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="print all bound state, not only what changed"
+    )
 
 
 def _is_program(target: str) -> bool:
-    """Something to be started, rather than a scene, a test or a capture?"""
+    """Whether the target is a program, not a scene, a test or a capture."""
     if target.endswith(".shader_test") or target in _scenes() or is_capture(target):
         return False
     if target.endswith(".gcap"):
@@ -64,7 +75,7 @@ def run(options: argparse.Namespace) -> int:
     target = options.target
     driver = options.driver or default_driver()
     if driver.split(":")[0] == "native":
-        raise GalletteError("gallette trace: only drivers of the stack can be traced")
+        raise GalletteError("gallette trace: needs a driver of gallette, not native")
     out = console()
     if _is_program(target):
         check_driver(driver)
@@ -94,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _record_program(options: argparse.Namespace, driver: str, path: Path) -> int:
-    """Run the program as `gallette run` does, recorded."""
+    """Run the program as `gallette run` does, and record its calls."""
     done = run_program(
         [options.target, *options.arguments],
         driver,
@@ -111,10 +122,12 @@ def _record_program(options: argparse.Namespace, driver: str, path: Path) -> int
 
 def _summary(out: Console, path: Path) -> None:
     capture = open_capture(path)
-    frames = f"{capture.frames} frames, " if capture.frames > 1 else ""
+    parts = [counted(len(capture.calls), "call"), counted(len(capture.draws()), "draw")]
+    if capture.frames > 1:
+        parts.append(counted(capture.frames, "frame"))
+    parts.append(counted(capture.reader.resources, "resource"))
     out.print(
-        f"{path}: {len(capture.calls)} calls, {len(capture.draws())} of them draw, {frames}"
-        f"{capture.reader.resources} resources, {path.stat().st_size / 1e3:.0f} kB",
+        f"{path}: {', '.join(parts)}, {path.stat().st_size / 1e3:.0f} kB",
         markup=False,
     )
 
@@ -139,7 +152,8 @@ def _print(out: Console, story: TraceStory, everything: bool) -> None:
     for event in story.events:
         _print_event(out, event, everything)
     out.print(
-        f"{len(story.events)} drawing calls of {story.calls}, {story.resources} resources; "
+        f"{counted(len(story.events), 'draw')} in {counted(story.calls, 'call')} to the driver, "
+        f"{counted(story.resources, 'resource')}; "
         f"{story.outcome}",
         markup=False,
     )

@@ -28,7 +28,7 @@ class Image:
         self, array: npt.NDArray[Any], *, dimensions: int = 2, integer: bool = False
     ) -> None:
         if not isinstance(array, np.ndarray) or not array.flags.c_contiguous:
-            raise GalletteError("an image is made of a contiguous NumPy array")
+            raise GalletteError("an image needs a contiguous NumPy array")
         if dimensions not in _TARGETS or array.ndim not in (dimensions, dimensions + 1):
             raise GalletteError(f"{array.ndim} axes for an image of {dimensions} dimensions")
         components = array.shape[-1] if array.ndim > dimensions else 1
@@ -63,7 +63,7 @@ def _format(dtype: np.dtype[Any], components: int, integer: bool) -> Format:
     name = "".join(f"{letter}{bits}" for letter in _LETTERS[:components])
     found = FORMATS.get(f"{name}_{kind.get(dtype.kind, '')}")
     if found is None or bits == 64:
-        raise GalletteError(f"no image has components of {dtype}")
+        raise GalletteError(f"an image cannot have components of {dtype}")
     return found
 
 

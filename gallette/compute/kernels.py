@@ -55,7 +55,7 @@ def lower_kernel(shader: Shader, formats: str = "", log: PassLog | None = None) 
     """From what `spirv_to_nir` gives to what drivers take: buffers and workgroup memory."""
     run_passes(shader, FRONT, log)
     optimize(shader, log=log)
-    # While pointers are derefs, more is known of what they lead to.
+    # Alias analysis is better while pointers are derefs.
     run_passes(shader, MEMORY, log)
     run_passes(shader, [("lower_explicit_io", {"formats": formats})], log)
     run_passes(shader, ["lower_system_values", "lower_global_to_ssbo", "lower_samplers"], log)
@@ -116,7 +116,8 @@ class Program:
         if not name and len(names) == 1:
             name = names[0]
         if name not in names:
-            raise GalletteError(f"no kernel {name!r}; there are: {', '.join(names) or 'none'}")
+            what = f"unknown kernel {name!r}" if name else "choose a kernel"
+            raise GalletteError(f"{what}; kernels: {', '.join(names) or 'none'}")
         kernel = Kernel(self, name)
         self.open.append(kernel)
         return kernel
@@ -166,7 +167,7 @@ class Kernel:
                 f"{self.name} takes {len(self.arguments)} arguments, not {len(arguments)}"
             )
         if size[0] * size[1] * size[2] > 1024:
-            raise GalletteError(f"a workgroup of {size} is larger than 1024")
+            raise GalletteError(f"a workgroup of {size} has more than 1024 invocations")
         launch = Launch(groups, size)
         local = self._bind(arguments, launch)
         if 0 in groups:
@@ -191,7 +192,7 @@ class Kernel:
                 continue
             if argument.kind == "local":
                 if not isinstance(value, Local):
-                    raise GalletteError(f"{where} is local memory: give a Local(bytes)")
+                    raise GalletteError(f"{where} is local memory; pass a Local(bytes)")
                 if not 0 <= value.size <= MAX_LOCAL - local:
                     raise GalletteError(f"{where}: {value.size} bytes of local memory")
                 raw = local.to_bytes(8, "little")
@@ -200,11 +201,11 @@ class Kernel:
                 raw = b"\0" * 8
                 if value is not None:
                     if not isinstance(value, np.ndarray) or not value.flags.c_contiguous:
-                        raise GalletteError(f"{where} is a contiguous NumPy array")
+                        raise GalletteError(f"{where} needs a contiguous NumPy array")
                     raw = self._address(launch, value)
             elif argument.kind == "sampler":
                 if not isinstance(value, Sampler):
-                    raise GalletteError(f"{where} is a Sampler")
+                    raise GalletteError(f"{where} needs a Sampler")
                 raw = value.bits.to_bytes(4, "little")
             else:
                 raw = np.asarray(value).tobytes()
@@ -247,7 +248,7 @@ class Kernel:
 def _image(where: str, argument: Argument, value: Any) -> Image:
     image = Image(value) if isinstance(value, np.ndarray) else value
     if not isinstance(image, Image):
-        raise GalletteError(f"{where} is an Image (or a NumPy array of one)")
+        raise GalletteError(f"{where} needs an Image (or a NumPy array of one)")
     if not argument.type.endswith(f"{image.dimensions}D"):
         raise GalletteError(f"{where} is an {argument.type}, not one of {image.dimensions}")
     return image

@@ -90,7 +90,7 @@ class ComputeShader:
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise InputError(f"{path} is no text") from None
+            raise InputError(f"{path} is not text") from None
         return cls(text, driver, str(path))
 
     def shader(self) -> Shader:
@@ -103,9 +103,9 @@ class ComputeShader:
         if size is None:
             size = three(1 if block is None else block, "block")
             if size[0] * size[1] * size[2] > 1024:
-                raise GalletteError(f"a workgroup of {size} is larger than 1024")
+                raise GalletteError(f"a workgroup of {size} has more than 1024 invocations")
         elif block is not None and three(block, "block") != size:
-            raise GalletteError(f"{self.name} says itself that its workgroups are {size}")
+            raise GalletteError(f"{self.name} declares workgroups of {size}; leave the size out")
         launch = Launch(three(grid, "grid"), size)
         data = bytearray(self.linked.default_block_initial.ljust(self.linked.default_block_size))
         for argument, value in self._given(values, named):
@@ -128,13 +128,15 @@ class ComputeShader:
         given = dict(zip(known, values, strict=False))
         for name, value in named.items():
             if name not in known:
-                raise GalletteError(f"{self.name} has no {name!r}; it has {', '.join(known)}")
+                raise GalletteError(
+                    f"{self.name} has no argument {name!r}; arguments: {', '.join(known)}"
+                )
             if name in given:
                 raise GalletteError(f"{name} is given twice")
             given[name] = value
         missing = [a.name for a in self.arguments if a.name not in given and a.kind != "uniform"]
         if missing:
-            raise GalletteError(f"{self.name} wants {', '.join(missing)}")
+            raise GalletteError(f"{self.name} needs the arguments {', '.join(missing)}")
         return [(known[name], value) for name, value in given.items()]
 
     def close(self) -> None:
@@ -192,14 +194,14 @@ def _bind(launch: Launch, data: bytearray, argument: ShaderArgument, value: Any)
     elif kind in ("image", "sampler"):
         image = Image(value) if isinstance(value, np.ndarray) else value
         if not isinstance(image, Image):
-            raise GalletteError(f"{where} is an Image (or a NumPy array of one)")
+            raise GalletteError(f"{where} needs an Image (or a NumPy array of one)")
         if kind == "image":
             launch.images[argument.index] = image
         else:
             launch.textures[argument.index] = (image, _LOOKUP)
     else:
         if not isinstance(value, np.ndarray) or not value.flags.c_contiguous:
-            raise GalletteError(f"{where} is a contiguous NumPy array")
+            raise GalletteError(f"{where} needs a contiguous NumPy array")
         of_kind: dict[str, dict[int, Any]] = {
             "block": launch.constants, "storage": launch.arrays, "counters": launch.counters,
         }  # fmt: skip

@@ -135,7 +135,7 @@ def fragment_session(
 def _resources(program: Any) -> Any:
     found = getattr(program, "state", None) or getattr(program, "resources", None)
     if found is None:
-        raise GalletteError("this driver's programs cannot be looked into; numpipe's can")
+        raise GalletteError("this driver does not show its programs; use numpipe")
     return found
 
 
@@ -195,7 +195,7 @@ def _watch_calls(gl: Any, name: str, before: Any, errors: list[GalletteError]) -
 def _states(gl: Any) -> Any:
     states = getattr(gl.pipe, "_states", None)
     if states is None:
-        raise GalletteError("this driver cannot show its vertices; numpipe can")
+        raise GalletteError("this driver does not show its vertices; use numpipe")
     return states
 
 
@@ -277,7 +277,7 @@ def _compute_session(
     block, grid = info.block, info.grid
     for axis in range(3):
         if not 0 <= place[axis] < block[axis] * grid[axis]:
-            raise GalletteError(f"invocation {place} is outside the launch")
+            raise GalletteError(f"the launch has no invocation {place}")
     group = [place[i] // block[i] for i in range(3)]
     local = [place[i] % block[i] for i in range(3)]
     first = group[0] + grid[0] * (group[1] + grid[1] * group[2])

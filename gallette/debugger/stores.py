@@ -1,7 +1,7 @@
 """What one invocation writes to images, storage buffers and counters, in words.
 
-The tracer shows every instruction before it is executed; those that write memory outside of the
-invocation are told with the place and what goes there.
+The tracer passes every instruction to a hook before it is executed; instructions that write memory
+outside of the invocation are recorded with the address and the value.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ def attach(path: str, names: str) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # saves a fifth of the start-up
     if not _LIBRARIES:
         atexit.register(_close)
-        if not sys.orig_argv:  # this Python was started by the library, for nobody else
+        if not sys.orig_argv:  # the library started this Python for itself
             gc.set_threshold(*_COLLECTED)
         _observe()
     library = Library(path, names.split())

@@ -34,7 +34,7 @@ def set_error(code: int) -> None:
 
 
 def last_error() -> int:
-    """The calling thread's error, forgotten once it was told."""
+    """Return the calling thread's error and reset it."""
     return _LAST.pop(get_ident(), int(Error.SUCCESS))
 
 

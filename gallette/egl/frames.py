@@ -120,7 +120,7 @@ def read_back(
 def keep(pixels: npt.NDArray[np.uint8], opaque: bool = False) -> None:
     """Write one frame; end the program after the last that was asked for.
 
-    Of `opaque` windows nobody sees the alpha.
+    The alpha of `opaque` windows is invisible, so it is left out.
     """
     _COUNT[0] += 1
     pattern = os.environ["GALLETTE_FRAMES"]

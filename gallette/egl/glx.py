@@ -160,7 +160,7 @@ def _visual(native: int, number: int) -> int:
     return found or 0
 
 
-# -- what there is ---------------------------------------------------------------------------------
+# -- versions, extensions and configurations -------------------------------------------------------
 
 
 @c_function("ppp:i")

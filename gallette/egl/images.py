@@ -31,7 +31,7 @@ class Image:
 def source_of(
     gl: Context, target: int, name: int, given: dict[int, int]
 ) -> tuple[Resource, int, int, InternalFormat]:
-    """Resource, level, layer and format of what an image is made from."""
+    """Resource, level, layer and format of the source of an image."""
     level = given.get(EGL.GL_TEXTURE_LEVEL, 0)
     if target == EGL.GL_RENDERBUFFER:
         buffer: Renderbuffer | None = gl.renderbuffers.names.get(name)

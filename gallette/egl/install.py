@@ -62,8 +62,9 @@ def environment(variables: MutableMapping[str, str], driver: str | None = None) 
 def install(driver: str | None = None) -> None:
     """Make libraries of this process that look for OpenGL find gallette.
 
-    The libraries are loaded here under their usual names, so whoever loads `libGL.so.1` later gets
-    ours; `find_library` names them, and the environment makes window libraries do without windows.
+    The libraries are loaded here under their usual names, so code that loads `libGL.so.1` later
+    gets gallette's; `find_library` names them, and the environment makes window libraries do
+    without windows.
     """
     environment(os.environ, driver)
     if _KEPT:

@@ -13,7 +13,7 @@ __all__ = ["GallettePlatform"]
 
 
 class GallettePlatform(baseplatform.BasePlatform):  # type: ignore[misc]
-    """Functions by name from libGL, contexts told apart by EGL's handle."""
+    """Functions by name from libGL, contexts identified by EGL's handle."""
 
     DEFAULT_FUNCTION_TYPE = staticmethod(ctypes.CFUNCTYPE)
     GLUT_GUARD_CALLBACKS = False

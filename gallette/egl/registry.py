@@ -94,7 +94,7 @@ def _guard(
 
 
 def _report(name: str, error: BaseException) -> None:
-    """Once per function: what could not be told to C."""
+    """Print, once per function, an exception that C code cannot receive."""
     if name in _REPORTED:
         return
     _REPORTED.add(name)

@@ -105,7 +105,7 @@ class SharedPicture:
                 read_only=True,
             )
             display.sync()
-        libc.shmctl(memory, _REMOVE, None)  # it goes when nobody has it mapped any more
+        libc.shmctl(memory, _REMOVE, None)  # it is freed with its last mapping
         if address == _FAILED:
             return None
         if refused.get_error() is not None:

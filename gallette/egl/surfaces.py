@@ -60,7 +60,7 @@ class Surface:
         return self.drawable.size
 
     def destroy(self) -> None:
-        """The handle is gone; the images go when no context draws on them any more."""
+        """Remove the handle; the images are freed when no context draws on them."""
         self.destroyed = True
         self.display.surfaces.pop(self.handle, None)
         if not self.users:
@@ -89,7 +89,7 @@ class Surface:
         return True
 
     def refit(self) -> None:
-        """The same, and whoever draws on it goes on with the new images."""
+        """Take over the window's size, and bind the new images in the contexts that draw on it."""
         if self.fit():
             for user in self.users:
                 user.bind_surfaces()

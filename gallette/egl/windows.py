@@ -18,7 +18,7 @@ class Window(Protocol):
 
     @property
     def has_alpha(self) -> bool:
-        """Does what lies behind it show through?"""
+        """Whether windows below show through."""
         ...
 
     def size(self) -> tuple[int, int]: ...

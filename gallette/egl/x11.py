@@ -78,7 +78,7 @@ class X11:
                 alpha = depth["depth"] - sum(bits)
                 found.setdefault((*bits, alpha), (visual["visual_id"], _TRUE_COLOR))
         opaque = found.get((8, 8, 8, 0))
-        if opaque is not None:  # windows of the root's visual may have alpha nobody sees
+        if opaque is not None:  # windows of the root's visual may have invisible alpha
             if self.screen.root_depth == 24:
                 found[8, 8, 8, 0] = root
             found[8, 8, 8, 8] = found[8, 8, 8, 0]
@@ -113,7 +113,7 @@ class XWindow:
         """may the server still be reading the shared picture?"""
 
     def size(self) -> tuple[int, int]:
-        self.server.client.sync()  # who has just asked for another size has it
+        self.server.client.sync()  # a requested change of size is done
         try:
             geometry = self.drawable.get_geometry()
         except (xerror.XError, xerror.ConnectionClosedError) as error:
@@ -124,7 +124,7 @@ class XWindow:
 
     @property
     def has_alpha(self) -> bool:
-        """Does what lies behind it show through?"""
+        """Whether windows below show through."""
         return bool(self.depth == 32)
 
     def present(self, pixels: Pixels) -> None:

@@ -56,9 +56,9 @@ def read_picture(path: Path) -> Picture:
         with Image.open(path) as image:
             return np.asarray(image.convert("RGBA"))
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
+        raise InputError(f"{path}: no such file") from None
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:
-        raise InputError(f"{path}: not an image that can be read ({error})") from None
+        raise InputError(f"{path}: cannot read the image ({error})") from None
 
 
 def write_picture(path: Path, picture: Picture) -> None:

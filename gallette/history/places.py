@@ -42,7 +42,7 @@ class Places:
         return name + level + layer
 
     def resource_label(self, resource: Resource) -> str:
-        """The same for any two views of one resource."""
+        """The name of a resource; all views of it have the same one."""
         number, _ = self._numbers.setdefault(id(resource), (len(self._numbers) + 1, resource))
         name = resource.label or f"resource {number}"
         same = [n for n, r in self._numbers.values() if (r.label or "") == name]

@@ -29,7 +29,7 @@ Examine = Callable[[Fragment, Any, Any, Any, int], None]
 lanes and which of them it is.
 """
 
-# Calls of which it is not known beforehand whether they write the pixel: told if it changed.
+# Calls that may write the pixel: recorded if it changed.
 _PERHAPS = ("launch_grid", "generate_mipmap")
 
 
@@ -53,7 +53,8 @@ def watch_pixel(
     examine: Examine | None = None,
     created: Callable[[Any], None] | None = None,
 ) -> History:
-    """The same; `examine` is shown each fragment before it is shaded, `created` each context."""
+    """`pixel_history` with hooks: `examine` gets each fragment before it is shaded, `created` each
+    new context."""
     history = History(target, driver, x, y)
     recorder = _Recorder(history, sample, examine)
 
@@ -65,7 +66,7 @@ def watch_pixel(
     history.outcome = run_target(target, driver, watch)
     drawn = [e for e in history.events if any(map(is_attachment, e.attachments))]
     if not drawn:
-        raise GalletteError(f"nothing that {target} draws to has a pixel {x},{y}")
+        raise GalletteError(f"no framebuffer of {target} has a pixel {x},{y}")
     last = drawn[-1].attachments
     history.resource = last.get("colour 0") or next(v for k, v in last.items() if is_attachment(k))
     return history
@@ -93,7 +94,7 @@ class _Recorder:
         watch = getattr(pipe, "watch", None)
         if watch is None:
             raise GalletteError(
-                f"driver {self.history.driver!r} cannot show its fragments; numpipe can"
+                f"driver {self.history.driver!r} does not show its fragments; use numpipe"
             )
         self._pipe = pipe
         watch(self._witness)

@@ -83,7 +83,7 @@ class PixelEvent:
 
 @dataclass(slots=True)
 class History:
-    """The history of pixel (x, y) of what a target drew; y counts upwards, as in OpenGL."""
+    """The history of pixel (x, y) of a target's framebuffers; y counts upwards, as in OpenGL."""
 
     target: str
     driver: str

@@ -47,7 +47,7 @@ void main() {
     color = vec4(wave, 1.0);
 }
 """
-# Switches that become fields of variant keys: the name, and the GL capability behind it.
+# Switches that become fields of variant keys: the name, and the GL capability.
 SWITCHES = {"clip plane 0": GL.CLIP_DISTANCE0, "alpha test": GL.ALPHA_TEST, "two sides": 0x8643}
 USED_ONCE = ("not_position", "always", "never")
 _CORNERS = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
@@ -180,10 +180,10 @@ class Explorer(Questions):
     def _explore(self, q: dict[str, Any]) -> Any:
         used_once = str(q.get("used_once", USED_ONCE[0]))
         if used_once not in USED_ONCE:
-            raise GalletteError(f"no such setting: {used_once}")
+            raise GalletteError(f"unknown setting: {used_once}")
         driver = str(q.get("driver", self.driver))
         if driver not in self._start({})["drivers"]:
-            raise GalletteError(f"no such driver: {driver}")
+            raise GalletteError(f"unknown driver: {driver}")
         texts = {"vertex": str(q["vertex"]), "fragment": str(q["fragment"])}
         switches = [name for name in SWITCHES if dict(q.get("switches", {})).get(name)]
         given = float(q.get("time", 0.0)), *map(float, q.get("mouse", (0.0, 0.0))[:2])

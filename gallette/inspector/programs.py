@@ -24,8 +24,8 @@ _ENDS = re.compile(r"\s*[;#] line (\d+)$")
 def marked_code(variant: Any, code: str) -> str:
     """Generated code with the source lines it computes, if the driver knows them: `//@12`.
 
-    It knows by line (numpipe), or says so in a comment: at the end of a line, or in front of what
-    an instruction became (jit).
+    numpipe records the source line of each line of code; jit writes it as a comment at the end of a
+    line, or before the code of an instruction.
     """
     lines = code.splitlines()
     known = getattr(getattr(variant, "program", None), "lines", None) or []

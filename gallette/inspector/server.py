@@ -37,7 +37,7 @@ PATIENCE = 20.0  # seconds in which a request has to arrive
 
 
 def own_page(headers: Message, port: int) -> bool:
-    """Was this asked by a page of the server on that port, or by nobody in particular?"""
+    """Whether the request is from a page of this server, or from no page at all."""
     hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
     origin = headers.get("Origin")
     own = headers.get("Host") in hosts
@@ -202,7 +202,7 @@ def make_server(service: Questions, port: int = 0, view: str = "inspect") -> Thr
 
 
 def show(service: Questions, port: int, view: str, browse: bool) -> int:
-    """Serve a page until Ctrl-C; `browse` opens it. For `gallette inspect` and its kin."""
+    """Serve a page until Ctrl-C; `browse` opens a browser."""
     try:
         server = make_server(service, port, view)
     except OSError as error:

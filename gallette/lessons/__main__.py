@@ -1,8 +1,8 @@
-"""`python -m gallette.lessons`: write the glossary and the course's contents into `docs`."""
+"""`python -m gallette.lessons`: write the vocabulary and the course's contents into `docs`."""
 
 from pathlib import Path
 
 from gallette.lessons import course, glossary
 
-Path("docs/reference/glossary.md").write_text(glossary.page(), encoding="utf-8")
+Path("docs/reference/vocabulary.md").write_text(glossary.page(), encoding="utf-8")
 Path("docs/course.md").write_text(course.page(), encoding="utf-8")

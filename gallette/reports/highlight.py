@@ -74,7 +74,7 @@ def coloured(text: str, language: str) -> Markup:
 
 
 def coloured_lines(text: str, language: str) -> list[Markup]:
-    """The same, a line at a time (no token reaches over a line's end unclosed)."""
+    """`coloured`, line by line: a token that spans lines is closed and opened again."""
     whole = str(coloured(text, language))
     lines, opened = [], ""
     for line in whole.split("\n"):

@@ -3,7 +3,7 @@
 How wide such a filter is and how it keeps to a limit below what is needed is an implementation's
 own affair, so nothing here depends on it: the limit is 1, or more than any stretching here. The
 first texture has one colour per level; the other has lines along the direction of stretching, and
-only whether they can still be told apart is shown.
+the picture shows only whether they can still be distinguished.
 """
 
 from __future__ import annotations

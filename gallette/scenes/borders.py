@@ -1,4 +1,4 @@
-"""What lies beyond a texture: every wrap mode, and border colours of sampler objects."""
+"""Coordinates outside of a texture: every wrap mode, and border colours of sampler objects."""
 
 from __future__ import annotations
 

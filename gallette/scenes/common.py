@@ -128,7 +128,7 @@ def upload(ctx: Any, program: Any, layout: str, data: Array, names: str, mode: A
 def raw(ctx: Any) -> Any:
     """The GL functions moderngl leaves out (`gl.stencil_func(...)`), for the scenes about them.
 
-    Whoever makes the context for a scene puts them into `ctx.extra`.
+    The code that creates a scene's context puts them into `ctx.extra`.
     """
     if ctx.extra is None:
         raise RuntimeError("this scene calls OpenGL itself: ctx.extra must have the functions")

@@ -1,4 +1,4 @@
-"""Conditional rendering: what is behind a wall is not drawn, and nobody asked the answer."""
+"""Conditional rendering: objects behind a wall are not drawn, and no query result is read."""
 
 from __future__ import annotations
 

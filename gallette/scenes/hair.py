@@ -33,7 +33,7 @@ HAIR = 2.0**-15
 
 @scene("hair", size=(160, 120), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
-    """Points in front of a plate are seen, points behind it are not, however near they are."""
+    """Points in front of a plate are visible, points behind one are not, however near they are."""
     x = np.arange(-7, 8, dtype=np.float32) / 8
     columns, rows = (a.reshape(-1) for a in np.meshgrid(x, x))
     plates = [(i / 2.5 - 1, (i + 1) / 2.5 - 1, i / 4 - 0.5) for i in range(5)]

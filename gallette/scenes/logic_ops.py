@@ -1,4 +1,4 @@
-"""Logic operations: sixteen ways to combine the bits of what is drawn and what is there."""
+"""Logic operations: sixteen ways to combine the bits of source and destination."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _bone(angle: float, shift: float) -> np.ndarray[Any, Any]:
 
 @scene("skinning", size=(120, 120), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
-    """A tube with three bones: at rest, bent, and bent further."""
+    """A tube with three bones: straight, bent, and bent further."""
     program = ctx.program(VERTEX, FRAGMENT)
     matrix = perspective(45, size[0] / size[1], 0.1, 20) @ look_at((0.4, 0.6, 3.4))
     program["matrix"].write(gl_matrix(matrix))

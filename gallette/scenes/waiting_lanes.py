@@ -42,7 +42,7 @@ void main() {
 
 @scene("waiting_lanes", lesson="live_ranges")
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
-    """Pixels leave a loop one by one; a value from before the break is used behind it."""
+    """Pixels leave a loop one by one; a value from before the break is used after the loop."""
     program = ctx.program(VERTEX, FRAGMENT)
     texels = np.random.default_rng(4).integers(0, 256, (32, 32, 4), dtype=np.uint8)
     texture = ctx.texture((32, 32), 4, texels.tobytes())

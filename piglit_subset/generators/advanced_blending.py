@@ -17,7 +17,7 @@ _PAIRS = (
     ((0.4, 0.3, 0.1, 0.5), (0.3, 0.2, 0.45, 0.6)),
     ((0.6, 0.6, 0.0, 0.8), (0.0, 0.25, 0.5, 1.0)),
 )
-"""Source and destination, multiplied by their alpha."""
+"""Source and destination, premultiplied by alpha."""
 
 
 def _dodge(s: float, d: float) -> float:

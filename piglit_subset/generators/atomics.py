@@ -1,7 +1,8 @@
 """Atomic operations on storage buffers, shared memory, images and counters.
 
-All invocations of a group operate on one word. Where the operation commutes the end is known; an
-exchange or a comparison leaves what some invocation wrote, and what the others saw adds up.
+All invocations of a group operate on one word. If the operation commutes, the final value is known;
+an exchange or a comparison leaves the value of some invocation, and the returned values have a
+known sum.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from gallette.piglit_subset.generators.common import templates
 
 LANES = 16
 _OPS: dict[str, tuple[int, Callable[[int, int], int], str]] = {
-    # name -> first value, meaning, operand of invocation i (which GLSL and Python read alike)
+    # name -> initial value, meaning, operand of invocation i (which GLSL and Python read alike)
     "Add": (7, lambda a, b: a + b, "3 * i + 1"),
     "Min": (900, min, "40 + (i * 7 + 3) % 16"),
     "Max": (5, max, "40 + (i * 7 + 3) % 16"),

@@ -1,10 +1,10 @@
 """Built-in functions of GLSL over all their types, against NumPy.
 
-Each function is a row: its arguments' values, an oracle in double precision, and how far a result
-may be off (absolutely and relative to it). The bounds are what the specification's precision
-section asks for where it says something, and a few steps of single precision more for functions
-it leaves open. Every row makes two tests per vector size: one with uniforms, and one with
-constants, because folding is another implementation of the same function.
+Each function is a row: its arguments' values, an oracle in double precision, and the tolerance of
+the result (absolute and relative). The tolerances are those of the specification's precision
+section, and a few units in the last place of single precision for functions without a stated
+precision. Every row makes two tests per vector size: one with uniforms, and one with constants,
+because folding is a separate implementation of the function.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _PAIRS = ((1.0, 2.0), (-3.0, 2.0), (0.5, -0.25), (7.5, 7.5), (-1.0, -8.0))
 
 
 def _rounded(oracle: Oracle) -> Oracle:
-    """NumPy's results differ in the last digits from one processor to the next: leave these out."""
+    """Drop the last digits of NumPy's results, which differ between processors."""
 
     def rounded(values: Any) -> Any:
         return np.vectorize(lambda v: float(f"{v:.14g}"))(oracle(values))
@@ -122,7 +122,7 @@ def _place(function: Function, kind: str, size: int) -> str:
 
 
 def _expected(function: Function, arguments: list[list[float]]) -> tuple[list[Any], list[float]]:
-    """The results, and how far off each may be."""
+    """The results, and the tolerance of each."""
     values = [np.asarray(a, np.float64) for a in arguments]
     expected = [v.item() for v in np.atleast_1d(function.oracle(*values))]
     return expected, [function.absolute + function.relative * abs(float(e)) for e in expected]

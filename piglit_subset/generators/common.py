@@ -1,4 +1,4 @@
-"""What the generators share: a test as data, its template, and how values are written."""
+"""Shared parts of the generators: a test as data, its template, and the formatting of values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCALARS = {"float": "vec", "int": "ivec", "uint": "uvec", "bool": "bvec", "doubl
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """One test: where it goes under `spec`, what it proves, and everything below its head."""
+    """One test: its path under `spec`, its purpose, and the text below its head."""
 
     place: str
     family: str
@@ -49,7 +49,7 @@ def all_tests() -> Iterator[Generated]:
 
 @functools.cache
 def templates(family: str) -> Any:
-    """The macros of `templates/FAMILY.jinja`, each a function that gives the text of a test."""
+    """The macros of `templates/FAMILY.jinja`, each a function that returns the text of a test."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).with_name("templates")),
         undefined=jinja2.StrictUndefined,
@@ -74,13 +74,13 @@ def vector(scalar: str, size: int) -> str:
 
 
 def channels_of(name: str) -> str:
-    """The channels of a sized colour format, which its name lists."""
+    """The channels of a sized colour format, as listed in its name."""
     listed = name.removesuffix("_SNORM").replace("SRGB", "RGB").replace("ALPHA", "A")
     return "".join(c for c in "RGBA" if c in listed)
 
 
 def number(value: Any) -> str:
-    """A number as the `uniform` command reads it, exactly."""
+    """A number in the syntax of the `uniform` command, exactly."""
     if isinstance(value, bool | int):
         return str(int(value))
     if math.isnan(value) or math.isinf(value):
@@ -89,8 +89,8 @@ def number(value: Any) -> str:
 
 
 def rotated(rows: Sequence[Sequence[Any]], size: int) -> list[list[list[Any]]]:
-    """Per row and argument, a value per component: the row's own and those of the rows that follow,
-    going round.
+    """Per row and argument, a value per component: those of the row and the following rows,
+    cyclically.
     """
     count = len(rows)
     return [
@@ -110,8 +110,9 @@ def evaluation(
     helpers: str = "",
     extension: str = "",
 ) -> str:
-    """A test that draws green where `condition` holds, once per case: a value (or the list of its
-    components) per uniform, of which `uniforms` says the type.
+    """A test that draws green where `condition` holds, once per case.
+
+    A case is a value (or the list of its components) per uniform; `uniforms` gives their types.
     """
     listed = [[v if isinstance(v, list) else [v] for v in case] for case in cases]
     text: str = templates("common").evaluation(

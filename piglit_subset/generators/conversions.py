@@ -1,7 +1,7 @@
 """Constructors that convert: every scalar type to every other, in every vector size.
 
-The oracle is the specification's rules: towards zero from float to integer, not-zero to bool,
-bits kept between int and uint.
+The oracle is the specification's rules: towards zero from float to integer, nonzero to true, and
+equal bits between int and uint.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Entry points that set a current value: colours, normals, coordinates, attributes, positions.
 
-Which there are, and what their arguments mean, is read from the table of GL functions, so that
-every spelling of `glColor3b...glColor4usv` is called once. A test sets the value with each and asks
-for it; those whose value shows only in a picture draw with it.
+The entry points and the meaning of their arguments are read from the table of GL functions, so that
+every spelling of `glColor3b...glColor4usv` is called once. A test sets the value with each and
+queries it; values that are only visible in an image are drawn with.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PACKED = "GL_UNSIGNED_INT_2_10_10_10_REV"
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A current value: how its setters start, what to ask for, and what arguments become."""
+    """A current value: the prefix of its setters, its query, and the expected result."""
 
     setter: str
     query: str
@@ -30,7 +30,7 @@ class Value:
     sizes: tuple[int, ...]
     normalized: bool = False
     first: str = ""  # arguments before the value
-    before: str = ""  # a command before everything
+    before: str = ""  # a command before all others
     shown: int = 4
 
 
@@ -78,7 +78,7 @@ def _spellings(prefix: str, size: int) -> Iterator[tuple[Function, str, bool, bo
 
 
 def _arguments(letters: str, size: int, normalized: bool) -> tuple[list[str], list[float]]:
-    """What to pass, and which values that are."""
+    """The arguments to pass, and the values they stand for."""
     if letters in "fd":
         values = [0.25, 0.5, 0.75, 1.0][:size] if normalized else [2.5, 3.5, 0.5, 1.0][:size]
         return [str(v) for v in values], values
@@ -109,7 +109,7 @@ def _line(function: Function, first: str, numbers: list[str], pointer: bool) -> 
 
 def _current(value: Value, size: int) -> str:
     lines = [value.before] if value.before else []
-    # Another value first, so that a call that does nothing is noticed.
+    # Another value first, so that a call without effect is detected.
     away = _line(FUNCTIONS[f"{value.setter}{size}f"], value.first, ["0.125"] * size, False)
     for function, letters, _, pointer in _spellings(value.setter, size):
         numbers, values = _arguments(letters, size, value.normalized)
@@ -142,7 +142,7 @@ def _packed(value: Value) -> str:
 
 
 def _scalars() -> Iterator[str]:
-    """Fog coordinate, colour index, edge flag."""
+    """Tests of fog coordinate, colour index and edge flag."""
     for setter, query, place in (
         ("FogCoord", "CURRENT_FOG_COORD", "fog-coordinate"),
         ("Index", "CURRENT_INDEX", "index"),

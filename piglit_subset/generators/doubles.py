@@ -1,7 +1,7 @@
 """Double precision: arithmetic and functions of GLSL 4.00, and double attributes, against NumPy.
 
-Arithmetic, square root and the rounding functions are exact in double precision, so equality is
-asked for; values are chosen that single precision cannot hold.
+Arithmetic, square root and the rounding functions are exact in double precision, so results must be
+equal; values are chosen that single precision cannot represent.
 """
 
 from __future__ import annotations

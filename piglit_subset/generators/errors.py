@@ -1,7 +1,8 @@
-"""Every rule of GLSL that a compiler must enforce: a shader that breaks it, and one that keeps it.
+"""Every rule of GLSL that a compiler must enforce: a shader that violates it, and one that does
+not.
 
 `errors.txt` has the rules. The second shader is as close to the first as possible, so that the
-first is refused for this rule and no other.
+first is rejected for this rule only.
 """
 
 from __future__ import annotations

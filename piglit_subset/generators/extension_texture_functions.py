@@ -1,9 +1,8 @@
-"""Texture functions that extensions named before GLSL did: GL_EXT_gpu_shader4's, rectangles', and
-those with explicit derivatives.
+"""Texture functions of extensions: GL_EXT_gpu_shader4, rectangles, explicit derivatives.
 
-A function's name says what it takes, so its call is made from the name. All texels are alike: what
-is looked at is that the function is there, takes its arguments in this order, and looks at the
-texture; the rules of filtering have tests of their own.
+A function's name determines its arguments, so its call is constructed from the name. All texels are
+equal: the test checks that the function exists, takes its arguments in this order, and reads the
+texture; the rules of filtering have their own tests.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def _arguments(name: str) -> tuple[str, str, list[str]]:
         coordinate[-1] = "0.0"
     shadow = family == "shadow"
     if shadow:
-        coordinate += ["0.0"] * (size == 1) + ["0.25"]  # of one dimension: one is not used
+        coordinate += ["0.0"] * (size == 1) + ["0.25"]  # 1D: this component is not used
     if projected:
         coordinate += ["0.0"] * (3 - len(coordinate)) * shadow + ["1.0"]
     arguments = [_vector(coordinate)]
@@ -92,7 +91,7 @@ def _arguments(name: str) -> tuple[str, str, list[str]]:
 
 
 def _test(name: str, purpose: str, extension: str, kind: str, sampler: str, expression: str) -> str:
-    """A test with a texture of that kind, 4 texels each way, all green, or all at depth 0.5."""
+    """A test with a texture of that kind, 4 texels per axis, all green, or all at depth 0.5."""
     size = 1 if kind == "Buffer" else _SIZES[kind]
     texels = 4 ** (2 if kind == "Cube" else size)
     extensions = [extension] * bool(extension) + [_RECTANGLE] * ("Rect" in kind)
@@ -106,7 +105,7 @@ def _test(name: str, purpose: str, extension: str, kind: str, sampler: str, expr
 def _lookup(name: str, extension: str) -> str:
     kind, sampler, arguments = _arguments(name)
     expression = f"{name}(image, {', '.join(arguments)})"
-    if name.startswith("shadow"):  # one where the reference is nearer
+    if name.startswith("shadow"):  # 1 where the reference is nearer
         expression = f"vec4(0.0, {expression}.r, 0.0, 1.0)"
     return _test(name, "looks a texel up", extension, kind, sampler, expression)
 

@@ -1,4 +1,4 @@
-"""What a program says about itself: types, sizes and stages of uniforms, inputs and outputs."""
+"""Interface queries: types, sizes and stages of uniforms, inputs and outputs."""
 
 from __future__ import annotations
 

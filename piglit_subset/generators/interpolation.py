@@ -1,4 +1,4 @@
-"""How varyings of every type travel from vertices to fragments: smooth, flat, noperspective."""
+"""Interpolation of varyings of every type: smooth, flat, noperspective."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""std140 and std430: where the members of a block lie, type by type, against the rules written
-out here.
+"""std140 and std430: the layout of a block's members, type by type, against explicit rules.
 
-The oracle is the list of rules in the specification: alignment and size of scalars, vectors,
-arrays, matrices (arrays of columns, or of rows) and structures.
+The oracle is the specification's list of rules: alignment and size of scalars, vectors, arrays,
+matrices (arrays of columns, or of rows) and structures.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _TYPES = (
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """Alignment, size, and the strides that a query tells."""
+    """Alignment, size, and the strides that queries return."""
 
     align: int
     size: int
@@ -76,7 +75,7 @@ def tests() -> Iterator[str]:
 
 
 def _members(kind: str) -> list[tuple[str, int, bool]]:
-    """(name, array length, row major): alone, as arrays, and by rows where there are rows."""
+    """(name, array length, row major): single members, arrays, and row-major matrices."""
     members = [("one", 0, False), ("many", 3, False)]
     if "mat" in kind:
         members += [("turned", 0, True), ("turned_many", 2, True)]
@@ -84,7 +83,7 @@ def _members(kind: str) -> list[tuple[str, int, bool]]:
 
 
 def _offsets(kind: str, rule: str) -> Iterator[tuple[str, int, int, _Placed]]:
-    """(name as queries spell it, offset, elements, the rest) of every member."""
+    """(name in queries, offset, elements, layout) of every member."""
     offset = 0
     for name, count, row_major in _members(kind):
         yield f"before_{name}", _up(offset, 4), 0, _Placed(4, 4)

@@ -1,4 +1,4 @@
-"""Logic operations on the bits of what is there and what is drawn; blending with two sources."""
+"""Logic operations on the bits of destination and source; blending with two sources."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Operators over all types they are defined for, against Python's exact integers and NumPy's
-floats.
-"""
+"""Operators over all types they are defined for, against Python's exact integers and NumPy."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ _PAIRS: dict[str, Pairs] = {"float": _FLOATS, "int": (*_INTS, *_NEGATIVE), "uint
 
 
 def _divided(a: Any, b: Any) -> Any:
-    """Floats as they are; integers towards zero."""
+    """Division: floats unchanged; integers rounded towards zero."""
     if isinstance(a, float):
         return a / b
     quotient = abs(a) // abs(b)
@@ -55,7 +53,7 @@ _COMPARE: dict[str, tuple[str, Oracle]] = {
 
 
 def _kept(value: Any, scalar: str) -> Any:
-    """What 32 bits keep of an exact result."""
+    """An exact result reduced to 32 bits."""
     if scalar == "float":
         return float(np.float32(value))
     bits = int(value) & 0xFFFFFFFF

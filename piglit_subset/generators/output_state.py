@@ -1,5 +1,4 @@
-"""What happens to a fragment after its shader: blending, depth, stencil, masks, as products of
-states.
+"""Fragment operations: blending, depth, stencil, masks, as products of states.
 
 The oracles are the specification's tables, in double precision.
 """
@@ -95,7 +94,7 @@ def tests() -> Iterator[str]:
 
 
 def _blending(triples: list[tuple[str, str, str]]) -> tuple[Any, ...]:
-    """The colours, and per (source factor, destination factor, equation) the result as well."""
+    """The colours, and per (source factor, destination factor, equation) the result."""
     cases = []
     for source, target, equation in triples:
         fs, fd = _FACTORS[source](_SOURCE, _UNDER), _FACTORS[target](_SOURCE, _UNDER)

@@ -1,4 +1,4 @@
-"""Packing numbers into bits and taking floats apart, against NumPy."""
+"""Packing of numbers into bits, and decomposition of floats, against NumPy."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _normalized(lanes: int, bits: int, signed: bool) -> str:
     cases = []
     scale = 2 ** (bits - 1) - 1 if signed else 2**bits - 1
     for values in _FLOATS:
-        # Only values whose steps are no tie: implementations may round those either way.
+        # Values that are not halfway between two steps: implementations may round those either way.
         chosen = [v if abs((abs(v) * scale) % 1 - 0.5) > 0.01 else v * 0.75 for v in values[:lanes]]
         packed = sum(_steps(v, bits, signed) << (bits * i) for i, v in enumerate(chosen))
         cases.append((chosen, packed))

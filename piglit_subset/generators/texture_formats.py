@@ -1,6 +1,4 @@
-"""Texture formats: what a lookup gives of channels a format has, and of those it has not; drawing
-into them.
-"""
+"""Texture formats: lookups of present and missing channels, and drawing into them."""
 
 from __future__ import annotations
 
@@ -33,6 +31,6 @@ def tests() -> Iterator[str]:
 
 
 def _kept(color: str | tuple[str, ...], channels: str) -> list[str]:
-    """A colour as a format keeps it: 0 0 0 1 for the channels that it has not."""
+    """A colour as a format stores it: 0 0 0 1 for missing channels."""
     pairs = zip("RGBA", color, strict=True)
     return [value if c in channels else "01"[c == "A"] for c, value in pairs]

@@ -1,5 +1,6 @@
-"""Lookup functions by all their names: those of GLSL 1.20 and its extensions, and the overloads of
-today; each finds the texel whose colour is known.
+"""Lookup functions by all their names, of GLSL 1.20, its extensions and GLSL 1.30.
+
+Each test looks up a texel of known colour.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ _COLORS = {"r": "vec4(1.0, 0.0, 0.0, 1.0)", "g": "vec4(0.0, 1.0, 0.0, 1.0)",
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A texture: its name in functions, the command that makes it, where which colour is, and how
-    functions are told: a coordinate (and projected ones), no derivative, an offset in texels and
-    the colours it leads to, and a texel an offset away from one of the n-th colour.
+    """A texture: its name in functions, the command that creates it, and the positions of its
+    colours.
+
+    The arguments of lookups are a coordinate (and projected ones), a zero derivative, an offset in
+    texels with the resulting colours, and a texel at an offset from one of the n-th colour.
     """
 
     name: str
@@ -78,7 +81,7 @@ def tests() -> Iterator[str]:
 
 
 def _old(kind: _Kind) -> Iterator[tuple[str, str, str]]:
-    """What GLSL 1.20 calls them, with ARB_shader_texture_lod and EXT_texture_array."""
+    """The names in GLSL 1.20, with ARB_shader_texture_lod and EXT_texture_array."""
     name, zero = f"texture{kind.name}", kind.zero
     if kind.name.endswith("Array"):
         yield name, kind.at, "GL_EXT_texture_array"
@@ -93,7 +96,7 @@ def _old(kind: _Kind) -> Iterator[tuple[str, str, str]]:
 
 
 def _new(kind: _Kind) -> Iterator[tuple[str, str]]:
-    """What they have been called since GLSL 1.30."""
+    """The names since GLSL 1.30."""
     zero, offset = kind.zero, kind.offset[0]
     for number, place in enumerate((kind.at, *kind.projected)):
         how, tail = "Proj" * (number > 0), "-vec4" * (number > 1)

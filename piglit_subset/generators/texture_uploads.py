@@ -1,7 +1,7 @@
-"""Texture formats, all of them: a texel goes in and a shader reads it; blocks are decoded.
+"""All texture formats: a shader reads an uploaded texel; compressed blocks are decoded.
 
-Where a format rounds, the texel is one it can hold exactly, or the difference allowed is the step
-of its narrowest channel.
+If a format rounds, the texel is one it can represent exactly, or the tolerance is the step of its
+narrowest channel.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ _PLAIN = (
     "R11F_G11F_B10F", "RGB9_E5", "SRGB8", "SRGB8_ALPHA8", "R3_G3_B2", "RGB4", "RGB5", "RGB10",
     "RGB12", "RGBA2", "RGBA4", "RGB5_A1", "RGBA12",
 )  # fmt: skip
-# The steps of a format's narrowest channel, where it has less than eight bits.
+# The steps of a format's narrowest channel, if it has less than eight bits.
 _STEPS = {"R3_G3_B2": 3, "RGBA2": 3, "RGB10_A2": 3, "RGB4": 15, "RGBA4": 15, "RGB5": 31,
           "RGB5_A1": 31}  # fmt: skip
 _OLD = {"ALPHA": "A", "LUMINANCE": "L", "LUMINANCE_ALPHA": "LA", "INTENSITY": "I"}
 
 Case = tuple[str, str, str, float]
-"""Internal format, the format and type of the texels, the value wanted, how far it may be
-off."""
+"""Internal format, the format and type of the texels, the expected value, the tolerance."""
 
 
 def tests() -> Iterator[str]:
@@ -51,7 +50,7 @@ def _test(place: str, purpose: str, cases: Any, extensions: str = "", **how: Any
 
 
 def _texels(kind: str, texel: tuple[Any, ...]) -> str:
-    """Four of them, as an argument."""
+    """Four equal texels, as an argument."""
     return f"{kind}({' '.join(f'{v:g}' for v in texel * 4)})"
 
 
@@ -60,7 +59,7 @@ def _words(values: tuple[float, ...]) -> str:
 
 
 def _kept(channels: str, texel: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a lookup gives of a texel."""
+    """The result of looking up a texel."""
     zero, one = type(texel[0])(0), type(texel[0])(1)
     r, _, _, a = texel
     special = {"A": (zero, zero, zero, a), "L": (r, r, r, one), "LA": (r, r, r, a), "I": (r,) * 4}
@@ -69,7 +68,7 @@ def _kept(channels: str, texel: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _floats(name: str, channels: str, texels: tuple[tuple[float, ...], ...]) -> Iterator[Case]:
-    """Texels that the format holds exactly."""
+    """Texels that the format can represent exactly."""
     for texel in texels:
         data = f"GL_RGBA GL_FLOAT {_texels('float', texel)}"
         yield name, data, _words(_kept(channels, texel)), 0.00001
@@ -78,7 +77,7 @@ def _floats(name: str, channels: str, texels: tuple[tuple[float, ...], ...]) -> 
 def _plain(name: str) -> str:
     channels = channels_of(name)
     cases = list(_floats(name, channels, _TEXELS))
-    # A value between: off by at most half a step of the narrowest channel.
+    # A value between two steps: off by at most half a step of the narrowest channel.
     texel = (0.25, 0.5, 0.75, 1.0 if name == "RGB5_A1" else 0.25)
     expected = _kept(channels, texel)
     if name.startswith("SRGB"):
@@ -115,7 +114,7 @@ def _integers(signed: bool) -> str:
 
 
 def _old(base: str, channels: str) -> str:
-    """GL_ALPHA8 and its kin: unsigned, signed, float, sRGB."""
+    """The variants of GL_ALPHA8 and other legacy formats: unsigned, signed, float, sRGB."""
     luminance, _, alpha = base.partition("_")
     names = [
         f"{luminance}{bits}{f'_{alpha}{bits}' if alpha else ''}{kind}"
@@ -213,7 +212,7 @@ def _blocks() -> Iterator[Block]:
     seen = (201 / 255, 101 / 255, 51 / 255, 1.0)
     srgb = "COMPRESSED_SRGB_ALPHA_BPTC_UNORM_ARB"
     yield Block("COMPRESSED_RGBA_BPTC_UNORM_ARB", bptc, data, seen, srgb=srgb)
-    # Mode 11: ten bits per endpoint and channel, kept as they are.
+    # Mode 11: ten bits per endpoint and channel, stored unchanged.
     ends = [(value, 10) for value in (496, 480, 0) * 2]
     # Sixteen bits of the ten (signed: of nine and a sign), then 31/64 or 31/32 of them.
     for kind, width in (("UNSIGNED", 10), ("SIGNED", 9)):

@@ -1,6 +1,4 @@
-"""Entry points that set uniforms: each spelling for each type, through the program in use and
-through a program by name; and those that ask what a uniform is.
-"""
+"""Entry points that set uniforms, for each type, by the program in use and by name; and queries."""
 
 from __future__ import annotations
 
@@ -63,7 +61,7 @@ def _numbers(letters: str, count: int, start: int) -> list[str]:
 
 
 def _matrices(kind: _Type, owner: str) -> Iterator[tuple[str, str, str, list[str], list[str]]]:
-    """Every shape: as names say it, its setter, its last element, values, and these by rows."""
+    """Every shape: its name, its setter, its last element, values, and these by rows."""
     for number, (columns, rows) in enumerate((c, r) for c in (2, 3, 4) for r in (2, 3, 4)):
         size = f"{columns}" if columns == rows else f"{columns}x{rows}"
         name = f"{owner}UniformMatrix{size}{kind.letters}v"

@@ -1,7 +1,7 @@
-"""Vertex formats: every type, size and meaning an attribute's memory can have.
+"""Vertex formats: every type, size and interpretation of an attribute's memory.
 
-One instance of a triangle over the whole window is drawn; the attribute comes from a buffer that
-holds one element, and the vertex shader holds it against a uniform.
+One instance of a triangle over the whole window is drawn; the attribute comes from a buffer with
+one element, and the vertex shader compares it with a uniform.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ENUMS = {
 }  # fmt: skip
 _PACKED = ("UNSIGNED_INT_2_10_10_10_REV", "INT_2_10_10_10_REV")
 Case = tuple[str, str, list[Any]]
-"""The data, how an attribute is pointed at it, and the values that the shader finds."""
+"""The data, the call that sets the attribute pointer, and the values that the shader reads."""
 
 
 def tests() -> Iterator[str]:
@@ -65,8 +65,10 @@ def _bytes(name: str, values: list[Any], size: int) -> str:
 def _sizes(
     name: str, values: list[Any], width: int, flag: str, seen: list[Any], how: str = ""
 ) -> list[Case]:
-    """The first one to four of some values as an attribute, and what is seen of them; components
-    that are missing are 0 0 0 1."""
+    """The first one to four of some values as an attribute, and the values read.
+
+    Missing components are 0 0 0 1.
+    """
     return [
         (
             _bytes(name, values[:size], width),
@@ -84,20 +86,20 @@ def _integers(name: str) -> Iterator[str]:
     kind = "ivec" if signed else "uvec"
     cases = _sizes(name, raw, width, "", raw, "I")
     yield _test(f"integer-{name}", f"of type {name} stay integers", cases, kind)
-    # Only the ends: what is between depends on the version's rule for signed values, and the least
-    # value of all is out of the range.
+    # Only the extremes: values between them depend on the version's rule for signed values, and the
+    # smallest value is out of the range.
     ends = [high, low + 1, high, low + 1] if signed else raw
     cases = _sizes(name, ends, width, " GL_TRUE", [max(v / high, -1.0) for v in ends])
     yield _test(f"normalized-{name}", f"of type {name} become 0 to 1, or -1 to 1", cases)
     if name == "uint":
-        raw = [v & 0x7FFFFFFF for v in raw]  # llvmpipe takes larger ones for negative
+        raw = [v & 0x7FFFFFFF for v in raw]  # llvmpipe treats larger ones as negative
     cases = _sizes(name, raw, width, " GL_FALSE", [float(v) for v in raw])
     yield _test(f"converted-{name}", f"of type {name} become floats of the same value", cases)
 
 
 def _packed(packed: str) -> str:
     signed = packed.startswith("INT")
-    # The ends of the ranges, so that both rules for signed values agree.
+    # The extremes of the ranges, so that both rules for signed values agree.
     fields, tops = (1023, 0, 512, 2), (1023, 1023, 1023, 3)
     word = 1023 | 0 << 10 | 512 << 20 | 2 << 30
     if signed:
@@ -106,7 +108,7 @@ def _packed(packed: str) -> str:
     unit = [max(f / t, -1.0) for f, t in zip(fields, tops, strict=True)]
     cases: list[Case] = [
         (f"4 uint({word})", f"glVertexAttribPointer 0 {size} GL_{packed} {flag} 0 0", values)
-        for size, flag, values in (  # BGRA is for colours: normalised only
+        for size, flag, values in (  # BGRA is for normalised colours only
             ("4", "GL_TRUE", unit),
             ("4", "GL_FALSE", [float(f) for f in fields]),
             ("GL_BGRA", "GL_TRUE", [unit[2], unit[1], unit[0], unit[3]]),

@@ -153,7 +153,7 @@ def _unquantized(levels: int, weights: bool) -> Array:
     return np.array(table)
 
 
-# -- what a block consists of ----------------------------------------------------------------------
+# -- parts of a block ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """glPushAttrib and glPushClientAttrib: groups of state saved and restored as a whole.
 
-A group is a list of places (`ctx.<holder>` and field names); saving copies the values, restoring
-puts them back and marks everything derived as dirty.
+A group is a list of fields (`ctx.<holder>` and field names). Saving copies the values; restoring
+writes them back and marks all derived state as dirty.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class AttribStack:
         self.client: list[dict[str, Any]] = []
 
     def release_all(self) -> None:
-        """Let go of the textures and buffers that saved groups kept."""
+        """Release the textures and buffers that saved groups refer to."""
         for saved in self.server:
             for bound, *_ in saved["textures"]["units"] if "textures" in saved else ():
                 for texture in bound.values():
@@ -122,7 +122,7 @@ class AttribStack:
 
 
 def _save_textures(ctx: Context) -> dict[str, Any]:
-    """Bindings, environments and the active unit; the bound textures are kept alive."""
+    """Save bindings, environments and the active unit; the bound textures are kept alive."""
     units = []
     parameters: dict[int, dict[str, Any]] = {}
     for unit in ctx.textures.units:
@@ -145,7 +145,7 @@ _OF_TEXTURES = "base_level max_level swizzle stencil_mode depth_mode generate_mi
 
 
 def _parameters(texture: TextureObject) -> dict[str, Any]:
-    """What glTexParameter sets."""
+    """The state that glTexParameter sets."""
     found = {name: getattr(texture, name) for name in _OF_TEXTURES.split()}
     return found | {"params": copy.copy(texture.params)}
 
@@ -220,7 +220,7 @@ def pop_attrib(ctx: Context) -> None:
     if "draw_buffers" in saved:
         ctx.framebuffers.draw.draw_buffers = saved["draw_buffers"]
     if ("lighting", "color_material_face") in saved:
-        ctx.lighting.track_color(ctx)  # materials that follow the colour have it from now on
+        ctx.lighting.track_color(ctx)  # tracked materials take the restored colour
     ctx.dirty |= Dirty.ALL
 
 
@@ -256,7 +256,7 @@ def _kept(buffer: BufferObject | None) -> BufferObject | None:
 def _restore_arrays(
     ctx: Context, vao: VertexArray, attribs: Any, bindings: Any, elements: BufferObject | None
 ) -> None:
-    """What a vertex array held, and that it is bound if it still exists."""
+    """Restore the contents of a vertex array, and bind it if it still exists."""
     vao.attribs = attribs
     for binding, (buffer, offset, stride, divisor, address, keep) in zip(
         vao.bindings, bindings, strict=True

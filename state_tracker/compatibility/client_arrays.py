@@ -39,7 +39,7 @@ _ARRAYS: dict[int, VertAttrib] = {
 
 
 POINT_SIZES = int(VertAttrib.GENERIC0) + 15
-"""OpenGL ES 1.1 has sizes of points, and no generic attributes."""
+"""OpenGL ES 1.1 has point size arrays and no generic attributes."""
 
 
 def slot_of_array(ctx: Context, array: int) -> int | None:
@@ -62,7 +62,7 @@ def set_client_state(ctx: Context, array: int, on: bool) -> None:
     vao = ctx.arrays.current
     vao.attribs[slot].enabled = on
     vao.changed()
-    if slot == POINT_SIZES:  # fixed function must look at them
+    if slot == POINT_SIZES:  # fixed function must read them
         ctx.dirty |= Dirty.BUILTINS
 
 
@@ -126,13 +126,13 @@ def edge_flag_pointer(ctx: Context, stride: int, pointer: Pointer) -> None:
 
 
 def restarts_at(ctx: Context, i: int) -> bool:
-    """Does glArrayElement of that index restart the primitive and read nothing?"""
+    """Whether glArrayElement of that index restarts the primitive and reads nothing."""
     return ctx.raster.primitive_restart and i & 0xFFFFFFFF == ctx.raster.restart_index
 
 
 @entry
 def array_element(ctx: Context, i: int) -> None:
-    """One vertex from the enabled arrays, between glBegin and glEnd."""
+    """Emit one vertex from the enabled arrays, between glBegin and glEnd."""
     if restarts_at(ctx, i):
         implemented("PrimitiveRestartNV")(ctx)
         return
@@ -170,7 +170,7 @@ _WORDS: dict[int, str] = {
 
 
 def _decoded(attrib: Attrib, raw: bytes) -> tuple[float, ...]:
-    """One element of an array as the floats a shader would get."""
+    """One element of an array, converted to the floats that a shader would read."""
     if attrib.type not in _WORDS:
         word = int.from_bytes(raw[:4], "little")
         unpacked = unpack_word(attrib.type, attrib.normalized, word)
@@ -185,7 +185,7 @@ def _decoded(attrib: Attrib, raw: bytes) -> tuple[float, ...]:
     return tuple(values.tolist())
 
 
-# GL_T2F_V3F and its family: texture, colour, normal, vertex; sizes in floats.
+# GL_T2F_V3F and the other interleaved formats: texture, colour, normal, vertex; sizes in floats.
 _INTERLEAVED: dict[int, str] = {
     GL.V2F: "v2",
     GL.V3F: "v3",
@@ -243,14 +243,16 @@ _POINTERS: dict[int, int] = {
 
 
 def pointer_query(ctx: Context, pname: int) -> int | None:
-    """glGetPointerv of a client array, None for other names."""
+    """The result of glGetPointerv for a client array, None for other names."""
     array = _POINTERS.get(pname)
     slot = slot_of_array(ctx, array) if array is not None else None
     return ctx.arrays.current.attribs[slot].pointer if slot is not None else None
 
 
 def _array_gets() -> None:
-    """Size, type, stride and buffer of each array, where it has a choice of them."""
+    """Register queries of size, type, stride and buffer, for each array that has these
+    parameters.
+    """
     names = ("VERTEX", "NORMAL", "COLOR", "SECONDARY_COLOR", "FOG_COORD", "TEXTURE_COORD", "INDEX",
              "EDGE_FLAG")  # fmt: skip
     for name in names:

@@ -1,4 +1,4 @@
-"""Colour index entry points: this GL draws in RGBA, where they change state nobody draws with."""
+"""Colour index entry points: they set state that no draw uses, since this GL draws in RGBA only."""
 
 from __future__ import annotations
 

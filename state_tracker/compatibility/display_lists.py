@@ -1,10 +1,10 @@
 """Display lists: recording GL calls, and playing them back.
 
-While a list is compiled the context's methods of compiled functions are recorders
-(`Recorder.wrap`): they copy what the arguments point at and append a call to the list. Playing back
-is calling the ordinary methods, of whichever context of the share group plays, in order. Vertices
-between glBegin and glEnd are kept as the primitive they became when they were first played, if
-nothing outside the list could change them.
+While a list is compiled, the context's methods for compiled functions are recorders
+(`Recorder.wrap`): they copy the data that the arguments point at and append a call to the list.
+Playback calls the ordinary methods in order, of whichever context of the share group plays the
+list. Vertices between glBegin and glEnd are stored as the primitive they formed when first played,
+if nothing outside the list can change them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = ["DisplayList", "ListState", "Recorder"]
 MAX_NESTING = 64
 Method = Callable[..., Any]
 Around = Callable[["Context", Method, tuple[Any, ...]], None]
-"""Makes a call with what was current when it was recorded."""
+"""Makes a call with the state that was current when it was recorded."""
 
 
 @dataclasses.dataclass(slots=True, eq=False)
@@ -56,7 +56,7 @@ class Call:
     function: Function
     args: tuple[Any, ...]
     around: Around | None = None
-    end: int = 0  # of a glBegin whose glEnd is known: the index of the call behind that
+    end: int = 0  # of a glBegin whose glEnd is known: the index of the next call after that
     primitive: Primitive | None = None
 
     def play(self, ctx: Context) -> None:
@@ -77,7 +77,7 @@ class DisplayList(GLObject):
         self.calls: list[Call] = []
 
     def finish(self) -> None:
-        """Find the primitives that consist of nothing but vertices and attributes."""
+        """Find the primitives that consist only of vertices and attributes."""
         start = -1
         for index, call in enumerate(self.calls):
             name = call.function.name
@@ -117,7 +117,7 @@ class ListState:
         self.recorder: Recorder | None = None
 
     def call(self, name: int) -> None:
-        """Play a list; names without one, and lists nested too deeply, do nothing."""
+        """Play a list; names without a list, and lists nested too deeply, are ignored."""
         found = self.names.get(name)
         if found is None or self.depth >= MAX_NESTING:
             return
@@ -137,7 +137,7 @@ class Recorder:
         self.list = DisplayList(name)
 
     def wrap(self, function: Function, method: Method) -> Method:
-        """The method to be called while the list is compiled."""
+        """The method that replaces `method` while the list is compiled."""
         ctx = self._ctx
         if not is_compiled(function.name):
             return method
@@ -155,7 +155,7 @@ class Recorder:
             if snapshot is not None:
                 try:
                     around, kept = snapshot(ctx, function, args)
-                except GLError as error:  # there is no memory where an argument points
+                except GLError as error:  # an argument points at invalid memory
                     ctx.record_error(error, function)
                     return None
                 except MemoryError as error:
@@ -171,7 +171,7 @@ Snapshot = Callable[["Context", Function, tuple[Any, ...]], tuple[Around | None,
 
 
 def _snapshot_of(function: Function) -> Snapshot | None:
-    """How the arguments of a function are kept; None where they are plain numbers."""
+    """How to copy the arguments of a function; None if they are plain numbers."""
     from gallette.state_tracker.compatibility import list_arrays
 
     name = function.name
@@ -201,7 +201,7 @@ def _keep_values(
 def _keep_image(
     ctx: Context, function: Function, args: tuple[Any, ...]
 ) -> tuple[Around, tuple[Any, ...]]:
-    """Pixels as they are unpacked now, whatever the unpack state is when the list is played."""
+    """Record pixels as they are unpacked now, independent of the unpack state at playback."""
     from gallette.state_tracker.compatibility.list_images import image_bytes
 
     unpack = ctx.unpack

@@ -1,7 +1,7 @@
 """Evaluators: polynomial maps from one or two parameters to vertices and their attributes.
 
-`glEvalCoord` yields a vertex with whatever the enabled maps say; what they say does not become the
-current value. Grids (`glMapGrid`, `glEvalMesh`) are loops over that.
+`glEvalCoord` emits a vertex with the values of the enabled maps; the current attribute values do
+not change. Grids (`glMapGrid`, `glEvalMesh`) are loops over `glEvalCoord`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ __all__ = ["EvaluatorState", "point_size"]
 MAX_ORDER = 30
 Array = npt.NDArray[np.float64]
 
-# Per kind of map: numbers of a control point, the attribute, the value of the single first point.
+# Per kind of map: components of a control point, the attribute, the value of the single first
+# point.
 _KINDS: tuple[tuple[str, int, VertAttrib | None, tuple[float, ...]], ...] = (
     ("COLOR_4", 4, VertAttrib.COLOR0, (1.0, 1.0, 1.0, 1.0)),
     ("INDEX", 1, VertAttrib.COLOR_INDEX, (1.0,)),
@@ -55,7 +56,7 @@ _MAPS: dict[int, tuple[int, int, VertAttrib | None, tuple[float, ...]]] = {
 
 
 def point_size(target: int) -> int:
-    """Numbers of one control point; 0 for no map."""
+    """The number of components of one control point; 0 for an invalid map."""
     return _MAPS[target][1] if target in _MAPS else 0
 
 
@@ -70,7 +71,7 @@ class Map:
 
 @dataclass(slots=True)
 class Grid:
-    """Where glEvalPoint and glEvalMesh evaluate."""
+    """The points at which glEvalPoint and glEvalMesh evaluate."""
 
     segments: list[int] = field(default_factory=lambda: [1, 1])
     domain: list[float] = field(default_factory=lambda: [0.0, 1.0, 0.0, 1.0])
@@ -88,7 +89,7 @@ class EvaluatorState:
         self.auto_normal = False
 
     def enabled(self, dims: int) -> dict[VertAttrib, tuple[int, Map]]:
-        """The enabled map of each attribute; of several the one with more components."""
+        """The enabled map of each attribute; if there are several, the one with more components."""
         found: dict[VertAttrib, tuple[int, Map]] = {}
         for target, (of, _, slot, _) in _MAPS.items():
             if of == dims and slot is not None and self.maps[target].enabled:
@@ -103,7 +104,7 @@ def bernstein(order: int, t: float) -> Array:
 
 
 def slope(order: int, t: float) -> Array:
-    """Their derivatives."""
+    """The derivatives of the Bernstein polynomials of degree `order - 1` at `t`."""
     if order == 1:
         return np.zeros(1)
     lower = bernstein(order - 1, t)
@@ -134,7 +135,7 @@ def _surface_normal(found: Map, u: float, v: float) -> tuple[float, ...]:
     bu, bv = bernstein(rows, pu), bernstein(columns, pv)
     du = np.tensordot(bv, np.tensordot(slope(rows, pu), found.points, 1), 1)
     dv = np.tensordot(slope(columns, pv), np.tensordot(bu, found.points, 1), 1)
-    if found.points.shape[-1] == 4:  # of the projected surface
+    if found.points.shape[-1] == 4:  # project the surface first
         p = _at(found, (u, v))
         du = du[:3] * p[3] - p[:3] * du[3]
         dv = dv[:3] * p[3] - p[:3] * dv[3]
@@ -258,7 +259,9 @@ def eval_point2(ctx: Context, i: int, j: int) -> None:
 
 
 MOST_POINTS = 1 << 18
-"""Points of one mesh: each is evaluated on its own, and thousands of millions can be asked for."""
+"""Limit on the points of one mesh: each is evaluated on its own, and a call may ask for
+billions.
+"""
 
 
 def _check_mesh(points: int) -> None:

@@ -11,11 +11,11 @@ __all__ = ["TextureEnv", "fog_lines", "fragment_source"]
 
 @dataclass(frozen=True, slots=True)
 class TextureEnv:
-    """One enabled texture unit and how it is combined."""
+    """One enabled texture unit and its combiner state."""
 
     unit: int
     dimension: str  # as in `sampler2D`
-    base: str  # channels of the texture, as the environment takes it
+    base: str  # channels of the texture, as the environment uses it
     shadow: bool
     env: tuple[tuple[int, int], ...]  # glTexEnv parameters that were set
 
@@ -23,7 +23,7 @@ class TextureEnv:
 def fragment_source(units: tuple[TextureEnv, ...], fog: int, color_sum: bool, clamped: bool) -> str:
     """GLSL 1.20 of the fixed-function fragment stage.
 
-    `clamped`: where fragment colours are, those that texture environments combine are, too.
+    `clamped`: fragment colours are clamped, and so are those that texture environments combine.
     """
     head = ["#version 120"]
     if any(u.dimension == "2DRect" for u in units):
@@ -51,7 +51,7 @@ def fragment_source(units: tuple[TextureEnv, ...], fog: int, color_sum: bool, cl
 
 
 def _others(units: tuple[TextureEnv, ...]) -> list[int]:
-    """Units that combiners name though no texture is enabled there: as if it held zeros."""
+    """Units that combiners name though no texture is enabled there; they read zeros."""
     named = {value - GL.TEXTURE0 for unit in units for _, value in unit.env}
     return sorted((named & set(range(32))) - {unit.unit for unit in units})
 

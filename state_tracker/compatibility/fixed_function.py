@@ -1,9 +1,9 @@
-"""Fixed function as generated shaders: GLSL 1.20 written from the state that shapes it.
+"""Fixed function as generated shaders: GLSL 1.20 written from the fixed-function state.
 
 In the compatibility profile any stage without a shader is fixed function. A *key* holds the state
-that changes the code (which lights, which texture units and environments, fog); everything else
-comes in through built-in uniforms. Each key is compiled once, as a separable program of one stage:
-the driver links stages by varying slots, so it fits whatever shader is on the other side.
+that changes the code (lights, texture units and environments, fog); all other state is read from
+built-in uniforms. Each key is compiled once, as a separable program of one stage: the driver links
+stages by varying slots, so the stage fits any shader on the other side.
 """
 
 from __future__ import annotations
@@ -50,26 +50,26 @@ class LightKey:
 
 @dataclass(frozen=True, slots=True)
 class VertexKey:
-    """What shapes the vertex shader."""
+    """The state that determines the vertex shader."""
 
     lights: tuple[LightKey, ...] | None  # None: lighting is off
     two_side: bool
     local_viewer: bool
     separate_specular: bool
-    color_material: frozenset[tuple[int, str]]  # what is the colour: 0 front, 1 back, and the name
-    materials: tuple[int, ...]  # what changes from vertex to vertex: numbers of `PROPERTIES`
+    color_material: frozenset[tuple[int, str]]  # colours: 0 front, 1 back, and the name
+    materials: tuple[int, ...]  # per-vertex properties: numbers of `PROPERTIES`
     normalize: int  # 0 not, 1 normalise, 2 rescale
     texcoords: int  # bit per set of coordinates
     texgen: tuple[tuple[int, int], ...]  # per unit: enabled bits, packed mode indices
     fog_coord: bool
     fog_distance: int
     attenuated: bool  # points shrink with their distance
-    point_sizes: bool  # each point has a size of its own (OpenGL ES 1.1)
+    point_sizes: bool  # each point has its own size (OpenGL ES 1.1)
 
 
 @dataclass(frozen=True, slots=True)
 class FragmentKey:
-    """What shapes the fragment shader."""
+    """The state that determines the fragment shader."""
 
     units: tuple[TextureEnv, ...]
     fog: int  # 0: off
@@ -87,7 +87,7 @@ _TEXGEN_MODES = (
 
 
 def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
-    """The key of the current state for a fragment stage that reads these coordinates."""
+    """The key of the current state, for a fragment stage that reads these texture coordinates."""
     s = ctx.lighting
     lights: list[LightKey] | None = None
     if s.enabled:
@@ -182,7 +182,7 @@ light whose w is tiny. A light without direction leaves its ambient part."""
 
 
 def _point_size(key: VertexKey) -> list[str]:
-    """The derived size of a point."""
+    """Code for the derived size of a point."""
     lines = [f"float size = {'point_size' if key.point_sizes else 'gl_Point.size'};"]
     if key.attenuated:
         lines += [
@@ -195,7 +195,7 @@ def _point_size(key: VertexKey) -> list[str]:
 
 
 def _material(key: VertexKey, side: str, field: str) -> str:
-    """A property: the colour, an attribute, or a uniform."""
+    """The source of a material property: the colour, an attribute, or a uniform."""
     place = int(side == "Back"), field
     if place in key.color_material:
         return "gl_Color"
@@ -209,7 +209,7 @@ def _attribute(side: int, field: str) -> str:
 
 
 def _face(key: VertexKey, side: str, normal: str, number: int) -> list[str]:
-    """The colours of one side: emission, global ambient, and every light."""
+    """Code for the colours of one side: emission, global ambient, and every light."""
     ambient, diffuse = _material(key, side, "ambient"), _material(key, side, "diffuse")
     specular, emission = _material(key, side, "specular"), _material(key, side, "emission")
     n, c, sp = f"n{number}", f"color{number}", f"spec{number}"
@@ -295,7 +295,7 @@ def _texcoord(unit: int, bits: int, modes: int) -> list[str]:
 
 
 _DEPTH_BASES: dict[int, str] = {GL.LUMINANCE: "L", GL.INTENSITY: "I", GL.ALPHA: "A", GL.RED: "R"}
-"""As which texture an environment takes a depth texture (`GL_DEPTH_TEXTURE_MODE`)."""
+"""The base format as which a depth texture is sampled (`GL_DEPTH_TEXTURE_MODE`)."""
 
 
 def fragment_key(ctx: Context) -> FragmentKey:
@@ -331,19 +331,19 @@ class FixedFunction:
         self._programs: dict[VertexKey | FragmentKey, Executable] = {}
 
     def vertex(self, fragment: Executable | None) -> Executable:
-        """The vertex stage in front of a fragment stage."""
+        """The fixed-function vertex stage for a fragment stage."""
         texcoords = 0
         shader = fragment.linked.shaders.get(Stage.FRAGMENT) if fragment is not None else None
         for slot in shader.info.inputs_read if shader is not None else ():
             if VaryingSlot.TEX0 <= slot <= VaryingSlot.TEX7:
                 texcoords |= 1 << (slot - VaryingSlot.TEX0)
-        if self._ctx.rendering.active:  # feedback tells the first set, drawn with or not
+        if self._ctx.rendering.active:  # feedback returns the first set, used by the draw or not
             texcoords |= 1
         key = vertex_key(self._ctx, texcoords)
         return self._get(key, Stage.VERTEX)
 
     def fragment(self) -> Executable:
-        """The fragment stage."""
+        """The fixed-function fragment stage."""
         return self._get(fragment_key(self._ctx), Stage.FRAGMENT)
 
     def _get(self, key: VertexKey | FragmentKey, stage: Stage) -> Executable:

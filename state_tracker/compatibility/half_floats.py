@@ -1,7 +1,7 @@
 """GL_NV_half_float: vertex attributes in 16-bit floats.
 
-C has no type for these numbers: they arrive as the unsigned shorts that hold them. Each function is
-its twin for floats once they are unpacked.
+C has no type for these numbers: they are passed as unsigned shorts. Each function unpacks its
+arguments and calls the float version.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__: list[str] = []
 
 
 def _floats(halves: Any) -> list[float]:
-    """What 16 bits each mean; callers of Python may hand over more, C does not."""
+    """Unpack 16-bit floats; Python callers may pass wider integers, C callers cannot."""
     bits = (np.asarray(halves, np.int64) & 0xFFFF).astype(np.uint16)
     values: list[float] = bits.view(np.float16).astype(float).tolist()
     return values
@@ -46,7 +46,7 @@ def _by_pointer(function: Function, twin: Callable[..., Any], count: int) -> Non
 
 
 def _several(function: Function, twin: Callable[..., Any], count: int) -> None:
-    """Attributes with numbers one after the other; the last is set first: 0 makes a vertex."""
+    """Set consecutive attributes; the lowest index is set last: attribute 0 emits a vertex."""
 
     def call(ctx: Context, index: int, n: int, v: Pointer) -> None:
         if n < 0:

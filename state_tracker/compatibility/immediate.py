@@ -34,7 +34,7 @@ POS = int(VertAttrib.POS)
 
 
 def attribute_of(number: int) -> int:
-    """The vertex attribute of fixed function that holds a property of a material."""
+    """The vertex attribute by which fixed function reads a per-vertex material property."""
     return int(VertAttrib.GENERIC0) + 1 + number
 
 
@@ -43,7 +43,7 @@ Values = tuple[float, ...]
 
 @dataclass(slots=True, eq=False)
 class Primitive:
-    """What glBegin..glEnd amounted to: interleaved data, and the attributes' last values."""
+    """The result of a glBegin..glEnd pair: interleaved data, and the attributes' last values."""
 
     mode: int
     slots: list[int]
@@ -64,7 +64,7 @@ class ImmediateState:
         self._depends = False  # on attribute values from before glBegin
         self._finished: Primitive | None = None
         self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
-        self.materials: tuple[int, ...] = ()  # properties that are attributes of this draw
+        self.materials: tuple[int, ...] = ()  # properties that are attributes in this draw
 
     def begin(self, mode: int) -> None:
         self.active, self.mode = True, mode
@@ -72,7 +72,7 @@ class ImmediateState:
         self._depends, self._finished = False, None
 
     def attribute(self, slot: int, values: Values, before: Values | None = None) -> None:
-        """An attribute changed: from the next vertex on it has this value."""
+        """Set an attribute; it applies from the next vertex on."""
         if slot not in self._current and self._vertices:
             if before is None:
                 before = self._ctx.arrays.values[slot]
@@ -103,8 +103,11 @@ class ImmediateState:
         self._draw_array(slots, data, len(vertices))
 
     def _with_materials(self, slots: list[int], data: Any) -> tuple[list[int], Any]:
-        """Materials that are not the same for all vertices are attributes of fixed function, which
-        has no generic ones; to a vertex shader they are uniforms, with the values they have now."""
+        """Add the per-vertex materials to the attributes.
+
+        Materials that differ between vertices become attributes in fixed function, which has no
+        generic ones. For a vertex shader they are uniforms, with their current values.
+        """
         ctx = self._ctx
         ctx.programs.resolve()
         fixed = ctx.programs.stages[Stage.VERTEX].is_fixed_function
@@ -121,12 +124,14 @@ class ImmediateState:
         return places, np.ascontiguousarray(data[:, kept])
 
     def take_primitive(self) -> Primitive | None:
-        """What the last glEnd drew, if nothing from before its glBegin went into it."""
+        """The primitive of the last glEnd, if it does not depend on attributes set before its
+        glBegin.
+        """
         found, self._finished = self._finished, None
         return found
 
     def replay(self, primitive: Primitive) -> None:
-        """Draw again, with the attributes left as the calls would have left them."""
+        """Draw a recorded primitive, and set the current attributes as the calls would have."""
         ctx = self._ctx
         check_mode(ctx, primitive.mode)
         self.mode = primitive.mode

@@ -26,7 +26,7 @@ __all__: list[str] = []
 
 UNITS = 8
 
-# What glGetTexEnv answers before anything was set.
+# Initial values of glGetTexEnv.
 _ENV_DEFAULTS: dict[int, float] = {
     GL.TEXTURE_ENV_MODE: GL.MODULATE,
     GL.COMBINE_RGB: GL.MODULATE,
@@ -108,7 +108,7 @@ def get_lightiv(ctx: Context, light: int, pname: int) -> list[int]:
     return _integers(get_lightfv(ctx, light, pname), pname in colors)
 
 
-# -- texture residence: everything is ------------------------------------------------------------
+# -- texture residence: all textures are resident --------------------------------------------------
 
 
 @entry

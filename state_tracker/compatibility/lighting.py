@@ -1,7 +1,7 @@
 """Lighting, material, fog and texture environment state of the compatibility profile.
 
-Shaders read it through built-in uniforms (`gl_LightSource[0].position`); fixed function itself is a
-generated shader that does the same (`fixed_function`).
+Shaders read it through built-in uniforms (`gl_LightSource[0].position`); so does fixed function,
+which is a generated shader (`fixed_function`).
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ PROPERTIES = tuple(
     for side in (0, 1)
     for name in ("ambient", "diffuse", "specular", "emission", "shininess")
 )
-"""All that is known of materials: the front's, the back's."""
+"""All material properties: of the front, of the back."""
 MATERIAL0 = 64
-"""Behind all attributes of vertices: properties that change between glBegin and glEnd are more."""
+"""Past all vertex attributes: material properties that change between glBegin and glEnd."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Light:
 
     @property
     def half_vector(self) -> Vec:
-        """Half way between the light and the viewer at infinity."""
+        """The half vector between the light and a viewer at infinity."""
         direction = np.array(self.position[:3], np.float64)
         length = float(np.linalg.norm(direction))
         half = (direction / length if length else direction) + np.array([0.0, 0.0, 1.0])
@@ -82,7 +82,7 @@ class Material:
     specular: Vec = (0.0, 0.0, 0.0, 1.0)
     emission: Vec = (0.0, 0.0, 0.0, 1.0)
     shininess: float = 0.0
-    color_indexes: Vec = (0.0, 1.0, 1.0)  # kept, for nobody is lit in numbers of colours
+    color_indexes: Vec = (0.0, 1.0, 1.0)  # stored only: there is no colour index lighting
 
 
 _UNITS = 8
@@ -103,7 +103,7 @@ def _planes() -> list[Vec]:
 
 
 class LightingState:
-    """Everything fixed-function shading depends on, apart from matrices."""
+    """All state of fixed-function shading apart from matrices."""
 
     def __init__(self) -> None:
         self.enabled = False
@@ -131,7 +131,7 @@ class LightingState:
         self.texgen_enabled = [[False] * 4 for _ in range(256)]
 
     def track_color(self, ctx: Context) -> None:
-        """GL_COLOR_MATERIAL: the current colour becomes part of the material."""
+        """GL_COLOR_MATERIAL: copy the current colour to the tracked material properties."""
         if not self.color_material_enabled:
             return
         color = tuple(float(v) for v in ctx.arrays.values[int(VertAttrib.COLOR0)])
@@ -140,14 +140,14 @@ class LightingState:
         ctx.dirty |= Dirty.BUILTINS
 
     def tracked(self) -> set[tuple[int, str]]:
-        """The properties that are the current colour."""
+        """The properties that follow the current colour."""
         if not self.color_material_enabled:
             return set()
         names = _MATERIAL_FIELDS[self.color_material_mode]
         return {(side, name) for side in faces(self.color_material_face) for name in names}
 
     def set_property(self, ctx: Context, side: int, name: str, value: Any) -> None:
-        """A property of a material, from the next vertex on."""
+        """Set a property of a material, from the next vertex on."""
         material, slot = self.materials[side], MATERIAL0 + PROPERTIES.index((side, name))
         if ctx.immediate.active:
             before = getattr(material, name)
@@ -157,7 +157,7 @@ class LightingState:
 
 
 def faces(face: int) -> tuple[int, ...]:
-    """The numbers of the materials that a face name means."""
+    """The numbers of the materials that a face enum names."""
     chosen = {GL.FRONT: (0,), GL.BACK: (1,), GL.FRONT_AND_BACK: (0, 1)}.get(face)
     if chosen is None:
         raise invalid_enum(face, "face")
@@ -177,7 +177,7 @@ _MATERIAL_FIELDS: dict[int, tuple[str, ...]] = {
 
 
 def _material(ctx: Context, face: int, pname: int, values: list[float]) -> None:
-    """glMaterial: what follows the current colour is not for others to set."""
+    """glMaterial; properties that follow the current colour cannot be set."""
     state, sides = ctx.lighting, faces(face)
     names: tuple[str, ...] = ()
     value: Any = tuple(values)
@@ -247,7 +247,9 @@ register("get_materialfv", _get_material)
 
 
 def _get_material_integers(ctx: Context, face: int, pname: int) -> list[int]:
-    """Colours are spread over all integers; others are numbers like any."""
+    """Query a material as integers: colours map to the full integer range, other values are
+    rounded.
+    """
     scale = 1 if pname in (GL.SHININESS, GL.COLOR_INDEXES) else 2147483647
     return [round(v * scale) for v in _get_material(ctx, face, pname)]
 
@@ -449,7 +451,7 @@ _ENV_SOURCES = tuple(
     for i in ("0", "1", "2", "3")
     for kind in (("RGB_NV", "ALPHA_NV") if i == "3" else ("RGB", "ALPHA"))
 )
-# What each parameter of a texture environment may be.
+# Valid values of each texture environment parameter.
 _ENV_VALUES: dict[int, tuple[int, ...]] = {
     GL.TEXTURE_ENV_MODE: (
         GL.MODULATE, GL.REPLACE, GL.DECAL, GL.BLEND, GL.ADD, GL.COMBINE,

@@ -1,7 +1,7 @@
 """Draws from vertex arrays in display lists: the arrays are read when the list is compiled.
 
-The vertices a draw uses are copied into a vertex array object of its own, whose arrays are client
-memory; playing the list draws from that.
+The vertices that a draw uses are copied into a vertex array object whose arrays are in client
+memory; playing the list draws from that object.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def snapshot(
 ) -> tuple[Around | None, tuple[Any, ...]]:
     """The call with its own copy of every array it reads.
 
-    What restarts primitives is decided now, too: the copies have no vertex for that index.
+    The primitive restart index is evaluated at this point, too: the copies have no vertex for that
+    index.
     """
     named = dict(zip((p.name for p in function.params), args, strict=False))
     kept = dict(named)
@@ -50,13 +51,13 @@ def snapshot(
     try:
         vertices = _vertices(ctx, function.name, named, kept)
         vao = _copy(ctx, *vertices, function.name.startswith("ArrayElement"))
-    except (GalletteError, KeyError, ValueError):  # the draw is an error: let playing it say so
+    except (GalletteError, KeyError, ValueError):  # the draw is an error: playing it reports that
         return None, tuple(kept[p.name] for p in function.params)
     last_user = ref(ctx)
 
     def play(user: Context, method: Callable[..., Any], values: tuple[Any, ...]) -> None:
         nonlocal last_user
-        if last_user() is not user:  # layouts name the buffer of a context's current values
+        if last_user() is not user:  # layouts refer to the buffer of a context's current values
             last_user, vao.layouts = ref(user), {}
         saved, saved_restart = user.arrays.current, user.raster.restart
         vao.element_buffer = None
@@ -113,7 +114,7 @@ def _several(ctx: Context, named: dict[str, Any], kept: dict[str, Any]) -> tuple
 
 
 def _indices(ctx: Context, count: int, type: int, pointer: Any) -> tuple[int, int, bytes]:
-    """The smallest and the largest index that names a vertex, and all indices as bytes."""
+    """The smallest and the largest index that refers to a vertex, and all indices as bytes."""
     size, gl_type = INDEX_TYPES[type]
     buffer = ctx.arrays.current.element_buffer
     if buffer is not None:
@@ -125,9 +126,9 @@ def _indices(ctx: Context, count: int, type: int, pointer: Any) -> tuple[int, in
 
 
 def _copy(ctx: Context, first: int, last: int, whole: bool) -> VertexArray:
-    """A vertex array object with copies of the enabled arrays, in which indices stay the same.
+    """A vertex array object with copies of the enabled arrays; indices remain valid.
 
-    `whole`: an index names an element of every array, also of those with a divisor.
+    `whole`: an index refers to an element of every array, including those with a divisor.
     """
     source, vao = ctx.arrays.current, VertexArray(0)
     if first < 0:  # an error, or outside the arrays

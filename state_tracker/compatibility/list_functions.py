@@ -1,7 +1,7 @@
-"""Which GL functions a display list takes up, and how much memory their pointers point at.
+"""Which GL functions are compiled into display lists, and the size of the data that they read.
 
-A list holds copies: what a pointer names is read when the command is compiled. Everything that is
-not in `_COMPILED` is executed at once, also while a list is being made (section 21.4 of the
+A list holds copies: data behind a pointer is read when the command is compiled. All functions not
+in `_COMPILED` are executed immediately, also while a list is being compiled (section 21.4 of the
 specification lists those). Names are patterns over C names without `gl` and vendor suffixes.
 """
 
@@ -57,7 +57,7 @@ Viewport(Arrayv|Indexedfv?)? WindowPos[234].* WindowRectangles TextureBarrier
 """
 _PATTERN = re.compile("|".join(f"(?:{p})" for p in _COMPILED.split()))
 
-# What may stand between glBegin and glEnd and changes nothing but vertices and their attributes.
+# Functions allowed between glBegin and glEnd that change only vertices and their attributes.
 VERTEX_DATA = re.compile(
     r"(Vertex|Color|Normal|TexCoord|MultiTexCoord|SecondaryColor)P?[1-4].*|FogCoord[fdh]v?|EdgeFlagv?"
     r"|VertexAttribs?(I|L)?P?[1-4].*|Index([dfis]|ub)v?"
@@ -69,7 +69,7 @@ _FORBIDDEN = re.compile(
 IMAGES = re.compile(r"Tex(Sub)?Image[123]D|DrawPixels|Bitmap|PolygonStipple|"
                     r"CompressedTex(Sub)?Image[123]D")  # fmt: skip
 
-# Objects that EXT_direct_state_access names and whose changes no list takes up.
+# Objects named by EXT_direct_state_access whose changes are not compiled into lists.
 _NOT_RECORDED = frozenset(("buffer", "buffers", "array", "framebuffer", "bound framebuffer"))
 
 
@@ -83,13 +83,13 @@ def _plain_name(name: str) -> str:
 
 @cache
 def is_compiled(name: str) -> bool:
-    """Does a display list take up the function of that C name?"""
+    """Whether the function of that C name is compiled into display lists."""
     return _PATTERN.fullmatch(_plain_name(name)) is not None
 
 
 @cache
 def is_forbidden(name: str) -> bool:
-    """Is calling the function while a list is compiled an error?"""
+    """Whether calling the function while a list is compiled is an error."""
     return _FORBIDDEN.fullmatch(_plain_name(name)) is not None
 
 
@@ -102,7 +102,7 @@ def is_image(name: str) -> bool:
     return IMAGES.fullmatch(_plain_name(name)) is not None
 
 
-# -- how many values a pointer has -----------------------------------------------------------------
+# -- sizes of pointer arguments --------------------------------------------------------------------
 
 Count = Callable[["Context", dict[str, Any]], int]
 _FOUR: frozenset[int] = frozenset(
@@ -131,7 +131,7 @@ def _argument(name: str, factor: int = 1) -> Count:
 
 
 def _map_points(ctx: Context, args: dict[str, Any]) -> int:
-    """The last control point ends the array; nothing is read for a map that cannot be."""
+    """The number of control points up to the last; 0 for an invalid map."""
     from gallette.state_tracker.compatibility.evaluators import MAX_ORDER, point_size
 
     found = point_size(args["target"])
@@ -184,7 +184,9 @@ def _rule(name: str) -> tuple[Count, int, int] | None:
 
 
 def pointer_bytes(ctx: Context, function: Function, args: tuple[Any, ...]) -> int:
-    """Bytes behind each pointer of a call that is neither an image nor a draw."""
+    """The size in bytes of the data at each pointer of a call that is neither an image
+    nor a draw.
+    """
     found = _rule(function.name)
     if found is None:
         raise KeyError(f"nothing says how much {function.c_name} reads")
@@ -196,5 +198,5 @@ def pointer_bytes(ctx: Context, function: Function, args: tuple[Any, ...]) -> in
 
 
 def compiled_functions() -> list[Function]:
-    """Every function of the table that a list takes up."""
+    """Every function of the table that is compiled into display lists."""
     return [FUNCTIONS[name] for name in FUNCTIONS if is_compiled(name)]

@@ -1,4 +1,4 @@
-"""How many bytes of client memory an image command reads, for display lists to copy."""
+"""The size of the client memory that an image command reads, for display lists to copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The matrix stacks of the compatibility profile, and everything transformed by them."""
+"""The matrix stacks of the compatibility profile, and the state that they transform."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class MatrixState:
         self.texture: list[list[Matrix]] = [[np.eye(4)] for _ in range(TEXTURE_UNITS)]
 
     def stack(self) -> tuple[list[Matrix], int]:
-        """The current stack and its largest depth."""
+        """The current stack and its maximum depth."""
         if self.mode == GL.MODELVIEW:
             return self.modelview, DEPTHS["modelview"]
         if self.mode == GL.PROJECTION:
@@ -55,10 +55,10 @@ class MatrixState:
         return self.texture[unit], DEPTHS["texture"]
 
     def set_top(self, matrix: Matrix) -> None:
-        """Replace the current matrix, rounded to what glGetFloatv can return.
+        """Replace the current matrix, rounded to the precision of glGetFloatv.
 
-        Reading a matrix and loading it again must change nothing: a second pass with GL_EQUAL
-        would miss the depths of the first.
+        Reading a matrix and loading it again must not change it: otherwise a second pass with
+        GL_EQUAL would miss the depths of the first.
         """
         stack, _ = self.stack()
         with np.errstate(all="ignore"):
@@ -77,7 +77,7 @@ class MatrixState:
         return product
 
     def set_clip_plane(self, index: int, equation: npt.NDArray[Any]) -> None:
-        """Planes are given in object coordinates and kept in eye coordinates."""
+        """Store a plane, given in object coordinates, in eye coordinates."""
         eye = equation.astype(np.float64) @ inverse(self.modelview[-1])
         self._ctx.raster.clip_planes[index] = tuple(float(v) for v in eye)
         self._ctx.dirty |= Dirty.CLIP | Dirty.BUILTINS
@@ -85,22 +85,22 @@ class MatrixState:
     def pipe_clip_planes(self) -> list[tuple[float, float, float, float]]:
         """Planes for the driver, in eye coordinates.
 
-        They are compared with gl_ClipVertex, which fixed function writes; a shader that does not
-        write it gets its gl_Position compared with them, as GLSL 1.30 says.
+        They apply to gl_ClipVertex, which fixed function writes; for a shader that does not write
+        it they apply to gl_Position, as GLSL 1.30 says.
         """
         planes = self._ctx.raster.clip_planes
         return [(float(a), float(b), float(c), float(d)) for a, b, c, d in planes]
 
     @property
     def normal_scale(self) -> float:
-        """What GL_RESCALE_NORMAL multiplies normals with: undoes a uniform scale."""
+        """The factor of GL_RESCALE_NORMAL, which undoes a uniform scale."""
         third = inverse(self.modelview[-1])[2, :3]
         length = math.sqrt(float(third @ third))
         return 1.0 / length if length else 1.0
 
 
 def inverse(matrix: Matrix) -> Matrix:
-    """The inverse, or the identity of a singular matrix (whose effect GL leaves open)."""
+    """The inverse, or the identity for a singular matrix (GL leaves the result undefined)."""
     try:
         found: Matrix = np.asarray(np.linalg.inv(matrix), np.float64)
     except np.linalg.LinAlgError:
@@ -141,7 +141,7 @@ def pop_matrix(ctx: Context) -> None:
 def _load(gl_type: str, transpose: bool, multiply: bool) -> Any:
     def call(ctx: Context, m: Pointer) -> None:
         matrix = read_array(m, gl_type, 16).astype(np.float64).reshape(4, 4)
-        matrix = matrix if transpose else matrix.T  # GL's columns come first
+        matrix = matrix if transpose else matrix.T  # GL's matrices are column-major
         if multiply:
             ctx.matrices.multiply(matrix)
         else:
@@ -222,7 +222,7 @@ def _flat(pick: Any, transpose: bool) -> Any:
 
 
 def coordinate_unit(ctx: Context) -> int:
-    """The active unit, which must be one of those that have coordinates and a matrix."""
+    """The active unit, which must have texture coordinates and a matrix."""
     if ctx.textures.active >= TEXTURE_UNITS:
         raise invalid_operation("the active texture unit has no coordinates")
     return ctx.textures.active

@@ -1,1 +1,3 @@
-"""EXT_direct_state_access: functions that name what they change, derived from those that do not."""
+"""EXT_direct_state_access: functions that name an object, derived from those that use the bound
+one.
+"""

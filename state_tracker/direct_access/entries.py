@@ -1,4 +1,4 @@
-"""The functions of EXT_direct_state_access: derived ones, and the few that have no twin."""
+"""The functions of EXT_direct_state_access: derived ones, and the few without an ordinary form."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__: list[str] = []
 
 @derives("GL_EXT_direct_state_access")
 def _derived(function: Function) -> Callable[..., Any] | None:
-    """The ordinary function inside a selector."""
+    """The ordinary function, called inside a selector."""
     twin = twin_of(function.name)
     if twin is None or twin[0] not in FUNCTIONS:
         return None
@@ -61,7 +61,9 @@ def _derived(function: Function) -> Callable[..., Any] | None:
 
 
 def _offset(pointer_function: str) -> Callable[..., Any]:
-    """`VertexArray*OffsetEXT(vaobj, buffer, ..., offset)`: a pointer function on that array."""
+    """`VertexArray*OffsetEXT(vaobj, buffer, ..., offset)`: a pointer function applied to that
+    array.
+    """
     inner = implemented(pointer_function)
 
     def call(ctx: Context, vaobj: int, buffer: int, *args: Any) -> None:
@@ -207,7 +209,7 @@ for _kind in ("float", "double"):
 
 
 def _compat_only(count: int | None = None) -> Callable[[Context], int]:
-    """How many units there are, `count` or all; core profiles do not have this extension."""
+    """The number of units, `count` or all; core profiles do not have this extension."""
 
     def units(ctx: Context) -> int:
         if not ctx.is_compat:
@@ -218,7 +220,7 @@ def _compat_only(count: int | None = None) -> Callable[[Context], int]:
 
 
 def _of_unit(name: str, default: Any = None) -> Callable[[Context, int], Any]:
-    """A query of one unit; `default` is told of units that fixed function does not have."""
+    """A query of one unit; `default` is the result for units that fixed function does not have."""
 
     def get(ctx: Context, index: int) -> Any:
         if default is not None and index >= TEXTURE_UNITS:
@@ -276,7 +278,7 @@ gets_indexed(
 
 @entry
 def get_framebuffer_parameteriv_ext(ctx: Context, framebuffer: int, pname: int) -> list[int]:
-    """Draw and read buffers of a framebuffer; the rest as by its newer name."""
+    """Query draw and read buffers of a framebuffer; other parameters as its core version does."""
     _, select = SELECTORS["framebuffer"]
     with select(ctx, framebuffer):
         names = ctx.framebuffers.names
@@ -297,7 +299,7 @@ def get_framebuffer_parameteriv_ext(ctx: Context, framebuffer: int, pname: int) 
 
 @entry
 def client_attrib_default_ext(ctx: Context, mask: int) -> None:
-    """Groups of the client's state as a new context has them."""
+    """Reset groups of the client's state to their initial values."""
     bind = implemented("BindBuffer")
     if mask & GL.CLIENT_PIXEL_STORE_BIT:
         ctx.pack, ctx.unpack = PackState(), PackState()
@@ -305,7 +307,7 @@ def client_attrib_default_ext(ctx: Context, mask: int) -> None:
         bind(ctx, GL.PIXEL_UNPACK_BUFFER, 0)
     if mask & GL.CLIENT_VERTEX_ARRAY_BIT:
         vao, fresh = ctx.arrays.current, VertexArray(0)
-        vao.destroy()  # lets go of its buffers, no more
+        vao.destroy()  # only releases its buffers
         vao.attribs, vao.bindings = fresh.attribs, fresh.bindings
         vao.changed()
         bind(ctx, GL.ARRAY_BUFFER, 0)

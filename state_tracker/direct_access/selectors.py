@@ -1,9 +1,9 @@
-"""What a function of EXT_direct_state_access names, made current for the time of one call.
+"""Context managers that make the object named by a function of EXT_direct_state_access current.
 
-A selector takes the leading arguments of such a function and is a context manager: inside it the
-ordinary function finds the named object where it looks for the bound one. It yields the arguments
-the ordinary function gets in their place. Nothing is drawn in between, so only the slot changes:
-no reference is counted and nothing becomes dirty. Objects come into being when first named.
+A selector takes the leading arguments of such a function. Inside it, the ordinary function finds
+the named object in place of the bound one. It yields the arguments that the ordinary function gets
+instead. Nothing is drawn inside, so only the binding changes: no reference is counted and nothing
+becomes dirty. Objects are created when first named.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _texture(ctx: Context, name: int, target: int) -> Iterator[tuple[Any, ...]]:
 
 @contextmanager
 def texture_unit(ctx: Context, texunit: int) -> Iterator[tuple[Any, ...]]:
-    """A texture unit, by its enum."""
+    """Select a texture unit, by its enum."""
     state, index = ctx.textures, texunit - GL.TEXTURE0
     if not 0 <= index < len(state.units):
         raise invalid_enum(texunit, "texture unit")
@@ -62,7 +62,7 @@ def texture_unit(ctx: Context, texunit: int) -> Iterator[tuple[Any, ...]]:
 
 @contextmanager
 def client_unit(ctx: Context, index: int) -> Iterator[None]:
-    """The set of texture coordinates that client arrays mean."""
+    """Select the set of texture coordinates that client arrays refer to."""
     saved, ctx.arrays.client_unit = ctx.arrays.client_unit, index
     try:
         yield
@@ -72,7 +72,9 @@ def client_unit(ctx: Context, index: int) -> Iterator[None]:
 
 @contextmanager
 def _matrix(ctx: Context, mode: int) -> Iterator[tuple[Any, ...]]:
-    """A matrix stack: a mode of glMatrixMode, or a texture unit for that unit's texture matrix."""
+    """Select a matrix stack: a mode of glMatrixMode, or a texture unit for that unit's texture
+    matrix.
+    """
     state, unit = ctx.matrices, ctx.textures.active
     if 0 <= mode - GL.TEXTURE0 < 8:
         mode, unit = GL.TEXTURE, mode - GL.TEXTURE0
@@ -90,7 +92,7 @@ def _matrix(ctx: Context, mode: int) -> Iterator[tuple[Any, ...]]:
 
 @contextmanager
 def _program(ctx: Context, name: int, target: int) -> Iterator[tuple[Any, ...]]:
-    """An assembly program."""
+    """Select an assembly program."""
     if target not in STAGES:
         raise invalid_enum(target, "assembly program target")
     state = ctx.assembly
@@ -150,7 +152,9 @@ def _buffers(ctx: Context, read: int, write: int) -> Iterator[tuple[Any, ...]]:
 
 
 def find_vertex_array(ctx: Context, name: int) -> VertexArray:
-    """Names must have been generated, but not been bound yet; 0 names none."""
+    """The vertex array object of a name, which must be generated but may not be bound yet; 0 is
+    none.
+    """
     if not name:
         raise invalid_operation("0 is not the name of a vertex array")
     return ctx.arrays.names.bind(name, VertexArray, True)
@@ -164,7 +168,7 @@ def _named_array(ctx: Context, name: int) -> Iterator[tuple[Any, ...]]:
 
 @contextmanager
 def vertex_array(ctx: Context, name: int) -> Iterator[tuple[Any, ...]]:
-    """A vertex array object in place of the bound one."""
+    """Select a vertex array object in place of the bound one."""
     state = ctx.arrays
     saved, state.current = state.current, find_vertex_array(ctx, name)
     try:
@@ -175,7 +179,7 @@ def vertex_array(ctx: Context, name: int) -> Iterator[tuple[Any, ...]]:
 
 @contextmanager
 def array_buffer(ctx: Context, name: int) -> Iterator[None]:
-    """A buffer in place of the bound array buffer."""
+    """Select a buffer in place of the bound array buffer."""
     found = buffers.lookup(ctx, name) if name else None
     bound = ctx.buffers.bound
     saved, bound[GL.ARRAY_BUFFER] = bound[GL.ARRAY_BUFFER], found
@@ -185,7 +189,7 @@ def array_buffer(ctx: Context, name: int) -> Iterator[None]:
         bound[GL.ARRAY_BUFFER] = saved
 
 
-# How many arguments a selector takes.
+# The number of arguments that a selector takes.
 SELECTORS: dict[str, tuple[int, Selector]] = {
     "matrix": (1, _matrix),
     "texture": (2, _texture),

@@ -1,8 +1,9 @@
-"""From a function of EXT_direct_state_access to the one it is a form of, by its name.
+"""Map functions of EXT_direct_state_access to their ordinary forms, by name.
 
 `TextureImage2DEXT` is `TexImage2D` on a named texture, `MatrixRotatefEXT` is `Rotatef` on a named
-matrix stack: a table of patterns says which, and which selector (`selectors.py`) takes the leading
-arguments. Display lists ask too, since the forms are recorded as what they are forms of.
+matrix stack: a table of patterns gives the ordinary function and the selector (`selectors.py`) for
+the leading arguments. Display lists use the table too, since these functions are recorded in their
+ordinary form.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Draw calls, the state around them, and its way into the pipe."""
+"""Draw calls, the state they use, and its translation to pipe state."""

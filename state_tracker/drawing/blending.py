@@ -77,7 +77,9 @@ EVERY_BUFFER = (1 << BUFFERS) - 1
 
 @dataclass(slots=True)
 class Blend:
-    """Blending of one colour buffer, in GL's names (`FragmentState.blend_enabled`: whether)."""
+    """Blending of one colour buffer, in GL's enums (`FragmentState.blend_enabled` holds the
+    enables).
+    """
 
     equation_rgb: int = GL.FUNC_ADD
     equation_alpha: int = GL.FUNC_ADD
@@ -135,7 +137,7 @@ def blend_state(ctx: Context) -> BlendState:
 def _factors(equation: int, src: int, dst: int) -> tuple[BlendFactor, BlendFactor]:
     if (
         equation in (GL.MIN, GL.MAX) or equation in ADVANCED_EQUATIONS
-    ):  # which ignore the factors: one key for all of them
+    ):  # these ignore the factors: one key for all of them
         return BlendFactor.ONE, BlendFactor.ONE
     return FACTORS[src], FACTORS[dst]
 

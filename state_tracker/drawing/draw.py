@@ -1,4 +1,4 @@
-"""Draw calls: what each glDraw* is, validated, and handed to the pipe as one `DrawInfo`."""
+"""Draw calls: validation of each glDraw*, which the pipe receives as one `DrawInfo`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _FEEDBACK_MODES: dict[int, frozenset[int]] = {
 
 
 def check_mode(ctx: Context, mode: int) -> None:
-    """Is this a primitive type that can be drawn now?"""
+    """Check that this primitive type can be drawn now."""
     if not 0 <= mode < len(_PRIMITIVES) or (mode in _LEGACY and not ctx.is_compat):
         raise invalid_enum(mode, "primitive type")
     if mode == GL.PATCHES and "tess_eval" not in ctx.caps.stages:
@@ -82,7 +82,9 @@ def check_mode(ctx: Context, mode: int) -> None:
 
 
 def _check_pipeline(ctx: Context, mode: int) -> None:
-    """Do the drawn primitives suit each stage, and what the last puts out transform feedback?"""
+    """Check the primitive type against each stage, and the last stage's output against transform
+    feedback.
+    """
     evaluation = ctx.programs.stages.get(Stage.TESS_EVAL)
     if (evaluation is not None) != (mode == GL.PATCHES):
         raise invalid_operation("patches are for tessellation, and it takes nothing else")
@@ -118,7 +120,7 @@ _GEOMETRY_OUTPUTS: dict[str, int] = {
 def _prepare(
     ctx: Context, mode: int, first: int, last: int, instances: int, base_instance: int = 0
 ) -> bool:
-    """State, program and vertex input up to date; false if there is no vertex shader to draw with.
+    """Bring state, program and vertex input up to date; false without a vertex shader to draw with.
 
     The draw reads vertices `first`..`last` of client arrays, none if `last` is smaller.
     """
@@ -145,7 +147,7 @@ def _prepare(
 
 
 def _check_alone(ctx: Context, mode: int) -> None:
-    """Without a program there is nothing that takes patches; what else is missing is an error."""
+    """Check a draw without a program: patches are an error, as are other missing prerequisites."""
     if ctx.is_core and ctx.arrays.current is ctx.arrays.default:
         raise invalid_operation("no vertex array object is bound")
     if ctx.framebuffers.draw.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
@@ -158,7 +160,7 @@ _INPUT_ONLY = Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
 
 
 def _submit(ctx: Context) -> Callable[[DrawInfo], None]:
-    """Where draws go: to the driver, unless they are reported by selection or feedback."""
+    """The function that takes draws: the driver's, or the one of selection or feedback."""
     return ctx.rendering.draw if ctx.rendering.active else ctx.pipe.draw_vbo
 
 
@@ -173,7 +175,7 @@ def _info(
     patch_levels: tuple[float, ...],
     draw_id: int,
 ) -> DrawInfo:
-    """Frozen, and mostly the same from draw to draw."""
+    """The `DrawInfo` of a draw; cached, since most draws repeat an earlier one."""
     return DrawInfo(
         _PRIMITIVES[mode],
         first,
@@ -231,7 +233,7 @@ def draw(
 def _index_source(
     ctx: Context, count: int, size: int, indices: Pointer
 ) -> tuple[Resource | None, int]:
-    """Where indices are: resource and byte offset."""
+    """The location of indices: resource and byte offset."""
     buffer: BufferObject | None = ctx.arrays.current.element_buffer
     if buffer is None:
         if ctx.is_core and _is_offset(indices):
@@ -248,15 +250,15 @@ def _index_source(
 
 
 def _is_offset(indices: Pointer) -> bool:
-    """An offset into a buffer that was forgotten? No memory lies where that would point.
+    """Whether the pointer is an offset into a missing buffer: no memory is at such addresses.
 
-    The core profile has no indices in the application's memory; every driver takes them.
+    The core profile has no indices in the application's memory; every driver accepts them.
     """
     return indices is None or (isinstance(indices, int) and indices < 1 << 16)
 
 
 def _read_indices(ctx: Context, count: int, gl_type: str, indices: Pointer) -> npt.NDArray[Any]:
-    """The indices of a draw, those that its buffer has."""
+    """The indices of a draw, as far as its buffer holds them."""
     buffer = ctx.arrays.current.element_buffer
     if buffer is None:
         return read_array(indices, gl_type, count)
@@ -267,7 +269,7 @@ def _read_indices(ctx: Context, count: int, gl_type: str, indices: Pointer) -> n
 
 
 def index_range(values: npt.NDArray[Any], restart: int | None) -> tuple[int, int]:
-    """The smallest and the largest index that names a vertex; (0, -1) if none does."""
+    """The smallest and the largest index that refers to a vertex; (0, -1) if none does."""
     if restart is not None:
         values = values[values != restart]
     return (int(values.min()), int(values.max())) if values.size else (0, -1)
@@ -279,7 +281,7 @@ def _has_client_arrays(ctx: Context) -> bool:
 
 
 def restart_index(ctx: Context, size: int) -> int | None:
-    """The index that restarts primitives among indices of `size` bytes; None if none does."""
+    """The index that restarts primitives among indices of `size` bytes; None if restart is off."""
     if ctx.raster.primitive_restart_fixed:
         return (1 << (8 * size)) - 1
     return ctx.raster.restart_index if ctx.raster.primitive_restart else None
@@ -339,7 +341,7 @@ def draw_indexed(
 
 
 def draw_captured(ctx: Context, mode: int, target: StreamOutputTarget, instances: int) -> None:
-    """Draw as many vertices as transform feedback has put into a buffer."""
+    """Draw as many vertices as transform feedback has captured into a buffer."""
     count = target.written // target.stride if target.stride else 0
     try:
         if _prepare(ctx, mode, 0, count - 1, instances) and instances:
@@ -378,7 +380,7 @@ def multi_draw_arrays(
     if (counts < 0).any():
         raise invalid_value("negative count")
     if not drawcount:
-        draw(ctx, mode, 0, 0)  # what is wrong is wrong all the same
+        draw(ctx, mode, 0, 0)  # report the errors of a draw, too
     for index, (start, length) in enumerate(zip(firsts.tolist(), counts.tolist(), strict=True)):
         draw(ctx, mode, start, length, draw_id=index)
 

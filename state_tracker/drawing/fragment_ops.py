@@ -1,4 +1,4 @@
-"""Per-fragment state; here of depth and alpha tests and clamping (see `blending`, `stencil`)."""
+"""Per-fragment state: depth and alpha tests and clamping (see also `blending`, `stencil`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class FragmentState:
-    """Everything between the fragment shader and the framebuffer."""
+    """All state between the fragment shader and the framebuffer."""
 
     def __init__(self) -> None:
         self.blend = [Blend() for _ in range(BUFFERS)]
@@ -36,7 +36,7 @@ class FragmentState:
         self.blend_color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
         self.blend_coherent = True
         self.logic_enabled = False
-        self.index_logic_enabled = False  # of colour indices, which no buffer here holds
+        self.index_logic_enabled = False  # for colour indices, which no buffer here holds
         self.logic_op: int = GL.COPY
         self.dither = True
         self.alpha_to_coverage = self.alpha_to_one = False
@@ -66,7 +66,7 @@ class FragmentState:
 
     @property
     def stencil_faces(self) -> tuple[Stencil, Stencil]:
-        """The tests in force for front and back faces."""
+        """The stencil state in effect for front and back faces."""
         return self.stencil[0], self.stencil[2 if self.stencil_two_side else 1]
 
 
@@ -98,7 +98,7 @@ def depth_stencil_alpha_state(ctx: Context) -> DepthStencilAlphaState:
 
 
 def alpha_reference(ctx: Context) -> float:
-    """What alpha is compared with: clamped where colours are."""
+    """The reference value of the alpha test: clamped where colours are."""
     reference = ctx.fragment.alpha_ref
     if clamps(ctx, ctx.fragment.clamp_fragment_color):
         return min(max(reference, 0.0), 1.0)

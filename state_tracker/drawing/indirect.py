@@ -1,4 +1,4 @@
-"""Draws whose counts are in memory: commands in buffers, and what transform feedback captured."""
+"""Draws whose counts are in memory: commands in buffers, and counts of transform feedback."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def multi_draw_elements_indirect(
     check_mode(ctx, mode)
     if type not in INDEX_TYPES:
         raise invalid_enum(type, "index type")
-    if ctx.arrays.current.element_buffer is None:  # a command names no place in other memory
+    if ctx.arrays.current.element_buffer is None:  # a command cannot refer to client memory
         raise invalid_operation("no element array buffer is bound")
     size = INDEX_TYPES[type][0]
     commands = _indirect(ctx, indirect, 5, drawcount, stride)
@@ -90,7 +90,7 @@ def draw_elements_indirect(ctx: Context, mode: int, type: int, indirect: Pointer
 
 
 def _count(ctx: Context, offset: int, most: int) -> int:
-    """The number of draws from the parameter buffer, never more than `most`."""
+    """The number of draws from the parameter buffer, at most `most`."""
     buffer = ctx.buffers.bound[GL.PARAMETER_BUFFER]
     if offset < 0 or offset % 4 or most < 0:
         raise invalid_value("bad offset or count of indirect draws")
@@ -118,7 +118,7 @@ def multi_draw_elements_indirect_count(
     multi_draw_elements_indirect(ctx, mode, type, indirect, count, stride)
 
 
-# -- what transform feedback captured --------------------------------------------------------------
+# -- counts of transform feedback ------------------------------------------------------------------
 
 
 def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: int) -> None:

@@ -1,9 +1,10 @@
-"""What a driver's caps leave to the tracker: fixed-function state turned into NIR.
+"""State that the driver's caps leave to the state tracker: fixed-function state lowered in NIR.
 
-A driver may say it does not do two-sided colour, user clip planes, the alpha test, flat shading,
-GL_CLAMP, point sprites or colour clamping (`caps.lower_*`). For such a driver the tracker derives a
-*key* from the state in question, lowers a clone of the shader for each key, and no longer tells the
-driver about that state. With no such cap the key is always the null key and nothing is cloned.
+A driver may declare that it does not support two-sided colour, user clip planes, the alpha test,
+flat shading, GL_CLAMP, point sprites or colour clamping (`caps.lower_*`). For such a driver the
+state tracker derives a *key* from this state, lowers a clone of the shader for each key, and no
+longer passes the state to the driver. Without such a cap the key is always the null key and nothing
+is cloned.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ __all__ = ["NULL_KEY", "LoweringKey", "key_of", "lower", "lowers_anything"]
 
 @dataclass(frozen=True, slots=True)
 class LoweringKey:
-    """The state a shader is lowered for; the default asks for nothing."""
+    """The state a shader is lowered for; the default lowers nothing."""
 
     two_sided_color: bool = lowered("two_sided_color")
     flatshade: bool = lowered("flatshade")
@@ -58,7 +59,7 @@ _LAST_FIRST = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
 
 
 def lowers_anything(caps: Caps) -> bool:
-    """Does the driver leave any lowering to the tracker?"""
+    """Whether the driver leaves any lowering to the state tracker."""
     return any(
         getattr(caps, f.name) for f in dataclasses.fields(caps) if f.name.startswith("lower_")
     )
@@ -96,7 +97,7 @@ def key_of(ctx: Context, stage: Stage, executable: Executable) -> LoweringKey:
 
 
 def _saturate(ctx: Context, executable: Executable) -> tuple[int, int, int]:
-    """Which samplers wrap with GL_CLAMP, per coordinate."""
+    """The samplers that wrap with GL_CLAMP, per coordinate."""
     masks = [0, 0, 0]
     for first, index, kind in executable.textures.get(Stage.FRAGMENT, ()):
         for i, unit_index in enumerate(executable.uniforms.units[index]):
@@ -110,7 +111,7 @@ def _saturate(ctx: Context, executable: Executable) -> tuple[int, int, int]:
 
 
 def lower(shader: Shader, key: LoweringKey) -> Shader:
-    """The shader lowered for a key; takes over the caller's reference and gives one back."""
+    """The shader lowered for a key; takes over the caller's reference and returns a new one."""
     if key == NULL_KEY:
         return shader
     mine = mutable(shader)
@@ -121,17 +122,17 @@ def lower(shader: Shader, key: LoweringKey) -> Shader:
 
 
 def told_rasterizer(caps: Caps, state: RasterizerState) -> RasterizerState:
-    """The rasterizer state as the driver hears it: without what was lowered."""
+    """The rasterizer state for the driver: without lowered fields."""
     return _told(caps, state, RasterizerState())
 
 
 def told_depth_stencil(caps: Caps, state: DepthStencilAlphaState) -> DepthStencilAlphaState:
-    """The depth-stencil-alpha state as the driver hears it; the reference value stays."""
+    """The depth-stencil-alpha state for the driver; the reference value stays."""
     return _told(caps, state, DepthStencilAlphaState())
 
 
 def _told(caps: Caps, state: State, plain: State) -> State:
-    """`state` with the fields of what the tracker lowers at their defaults."""
+    """`state` with the fields that the state tracker lowers reset to their defaults."""
     hidden = {
         name: getattr(plain, name)
         for entry in LOWERINGS.values()

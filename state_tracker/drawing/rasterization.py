@@ -35,7 +35,7 @@ CLIP_PLANES = 8
 
 
 class RasterState:
-    """Everything between the vertex shader and the fragment shader."""
+    """All state between the vertex shader and the fragment shader."""
 
     viewports: list[tuple[float, float, float, float]]
     scissors: list[tuple[int, int, int, int]]
@@ -70,7 +70,7 @@ class RasterState:
         self.patch_vertices = 3
         self.patch_levels = (1.0,) * 6  # outer, inner
         self.point_size = 1.0
-        self.program_point_size = ctx.profile == "es"  # ES has no switch: it is always on
+        self.program_point_size = ctx.profile == "es"  # ES has no enable: it is always on
         self.point_smooth = False
         self.point_sprite = not ctx.is_compat
         self.point_fade = 1.0
@@ -92,7 +92,7 @@ class RasterState:
         self.sample_mask = 0xFFFFFFFF
         self.sample_shading_enabled = False
         self.min_sample_shading = 0.0
-        # OpenGL ES always encodes (EXT_sRGB_write_control can turn it off).
+        # OpenGL ES always encodes sRGB (EXT_sRGB_write_control can disable it).
         self.framebuffer_srgb = ctx.profile == "es"
         self.primitive_restart = False
         self.primitive_restart_fixed = False
@@ -103,7 +103,9 @@ class RasterState:
 
     @property
     def restart(self) -> tuple[bool, bool, int]:
-        """Whether an index restarts primitives, whether it is the largest there is, and which."""
+        """Whether an index restarts primitives, whether it is the largest index value, and its
+        value.
+        """
         return self.primitive_restart, self.primitive_restart_fixed, self.restart_index
 
     @restart.setter
@@ -112,7 +114,7 @@ class RasterState:
 
     @property
     def depth_clamp(self) -> bool:
-        """Clamped at either end (AMD_depth_clamp_separate has a switch for each)."""
+        """Whether depth is clamped at either end (AMD_depth_clamp_separate enables each end)."""
         return self.clamp_near or self.clamp_far
 
     @depth_clamp.setter
@@ -120,7 +122,7 @@ class RasterState:
         self.clamp_near = self.clamp_far = on
 
     def cover(self, width: int, height: int) -> None:
-        """Viewports and scissors of the whole window."""
+        """Set viewports and scissors to the whole window."""
         count = len(self.scissor_enabled)
         self.viewports = [(0.0, 0.0, float(width), float(height))] * count
         self.scissors = [(0, 0, width, height)] * count
@@ -180,7 +182,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
 
 
 def _sized_vertices(ctx: Context) -> bool:
-    """Do points have the sizes that shaders write? Fixed function writes them where it must."""
+    """Whether points have the sizes that shaders write; fixed function writes them where needed."""
     if not ctx.programs.writes_point_size:
         return False
     vertex = ctx.programs.vertex
@@ -189,7 +191,7 @@ def _sized_vertices(ctx: Context) -> bool:
 
 
 def _two_side(ctx: Context) -> bool:
-    """Shaders and programs have a switch of their own; fixed function asks the light model."""
+    """Whether colours are two-sided: an enable for shaders, the light model for fixed function."""
     vertex = ctx.programs.vertex
     if vertex is None or not vertex.is_fixed_function:
         return ctx.raster.two_side
@@ -347,7 +349,7 @@ def min_sample_shading(ctx: Context, value: float) -> None:
 
 
 def effective_sample_mask(ctx: Context) -> int:
-    """The mask that sample coverage and GL_SAMPLE_MASK amount to."""
+    """The combined mask of sample coverage and GL_SAMPLE_MASK."""
     s, samples = ctx.raster, ctx.framebuffers.draw.samples
     if samples <= 1 or not s.multisample:
         return 0xFFFFFFFF
@@ -377,7 +379,7 @@ def get_multisamplefv(ctx: Context, pname: int, index: int) -> list[float]:
 
 
 def sample_positions(ctx: Context) -> tuple[tuple[float, float], ...]:
-    """Where the samples of the draw framebuffer are."""
+    """The sample positions of the draw framebuffer."""
     draw = ctx.framebuffers.draw
     if draw.programmable_locations:
         return tuple(draw.sample_locations.get(i, (0.5, 0.5)) for i in range(draw.samples))
@@ -410,7 +412,7 @@ def hint(ctx: Context, target: int, mode: int) -> None:
     ctx.hints[target] = mode
 
 
-# Which profiles have a hint.
+# The profiles that have each hint.
 _HINTS: dict[int, tuple[str, ...]] = {
     GL.FRAGMENT_SHADER_DERIVATIVE_HINT: ("core", "compat", "es"),
     GL.LINE_SMOOTH_HINT: ("core", "compat"),
@@ -428,13 +430,13 @@ def primitive_bounding_box(
     ctx: Context, x0: float, y0: float, z0: float, w0: float, x1: float, y1: float, z1: float,
     w1: float,
 ) -> None:  # fmt: skip
-    """Where primitives will be: a promise of the application's that nothing here needs."""
+    """Promise bounds of primitives; not used here."""
     ctx.raster.bounding_box = (x0, y0, z0, w0, x1, y1, z1, w1)
 
 
 @entry
 def subpixel_precision_bias_nv(ctx: Context, xbits: int, ybits: int) -> None:
-    """More bits than positions have: none here can be added (the limit is 0)."""
+    """Add subpixel bits; none can be added here (the limit is 0)."""
     if xbits or ybits:
         raise invalid_value("positions are not snapped to more bits than they are")
     ctx.raster.precision_bias = (xbits, ybits)
@@ -507,7 +509,7 @@ def patch_parameteri(ctx: Context, pname: int, value: int) -> None:
 
 @entry
 def patch_parameterfv(ctx: Context, pname: int, values: Pointer) -> None:
-    """Levels of patches when there is no control shader."""
+    """Set the default levels of patches, used without a control shader."""
     levels = ctx.raster.patch_levels
     if pname == GL.PATCH_DEFAULT_OUTER_LEVEL:
         outer = read_array(values, "float", 4)

@@ -1,4 +1,4 @@
-"""The stencil test: what each face compares, and what becomes of the values."""
+"""The stencil test: comparison and operations of each face."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def _faces(ctx: Context, face: int) -> list[Stencil]:
 
 
 def _active_faces(ctx: Context) -> list[Stencil]:
-    """What the functions that name no face change: both faces, or EXT_stencil_two_side's back."""
+    """The faces changed by functions without a face argument: both, or
+    EXT_stencil_two_side's back.
+    """
     state = ctx.fragment
     return state.stencil[:2] if state.stencil_active == GL.FRONT else state.stencil[2:]
 

@@ -1,7 +1,7 @@
-"""Before a draw: storage buffers, atomic counter buffers and images as the driver sees them.
+"""Before a draw: storage buffers, atomic counter buffers and images for the driver.
 
-A stage's storage block goes into the shader buffer slot its NIR names; atomic counter buffers come
-behind all of those, binding n in slot `caps.max_shader_buffers + n`.
+A stage's storage block is bound to the shader buffer slot that its NIR names; atomic counter
+buffers follow: binding n is slot `caps.max_shader_buffers + n`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["bind_images", "bind_storage"]
 
 
 def _range(point: IndexedBinding) -> ShaderBuffer | None:
-    """A binding point as a buffer range; None if there is nothing there."""
+    """A binding point as a buffer range; None if no buffer is bound."""
     resource = point.buffer.resource if point.buffer is not None else None
     if resource is None:
         return None
@@ -48,7 +48,7 @@ def _slots(ctx: Context, stage: Stage, executable: Executable) -> dict[int, Shad
 
 
 def bind_storage(ctx: Context) -> None:
-    """Hand over the buffers that the current programs' blocks and counters are bound to."""
+    """Bind the buffers of the current programs' storage blocks and counters."""
     if not ctx.caps.max_shader_buffers:
         return
     for stage, executable in ctx.programs.stages.items():
@@ -59,7 +59,7 @@ def bind_storage(ctx: Context) -> None:
 
 
 def _image_view(unit: ImageUnit) -> ImageView | None:
-    """What a shader reaches through an image unit; None if nothing (complete) is bound."""
+    """The view for an image unit; None if no complete image is bound."""
     texture = unit.texture
     info = INTERNAL_FORMATS.get(unit.format)
     if texture is None or info is None:
@@ -97,7 +97,7 @@ def _image_view(unit: ImageUnit) -> ImageView | None:
 
 
 def bind_images(ctx: Context) -> None:
-    """Hand over the images that the current programs' image variables name."""
+    """Bind the images of the current programs' image variables."""
     if not ctx.caps.max_shader_images:
         return
     for stage, executable in ctx.programs.stages.items():

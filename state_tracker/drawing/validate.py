@@ -1,7 +1,8 @@
-"""Before a draw: turn what changed in GL state into pipe state, and nothing else.
+"""Before a draw: turn changed GL state into pipe state, and nothing else.
 
-`Dirty` bits say what changed. Each atom below derives one piece of pipe state; frozen descriptions
-are looked up in a cache of the driver's objects, and set only if they differ from what is bound.
+`Dirty` bits record the changes. Each atom below derives one piece of pipe state; frozen
+descriptions are looked up in a cache of the driver's objects, and bound only if they differ from
+the bound state.
 """
 
 from __future__ import annotations
@@ -49,15 +50,16 @@ __all__ = ["StateCache", "validate"]
 
 
 MOST_STATES = 1024
-"""State objects of one kind that are kept; past that all are given back and made anew."""
+"""Limit of cached state objects of one kind; when it is exceeded, all are deleted and
+made again.
+"""
 
 
 class StateCache:
-    """The driver's objects for frozen state descriptions, made once and bound when they change.
+    """The driver's objects for frozen state descriptions, created once and bound when they change.
 
-    A program may make up a new state every frame: when there are too many, the cache says so
-    (`full`), and whoever owns it lets go of all of them at a moment when nobody holds one
-    (`ShareGroup.trim`).
+    A program may use new state in every frame. When there are too many objects, the cache is
+    `full`, and its owner deletes all of them when none is in use (`ShareGroup.trim`).
     """
 
     def __init__(self, create: Callable[[Any], Handle], bind: Callable[[Handle], None],
@@ -65,7 +67,7 @@ class StateCache:
         self._create, self._bind, self._delete, self._full = create, bind, delete, full
         self._handles: dict[Any, Handle] = {}
         self._bound: Handle = None
-        self._state: Any = None  # the description of what is bound
+        self._state: Any = None  # the description of the bound state
 
     def get(self, state: Any) -> Handle:
         handle = self._handles.get(state)
@@ -163,7 +165,7 @@ def _clip(ctx: Context) -> None:
     """User clip planes: in clip coordinates, or in eye coordinates for gl_ClipVertex."""
     if ctx.is_compat:
         ctx.pipe.set_clip_planes(ctx.matrices.pipe_clip_planes())
-    elif ctx.group.crowded:  # those of a context beside this one are not its own
+    elif ctx.group.crowded:  # the planes bound by another context of the group differ
         ctx.pipe.set_clip_planes(())
 
 
@@ -206,7 +208,7 @@ def _constants(ctx: Context) -> None:
     ctx.group.constants_bound = max(ctx.group.constants_bound, 1)
     data, last = b"", None
     for stage, executable in ctx.programs.stages.items():
-        if executable is not last:  # the same bytes for all its stages: drivers may look at that
+        if executable is not last:  # all stages share the bytes: drivers may compare by identity
             data, last = bytes(executable.uniforms.data), executable
         ctx.pipe.set_constant_buffer(stage, 0, data)
 
@@ -258,7 +260,7 @@ def _sampled(
     state = params.state(ctx, rect, format.is_pure_integer, format.has_depth, bias, by_handle)
     if format.is_compressed:
         base = texture.image(0, texture.base_level)
-        if base is not None and base.info.base == "LA":  # kept as red and green
+        if base is not None and base.info.base == "LA":  # stored as red and green
             r, _, b, a = state.border_color
             state = dataclasses.replace(state, border_color=(r, a, b, a))
     return view, state
@@ -326,9 +328,9 @@ ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
     (Dirty.CLIP, _clip),
     (Dirty.STIPPLE, _stipple),
 )
-# What decides which shaders run: with fixed function, much more than glUseProgram.
+# State that selects the shaders: with fixed function, much more than glUseProgram.
 _WHAT_RUNS = Dirty.PROGRAM | Dirty.BUILTINS | Dirty.TEXTURES
-# What the keys of lowered shaders are made from.
+# State that goes into the keys of lowered shaders.
 _KEYS = Dirty.PROGRAM | Dirty.RASTERIZER | Dirty.DEPTH_STENCIL | Dirty.TEXTURES
 _IMPLIED = (
     (Dirty.FRAMEBUFFER,
@@ -340,7 +342,7 @@ _IMPLIED = (
 
 @functools.lru_cache(maxsize=1024)
 def _plan(dirty: int) -> tuple[tuple[int, Callable[[Context], None]], ...]:
-    """The atoms to run."""
+    """The atoms to execute for a set of dirty bits."""
     return tuple((bit, atom) for bit, atom in ATOMS if dirty & bit)
 
 

@@ -24,7 +24,7 @@ def viewport_states(ctx: Context) -> list[ViewportState]:
     boxes, ranges = s.viewports, s.depth_ranges
     count = len(boxes)
     if boxes.count(boxes[0]) == count and ranges.count(ranges[0]) == count:
-        return [_state(ctx, boxes[0], ranges[0])] * count  # what nearly every program has
+        return [_state(ctx, boxes[0], ranges[0])] * count  # the usual case
     return [_state(ctx, box, ends) for box, ends in zip(boxes, ranges, strict=True)]
 
 
@@ -53,7 +53,7 @@ def scissor_states(ctx: Context) -> list[ScissorState]:
 def scissor_state(
     size: tuple[int, int], enabled: bool, box: tuple[int, int, int, int]
 ) -> ScissorState:
-    """The pixels of a framebuffer that a box leaves."""
+    """The pixels of a framebuffer inside a box."""
     width, height = size
     if not enabled:
         return ScissorState(0, 0, width, height)

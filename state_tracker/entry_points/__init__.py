@@ -1,1 +1,1 @@
-"""The table of GL functions and its readers: methods, C pointers both ways, errors, enums."""
+"""The table of GL functions and its users: methods, C pointers both ways, errors, enums."""

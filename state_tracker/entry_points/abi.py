@@ -1,12 +1,12 @@
-"""Our GL as C function pointers, for programs that expect an OpenGL library.
+"""gallette's GL as C function pointers, for programs that expect an OpenGL library.
 
-There is one pointer per function and process, made when it is first asked for. What it does depends
+There is one pointer per function and process, made when it is first requested. Its effect depends
 on the calling thread's current context (`current.py`): the pointer looks the function up in that
-context's `CallTable`, which holds the very methods Python callers use. Nothing may escape into C:
-an exception becomes a GL error, and one that is not a deliberate `GalletteError` is a bug here, so
-its traceback is printed (once per entry point; nothing keeps it, since it pins every array its
-frames can see). Ctrl-C is nobody's GL error: it is delivered again as soon as the caller is back
-from C. Without a current context a call does nothing.
+context's `CallTable`, which holds the methods that Python callers use. No exception may propagate
+into C: it becomes a GL error, and one that is not a deliberate `GalletteError` is a bug in
+gallette, so its traceback is printed (once per entry point; it is not stored, since it would keep
+every array of its frames alive). Ctrl-C is not a GL error: the signal is raised again as soon as
+the caller has returned to C. Without a current context a call does nothing.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 
 __all__ = ["CallTable", "address", "failed", "known"]
 
-_BACK_FROM_C = 0.01  # seconds: much longer than the way out of a callback
+_BACK_FROM_C = 0.01  # seconds: much longer than returning from a callback takes
 
-_POINTERS: list[Any] = []  # whoever was told an address may use it for ever
+_POINTERS: list[Any] = []  # an address that was handed out may be used for ever
 _ADDRESSES: dict[str, int] = {}
-"""The same numbers each time: moderngl never lets go of one. Of two threads that ask at once the
-first decides (`setdefault`), since the other may be calling by then."""
+"""An address for each function, always the same: moderngl keeps the first it gets. If two threads
+ask at once, the first decides (`setdefault`), since it may already be calling.
+"""
 
 _REPORTED: set[str] = set()
 
@@ -71,7 +72,7 @@ def _pointer(function: Function, entry: Callable[..., Any]) -> int:
 
 
 class CallTable(dict[str, Callable[..., Any]]):
-    """What the C pointers call in one context: the methods, made when first called."""
+    """The functions that C pointers call in one context: methods, made when first called."""
 
     def __init__(self, context: Context):
         super().__init__()
@@ -88,7 +89,7 @@ class CallTable(dict[str, Callable[..., Any]]):
 
 
 def _method(context: Context, function: Function) -> Callable[..., Any]:
-    """The Python method with its result as C wants it."""
+    """The Python method with its result converted for C."""
     method: Callable[..., Any] = getattr(context, function.method)
     if function.result != "const ubyte*":
         return method
@@ -101,9 +102,9 @@ def _method(context: Context, function: Function) -> Callable[..., Any]:
 
 
 def _entry_point(function: Function) -> Callable[..., Any]:
-    """What C calls. Results of functions without one are ignored, so only the others differ.
+    """The function that C calls. Void functions return nothing, so only the others convert results.
 
-    Commands that were called before are executed first.
+    Commands recorded earlier are executed first.
     """
     name, tables, no_table = function.c_name, CALL_TABLES, _NoContext()
     words, pending = ring.words, ring.PENDING
@@ -143,26 +144,26 @@ def _entry_point(function: Function) -> Callable[..., Any]:
 
 
 def _about_to_change() -> None:
-    """Before state is changed by another call than a command of the stream."""
+    """Execute the recorded commands before a call outside the stream changes state."""
     context = current_context()
     if context is not None:
         context.stream.forget()
 
 
 class _NoContext(dict[str, Callable[..., Any]]):
-    """The call table of a thread without a context: everything does nothing."""
+    """The call table of a thread without a context: all calls do nothing."""
 
     def __missing__(self, c_name: str) -> Callable[..., Any]:
         return lambda *args: 0
 
 
 def failed(function: Function, error: BaseException) -> None:
-    """A call came to grief: C learns of it by glGetError."""
+    """Record the error of a failed call; C reads it with glGetError."""
     if isinstance(error, KeyboardInterrupt):
-        # Raised here ctypes would swallow it; the delay lets this call return.
+        # Raised here, ctypes would swallow it; the delay lets this call return.
         threading.Timer(_BACK_FROM_C, _thread.interrupt_main).start()
         return
-    if isinstance(error, MisuseError):  # recorded already; C learns of it by glGetError
+    if isinstance(error, MisuseError):  # already recorded; C reads it with glGetError
         tell(f"gallette: {error}")
         return
     context = current_context()

@@ -1,8 +1,8 @@
-"""Which argument of a GL call is none: asked when a call has failed, so that it costs nothing else.
+"""Find the invalid argument of a failed GL call; checked only after a failure, to keep calls fast.
 
-A Python caller can give anything. What a call cannot work with makes some line of the tracker
-fail, with a message about that line; `misfit` looks at the arguments against the function's
-declaration and says which it was, by the name the declaration gives it.
+A Python caller can pass any object. An unusable one makes some line of the state tracker fail, with
+a message about that line; `misfit` compares the arguments with the function's declaration and
+reports the invalid one by its declared name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TEXT = (str, bytes, bytearray, memoryview)
 
 
 def checked_count(function: Function, args: tuple[Any, ...]) -> str:
-    """What is wrong with the number of arguments, or ""."""
+    """A message about a wrong number of arguments, or ""."""
     required, total = function.required, len(function.params)
     if required <= len(args) <= total:
         return ""
@@ -33,7 +33,7 @@ def checked_count(function: Function, args: tuple[Any, ...]) -> str:
 
 
 def misfit(function: Function, args: tuple[Any, ...]) -> str:
-    """What is wrong with the first argument that cannot be what is declared, or ""."""
+    """A message about the first argument that does not fit its declaration, or ""."""
     wrong = checked_count(function, args)
     if wrong:
         return wrong
@@ -47,7 +47,7 @@ def misfit(function: Function, args: tuple[Any, ...]) -> str:
 
 
 def _unfit(param: Param, value: Any) -> str:
-    """What a parameter wants, if the value is nothing of the kind; "" if it will do."""
+    """The expected kind of a parameter, if the value is of another kind; "" if it fits."""
     if param.stars == 0:
         return _unfit_number(param, value)
     if value is None or _is_index(value):

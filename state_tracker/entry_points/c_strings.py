@@ -1,4 +1,4 @@
-"""Texts for C, whose addresses are good for ever: GL, EGL and GLX keep the strings they return."""
+"""Permanent C strings: GL, EGL and GLX own the strings they return."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ _KEPT: dict[str, Any] = {}
 
 
 def c_string(text: str) -> int:
-    """Where a text lies: in one place, also if two threads ask at once."""
+    """The address of a text: always the same, also if two threads ask at once."""
     buffer = _KEPT.get(text) or _KEPT.setdefault(text, ctypes.create_string_buffer(text.encode()))
     return ctypes.addressof(buffer)

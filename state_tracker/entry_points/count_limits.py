@@ -1,4 +1,6 @@
-"""How many things one call may name or make; more is GL_OUT_OF_MEMORY, before any work is done."""
+"""How many objects one call may name or create; more is GL_OUT_OF_MEMORY, before any work
+is done.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,10 @@ from .errors import out_of_memory
 __all__ = ["MOST_DRAWS", "MOST_NAMES", "MOST_OBJECTS", "check_count"]
 
 MOST_NAMES: Final = 1 << 22
-"""Names, lists or strings: nobody wants more, and a table of billions would fill all memory."""
+"""Names, lists or strings of one call: a table of billions would fill all memory."""
 
 MOST_OBJECTS: Final = 1 << 14
-"""Objects that a call makes: a vertex array has 11 KiB."""
+"""Objects that a call creates: a vertex array takes 11 KiB."""
 
 MOST_DRAWS: Final = 1 << 20
 """Draws of one call, each of which takes some microseconds even if it draws nothing."""

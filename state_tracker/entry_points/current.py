@@ -1,9 +1,9 @@
-"""Which context a thread means when it calls OpenGL through a C pointer.
+"""The current context of each thread, for OpenGL calls through C pointers.
 
-C programs never name a context: each thread has a current one. A thread is told by its identifier
-and not by `threading.local`, because a thread that was not started by Python loses its locals at
-the end of every callback. `call_tables` holds what the entry points look up, one dictionary per
-thread that has a context: name of the C function -> what to call (see `abi.py`).
+C programs do not pass a context: each thread has a current one. Threads are distinguished by
+identifier, not by `threading.local`, because a thread that was not started by Python loses its
+locals at the end of every callback. `call_tables` holds one dictionary per thread with a context:
+name of the C function -> function to call (see `abi.py`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def threads_of(context: Context) -> list[int]:
 
 
 def forget_context(context: Context) -> None:
-    """A destroyed context is current nowhere."""
+    """Remove a destroyed context from all threads."""
     ring.drop(context.stream)
     for thread in threads_of(context):
         _CONTEXTS.pop(thread, None)

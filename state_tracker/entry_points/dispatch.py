@@ -1,10 +1,10 @@
-"""From a table entry and an implementation to the method a caller sees.
+"""Combine a table entry and an implementation into the method that callers see.
 
-The method takes all C parameters, or leaves the trailing outputs out and gets them as its result.
-It turns strings into `str`, runs the implementation, records a GL error instead of letting it out,
-and stores outputs where the caller wanted them. An implementation with `stores_itself` does that on
-its own. Functions of plain parameters take a short cut, and their methods have an attribute
-`direct`: the same without catching errors, for callers that do (see `abi`).
+The method takes all C parameters, or omits the trailing outputs and returns them instead. It turns
+strings into `str`, runs the implementation, records a GL error instead of raising it, and stores
+outputs through the caller's pointers. An implementation with `stores_itself` stores its own
+outputs. Functions with plain parameters only take a fast path; their methods have an attribute
+`direct`: the method without error handling, for callers that handle errors (see `abi`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["OMITTED", "bind_method", "converter", "default_of", "may_stand_insid
 
 
 class _Omitted:
-    """Stands for an output a Python caller left out, in functions that store themselves."""
+    """Stands for an output that a Python caller omitted, in functions that store themselves."""
 
     def __repr__(self) -> str:
         return "OMITTED"
@@ -52,7 +52,7 @@ _ZERO_IS_NONE = ("GL_EXT_debug_label", "GL_EXT_debug_marker")
 
 
 class _Never:
-    """Where no primitive can be under way."""
+    """A context in which no primitive can be active."""
 
     active = False
 
@@ -68,13 +68,13 @@ _PLACE = re.compile(r"Get\w*(Location|Index)(ARB|EXT)?")
 
 
 def may_stand_inside(function: Function) -> bool:
-    """May the function be called between glBegin and glEnd, or answer for itself there?"""
+    """Whether the function may be called between glBegin and glEnd, or handles that case itself."""
     return is_vertex_data(function.name) or _INSIDE.fullmatch(function.name) is not None
 
 
 def default_of(function: Function) -> Any:
     """What a failed call returns."""
-    if _PLACE.fullmatch(function.name):  # where nothing is found, and where asking was wrong
+    if _PLACE.fullmatch(function.name):  # the result for names that are not found, and for errors
         return 0xFFFFFFFF if function.result == "uint" else -1
     if function.result != "void":
         return None if function.result.endswith("*") else 0
@@ -92,13 +92,13 @@ def _empty(param: Param) -> Any:
 
 
 def converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], Any] | None:
-    """How an input parameter becomes what the implementation wants; None for "as it is"."""
+    """The conversion of an input parameter for the implementation; None if it needs none."""
     param = function.params[index]
     before = function.params[index - 1] if index else None
     if param.kind is Kind.STRING:
         needed = param.name.lower().endswith("name") and not function.name.startswith("Is")
         if before is not None and before.name == "length":
-            # A length below this means: up to the NUL.
+            # A length below this means: NUL-terminated.
             least = 1 if function.extension in _ZERO_IS_NONE else 0
 
             def sized(args: tuple[Any, ...]) -> Any:
@@ -148,7 +148,7 @@ def _store(function: Function, args: tuple[Any, ...], values: tuple[Any, ...]) -
             written = pointer
         elif param.kind is Kind.OUT_STRING:
             text = next(remaining).encode()
-            if capacity is None:  # the room is an ordinary parameter with that name
+            if capacity is None:  # an ordinary parameter of that name gives the capacity
                 names = [p.name for p in function.params]
                 capacity = args[names.index(param.length)] if param.length in names else 0
             text = text[: max(capacity - 1, 0)]
@@ -172,7 +172,7 @@ def _store(function: Function, args: tuple[Any, ...], values: tuple[Any, ...]) -
 
 
 def _room(function: Function, param: Param, args: tuple[Any, ...], default: int) -> int:
-    """How many items an output array has room for, where a parameter or a number says it."""
+    """The capacity of an output array, given by a parameter or a number."""
     if param.length.isdigit():
         return int(param.length)
     for other, value in zip(function.params, args, strict=True):
@@ -183,7 +183,7 @@ def _room(function: Function, param: Param, args: tuple[Any, ...], default: int)
 
 def _as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:
     items = [value] if not isinstance(value, list | tuple | np.ndarray) else value
-    if dtype.kind in "iu":  # GL wraps silently between signed and unsigned
+    if dtype.kind in "iu":  # GL converts silently between signed and unsigned
         mask = (1 << (8 * dtype.itemsize)) - 1
         wide = np.array([int(v) & mask for v in items], f"u{dtype.itemsize}")
         return wide.view(dtype)
@@ -193,7 +193,7 @@ def _as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What a function's methods have in common in all contexts: worked out once."""
+    """Facts shared by a function's methods in all contexts, computed once."""
 
     required: int
     converters: tuple[Callable[[tuple[Any, ...]], Any] | None, ...]
@@ -208,7 +208,7 @@ _FACTS: dict[str, _Facts] = {}
 
 
 def _facts(function: Function) -> _Facts:
-    found = _FACTS.get(function.name)  # hashing all of a function would take longer
+    found = _FACTS.get(function.name)  # hashing the whole function would take longer
     if found is None:
         found = _FACTS[function.name] = _work_out(function)
     return found
@@ -228,7 +228,7 @@ def _work_out(function: Function) -> _Facts:
     )
 
 
-# What Python raises when an argument is nothing that can be worked with.
+# Exceptions that Python raises for arguments of unusable types.
 _ASTRAY = (TypeError, ValueError, AttributeError, OverflowError, GalletteError)
 
 
@@ -247,7 +247,7 @@ def bind_method(
     begun = context.immediate if context.is_compat and not may_stand_inside(function) else _NEVER
 
     def named(args: tuple[Any, ...], error: Exception) -> None:
-        """A call that failed because of what it was given says which argument that is."""
+        """Report which argument made a call fail."""
         wrong = misfit(function, args)
         if wrong:
             raise TypeError(wrong) from (None if isinstance(error, GLError) else error)
@@ -348,7 +348,7 @@ def bind_method(
         method = plain
     else:
         method = general
-    if method is not general:  # as C calls it, with all arguments there are
+    if method is not general:  # for calls from C, with all arguments
         never = begun is _NEVER
         direct = functools.partial(implementation, context) if never else outside
         method.direct = direct  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 __all__ = ["GL", "Enums"]
 
-# What a small or overloaded value means in a given place; everything else is found by value alone.
+# Names of small or overloaded values by group; other values are found by value alone.
 GROUPS: dict[str, str] = {
     "boolean": "FALSE TRUE",
     "primitive": (
@@ -29,7 +29,7 @@ GROUPS: dict[str, str] = {
 
 
 class Enums:
-    """Every enum as an integer attribute. One instance, `GL`, exists."""
+    """Every enum as an integer attribute. `GL` is the only instance."""
 
     def __init__(self, text: str):
         values: dict[str, int] = {}

@@ -1,7 +1,7 @@
 """GL errors: raised inside an entry point, recorded by the dispatcher, never seen by the caller.
 
-An entry point checks everything before it changes anything and raises one of these; that is what
-keeps the promise "a command that fails has no effect".
+An entry point checks its arguments before it changes any state, and raises one of these errors: a
+command that fails has no effect.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
 
 
 class GLError(Exception):
-    """`code` is what glGetError will say; the message goes to debug output."""
+    """`code` is the value for glGetError; the message goes to debug output."""
 
     def __init__(self, code: int, message: str):
         self.code = code

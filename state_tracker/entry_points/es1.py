@@ -1,8 +1,8 @@
-"""What OpenGL ES 1.1 leaves out of the compatibility profile: every enum it does not know.
+"""Restrict the compatibility profile to OpenGL ES 1.1: reject the enums it does not have.
 
-An ES 1.1 context runs on the compatibility profile's code with the functions the table gives it.
-Its enums are fewer, too: `data/gl_es1_enums.txt` lists them, and a method of such a context refuses
-any other before its arguments reach code that would know it.
+An ES 1.1 context runs on the compatibility profile's code with the functions that the table lists
+for it. It also has fewer enums: `data/gl_es1_enums.txt` lists them, and a method of such a context
+rejects all others before its arguments reach code that would accept them.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 __all__ = ["es1_enums", "knowing_es1"]
 
-# Extensions with enums of their own, in contexts of every kind.
+# Extensions with their own enums, in contexts of every kind.
 _FREE = frozenset(("GL_KHR_debug", "GL_EXT_debug_label"))
 
 
 @cache
 def es1_enums() -> frozenset[int]:
-    """Every enum an ES 1.1 context knows."""
+    """Every enum of an ES 1.1 context."""
     lines = (DATA / "gl_es1_enums.txt").read_text(encoding="ascii").splitlines()
     return frozenset(GL.value_of(n) for line in lines if line[0] != "#" for n in line.split())
 
 
 def knowing_es1(ctx: Context, function: Function, method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method, refusing enums that OpenGL ES 1.1 does not have."""
+    """The method, rejecting enums that OpenGL ES 1.1 does not have."""
     places = [i for i, p in enumerate(function.params) if p.type == "enum" and p.kind is Kind.VALUE]
     image = function.name == "TexImage2D"
     if function.extension in _FREE or not (places or image):
@@ -67,7 +67,7 @@ _SIZED = frozenset(
 
 
 def _image_error(known: frozenset[int], args: tuple[Any, ...]) -> GLError | None:
-    """Images are stored in the format they come in: no conversion in OpenGL ES 1.1."""
+    """An error for an image whose format would need conversion: OpenGL ES 1.1 has none."""
     internal, format = args[2], args[6]
     if internal not in known and internal not in _SIZED:
         return invalid_value(f"{GL.name_of(internal)} is not an internal format")

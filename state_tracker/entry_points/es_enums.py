@@ -1,7 +1,7 @@
-"""Enumerators that desktop GL takes and OpenGL ES, from version 2 on, does not: by what they say.
+"""Enums that desktop GL accepts and OpenGL ES, from version 2 on, does not, by topic.
 
-Capabilities are marked in their own table (`enables`), formats have one of their own
-(`texturing.es_formats`), and what can be asked for is in `limit_queries`.
+Capabilities are marked in their own table (`enables`), formats in `texturing.es_formats`, and
+queries in `limit_queries`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _ONLY = frozenset((int(GL.TEXTURE_EXTERNAL_OES),))
 
 
 def check_es(ctx: Context, value: int, what: str) -> None:
-    """INVALID_ENUM in an ES context for what ES has not, elsewhere for what only ES has."""
+    """Raise INVALID_ENUM in an ES context for desktop-only enums, elsewhere for ES-only enums."""
     if value in _ONLY and ctx.profile != "es":
         raise invalid_enum(value, what)
     if ctx.profile == "es" and value in MISSING[what]:

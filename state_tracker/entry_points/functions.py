@@ -1,10 +1,10 @@
 """The table of OpenGL functions, read from `data/gl_functions.txt`.
 
-Everything that needs to know what a GL function looks like asks here: the Python methods of both
-contexts (`methods.py`), the C function pointers handed to other programs (`abi.py`), the calls into
-a native GL (`native.py`), tracing, and "does this version have that entry point". Each fact stands
-once, in the text file; a signature is parsed the first time somebody asks for it, so importing this
-module costs a few milliseconds.
+All code that depends on the form of a GL function uses this table: the Python methods of both
+contexts (`methods.py`), the C function pointers for other programs (`abi.py`), the calls into a
+native GL (`native.py`), tracing, and the availability of entry points by version. Each fact is
+stated once, in the text file; a signature is parsed when it is first used, so importing this module
+costs a few milliseconds.
 
     >>> str(FUNCTIONS["GenBuffers"])
     'glGenBuffers(sizei n, uint* buffers[n])'
@@ -28,7 +28,7 @@ __all__ = ["CTYPES", "FUNCTIONS", "Function", "Kind", "Param", "method_name"]
 
 DATA = Path(__file__).parent / "data"
 
-# GL's C types. Pointers of every kind travel as plain addresses.
+# GL's C types. Pointers of all kinds are passed as addresses.
 CTYPES: dict[str, Any] = {
     "bitfield": ctypes.c_uint32,
     "boolean": ctypes.c_uint8,
@@ -60,14 +60,14 @@ _SUFFIX = re.compile(rf"^(.*?)({'|'.join(_VENDORS)})$")
 
 
 class Kind(Enum):
-    """What a parameter is to the caller of the Python method."""
+    """The role of a parameter for the caller of the Python method."""
 
     VALUE = auto()  # a number
     STRING = auto()  # const char*: text in
     STRINGS = auto()  # const char**: several texts in
     POINTER = auto()  # other memory the function reads
-    CAPACITY = auto()  # room of an output array or string; implied when outputs are left out
-    WRITTEN = auto()  # how much of it was filled; never part of the Python result
+    CAPACITY = auto()  # capacity of an output array or string; implied when outputs are omitted
+    WRITTEN = auto()  # how much of it was filled; not part of the Python result
     OUT_SCALAR = auto()
     OUT_ARRAY = auto()
     OUT_STRING = auto()
@@ -127,7 +127,7 @@ class Function:
 
     @property
     def outputs(self) -> tuple[Param, ...]:
-        """What the Python method returns when the caller leaves the outputs out."""
+        """The outputs that the Python method returns if the caller omits them."""
         return tuple(p for p in self.params if p.kind.is_output and p.kind is not Kind.WRITTEN)
 
     @property
@@ -136,7 +136,7 @@ class Function:
 
     @property
     def required(self) -> int:
-        """How many leading parameters the Python caller must give."""
+        """The number of leading parameters that the Python caller must pass."""
         count = len(self.params)
         while count and (
             self.params[count - 1].kind.is_output or self.params[count - 1].kind is Kind.CAPACITY
@@ -146,7 +146,7 @@ class Function:
 
     @property
     def signature(self) -> Signature:
-        """The Python method's: outputs may be left out."""
+        """The Python method's signature: outputs may be omitted."""
         kind, found = Parameter.POSITIONAL_ONLY, []
         for i, p in enumerate(self.params):
             default = Parameter.empty if i < self.required else None
@@ -157,7 +157,7 @@ class Function:
         return Signature(found, return_annotation=result)
 
     def with_count(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Python may leave out the count of texts: `shader_source(shader, text)`."""
+        """Insert the count of texts, which Python may omit: `shader_source(shader, text)`."""
         index = next((i for i, p in enumerate(self.params) if p.kind is Kind.STRINGS), 0)
         if not index or len(args) < index or not isinstance(args[index - 1], str | list | tuple):
             return args
@@ -169,7 +169,7 @@ class Function:
         return args
 
     def in_es(self, version: tuple[int, int]) -> bool:
-        """Is it a core function of that version of OpenGL ES?"""
+        """Whether it is a core function of that version of OpenGL ES."""
         if self.es is None or version < self.es:
             return False
         return self.es_until is None or version <= self.es_until
@@ -177,7 +177,9 @@ class Function:
     def available(
         self, profile: str, version: tuple[int, int], extensions: frozenset[str] = frozenset()
     ) -> bool:
-        """Is this entry point part of a context of that profile, version and extension list?"""
+        """Whether this entry point is part of a context of that profile, version and extension
+        list.
+        """
         if self.extension is not None:
             return self.extension in extensions
         if profile == "es":
@@ -239,7 +241,7 @@ def _parse_params(text: str) -> tuple[Param, ...]:
 
 
 def _mark_capacity(params: list[Param]) -> None:
-    """Find `sizei room, sizei* length` (or a lone bufSize) in front of the outputs."""
+    """Find `sizei capacity, sizei* length` (or a lone bufSize) before the outputs."""
     if any(p.kind is Kind.OUT_RAW for p in params):
         return
     for i in range(len(params) - 2):
@@ -290,9 +292,9 @@ class FunctionTable(Mapping[str, Function]):
 
     def __init__(self, text: str):
         self._lines: dict[str, tuple[str, str]] = {}
-        self._same: dict[str, str] = {}  # explicit other names: `NewEXT = Core`
+        self._same: dict[str, str] = {}  # explicit aliases: `NewEXT = Core`
         self._also: dict[str, list[str]] = {}  # name -> further extensions that have it
-        self.unlisted: dict[str, str] = {}  # extension -> a profile that has it without a word
+        self.unlisted: dict[str, str] = {}  # extension -> a profile that has it without listing it
         section = ""
         for line in text.splitlines():
             if not line or line[0] == "#":
@@ -321,7 +323,7 @@ class FunctionTable(Mapping[str, Function]):
         return len(self._lines)
 
     def method(self, method: str) -> Function:
-        """The function behind a Python method name; KeyError if there is none."""
+        """The function of a Python method name; KeyError if there is none."""
         return self[self._by_method[method]]
 
     def has_method(self, method: str) -> bool:
@@ -332,9 +334,9 @@ class FunctionTable(Mapping[str, Function]):
         return {method_name(name): name for name in self._lines}
 
     def alias(self, function: Function) -> Function | None:
-        """The core function an extension's entry point is another name of, if the types agree.
+        """The core function that an extension's entry point is an alias of, if the types agree.
 
-        `glBindBufferARB` is `glBindBuffer`; `glCreateShaderObjectARB` has no twin.
+        `glBindBufferARB` is `glBindBuffer`; `glCreateShaderObjectARB` has no core function.
         """
         if function.name in self._same:
             return self[self._same[function.name]]
@@ -346,13 +348,13 @@ class FunctionTable(Mapping[str, Function]):
         return core if same else None
 
     def extensions(self, function: Function) -> Iterator[str]:
-        """Every extension that brings the function along."""
+        """Every extension that contains the function."""
         if function.extension is not None:
             yield function.extension
         yield from self._also.get(function.name, ())
 
     def same_as(self, function: Function) -> Iterator[Function]:
-        """The function's other names: its core one, and those of other extensions."""
+        """The function's aliases: its core name, and those of other extensions."""
         core = self.alias(function)
         if core is not None:
             yield core
@@ -365,7 +367,7 @@ class FunctionTable(Mapping[str, Function]):
 
     @functools.cached_property
     def _others(self) -> dict[str, list[str]]:
-        """`_same`, the other way round."""
+        """The inverse of `_same`."""
         found: dict[str, list[str]] = {}
         for name, core in self._same.items():
             found.setdefault(core, []).append(name)

@@ -61,12 +61,12 @@ def _enum(name: str) -> int:
 
 
 def gl_type(type: Type) -> int:
-    """The GL enum of a type, arrays looked through."""
+    """The GL enum of a type, or of the elements of an array."""
     return _enum(str(type.without_array))
 
 
 def sampler_target(kind: Type) -> int:
-    """The GL texture target a sampler type reads."""
+    """The GL texture target that a sampler type reads."""
     dim, arrayed = kind.dim, kind.is_arrayed
     assert dim is not None
     name = {

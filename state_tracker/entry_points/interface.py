@@ -1,6 +1,6 @@
-"""What every GL context looks like to its user, ours and the native one alike.
+"""The interface common to all GL contexts, gallette's and the native one.
 
-The GL functions themselves are not written here: they come out of the function table by name
+The GL functions themselves are not written here: they are looked up in the function table by name
 (`gl.gen_buffers(2)`), so for a type checker they are `Any`. The rest of the interface is small.
 """
 
@@ -23,21 +23,21 @@ class GLInterface:
         raise AttributeError(name)
 
     def __dir__(self) -> list[str]:
-        """Everything a caller may want, the GL functions of this context among it."""
+        """All attributes, including the GL functions of this context."""
         functions = [FUNCTIONS[name] for name in FUNCTIONS]
         found = [f.method for f in functions if self.has_function(f)]
         return sorted({*object.__dir__(self), *found})
 
     def has_function(self, function: Function) -> bool:
-        """Does this context have that entry point?"""
+        """Whether this context has that entry point."""
         return function.available(self.profile, self.requested_version)
 
     def make_current(self) -> None:
-        """Make this the context that C callers of the GL functions mean."""
+        """Make this the current context for C callers of the GL functions."""
         raise AttributeError("make_current")
 
     def release(self) -> None:
-        """Destroy the context. Ours raises if shaders or resources outlive it."""
+        """Destroy the context. gallette's contexts raise if shaders or resources outlive it."""
         raise AttributeError("release")
 
     def load_opengl_function(self, name: str) -> int:
@@ -45,7 +45,7 @@ class GLInterface:
         raise AttributeError("load_opengl_function")
 
     def __enter__(self) -> Self:
-        """For `with` and for moderngl, which enters the context around its own set-up."""
+        """For `with`, and for moderngl, which enters the context around its own set-up."""
         self.make_current()
         return self
 

@@ -1,6 +1,6 @@
-"""Machine code of x86-64 in memory that may be executed, for the stubs of `state_tracker.stream`.
+"""x86-64 machine code in executable memory, for the stubs of `state_tracker.stream`.
 
-Offered on Linux alone: other systems have other calling conventions.
+Available on Linux only: other systems have other calling conventions.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from collections.abc import Mapping
 __all__ = ["Assembler", "placed", "possible", "thread_function"]
 
 _EXECUTABLE = 1 | 4  # PROT_READ | PROT_EXEC
-_kept: list[mmap.mmap] = []  # machine code stays: somebody may be in it
+_kept: list[mmap.mmap] = []  # never freed: a thread may be executing it
 
 
 class Assembler:
-    """One function: its instructions, and the places that jump to labels."""
+    """One function: its instructions, and its jumps to labels."""
 
     def __init__(self) -> None:
         self._code = bytearray(b"\xf3\x0f\x1e\xfa")  # endbr64: called through a pointer
@@ -32,29 +32,29 @@ class Assembler:
         self._code += instructions
 
     def label(self, name: str) -> None:
-        """What follows can be jumped to."""
+        """Define a label at the current position."""
         self._labels[name] = len(self._code)
 
     def branch(self, condition: bytes, label: str) -> None:
-        """Go on there under a condition: the two bytes of a long conditional jump."""
+        """Jump to a label on a condition: the two bytes of a long conditional jump."""
         self._code += condition + bytes(4)
         self._jumps.append((len(self._code) - 4, label))
 
     def leave(self) -> None:
-        """Return."""
+        """Return from the function."""
         self._code += b"\xc3"
 
     def point_at(self, address: int) -> None:
-        """Let RAX be an address."""
+        """Load an address into RAX."""
         self._code += b"\x48\xb8" + struct.pack("<Q", address)  # mov rax, address
 
     def go_to(self, address: int) -> None:
-        """Be another function from here on."""
+        """Tail-call another function."""
         self.point_at(address)
         self._code += b"\xff\xe0"  # jmp rax
 
     def assembled(self) -> bytes:
-        """The bytes, with jumps that know how far."""
+        """The bytes, with resolved jumps."""
         for at, label in self._jumps:
             struct.pack_into("<i", self._code, at, self._labels[label] - (at + 4))
         return bytes(self._code)
@@ -62,14 +62,14 @@ class Assembler:
 
 @functools.cache
 def possible() -> bool:
-    """Is this such a machine, and may memory here be made executable?"""
+    """Whether this machine is supported, and memory can be made executable."""
     if sys.platform != "linux" or platform.machine() != "x86_64" or not thread_function():
         return False
     return _executable(b"\xc3") != 0
 
 
 def placed(functions: Mapping[str, bytes]) -> dict[str, int]:
-    """The functions in executable memory: where each begins."""
+    """Copy the functions to executable memory; returns their addresses."""
     offsets: dict[str, int] = {}
     code = bytearray()
     for name, instructions in functions.items():
@@ -80,7 +80,7 @@ def placed(functions: Mapping[str, bytes]) -> dict[str, int]:
 
 
 def _executable(code: bytes) -> int:
-    """The address of a copy that may be executed, and written no more; 0 if there can be none."""
+    """The address of an executable, read-only copy; 0 if there can be none."""
     writable = mmap.PROT_READ | mmap.PROT_WRITE
     memory = mmap.mmap(-1, len(code), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, writable)
     memory.write(code)
@@ -95,7 +95,9 @@ def _executable(code: bytes) -> int:
 
 @functools.cache
 def thread_function() -> int:
-    """The address of the function that tells C which thread it is in; 0 if there is none."""
+    """The address of the C function that returns the current thread's identifier; 0 if there is
+    none.
+    """
     try:
         return ctypes.cast(ctypes.CDLL(None).pthread_self, ctypes.c_void_p).value or 0
     except (AttributeError, OSError, TypeError):  # Windows has no library without a name

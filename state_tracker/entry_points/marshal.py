@@ -1,8 +1,8 @@
-"""From a Python call to a C call of a native GL function, for any entry of the table.
+"""Convert Python calls to C calls of a native GL function, for any entry of the table.
 
-`native_method` gives the Python method of one function: arguments become what C wants (a `str`
-becomes NUL-terminated bytes, an array its address), and outputs the caller left out are allocated,
-read back and returned.
+`native_method` gives the Python method of one function: arguments are converted for C (a `str`
+becomes NUL-terminated bytes, an array its address), and outputs that the caller omitted are
+allocated, read back and returned.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from gallette.state_tracker.entry_points.memory import address_of, dtype_of
 
 __all__ = ["native_method"]
 
-# An output whose size only GL knows gets this much room, pre-filled with a pattern that no query
-# returns in practice; what still holds the pattern afterwards was not written.
+# An output whose size only GL knows is allocated with this size, pre-filled with a pattern that no
+# query returns in practice; values that still hold the pattern afterwards were not written.
 ROOM = 4096
 PATTERN = 0xA5
 STRING_ROOM = 1 << 16
@@ -44,7 +44,7 @@ def _strings(value: Any) -> tuple[int, Any]:
 
 
 class _Call:
-    """One call in flight: the C arguments and what must stay alive while it runs."""
+    """One call in flight: the C arguments and the objects to keep alive while it runs."""
 
     def __init__(self) -> None:
         self.arguments: list[Any] = []
@@ -66,7 +66,7 @@ class _Call:
 
 
 def _allocate(param: Param, values: dict[str, Any]) -> Any:
-    """Room for an output the caller left out."""
+    """Allocate an output that the caller omitted."""
     if param.kind in (Kind.OUT_SCALAR, Kind.WRITTEN):
         count = 1
     elif param.kind is Kind.OUT_STRING:
@@ -100,7 +100,7 @@ def native_method(
 ) -> Callable[..., Any]:
     """The Python method for a C entry point (a ctypes function with its types set).
 
-    `measure` tells how many bytes an image output needs, which takes a look at GL's state.
+    `measure` returns the size in bytes of an image output, which depends on GL state.
     """
     params, required = function.params, function.required
     simple = all(p.kind is Kind.VALUE for p in params)
@@ -175,7 +175,7 @@ def native_method(
 
 
 def missing(function: Function) -> Callable[..., Any]:
-    """What stands in for an entry point this GL does not have."""
+    """A substitute for an entry point that this GL does not have."""
 
     def call(*args: Any) -> Any:
         raise GalletteError(f"{function.c_name} is not available in this context")

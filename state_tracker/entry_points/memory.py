@@ -1,12 +1,12 @@
-"""Reading and writing the memory a GL caller points at.
+"""Reading and writing the memory that a GL caller points at.
 
 A pointer argument is an integer address when the call comes through C, and `None`, an address,
-`bytes`, a NumPy array (anything with the buffer protocol) or a list when it comes from Python.
-These few functions are the only place that tells them apart.
+`bytes`, a NumPy array (or another object with the buffer protocol) or a list when it comes from
+Python. Only the functions of this module distinguish these.
 
-An application may point at whatever it owns, and how much of that a command reads follows from its
+An application may point at any memory, and the size that a command reads follows from its
 arguments. A range that no process can have (below zero, across the end of the address space) is
-GL_INVALID_OPERATION: an address that was computed from an index or a stride never wraps around.
+GL_INVALID_OPERATION: an address computed from an index or a stride never wraps around.
 """
 
 from __future__ import annotations
@@ -41,29 +41,30 @@ __all__ = [
     "wrote_in_place",
 ]
 
-# int and None are addresses; the rest is Python memory.
+# int and None are addresses; all other types are Python memory.
 Pointer = Any
 
 
 class MemoryListener(Protocol):
-    """Hears of every byte of the caller's memory that a GL function looks at or changes."""
+    """Is called for every byte of the caller's memory that a GL function reads or writes."""
 
     def touched(self, address: int, size: int, lasting: bool) -> None:
-        """A GL function is about to read or write C memory, now or (lasting) at any later time; an
-        error raised here stops it."""
+        """Called before a GL function reads or writes C memory, now or (lasting) at any later time;
+        an error raised here stops it.
+        """
 
     def read(self, address: int, data: bytes) -> None:
         """These bytes were read from C memory."""
 
     def wrote(self, pointer: Pointer, data: Any) -> None:
-        """This was stored in the caller's memory."""
+        """This data was stored in the caller's memory."""
 
 
 LISTENERS: list[MemoryListener] = []
 
-# All that a process can have, as one view: to cut a piece out takes half the time of other ways.
+# The whole address space as one view: slicing it takes half the time of other ways.
 _MEMORY = memoryview((ctypes.c_char * sys.maxsize).from_address(0)).cast("B")
-_IS_WIDE = sys.maxsize > 1 << 32  # addresses are smaller than it
+_IS_WIDE = sys.maxsize > 1 << 32  # addresses are below 2**48
 _END = sys.maxsize if _IS_WIDE else 1 << 32
 
 _DTYPES: dict[str, str] = {
@@ -109,9 +110,10 @@ def _flat(pointer: Any) -> npt.NDArray[np.uint8]:
 
 
 def address_of(pointer: Pointer, gl_type: str = "void") -> tuple[int | None, Any]:
-    """An address for C, and the object that must stay alive while C may look at it.
+    """An address for C, and the object that must stay alive while C uses it.
 
-    That object is None where the caller gave an address; else its buffer is the memory there.
+    That object is None where the caller passed an address; otherwise its buffer is the memory
+    there.
     """
     if pointer is None or type(pointer) is int:
         return pointer, None
@@ -131,17 +133,17 @@ def _touch(address: int, size: int, lasting: bool = False) -> None:
 
 
 def shared_memory(pointer: Pointer, size: int) -> tuple[int | None, Any]:
-    """`address_of` memory of which `size` bytes will be read and written from now on."""
+    """`address_of` for memory of which `size` bytes will be read and written from now on."""
     address, keep = address_of(pointer)
     if keep is not None:
-        read_bytes(keep, size)  # refuses what is too short
+        read_bytes(keep, size)  # rejects memory that is too short
     elif address is not None:
         _touch(address, size, lasting=True)
     return address, keep
 
 
 def read_kept(address: int, size: int, keep: Any) -> npt.NDArray[np.uint8]:
-    """`size` bytes at an address that an `address_of` answered along with `keep`."""
+    """`size` bytes at an address that `address_of` returned along with `keep`."""
     if keep is None:
         return read_bytes(address, size)
     flat = _flat(keep)
@@ -166,13 +168,13 @@ def advanced(pointer: Pointer, by: int) -> Pointer:
 
 
 def _check_range(address: int, size: int) -> None:
-    """An error for a range that no process can have."""
+    """Raise an error for a range that no process can have."""
     if not 0 < address <= _END - size:
         raise invalid_operation(f"no memory can be at {address:#x}, {size} bytes long")
 
 
 def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
-    """`size` bytes at `pointer`, without copying; Python memory that is too short is refused."""
+    """`size` bytes at `pointer`, without copying; Python memory that is too short is rejected."""
     if size <= 0:
         if size < 0:
             raise invalid_value("a negative size or count")
@@ -195,7 +197,7 @@ def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
 
 
 def bytes_at(address: int, size: int) -> memoryview | bytes:
-    """Bytes of C memory, to be looked at now: the short way for small values."""
+    """Bytes of C memory, for immediate use: the fast way for small values."""
     if LISTENERS:
         return read_bytes(address, size).tobytes()
     data = _MEMORY[address : address + size] if _IS_WIDE else ctypes.string_at(address, size)
@@ -205,7 +207,7 @@ def bytes_at(address: int, size: int) -> memoryview | bytes:
 
 
 def read_array(pointer: Pointer, gl_type: str, count: int) -> npt.NDArray[Any]:
-    """`count` values of a GL type, as a copy nobody else can change."""
+    """`count` values of a GL type, as a private copy."""
     dtype = dtype_of(gl_type)
     if isinstance(pointer, list | tuple):
         array = np.array(pointer, dtype).reshape(-1)
@@ -242,13 +244,13 @@ def write_bytes(pointer: Pointer, data: Any) -> None:
 
 
 def wrote_in_place(pointer: int, data: npt.NDArray[np.uint8]) -> None:
-    """`data`, a view of C memory, was written through: listeners hear of it."""
+    """Report to listeners that `data`, a view of C memory, was modified in place."""
     for listener in LISTENERS:
         listener.wrote(pointer, data)
 
 
 def read_names(pointer: Pointer, count: int) -> list[int]:
-    """The names of objects that a call lists."""
+    """The object names that a call lists."""
     check_count(count, MOST_NAMES, "names")
     return read_array(pointer, "uint", count).tolist()  # type: ignore[no-any-return]
 

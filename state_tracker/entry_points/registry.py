@@ -1,9 +1,9 @@
-"""Which Python function implements which GL function.
+"""The registry of Python functions that implement GL functions.
 
 A topic's module marks its functions with `@entry`; the function's name is the Python method name
-from the table, its first parameter the context, the rest the C parameters without the outputs
-(those it returns). Families such as `uniform{1..4}{f,i,ui}v` register themselves in a loop.
-Extension aliases (`glBindBufferARB`) need nothing: the table knows them.
+from the table, its first parameter the context, the others the C parameters without the outputs
+(which it returns). Families such as `uniform{1..4}{f,i,ui}v` are registered in a loop. Extension
+aliases (`glBindBufferARB`) need no registration: the table lists them.
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ def register(method: str, function: Callable[..., Any]) -> None:
 
 
 def entry(function: F) -> F:
-    """Decorator: this implements the GL function it is named after."""
+    """Decorator: register this as the implementation of the GL function it is named after."""
     register(function.__name__, function)
     return function
 
 
 def derives(extension: str) -> Callable[[Deriver], Deriver]:
-    """Decorator: this makes the functions of an extension, each when it is first asked for."""
+    """Decorator: register a function that derives the functions of an extension, each on
+    first use.
+    """
 
     def wrap(deriver: Deriver) -> Deriver:
         _DERIVERS[extension] = deriver
@@ -50,7 +52,7 @@ def derives(extension: str) -> Callable[[Deriver], Deriver]:
 
 
 def implementation(function: Function) -> Callable[..., Any] | None:
-    """What implements an entry point, directly or under its core name."""
+    """The implementation of an entry point, directly or under its core name."""
     found = _IMPLEMENTATIONS.get(function.method)
     if found is None and function.extension in _DERIVERS:
         if function.method not in _DERIVED:
@@ -64,12 +66,12 @@ def implementation(function: Function) -> Callable[..., Any] | None:
 
 
 def implemented(name: str) -> Callable[..., Any]:
-    """What implements a function that is known to be there, by its name without `gl`."""
+    """The implementation of a function that is known to exist, by its name without `gl`."""
     found = implementation(FUNCTIONS[name])
     assert found is not None, name
     return found
 
 
 def implementations() -> frozenset[str]:
-    """The Python names of everything implemented, aliases not counted."""
+    """The Python names of all implemented functions, without aliases."""
     return frozenset(_IMPLEMENTATIONS)

@@ -1,8 +1,8 @@
-"""Contexts that share objects take turns, whatever threads they are used in.
+"""Locking between contexts that share objects, in any threads.
 
-A context that is alone needs no lock. From the moment another one joins its group every call is
-`guarded`: it holds the group's lock and has the pipe. Some thread may be in the midst of a call
-then that knows nothing of this; whoever joins waits until it is through (`wait_for_calls`).
+A context that does not share needs no lock. When another one joins its group, every call becomes
+`guarded`: it holds the group's lock and has the pipe. At that moment a thread may be inside an
+unguarded call; the joining context waits until that call has returned (`wait_for_calls`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ __all__ = ["guarded", "wait_for_calls"]
 
 _LOOKING_AGAIN = 0.0002  # seconds
 _LONGEST = 10.0
-"""Seconds: no draw takes as long (its work is limited), but who is called back may never return."""
+"""Seconds: no draw takes as long (its work is limited), but an application's callback may not
+return.
+"""
 
 
 def guarded(context: Context, method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that waits for its turn."""
+    """The method, executed under the group's lock."""
     group = context.group
 
     def call_in_turn(*args: Any) -> Any:
@@ -47,7 +49,7 @@ _CALLS = tuple(os.path.join(os.path.dirname(_HERE), name) for name in ("abi.py",
 
 
 def wait_for_calls(group: ShareGroup) -> None:
-    """Wait while another thread is in a call on one of the group's contexts without a turn."""
+    """Wait while another thread is in an unguarded call on one of the group's contexts."""
     until = time.monotonic() + _LONGEST
     while _under_way(group) and time.monotonic() < until:
         time.sleep(_LOOKING_AGAIN)
@@ -63,7 +65,7 @@ def _under_way(group: ShareGroup) -> bool:
 
 
 def _has_no_turn(frame: FrameType | None) -> bool:
-    """Is there a call among the frames of a thread, and none that is guarded?"""
+    """Whether the frames of a thread contain a call, and none that is guarded."""
     inside = False
     while frame is not None:
         file = frame.f_code.co_filename

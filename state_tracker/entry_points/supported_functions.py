@@ -1,8 +1,8 @@
-"""Which functions of the table a context answers, and which set GL_INVALID_OPERATION there.
+"""Which functions of the table work in a context, and which set GL_INVALID_OPERATION there.
 
-A function is there where its version and profile say so, or its extension is listed. Several names
-may be one function (`glMultiDrawArrays` and `glMultiDrawArraysEXT`): all of them answer where one
-is there, since there is one implementation behind them and llvmpipe does the same.
+A function is present where its version and profile provide it, or its extension is listed. Several
+names may be one function (`glMultiDrawArrays` and `glMultiDrawArraysEXT`): all of them work where
+one is present, since they share an implementation; llvmpipe does likewise.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
 __all__ = ["answers", "is_there"]
 
-_FIXED_POINT = "GL_NV_ES1_1_compatibility"  # what of OpenGL ES 1.1 a desktop context may have
+_FIXED_POINT = "GL_NV_ES1_1_compatibility"  # OpenGL ES 1.1 for desktop contexts
 
 
 def answers(function: Function, profile: str, listed: Set[str]) -> bool:
-    """Does a context of that profile, with these extensions, answer that function?"""
+    """Whether the function works in a context of that profile with these extensions."""
     if is_there(function, profile, listed):
         return True
     return any(is_there(same, profile, listed) for same in FUNCTIONS.same_as(function))
 
 
 def is_there(function: Function, profile: str, listed: Set[str]) -> bool:
-    """By that very name."""
+    """Whether the function is present by this name."""
     if function.extension is not None:
         return any(
             extension in listed or FUNCTIONS.unlisted.get(extension) == profile

@@ -1,7 +1,7 @@
-"""What is kept for a thread goes when the thread ends: the next one may get its identifier.
+"""Drop per-thread data when the thread ends, since the next thread may get its identifier.
 
-Python tells of the end of threads it started itself only. So the C library is asked: a thread that
-has a value for a key calls a function of ours at its end.
+Python reports the end only of threads that it started. Therefore the C library is used: a thread
+that has a value for a key calls its destructor function when it ends.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _Ended = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def at_thread_end(hook: H) -> H:
-    """Call this function in each thread that ends, if its end was expected; the last one first."""
+    """Call this function in each thread that ends, if its end was expected; in reverse order."""
     _HOOKS.insert(0, hook)
     return hook
 
 
 def expect_end() -> None:
-    """Something is kept for the calling thread from now on."""
+    """Register the calling thread's end, because per-thread data exists from now on."""
     key = _key()
     if key is not None:
         library, number, _ = key
@@ -41,15 +41,15 @@ def _ended(value: int) -> None:
     for hook in _HOOKS:
         try:
             hook()
-        except BaseException:  # nothing may escape into C, and the others have their turn
+        except BaseException:  # nothing may propagate into C, and the other hooks must run
             traceback.print_exc()
 
 
 @functools.cache
 def _key() -> tuple[Any, ctypes.c_uint, Any] | None:
-    """The C library, its key for us, and what it calls; None if this system has no such things.
+    """The C library, the key, and the destructor; None if this system lacks them.
 
-    When Python ends the key is given back: threads that end later have nobody to call.
+    The key is deleted when Python ends: threads that end later must not call it.
     """
     try:
         library, number, function = ctypes.CDLL(None), ctypes.c_uint(), _Ended(_ended)

@@ -1,7 +1,7 @@
-"""Somebody watches: every GL call of every context, and what happens around the calls.
+"""Observation of every GL call of every context, and of the events around the calls.
 
-A `Watcher` is installed for the process; contexts made from then on show it their methods, the
-windows they are given and their end. The state tracker knows nothing of what watchers do with it
+A `Watcher` is installed for the process; contexts made from then on report their methods, their
+windows and their end to it. The state tracker does not depend on what watchers do
 (`gallette.capture` writes a file).
 """
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Watcher(Protocol):
-    """What is told of a process's OpenGL."""
+    """The events of a process's OpenGL that are reported to a watcher."""
 
     hidden: int
 
@@ -40,7 +40,7 @@ class Watcher(Protocol):
     def wrap(
         self, gl: Context, function: Function, method: Callable[..., Any]
     ) -> Callable[..., Any]:
-        """What callers get instead of a method."""
+        """The method that callers get instead of the original."""
 
     def window(self, gl: Context, draw: Drawable | None, read: Drawable | None) -> None:
         """Windows became the default framebuffers."""
@@ -53,10 +53,10 @@ class Watcher(Protocol):
 
 
 class Reader(Protocol):
-    """An observer of programs that read framebuffers: those show pictures without a window."""
+    """An observer of programs that show frames without a window, by reading framebuffers."""
 
     def read(self, gl: Context, width: int, height: int) -> None:
-        """The program has read so many pixels of the read framebuffer's colours."""
+        """The program has read pixels of the read framebuffer's colours."""
 
     def died(self, gl: Context) -> None:
         """A context is about to be released."""
@@ -67,7 +67,7 @@ READERS: list[Reader] = []
 
 
 def watcher() -> Watcher | None:
-    """Who watches contexts that are made now."""
+    """The watcher of contexts that are created now."""
     return WATCHERS[-1] if WATCHERS else None
 
 
@@ -85,7 +85,9 @@ def colors_read(gl: Context, width: int, height: int) -> None:
 
 @contextmanager
 def unwatched() -> Iterator[None]:
-    """Calls the program did not make: reading a window back to show it."""
+    """Suspend watching, for calls that the program did not make: reading a window back to
+    show it.
+    """
     seen = list(WATCHERS)
     for each in seen:
         each.hidden += 1

@@ -1,1 +1,1 @@
-"""OpenGL ES 1.1: what it has that the compatibility profile has not."""
+"""OpenGL ES 1.1: its features that the compatibility profile lacks."""

@@ -1,7 +1,8 @@
 """OES_draw_texture: a rectangle of the window filled with a part of each bound texture.
 
-The part is the texture's GL_TEXTURE_CROP_RECT_OES. No matrix, light, clip plane or culling has a
-say; everything behind rasterization does. It is drawn as a quadrilateral in a state made for it.
+The part is the texture's GL_TEXTURE_CROP_RECT_OES. Matrices, lights, clip planes and culling do not
+apply; all stages after rasterization do. The rectangle is drawn as a quadrilateral, with temporary
+state.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ UNITS = 8
 
 @contextmanager
 def _flat_state(ctx: Context, width: int, height: int) -> Iterator[None]:
-    """Window coordinates as positions; what comes before rasterization switched off."""
+    """Use window coordinates as positions, with all stages before rasterization disabled."""
     implemented("PushAttrib")(ctx, GL.ALL_ATTRIB_BITS)
     matrices = ctx.matrices
     saved = matrices.modelview, matrices.projection, matrices.texture

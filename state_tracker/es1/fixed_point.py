@@ -1,7 +1,7 @@
-"""Functions of 16.16 fixed-point numbers, and ES 1.1's own names for functions of floats.
+"""Functions with 16.16 fixed-point arguments, and ES 1.1's own names for functions of floats.
 
-Each is its float twin with numbers divided (or, coming back, multiplied) by 65536. Parameters that
-are names of things, such as a fog mode, travel as they are.
+Each calls its float version with numbers divided (or, for results, multiplied) by 65536. Enum
+parameters, such as a fog mode, are passed unchanged.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ def _to_float(pname: int | None, value: int) -> float:
 
 
 def to_fixed(pname: int | None, value: float) -> int:
-    """What a query answers: rounded, and within what 32 bits hold."""
+    """A query result: rounded, and clamped to 32 bits."""
     if pname in _NAMES:
         return int(value)
     return to_int(value * FIXED_ONE, False)
 
 
 def _plain(name: str, twin: str) -> None:
-    """All numbers by value."""
+    """Register a function whose numbers are passed by value."""
     function, inner = FUNCTIONS[name], implemented(twin)
     fixed = [p.type == "fixed" for p in function.params]
     which = next((i for i, p in enumerate(function.params) if p.name == "pname"), None)
@@ -72,7 +72,7 @@ _FOURS = frozenset(
 
 
 def _vector(name: str, twin: str, size: int = 0) -> None:
-    """Numbers by pointer: as many as the parameter has, or always `size`."""
+    """Register a function whose numbers are passed by pointer: the parameter's count, or `size`."""
     function, inner = FUNCTIONS[name], implemented(twin)
     which = next((i for i, p in enumerate(function.params) if p.name == "pname"), None)
 

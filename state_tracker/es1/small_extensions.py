@@ -29,7 +29,7 @@ __all__: list[str] = []
 
 @entry
 def query_matrixx_oes(ctx: Context) -> tuple[int, list[int], list[int]]:
-    """The current matrix as numbers and powers of two; a bit for each that is none."""
+    """The current matrix as mantissas and exponents; a bit for each component that is invalid."""
     invalid, mantissas, exponents = 0, [], []
     for i, value in enumerate(ctx.matrices.stack()[0][-1].T.reshape(-1).tolist()):
         if not math.isfinite(value):

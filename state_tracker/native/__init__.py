@@ -1,1 +1,1 @@
-"""The machine's own OpenGL, through EGL, behind the same interface as ours."""
+"""The machine's own OpenGL, through EGL, behind gallette's Python interface."""

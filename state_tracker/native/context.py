@@ -39,7 +39,7 @@ class NativeContext(GLInterface):
         samples: int = 0,
         share: NativeContext | None = None,
     ):
-        """`share` is a context of the same driver whose objects this one sees too."""
+        """`share`: a context of the same driver to share objects with."""
         self.profile, self.requested_version = profile, version
         shared = None if share is None else share._egl
         self._egl: EglContext = EglContext(driver, profile, version, debug, size, samples, shared)
@@ -63,7 +63,7 @@ class NativeContext(GLInterface):
         return method
 
     def _retaining(self, function: Function, method: Callable[..., Any]) -> Callable[..., Any]:
-        """Client arrays are read long after the call: keep what they point to."""
+        """Keep the memory of client arrays alive, which are read long after the call."""
 
         def call(*args: Any) -> Any:
             address, keep = address_of(args[-1])
@@ -74,7 +74,9 @@ class NativeContext(GLInterface):
         return call
 
     def _measure(self, function: Function, args: tuple[Any, ...]) -> int:
-        """Bytes of an image output, by the function's arguments and the current pack state."""
+        """The size of an image output in bytes, by the function's arguments and the current pack
+        state.
+        """
         named = {p.name: a for p, a in zip(function.params, args, strict=False)}
         for room in ("bufSize", "size"):
             if room in named:

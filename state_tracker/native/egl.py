@@ -1,8 +1,8 @@
-"""Just enough EGL, through ctypes, to make an OpenGL context without a window.
+"""The part of EGL, through ctypes, needed to make an OpenGL context without a window.
 
-Mesa reads `GALLIUM_DRIVER` once per EGL *display*, when it is initialised. Two displays can be told
-apart by platform, so two different Mesa drivers can live in one process: the first on the
-surfaceless platform, the second on the device platform. A third needs one of them to be idle.
+Mesa reads `GALLIUM_DRIVER` once per EGL *display*, when it is initialised. Two displays can differ
+in platform, so two different Mesa drivers can coexist in one process: the first on the surfaceless
+platform, the second on the device platform. A third driver requires that one of them is unused.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OPENGL_BIT, OPENGL_ES_BIT, OPENGL_ES2_BIT = 0x0008, 0x0001, 0x0004
 
 @functools.cache
 def egl() -> Any:
-    """libEGL with the types of the functions used here; a clear error where there is none."""
+    """libEGL with the types of the functions used here; a clear error if it is not installed."""
     try:
         library = ctypes.CDLL("libEGL.so.1")
     except OSError as error:
@@ -82,7 +82,7 @@ def _attributes(pairs: dict[int, int]) -> Any:
 
 
 def _device() -> int | None:
-    """The software device where there is one, otherwise the first."""
+    """The software device if there is one, otherwise the first device."""
     pointer = ctypes.c_void_p
     count = ctypes.c_int()
     devices = (pointer * 16)()
@@ -101,7 +101,7 @@ class Display:
     """One EGL display and the Mesa driver it was initialised with."""
 
     handle: int
-    driver: str  # "" is whatever the machine would choose
+    driver: str  # "" is the machine's default
     users: int = 0
 
 

@@ -1,1 +1,1 @@
-"""Pixels between client memory and the device, both ways, and copies inside it."""
+"""Pixel transfers between client memory and the device, both ways, and copies within the device."""

@@ -1,8 +1,8 @@
-"""Pixels between client memory and pipe formats, both ways, vectorised.
+"""Conversion of pixels between client memory and pipe formats, both ways, vectorised.
 
 Client pixels become an array `[depth, height, width, 4]` of RGBA (float32, or int64 for integer
-formats), or planes of depth and stencil; `pipe.codecs` does the other half. Where both sides have
-the same bits in the same order, bytes are copied instead.
+formats), or planes of depth and stencil; `pipe.codecs` converts these from and to pipe formats. If
+both formats have identical bits in identical order, bytes are copied instead.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def same_bits(format: int, type: int) -> str:
 
 
 _QUIETLY = np.errstate(all="ignore")
-"""NaNs become some number, and what is too large another one: not worth a warning of NumPy's."""
+"""NaNs and values out of range become arbitrary numbers: no need for NumPy's warnings."""
 
 
 def _normalize(values: Array, bits: int, signed: bool) -> Array:
@@ -69,7 +69,7 @@ def _normalize(values: Array, bits: int, signed: bool) -> Array:
 
 
 def _components(format: int, type: int, pixels: Bytes) -> list[Array]:
-    """One array per component in the format's order: float64, or int64 if kept as integers."""
+    """One array per component in the format's order: float64, or int64 for integer formats."""
     keep = format in INTEGER_FORMATS or format in (GL.STENCIL_INDEX, GL.COLOR_INDEX)
     if type in PACKED_TYPES:
         packed = PACKED_TYPES[type]
@@ -104,7 +104,7 @@ def _components(format: int, type: int, pixels: Bytes) -> list[Array]:
 def decode_client(format: int, type: int, pixels: Bytes) -> Array:
     """Client pixels `[..., width, pixel bytes]` as RGBA `[..., width, 4]`.
 
-    Depth and stencil come as (depth, stencil, 0, 1): float64 except for pure integer formats.
+    Depth and stencil become (depth, stencil, 0, 1): float64 except for pure integer formats.
     """
     if type == GL.UNSIGNED_INT_10F_11F_11F_REV or type == GL.UNSIGNED_INT_5_9_9_9_REV:
         flat = pixels.reshape(*pixels.shape[:-2], -1)
@@ -127,10 +127,10 @@ def decode_client(format: int, type: int, pixels: Bytes) -> Array:
 def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "") -> Bytes:
     """Client pixels `[d, h, w, pixel bytes]` as rows `[d, h, row bytes]` of a pipe format.
 
-    `base` names the channels the texture has: others get their defaults, whatever was passed.
+    `base` gives the channels of the texture: others get their defaults, whatever was passed.
     """
     linear = linear_twin(target)
-    limited = target.has_depth and target.is_float  # the bits may be those of other depths
+    limited = target.has_depth and target.is_float  # equal bits may stand for other depths
     if same_bits(format, type) == linear.name and not limited:
         return pixels.reshape(*pixels.shape[:-2], -1)
     rgba = decode_client(format, type, pixels)
@@ -138,7 +138,7 @@ def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "
         return _pack_depth_stencil(target, rgba, format)
     if base and "A" not in base and base != "I":
         rgba[..., 3] = 1
-    if linear.is_compressed and base == "LA":  # kept as red and green
+    if linear.is_compressed and base == "LA":  # stored as red and green
         rgba[..., 1] = rgba[..., 3]
     if linear.is_pure_integer:
         info = np.iinfo(linear.rgba_dtype)
@@ -151,7 +151,7 @@ def _pack_depth_stencil(target: Format, values: Array, format: int) -> Bytes:
     raw: Array = np.zeros(values.shape[:-1], word)
     if target.has_depth and format != GL.STENCIL_INDEX:
         channel = next(c for c in target.channels if c.name == "Z")
-        inside = np.fmin(np.fmax(values[..., 0], 0.0), 1.0)  # a NaN is none
+        inside = np.fmin(np.fmax(values[..., 0], 0.0), 1.0)  # a NaN becomes 0
         if channel.type == "FLOAT":
             raw = codecs.pack_depth(target, raw, inside.astype(np.float32))
         else:  # in double precision: float32 cannot hold 32-bit depth

@@ -1,4 +1,4 @@
-"""Copies inside the device: framebuffer blits, framebuffer to texture, image to image."""
+"""Copies within the device: framebuffer blits, framebuffer to texture, image to image."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-# EXT_framebuffer_multisample_blit_scaled: samples become one where sizes differ, too.
+# EXT_framebuffer_multisample_blit_scaled: samples are resolved where sizes differ, too.
 _SCALED_RESOLVES = (GL.SCALED_RESOLVE_FASTEST_EXT, GL.SCALED_RESOLVE_NICEST_EXT)
 
 Span = tuple[int, int, int, int]  # dst from, dst to, src from, src to
 
 
 def clip_span(span: Span, dst_size: int, src_size: int) -> Span | None:
-    """Cut one axis of a blit to both images, moving both ends together; None if nothing is left."""
+    """Clip one axis of a blit to both images, moving both ends together; None if it is empty."""
     d0, d1, s0, s1 = (float(v) for v in span)
     if d0 == d1 or s0 == s1:
         return None
@@ -73,7 +73,7 @@ def clip_span(span: Span, dst_size: int, src_size: int) -> Span | None:
 def _cut(
     a0: float, a1: float, b0: float, b1: float, bound: float, is_low: bool
 ) -> tuple[float, float, float, float]:
-    """Move the ends of `a` that lie beyond `bound` onto it, and `b` along with them."""
+    """Move the ends of `a` that lie beyond `bound` onto it, and those of `b` proportionally."""
     if a0 == a1:
         return a0, a1, b0, b1
     scale = (b1 - b0) / (a1 - a0)
@@ -98,7 +98,7 @@ def blit(
     filter: Filter,
     scissor: ScissorState | None,
 ) -> None:
-    """One attachment to another."""
+    """Blit one attachment to another."""
     src, dst = read.place(), write.place()
     if src is None or dst is None:
         return
@@ -171,7 +171,7 @@ def _check_colors(ctx: Context, read: Framebuffer, draw: Framebuffer, filter: in
 
 
 def _alike(a: InternalFormat, b: InternalFormat, depth: bool, stencil: bool) -> bool:
-    """Are the channels to be copied of the same size and kind?"""
+    """Whether the channels to be copied have equal sizes and kinds."""
     wanted = "Z" * depth + "S" * stencil
     channels = []
     for info in (a, b):
@@ -181,14 +181,14 @@ def _alike(a: InternalFormat, b: InternalFormat, depth: bool, stencil: bool) -> 
 
 
 def _same_texels(a: Attachment, b: Attachment) -> bool:
-    """Of one format, but for the encoding of colours?"""
+    """Whether both have one format, except for the encoding of colours."""
     return linear_twin(a.format) is linear_twin(b.format)
 
 
 def _check_es_samples(
     read: Framebuffer, draw: Framebuffer, coords: tuple[int, ...], color: bool
 ) -> None:
-    """In ES a blit may resolve samples, texel by texel, and do nothing else with them."""
+    """Check that an ES blit of multisample images only resolves, without scaling or flipping."""
     if draw.samples > 1:
         raise invalid_operation("nothing is copied to a multisampled framebuffer")
     if read.samples <= 1:
@@ -260,7 +260,7 @@ def blit_named_framebuffer(ctx: Context, read: int, draw: int, *args: int) -> No
 
 
 def _copy_source(ctx: Context, info: InternalFormat) -> Attachment:
-    """The buffer a texture of that kind is copied from."""
+    """The buffer to copy from into a texture of that format."""
     if info.is_ycbcr:
         raise invalid_operation("a framebuffer has no luma and chroma to copy")
     if info.base == "Z":
@@ -294,7 +294,7 @@ def _copy_part(
     if x1 <= x0 or y1 <= y0:
         return
     resource, at_level, layer = storage
-    # Rows of an array of lines are its layers: one is copied after the other.
+    # Rows of a 1D array are its layers: copy them one by one.
     high = 1 if texture.target.pipe is Target.TEXTURE_1D_ARRAY else y1 - y0
     for row in range(y0, y1, high):
         box = pipe_box(texture, layer, at[0] + x0 - x, at[1] + row - y, at[2], x1 - x0, high, 1)
@@ -399,7 +399,7 @@ for _n in (1, 2, 3):
 
 
 class _Place(NamedTuple):
-    """Where an image lies, and what it is told to be."""
+    """An image's resource and location, and the format that it is given."""
 
     resource: Resource
     level: int
@@ -433,7 +433,7 @@ def _image_place(ctx: Context, name: int, target: int, level: int, z: int) -> _P
 def _check_region(
     place: _Place, x: int, y: int, width: int, height: int, z: int, depth: int
 ) -> None:
-    """The region against the image, in whole blocks."""
+    """Check that the region is inside the image, in whole blocks."""
     wide, high, deep = level_extent(place.resource.desc, place.level)
     if min(z, depth) < 0 or z + depth > deep:
         raise invalid_value("the region is outside the image")
@@ -442,7 +442,7 @@ def _check_region(
 
 
 def _check_blocks(place: _Place, x: int, y: int, width: int, height: int) -> None:
-    """A region of blocks begins with one, and ends with one or with the image."""
+    """Check that a region begins at a block, and ends at a block or at the image's edge."""
     format = place.resource.desc.format
     wide, high, _ = level_extent(place.resource.desc, place.level)
     for start, size, block, edge in (
@@ -454,12 +454,12 @@ def _check_blocks(place: _Place, x: int, y: int, width: int, height: int) -> Non
 
 
 def _in_texels(extent: int, source: int, target: int) -> int:
-    """The extent of a region in an image of other blocks: a block of one is one of the other."""
+    """A region's extent in an image with another block size: blocks correspond one to one."""
     return extent if source == target else -(-extent // source) * target
 
 
 def _check_pair(source: _Place, target: _Place) -> None:
-    """Do texels of one mean something in the other?"""
+    """Check that the two formats are compatible for copies."""
     names = f"GL_{source.info.name} and GL_{target.info.name}"
     if source.info.is_ycbcr or target.info.is_ycbcr:
         raise invalid_operation("luma and chroma are not copied")
@@ -504,7 +504,7 @@ def copy_image_sub_data_nv(
     dst: int, dst_target: int, dst_level: int, dx: int, dy: int, dz: int,
     width: int, height: int, depth: int,
 ) -> None:  # fmt: skip
-    """Before there were classes of formats, it was for images of one format."""
+    """glCopyImageSubDataNV: both images must have one format, since it predates format classes."""
     source = _image_place(ctx, src, src_target, src_level, sz)
     target = _image_place(ctx, dst, dst_target, dst_level, dz)
     if source.info is not target.info:

@@ -85,7 +85,7 @@ _DEPTH_STENCIL = frozenset((GL.UNSIGNED_INT_24_8, GL.FLOAT_32_UNSIGNED_INT_24_8_
 
 
 def check_pair(ctx: Context, format: int, type: int) -> None:
-    """INVALID_ENUM for unknown names, INVALID_OPERATION for pairs that do not go together."""
+    """INVALID_ENUM for unknown names, INVALID_OPERATION for pairs that cannot be combined."""
     if format == GL.YCBCR_MESA and ctx.profile != "es":
         raise invalid_operation("luma and chroma belong to images of their own format")
     if format not in COMPONENTS or (format in _LEGACY and ctx.is_core):
@@ -110,7 +110,7 @@ def check_pair(ctx: Context, format: int, type: int) -> None:
 
 
 def item_bytes(type: int) -> int:
-    """Size of the element that byte order and alignment speak about."""
+    """The size of the element to which byte order and alignment apply."""
     if type == GL.FLOAT_32_UNSIGNED_INT_24_8_REV:  # a pair of 32-bit words
         return 4
     if type in (GL.UNSIGNED_SHORT_8_8_MESA, GL.UNSIGNED_SHORT_8_8_REV_MESA):
@@ -119,7 +119,7 @@ def item_bytes(type: int) -> int:
 
 
 def client_image(ctx: Context, pointer: Pointer, size: int) -> Bytes | None:
-    """`size` raw bytes of client memory or the unpack buffer; None if there are none."""
+    """`size` raw bytes of client memory or the unpack buffer; None for a null pointer."""
     buffer = ctx.buffers.bound[GL.PIXEL_UNPACK_BUFFER]
     if buffer is None:
         return None if pointer is None or size == 0 else read_bytes(pointer, size)
@@ -134,7 +134,7 @@ def client_image(ctx: Context, pointer: Pointer, size: int) -> Bytes | None:
 def _boxed(raw: Bytes, layout: ImageLayout, extent: tuple[int, int, int], pixel: int) -> Bytes:
     """The pixels `[depth, height, width, pixel]` inside raw client bytes, as a view."""
     width, height, depth = extent
-    # The distance to a row or image that is not there may be any number.
+    # Strides to rows or images that do not exist are arbitrary.
     image, row = layout.image_stride * (depth > 1), layout.row_stride * (height > 1)
     strides = (image, row, pixel, 1)
     return np.lib.stride_tricks.as_strided(
@@ -185,9 +185,9 @@ def write_client(
     dimensions: int = 2,
     room: int | None = None,
 ) -> bytes | None:
-    """Store pixels `[depth, height, width, pixel bytes]` where the caller wants them.
+    """Store pixels `[depth, height, width, pixel bytes]` in the caller's layout.
 
-    Returns the bytes if the caller left the pointer out (and no pack buffer is bound).
+    Returns the bytes if the caller omitted the pointer (and no pack buffer is bound).
     """
     depth, height, width, pixel = pixels.shape
     item, state = item_bytes(type), ctx.pack
@@ -204,7 +204,7 @@ def write_client(
 def write_laid_out(
     ctx: Context, layout: ImageLayout, pointer: Any, pixels: Bytes, item: int, room: int | None
 ) -> bytes | None:
-    """Store pixels (or blocks) `[depth, height, width, bytes]` in a layout made for them."""
+    """Store pixels (or blocks) `[depth, height, width, bytes]` in a given layout."""
     depth, height, width, pixel = pixels.shape
     if room is not None and layout.end > room:
         raise invalid_operation(f"{room} bytes are too few for this image")
@@ -241,7 +241,9 @@ def write_laid_out(
 
 
 def present(pointer: Any, buffer: Any, offset: int, size: int) -> Bytes:
-    """What is there: the gaps between rows must survive. C memory itself, copies of the rest."""
+    """The current contents, to preserve the gaps between rows: C memory itself, a copy
+    otherwise.
+    """
     if pointer is OMITTED:
         return np.zeros(size, np.uint8)
     if buffer is not None:
@@ -254,9 +256,9 @@ def present(pointer: Any, buffer: Any, offset: int, size: int) -> Bytes:
 
 
 def block_layout(state: PackState, dimensions: int, blocks: tuple[int, ...]) -> ImageLayout:
-    """Where blocks lie in memory: `blocks` across, down and deep, and the bytes of one.
+    """The layout of blocks in memory; `blocks`: across, down and deep, and the bytes of one.
 
-    Skips and lengths count as far as the application says how large a block is.
+    Skips and lengths apply as far as the application gives the block size.
     """
     *counts, size = blocks
     told = state.compressed_block
@@ -286,7 +288,7 @@ def read_blocks(
     extent: tuple[int, int, int],
     blocks: tuple[int, ...],
 ) -> Bytes | None:
-    """A client's compressed image as `[depth, rows of blocks, bytes]`, None if there is none."""
+    """A client's compressed image as `[depth, rows of blocks, bytes]`, None for a null pointer."""
     state = ctx.unpack
     layout = block_layout(state, dimensions, blocks)
     told = state.compressed_block
@@ -335,7 +337,7 @@ def pixel_storei(ctx: Context, pname: int, param: int) -> None:
         raise invalid_value("negative pixel store parameter")
     value: Any = bool(param) if name in _FLAGS else param
     state: PackState = getattr(ctx, way)
-    if getattr(state, name) == value:  # many programs say it before every transfer
+    if getattr(state, name) == value:  # many programs set it before every transfer
         return
     setattr(ctx, way, dataclasses.replace(state, **{name: value}))
 

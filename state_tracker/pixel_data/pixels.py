@@ -1,7 +1,7 @@
-"""Client pixel data: what (format, type) pairs mean and how images lie in client memory.
+"""Client pixel data: (format, type) pairs, and the layout of images in client memory.
 
 A pair such as `GL_BGRA` + `GL_UNSIGNED_INT_8_8_8_8_REV` describes pixels in the caller's memory;
-pixel-store state (alignment, row length, skips) says where each row of them begins.
+pixel-store state (alignment, row length, skips) gives the beginning of each row.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = [
     "pixel_bytes",
 ]
 
-# Which channels each client format has, in memory order. Letters as in `gallette.pipe.formats`.
+# The channels of each client format, in memory order. Letters as in `gallette.pipe.formats`.
 COMPONENTS: dict[int, str] = {
     GL.RED: "R",
     GL.GREEN: "G",
@@ -71,7 +71,9 @@ PLAIN_TYPES: dict[int, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """All components in one word: their `bits` in order; `low_first` puts the first one lowest."""
+    """All components in one word: their `bits` in order; with `low_first` the first is
+    the lowest.
+    """
 
     word: str
     bits: tuple[int, ...]
@@ -110,7 +112,7 @@ _TYPE_SIZES: dict[int, int] = {t: int(name[1]) for t, name in PLAIN_TYPES.items(
 
 
 def pixel_bytes(format: int, type: int) -> int:
-    """Bytes of one pixel; KeyError for a format or type GL does not know."""
+    """The size of one pixel in bytes; KeyError for a format or type GL does not have."""
     if format == GL.YCBCR_MESA:
         return 2
     packed = PACKED_TYPES.get(type)
@@ -121,7 +123,7 @@ def pixel_bytes(format: int, type: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PackState:
-    """GL_PACK_* or GL_UNPACK_*: how images lie in client memory or a pixel buffer."""
+    """GL_PACK_* or GL_UNPACK_*: the layout of images in client memory or a pixel buffer."""
 
     alignment: int = 4
     row_length: int = 0
@@ -139,7 +141,7 @@ class PackState:
 
     @property
     def compressed_block(self) -> tuple[int, int, int]:
-        """How many texels a block is said to be wide, high and deep."""
+        """The declared width, height and depth of a block, in texels."""
         return (
             self.compressed_block_width,
             self.compressed_block_height,
@@ -149,7 +151,7 @@ class PackState:
 
 @dataclass(frozen=True, slots=True)
 class ImageLayout:
-    """Bytes: where the first pixel is, from row to row, from image to image, one row, the end."""
+    """Byte counts: offset of the first pixel, row stride, image stride, row size, the end."""
 
     start: int
     row_stride: int
@@ -161,7 +163,9 @@ class ImageLayout:
 def image_layout(
     state: PackState, width: int, height: int, depth: int, pixel: int, item: int = 0
 ) -> ImageLayout:
-    """Where a box of pixels lies; `item` is the size of one element (alignment never splits it)."""
+    """The layout of a box of pixels; `item` is the element size (alignment never splits
+    elements).
+    """
     length = state.row_length or width
     rows = state.image_height or height
     stride = length * pixel
@@ -178,6 +182,6 @@ def image_layout(
 def image_size(
     state: PackState, width: int, height: int, depth: int, format: int, type: int
 ) -> int:
-    """Bytes of client memory an image takes, from its first byte to the end of its last row."""
+    """The size of an image in client memory, from its first byte to the end of its last row."""
     item = int(PACKED_TYPES[type].word[1]) if type in PACKED_TYPES else _TYPE_SIZES[type]
     return image_layout(state, width, height, depth, pixel_bytes(format, type), item).end

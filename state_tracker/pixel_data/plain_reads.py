@@ -1,10 +1,10 @@
-"""glReadPixels of bytes just as they are stored, or some of them, asked for again.
+"""A fast path for repeated glReadPixels of stored bytes, all or some of them.
 
-Nothing is looked up twice: programs that read back small parts of a picture do it again and again
-with the same format, from the same framebuffer. The first read that finds stored bytes to be what
-the caller wants (all of them, or by `byte_order`) leaves with the framebuffer where they are
-(`remember`); it is good until an image is attached or gets other storage. Whatever is out of the
-ordinary (a pixel buffer, gaps between rows, pixels outside) is left to the long way.
+Programs that read back small parts of a picture do so repeatedly, with one format and from one
+framebuffer. The first read whose result is the stored bytes (all of them, or by `byte_order`)
+caches their location in the framebuffer (`remember`); the entry is valid until an image is attached
+or gets other storage. Unusual cases (a pixel buffer, gaps between rows, pixels outside) take the
+general path.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ _BASES = ("R", "RG", "RGB", "RGBA")
 
 @functools.cache
 def byte_order(stored: Format, base: str, format: int, type: int) -> Order | None:
-    """Which byte of a stored texel each byte of a client's pixel is, if they are some of them.
+    """For each byte of a client pixel, the byte of the stored texel; None if they do not
+    correspond.
 
-    `base` are the components the image has; of those it has not, alpha is 1 and others are 0.
+    `base` are the components of the image; of missing components, alpha is 1 and others are 0.
     """
     letters = COMPONENTS[format]
     if type != GL.UNSIGNED_BYTE or base not in _BASES or not {*letters} <= {*"RGBA"}:
@@ -53,7 +54,7 @@ def byte_order(stored: Format, base: str, format: int, type: int) -> Order | Non
 
 
 def in_order(rows: Bytes, stored: int, order: Order) -> Bytes:
-    """Bytes of texels of `stored` bytes each, as a client's pixels."""
+    """Select the bytes of client pixels from texels of `stored` bytes each."""
     texels = rows.reshape(*rows.shape[:-1], -1, stored)
     out = np.empty((*texels.shape[:-1], len(order)), np.uint8)
     for place, byte in enumerate(order):
@@ -63,7 +64,7 @@ def in_order(rows: Bytes, stored: int, order: Order) -> Bytes:
 
 @dataclass(frozen=True, slots=True)
 class PlainRead:
-    """Where texels are that are read as they are, and how they were asked for."""
+    """The location of texels that are read unchanged, and the parameters of that read."""
 
     key: tuple[Any, ...]
     resource: Resource
@@ -76,7 +77,7 @@ class PlainRead:
 
 
 def _key(ctx: Context, framebuffer: Framebuffer, format: int, type: int) -> tuple[Any, ...]:
-    """What decides where texels come from, and whether they are changed on their way."""
+    """The state that determines the source of texels and their conversion."""
     clamp = ctx.fragment.clamp_read_color
     return ctx.group.images, framebuffer.read_buffer, format, type, clamp
 
@@ -92,8 +93,8 @@ def remember(
     order: Order | None,
     stored: int,
 ) -> None:
-    """A read of one sample per pixel found bytes that are what the caller wants."""
-    if not ctx.is_compat and framebuffer.samples <= 1:  # else more has a say in it
+    """Cache a read of one sample per pixel whose result is the stored bytes."""
+    if not ctx.is_compat and framebuffer.samples <= 1:  # otherwise more state affects it
         key = _key(ctx, framebuffer, format, type)
         framebuffer.plain_read = PlainRead(key, *place, size, pixel, order, stored)
 
@@ -101,7 +102,7 @@ def remember(
 def read_again(
     ctx: Context, x: int, y: int, width: int, height: int, format: int, type: int, pixels: Any
 ) -> bool:
-    """Read like before; false, and nothing is done, if that needs a closer look."""
+    """Repeat a cached read; false, with nothing done, if the general path is needed."""
     framebuffer = ctx.framebuffers.read
     known = framebuffer.plain_read
     if known is None or known.key != _key(ctx, framebuffer, format, type):
@@ -132,7 +133,7 @@ def read_again(
 
 
 def _is_tight(state: PackState, width: int, row: int) -> bool:
-    """Do rows follow each other, as they are stored?"""
+    """Whether client rows are adjacent, like the stored ones."""
     return (
         not row % state.alignment
         and state.row_length in (0, width)

@@ -1,4 +1,4 @@
-"""Reading images back: glReadPixels, glGetTexImage and their relatives."""
+"""Reading images back: glReadPixels, glGetTexImage and related functions."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ Bytes = npt.NDArray[np.uint8]
 
 @contextmanager
 def box_mapped(ctx: Context, resource: Resource, level: int, box: Box) -> Iterator[Bytes]:
-    """Rows `[z, y, bytes]` of a box, to be looked at."""
+    """Rows `[z, y, bytes]` of a box, mapped for reading."""
     transfer = ctx.pipe.transfer_map(resource, level, MapFlags.READ, box)
     try:
         yield transfer.data
@@ -80,13 +80,13 @@ def box_mapped(ctx: Context, resource: Resource, level: int, box: Box) -> Iterat
 
 
 def read_box(ctx: Context, resource: Resource, level: int, box: Box) -> Bytes:
-    """The same as a copy."""
+    """A copy of a box's rows."""
     with box_mapped(ctx, resource, level, box) as data:
         return np.array(data)
 
 
 def read_source(ctx: Context, format: int) -> Attachment:
-    """The attachment a read of that client format comes from."""
+    """The attachment that a read of that client format uses."""
     framebuffer = ctx.framebuffers.read
     if framebuffer.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
         raise invalid_framebuffer("the read framebuffer is not complete")
@@ -115,7 +115,7 @@ def _attachment(framebuffer: Framebuffer, format: int) -> Attachment:
 
 
 def resolved(ctx: Context, found: Attachment) -> Attachment:
-    """One sample per pixel of a window's buffer: only what an application made resolves itself."""
+    """Resolve a window's multisample buffer; application-made buffers are resolved explicitly."""
     buffer = found.object
     assert isinstance(buffer, Renderbuffer) and buffer.resource is not None
     twin = buffer.resolved
@@ -149,7 +149,7 @@ def client_pixels(
 
 
 def _read_values(source: Format, rows: Bytes, info: InternalFormat) -> Array:
-    """RGBA (or depth and stencil) with the channels the format has not.
+    """RGBA (or depth and stencil), with defaults for the channels that the format lacks.
 
     Luminance and intensity are read as red alone.
     """
@@ -162,7 +162,7 @@ def _read_values(source: Format, rows: Bytes, info: InternalFormat) -> Array:
 
 
 def changes_values(ctx: Context, info: InternalFormat, format: int) -> bool:
-    """Does pixel transfer change what is read or written now?"""
+    """Whether pixel transfer currently changes values."""
     if not ctx.is_compat or info.is_integer:
         return False
     state = ctx.transfer
@@ -173,7 +173,7 @@ def changes_values(ctx: Context, info: InternalFormat, format: int) -> bool:
 
 
 def transferred(ctx: Context, info: InternalFormat, format: int, values: Array) -> Array:
-    """RGBA (or depth and stencil) scaled, biased and looked up."""
+    """RGBA (or depth and stencil) scaled, biased and mapped."""
     state = ctx.transfer
     if info.is_color:
         return state.color(np.asarray(values, np.float64))
@@ -210,7 +210,7 @@ _DEPTHS = (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL)
 
 
 def _is_clamped(ctx: Context, info: InternalFormat) -> bool:
-    """Are colours that may lie outside 0..1 to be read as if they did not (glClampColor)?"""
+    """Whether colours outside 0..1 are clamped when read (glClampColor)."""
     if ctx.fragment.clamp_read_color != GL.TRUE or not info.is_color:
         return False
     return info.candidates[0].channels[0].type in ("FLOAT", "SNORM")
@@ -266,7 +266,7 @@ def _read_pixels(
                 here, size, pixel = (resource, level, layer), source.size, found.shape[-1]
                 texel = stored.block_bytes
                 remember(ctx, framebuffer, format, asked, here, size, pixel, order, texel)
-        if found.shape[1:3] == (height, width):  # nothing outside: it goes out as it is
+        if found.shape[1:3] == (height, width):  # entirely inside: no padding needed
             return write_client(ctx, format, type, pixels, found, 2, room)
         out = np.zeros((1, height, width, pixel_bytes(format, type)), np.uint8)
         out[:, y0 - y : y1 - y, x0 - x : x1 - x] = found
@@ -277,7 +277,7 @@ def _read_pixels(
 
 
 def image_box(texture: TextureObject, image: TexImage, layer: int) -> Box:
-    """The whole image in pipe's axes."""
+    """The whole image in pipe coordinates."""
     if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
         return Box(0, 0, layer, image.width, 1, image.height)
     return Box(0, 0, layer, image.width, image.height, image.depth)
@@ -308,7 +308,7 @@ def read_image(
     if image.format.is_compressed:
         rgba = codecs.unpack(linear_twin(image.format), rows)
         rgba = rgba[:, : image.height, : image.width]
-        if info.base == "LA":  # kept as red and green
+        if info.base == "LA":  # stored as red and green
             rgba = rgba[..., [0, 2, 2, 1]]
         return encode_client(format, type, rgba)
     if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
@@ -367,7 +367,7 @@ def get_texture_image(
 
 
 def check_images(texture: TextureObject, level: int) -> None:
-    """The errors of a texture that is read as a whole: it has images, faces of one size."""
+    """Check a texture that is read as a whole: its images exist, and faces have one size."""
     if texture.target.pipe is Target.BUFFER or texture.target.multisample:
         raise invalid_operation("this kind of texture has no images to read")
     if texture.target.faces == 6:
@@ -436,7 +436,7 @@ def image_parameter(texture: TextureObject | None, image: TexImage | None, pname
 
 
 def _of_a_buffer(texture: TextureObject) -> dict[int, int]:
-    """What differs of a buffer texture, which has no image."""
+    """The values that differ for a buffer texture, which has no image."""
     info, buffer = texture.buffer_info, texture.buffer
     values = {GL.TEXTURE_INTERNAL_FORMAT: int(info.value if info is not None else GL.R8)}
     if info is None or buffer is None:

@@ -1,4 +1,4 @@
-"""Reading parts of textures and compressed texels: glGetTextureSubImage and its relatives."""
+"""Reading parts of textures and compressed texels: glGetTextureSubImage and related functions."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ Triple = tuple[int, int, int]
 
 
 def _used(texture: TextureObject) -> int:
-    """How many of x, y and z mean something."""
+    """The number of meaningful coordinates among x, y and z."""
     return 3 if texture.target.faces == 6 else texture.target.dimensions
 
 
 def _check_box(texture: TextureObject, level: int, at: Triple, extent: Triple) -> None:
-    """The errors of a box; layers and faces are z, whatever the target."""
+    """Check a box; layers and faces are z for every target."""
     if texture.target.pipe is Target.BUFFER or texture.target.multisample:
         raise invalid_operation("this kind of texture has no images to read")
     if min(extent) < 0 or min(at) < 0:

@@ -38,7 +38,7 @@ Array = npt.NDArray[np.float32]
 
 
 class AccumulationBuffer:
-    """The values, `[height, width, 4]`, and what clearing sets them to."""
+    """The values, `[height, width, 4]`, and the clear value."""
 
     def __init__(self) -> None:
         self.clear_value = (0.0, 0.0, 0.0, 0.0)
@@ -57,7 +57,7 @@ def _area(ctx: Context) -> tuple[slice, slice, ScissorState]:
 
 
 def clear_accumulation(ctx: Context) -> None:
-    """glClear's GL_ACCUM_BUFFER_BIT."""
+    """Clear for glClear's GL_ACCUM_BUFFER_BIT."""
     if ctx.framebuffers.draw.is_window:
         rows, columns, _ = _area(ctx)
         ctx.accumulation.values(ctx)[rows, columns] = ctx.accumulation.clear_value

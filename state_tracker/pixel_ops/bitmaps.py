@@ -1,4 +1,6 @@
-"""Bitmaps in the application's memory: a bit a pixel, in rows of whole bytes; polygon stipple."""
+"""Bitmaps in the application's memory: one bit per pixel, in rows of whole bytes; polygon
+stipple.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ _SIDE = 32
 
 
 def bitmap_layout(state: PackState, width: int, height: int) -> tuple[int, int, int]:
-    """First byte, bytes from row to row, and all bytes of a bitmap in client memory."""
+    """First byte, row stride, and total size of a bitmap in client memory."""
     length = state.row_length or width
     stride = -(-length // 8)
     stride = -(-stride // state.alignment) * state.alignment
@@ -37,17 +39,17 @@ def bitmap_layout(state: PackState, width: int, height: int) -> tuple[int, int, 
 
 
 def read_bitmap(ctx: Context, pointer: Pointer, width: int, height: int) -> Bits | None:
-    """Ones and zeros `[height, width]`; None if there is no memory."""
+    """Ones and zeros `[height, width]`; None for a null pointer."""
     raw = client_image(ctx, pointer, bitmap_layout(ctx.unpack, width, height)[2])
     return None if raw is None else _pixels(ctx.unpack, raw, width, height).copy()
 
 
 def _pixels(state: PackState, raw: Bits, width: int, height: int) -> Bits:
-    """The pixels among a bitmap's bits."""
+    """The pixels of a bitmap, without skipped bits."""
     start, stride, end = bitmap_layout(state, width, height)
     if not width or not height:
         return np.zeros((height, width), np.uint8)
-    if raw.size < end:  # what is not there is 0
+    if raw.size < end:  # missing bytes are 0
         raw = np.concatenate((raw, np.zeros(end - raw.size, np.uint8)))
     skipped, skip = divmod(state.skip_pixels, 8)
     shape = (height, -(-(skip + width) // 8))  # rows may overlap, or lie gigabytes apart
@@ -74,7 +76,7 @@ def polygon_stipple(ctx: Context, mask: Pointer) -> None:
 
 
 def _get(ctx: Context, room: int, pattern: Any) -> bytes | None:
-    """The pattern as the pack state wants it; bits beside it stay as they are."""
+    """The pattern in the layout of the pack state; bits outside it are preserved."""
     rows = np.array(ctx.raster.stipple, ">u4").view(np.uint8).reshape(_SIDE, 4)
     state = ctx.pack
     if pattern is OMITTED:

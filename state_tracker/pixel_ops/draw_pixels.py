@@ -1,7 +1,7 @@
 """glDrawPixels, glCopyPixels and glBitmap.
 
 Colours and depths are drawn (`pixel_rectangles`), since all fragment operations apply to them.
-Stencil values (alone, or with depth) only know ownership, scissor and masks: they are written.
+Stencil values (alone, or with depth) are written directly: only ownership, scissor and masks apply.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ def _check(ctx: Context, width: int, height: int) -> None:
 
 
 def _origin(ctx: Context) -> tuple[float, float]:
-    """The raster position on whole pixels, as every implementation since the first has it."""
+    """The raster position, rounded to whole pixels, as all implementations do."""
     x, y, _, _ = ctx.raster_position.position
-    if not (abs(x) < _FAR and abs(y) < _FAR):  # also what is no number
+    if not (abs(x) < _FAR and abs(y) < _FAR):  # also rejects NaN
         return _FAR, _FAR
     return float(np.floor(x + 0.5)), float(np.floor(y + 0.5))
 
 
-# -- where the results go --------------------------------------------------------------------------
+# -- output ----------------------------------------------------------------------------------------
 
 
 def _draw_color(ctx: Context, rgba: Array, transfer: bool = True) -> None:
@@ -79,18 +79,18 @@ def _draw_depth(ctx: Context, depth: Array) -> None:
 def _zoomed(start: float, count: int, zoom: float, low: int, high: int) -> tuple[int, Array]:
     """First window coordinate and, for each of the covered ones, the source index."""
     ends = sorted((start, start + count * zoom))
-    if np.isnan(ends).any():  # an infinite zoom, or a raster position that is none: nowhere
+    if np.isnan(ends).any():  # an infinite zoom or an invalid raster position: empty
         return low, np.zeros(0, np.int64)
     first = max(int(np.ceil(max(ends[0], low) - 0.5)), low)
     last = min(int(np.ceil(min(ends[1], high) - 0.5)), high)
     centers = np.arange(first, max(last, first)) + 0.5
     index = (centers - start) / zoom if zoom else centers[:0]
-    index = np.floor(index) if zoom > 0 else np.ceil(index) - 1  # what is on a lower edge is inside
+    index = np.floor(index) if zoom > 0 else np.ceil(index) - 1  # lower edges are inside
     return first, np.clip(index, 0, max(count - 1, 0)).astype(np.int64)
 
 
 def _write_stencil(ctx: Context, stencil: Array, depth: Array | None) -> None:
-    """Stencil (and depth) values into the buffer: scissor and masks are all that is asked."""
+    """Write stencil (and depth) values into the buffer, subject to scissor and masks only."""
     validate(ctx, Dirty.FRAMEBUFFER)
     draw, zoom = ctx.framebuffers.draw, ctx.transfer.zoom
     scissor = scissor_states(ctx)[0]
@@ -209,7 +209,7 @@ _SOURCES: dict[int, int] = {
 
 
 def _depth_as_color(values: Array, type: int) -> Array:
-    """NV_copy_depth_to_color: the bytes of 24 bits of depth, the highest first, and stencil."""
+    """NV_copy_depth_to_color: the bytes of 24-bit depth, the highest first, and stencil."""
     depth = np.rint(values[..., 0] * 0xFFFFFF).astype(np.uint32)
     parts = [(depth >> shift & 0xFF) / 255 for shift in (16, 8, 0)]
     if type == GL.DEPTH_STENCIL_TO_BGRA_NV:
@@ -270,7 +270,7 @@ def copy_pixels(ctx: Context, x: int, y: int, width: int, height: int, type: int
 
 
 _SLACK = 1e-4
-"""A raster position that should be whole may fall short of it by the transformation's rounding."""
+"""Tolerance: a raster position may miss a whole number by the transformation's rounding."""
 
 
 @entry

@@ -1,8 +1,8 @@
 """Pixel rectangles as draws: one quad, whose fragments fetch their value from a texture.
 
-The fragment stage is whatever runs now (fixed function, or a program), with reads of its colour
-replaced (`lower_pixel_rectangle`); so texturing, fog and all tests apply as GL wants. The vertex
-stage is a small shader of our own that passes on the raster position's data. Afterwards everything
+The fragment stage is the current one (fixed function, or a program), with reads of its colour
+replaced (`lower_pixel_rectangle`); so texturing, fog and all tests apply as GL requires. The vertex
+stage is a small built-in shader that passes on the raster position's data. Afterwards all state
 that was bound differently is marked dirty.
 """
 
@@ -56,7 +56,7 @@ __all__ = ["PixelDrawer"]
 Array = npt.NDArray[Any]
 
 _TEXCOORDS = 8
-# What the vertex shader is given: name, components.
+# Inputs of the vertex shader: name, components.
 _INPUTS = (
     ("place", 4),
     ("texel", 2),
@@ -84,7 +84,7 @@ def _vertex_source() -> str:
 
 
 class PixelDrawer:
-    """Draws pixel rectangles for one context; its shaders are made when first used."""
+    """Draws pixel rectangles for one context; its shaders are created on first use."""
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
@@ -105,7 +105,7 @@ class PixelDrawer:
         return self._vertex.handle(Stage.VERTEX)
 
     def _fragment_handle(self, executable: Executable, what: str, unit: int) -> Handle:
-        """The fragment shader that runs now, reading the rectangle's texture."""
+        """The current fragment shader, reading the rectangle's texture."""
         ctx = self._ctx
         key = key_of(ctx, Stage.FRAGMENT, executable) if ctx.lowers else NULL_KEY
         found = self._fragments.get((executable, key, what, unit))
@@ -123,14 +123,16 @@ class PixelDrawer:
         return found
 
     def _forget(self, executable: Executable) -> None:
-        """A program is gone: so are the shaders made of it."""
+        """Delete the shaders derived from a deleted program."""
         for key in [k for k in self._fragments if k[0] is executable]:
             self._ctx.pipe.delete_shader_state(self._fragments.pop(key))
 
     # -- the draw --------------------------------------------------------------------------------
 
     def draw(self, what: str, pixels: Array, x: float, y: float, zoom: tuple[float, float]) -> None:
-        """A rectangle of float pixels `[height, width, channels]` at window position (x, y)."""
+        """Draw a rectangle of float pixels `[height, width, channels]` at window position
+        (x, y).
+        """
         ctx = self._ctx
         height, width, channels = pixels.shape
         if ctx.dirty & Dirty.PROGRAM:

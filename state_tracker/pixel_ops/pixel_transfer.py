@@ -1,7 +1,7 @@
-"""Pixel transfer: scale, bias and lookup tables on the way of pixels into and out of the GL.
+"""Pixel transfer: scale, bias and lookup tables for pixels passed to and from the GL.
 
-Everything is vectorised over images: colours are float arrays `[..., 4]`, depths and indices are
-arrays of their own. `transforms_color` is false in the usual case, which costs nothing.
+All operations are vectorised over images: colours are float arrays `[..., 4]`, depths and indices
+are separate arrays. `transforms_color` is false in the usual case, which costs nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _CHANNELS = ("RED", "GREEN", "BLUE", "ALPHA")
 
 
 class PixelTransfer:
-    """GL_RED_SCALE and its family, the pixel maps, and the zoom of pixel rectangles."""
+    """GL_RED_SCALE and related parameters, the pixel maps, and the zoom of pixel rectangles."""
 
     def __init__(self) -> None:
         self.scale = [1.0] * 4
@@ -62,7 +62,7 @@ class PixelTransfer:
         return bool(self.index_shift or self.index_offset or self.map_stencil)
 
     def color(self, rgba: Array) -> Array:
-        """Colours scaled, biased and looked up."""
+        """Colours scaled, biased and mapped."""
         if not self.transforms_color:
             return rgba
         out = rgba * np.array(self.scale) + np.array(self.bias)
@@ -79,7 +79,7 @@ class PixelTransfer:
         return np.asarray(np.clip(values * self.depth_scale + self.depth_bias, 0.0, 1.0))
 
     def index(self, values: Array, table: str) -> Array:
-        """Colour or stencil indices shifted, offset and (if that is on) looked up."""
+        """Colour or stencil indices shifted, offset and (if enabled) mapped."""
         shift = self.index_shift
         moved = values.astype(np.int64)
         moved = moved << shift if shift >= 0 else moved >> -shift
@@ -126,7 +126,7 @@ def _transfer(ctx: Context, pname: int, value: float) -> None:
 
 
 def _truncated(value: float) -> int:
-    """An integer given as a real number; 0 if it is none."""
+    """An integer given as a real number; 0 for NaN and infinities."""
     return int(value) if math.isfinite(value) else 0
 
 

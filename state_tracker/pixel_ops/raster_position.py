@@ -1,7 +1,7 @@
-"""The current raster position: where glDrawPixels and glBitmap draw, and with what.
+"""The current raster position: location and attributes for glDrawPixels and glBitmap.
 
-A raster position is a vertex that went through fixed function: its window coordinates, colour,
-texture coordinates and fog distance are kept, and whether it was inside the clip volume.
+A raster position is a vertex processed by fixed function: its window coordinates, colour, texture
+coordinates and fog distance are stored, and whether it was inside the clip volume.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def set_from_object(ctx: Context, values: Vec) -> None:
     """glRasterPos: a vertex in object coordinates."""
     if ctx.immediate.active:
         raise invalid_operation("not between glBegin and glEnd")
-    with np.errstate(all="ignore"):  # coordinates may be anything
+    with np.errstate(all="ignore"):  # coordinates may have any value
         _transform(ctx, values)
 
 
@@ -82,7 +82,7 @@ def _transform(ctx: Context, values: Vec) -> None:
 
 
 def _inside(ctx: Context, eye: Any, clip: Any) -> bool:
-    """Is the point inside the view volume and every user clip plane?"""
+    """Whether the point is inside the view volume and every user clip plane."""
     w = float(clip[3])
     axes = clip[:2] if ctx.raster.depth_clamp else clip[:3]
     if not w > 0.0 or not bool((np.abs(axes) <= w).all()):
@@ -96,7 +96,7 @@ def _inside(ctx: Context, eye: Any, clip: Any) -> bool:
 
 
 def set_from_window(ctx: Context, values: Vec) -> None:
-    """glWindowPos: window coordinates as they are."""
+    """glWindowPos: set window coordinates directly."""
     if ctx.immediate.active:
         raise invalid_operation("not between glBegin and glEnd")
     raster, state = ctx.raster_position, ctx.arrays
@@ -113,7 +113,7 @@ def set_from_window(ctx: Context, values: Vec) -> None:
     ctx.rendering.raster_position()
 
 
-# -- what fixed function makes of the point --------------------------------------------------------
+# -- fixed-function processing ---------------------------------------------------------------------
 
 
 def _clamped(ctx: Context, color: Vec) -> Vec:

@@ -1,8 +1,8 @@
 """glRenderMode: selection and feedback, which report primitives instead of drawing them.
 
 A draw in these modes runs its vertex stage with transform feedback of clip coordinates, colour and
-texture coordinates; clipping and the reports are done here, primitive by primitive, since what is
-picked or printed is small.
+texture coordinates; clipping and reporting are done here, primitive by primitive, since such draws
+are small.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = ["RenderMode"]
 
 Vertices = npt.NDArray[np.float64]
 MAX_NAMES = 64
-# What is captured of a vertex: slot, and its value where the shader does not write it.
+# Captured outputs of a vertex: slot, and the value if the shader does not write it.
 _CAPTURED = (
     (VaryingSlot.POS, (0.0, 0.0, 0.0, 1.0)),
     (VaryingSlot.COL0, (1.0, 1.0, 1.0, 1.0)),
@@ -69,7 +69,7 @@ class RenderMode:
         self._words: list[int] = []
         self._values: list[float] = []
         self._hits = 0
-        self._hit: list[float] = []  # depths of what was hit since the names changed
+        self._hit: list[float] = []  # depths of hits since the names changed
         self._handles: dict[Executable, Handle] = {}
 
     @property
@@ -79,7 +79,7 @@ class RenderMode:
     # -- changing modes --------------------------------------------------------------------------
 
     def change(self, mode: int) -> int:
-        """Leave the mode; how much it reported, -1 if that was more than its buffer holds."""
+        """Leave the mode; returns the amount reported, -1 if it exceeded its buffer."""
         result = 0
         if self.mode == GL.SELECT:
             self.record()
@@ -91,9 +91,9 @@ class RenderMode:
         return result
 
     def record(self) -> None:
-        """A hit record, if something was hit under the current names."""
+        """Write a hit record, if there was a hit under the current names."""
         if self._hit:
-            # (Of no number and 0, `max` keeps the first: what has no depth is in front.)
+            # (`max` of NaN and 0 returns the first: undefined depth is in front.)
             depths = [round(min(max(0.0, z), 1.0) * 0xFFFFFFFF) for z in self._hit]
             self._words += [len(self.names), min(depths), max(depths), *self.names]
             self._hits += 1
@@ -118,11 +118,11 @@ class RenderMode:
     # -- reports ---------------------------------------------------------------------------------
 
     def draw_pixels(self, *, copy: bool = False, bitmap: bool = False) -> bool:
-        """A pixel rectangle is drawn: True if it becomes something other than fragments."""
+        """Handle a pixel rectangle; true if the mode reports it instead of drawing it."""
         if self.mode == GL.RENDER:
             return False
         raster = self._ctx.raster_position
-        if self.mode == GL.SELECT:  # where it is drawn was hit by glRasterPos
+        if self.mode == GL.SELECT:  # its raster position was the hit
             return True
         tokens = (GL.DRAW_PIXEL_TOKEN, GL.COPY_PIXEL_TOKEN, GL.BITMAP_TOKEN)
         self._values.append(float(tokens[2 if bitmap else int(copy)]))
@@ -130,7 +130,7 @@ class RenderMode:
         return True
 
     def raster_position(self) -> None:
-        """A valid raster position is chosen: in selection it is a hit."""
+        """Handle a new valid raster position: in selection it is a hit."""
         if self.mode == GL.SELECT:
             self._hit.append(self._ctx.raster_position.position[2])
 
@@ -147,7 +147,7 @@ class RenderMode:
                 self._values += [float(v) for v in (color if letter == "c" else texcoord)]
 
     def draw(self, info: DrawInfo) -> None:
-        """Instead of a draw: report the primitives that are left after clipping."""
+        """Report the primitives of a draw that are left after clipping."""
         corners = _CORNERS.get(info.mode, 3)
         strip = info.mode in (Primitive.LINE_STRIP, Primitive.LINE_LOOP)
         end: Vertices | None = None
@@ -160,7 +160,9 @@ class RenderMode:
             self._report(polygon, corners, follows)
 
     def _report(self, polygon: Vertices, corners: int, follows: bool) -> None:
-        """`follows`: the line goes on where the one before it ended, and so does its stipple."""
+        """Report a primitive; `follows`: the line continues the one before it, and so does its
+        stipple.
+        """
         windows = [self._window(v) for v in polygon]
         if self.mode == GL.SELECT:
             self._hit += [w[2] for w in windows]
@@ -200,7 +202,7 @@ class RenderMode:
     # -- capture ---------------------------------------------------------------------------------
 
     def _captured(self, info: DrawInfo, corners: int) -> Vertices:
-        """Vertices of the assembled primitives, `[primitive, corner, 12]`."""
+        """The vertices of the assembled primitives, `[primitive, corner, 12]`."""
         ctx, pipe = self._ctx, self._ctx.pipe
         executable = ctx.programs.vertex
         assert executable is not None
@@ -260,7 +262,7 @@ class RenderMode:
 
 
 def _clipped(vertices: Vertices, corners: int) -> Vertices:
-    """What of a primitive is inside the view volume; no rows if nothing is."""
+    """A primitive clipped to the view volume; no rows if it is outside."""
     for axis in range(3):
         for sign in (1.0, -1.0):
             distance = vertices[:, 3] + sign * vertices[:, axis]
@@ -332,7 +334,7 @@ def pass_through(ctx: Context, token: float) -> None:
 
 
 def _naming(ctx: Context) -> RenderMode | None:
-    """The state if names matter now; a change of names ends what was hit under the old ones."""
+    """The state if names matter now; a change of names ends the hits under the old ones."""
     state = _outside(ctx)
     if state.mode != GL.SELECT:
         return None

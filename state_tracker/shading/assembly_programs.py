@@ -1,7 +1,7 @@
 """ARB_vertex_program and ARB_fragment_program: program objects, parameters, queries.
 
 A program string is parsed and translated to GLSL (`compiler.assembly`), then compiled as a
-separable program of one stage, like fixed function. Program parameters are uniform arrays of it,
+separable program of one stage, like fixed function. Program parameters become its uniform arrays,
 written before a draw if they changed.
 """
 
@@ -51,7 +51,7 @@ _SAMPLER = re.compile(r"assembly_(\d+)_\w+")
 
 
 class AssemblyObject(GLObject):
-    """A program object: its string, local parameters, and what it compiled to."""
+    """A program object: its string, local parameters, and compiled form."""
 
     kind = "assembly program"
 
@@ -70,7 +70,7 @@ class AssemblyObject(GLObject):
 
 
 class AssemblyState:
-    """Names, what is bound and enabled, environment parameters, the last error."""
+    """Names, bindings and enables, environment parameters, the last error."""
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
@@ -86,7 +86,7 @@ class AssemblyState:
         return self.vertex_enabled if target == GL.VERTEX_PROGRAM_ARB else self.fragment_enabled
 
     def executables(self) -> dict[Stage, Executable]:
-        """What the enabled programs run; an enabled program that is none is an error."""
+        """The executables of the enabled programs; an invalid enabled program is an error."""
         found: dict[Stage, Executable] = {}
         for target, stage in STAGES.items():
             if self.enabled(target):
@@ -97,7 +97,7 @@ class AssemblyState:
         return found
 
     def compile(self, target: int, text: str) -> None:
-        """glProgramString: the bound program becomes what the text says, if that is correct."""
+        """glProgramString: replace the bound program by the compiled text, if it is correct."""
         ctx, program = self._ctx, self.bound[target]
         head = "!!ARBvp1.0" if target == GL.VERTEX_PROGRAM_ARB else "!!ARBfp1.0"
         try:
@@ -131,7 +131,7 @@ class AssemblyState:
                 self._fill_matrices(data, uniform)
 
     def _fill_matrices(self, data: bytearray, uniform: Any) -> None:
-        """Four forms of each program matrix; the rows of a form are the columns written."""
+        """Write four forms of each program matrix; the rows of a form are the columns written."""
         for number in range(MATRICES):
             top = self.matrices[number][-1]
             forms = (top, inverse(top), top.T, inverse(top).T)
@@ -331,7 +331,7 @@ _FRAGMENT_LIMITS: dict[int, int] = {
 
 
 def _counts(found: AssemblyObject) -> dict[int, int]:
-    """What glGetProgramivARB says of the bound program."""
+    """The values of glGetProgramivARB for the bound program."""
     program = found.program
     instructions = len(program.instructions) + 1 if program is not None else 0
     textures = program.texture_instructions if program is not None else 0

@@ -1,9 +1,9 @@
-"""ATI_fragment_shader: programs put together call by call, between Begin and End.
+"""ATI_fragment_shader: programs specified call by call, between Begin and End.
 
 A program has one or two passes. A pass first fills registers, by sampling textures or passing
-coordinates on, then does up to eight pairs of a colour and an alpha operation. What the calls say
-is kept as data here (`Program`) and checked as the extension wants; `ati_source.py` makes GLSL of
-it when it is drawn with.
+coordinates on, then executes up to eight pairs of a colour and an alpha operation. The calls are
+recorded here as data (`Program`) and checked as the extension requires; `ati_source.py` translates
+it to GLSL when it is first drawn with.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A colour and an alpha operation that read the same values."""
+    """A colour and an alpha operation that read the operands before either writes."""
 
     color: Operation | None
     alpha: Operation | None
@@ -79,7 +79,7 @@ class Pass:
 
 
 class Program:
-    """What a program's calls said so far."""
+    """The calls of a program's definition so far."""
 
     def __init__(self) -> None:
         self.passes: list[Pass] = []
@@ -90,7 +90,7 @@ class Program:
     # -- setting up ------------------------------------------------------------------------------
 
     def set_up(self, destination: int, source: int, swizzle: int, samples: bool) -> None:
-        """SampleMap or PassTexCoord."""
+        """Record SampleMap or PassTexCoord."""
         late = len(self.passes) == 2 or (bool(self.passes) and bool(self.passes[-1].pairs))
         if len(self.passes) == 2 and self.passes[1].pairs:
             raise invalid_operation("a third pass")
@@ -122,7 +122,9 @@ class Program:
         self, alpha: bool, op: int, destination: int, mask: int, modifiers: int,
         given: Sequence[int],
     ) -> None:  # fmt: skip
-        """A ColorFragmentOp or AlphaFragmentOp; `given` has three numbers for each argument."""
+        """Record ColorFragmentOp or AlphaFragmentOp; `given` has three numbers for each
+        argument.
+        """
         count = len(given) // 3
         if ARITY.get(op) != count:
             raise invalid_enum(op, f"operation of {count} arguments")
@@ -176,7 +178,7 @@ class Program:
         return Argument(source, repeat, modifiers)
 
     def finish(self) -> None:
-        """EndFragmentShader's errors; the program is kept all the same."""
+        """Raise EndFragmentShader's errors; the program is stored in any case."""
         if self._interpolates_early and len(self.passes) == 2:
             raise invalid_operation("interpolators are for the last pass")
         if not self.passes or not self.passes[-1].pairs:

@@ -1,4 +1,4 @@
-"""ATI_fragment_shader: objects, what is bound, and what runs in the fragment stage for it."""
+"""ATI_fragment_shader: objects, bindings, and the executables for the fragment stage."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = ["AtiState"]
 
 
 class AtiShader(GLObject):
-    """A shader object: its program, and what that compiled to for each state it was used in."""
+    """A shader object: its program, and the executable for each state it was used in."""
 
     kind = "ATI fragment shader"
 
@@ -49,7 +49,7 @@ class AtiShader(GLObject):
 
 
 class AtiState:
-    """Names, the bound shader, constants of all shaders, and is a shader being defined?"""
+    """Names, the bound shader, global constants, and whether a shader is being defined."""
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
@@ -61,7 +61,7 @@ class AtiState:
         self.defining: Program | None = None
 
     def executable(self) -> Executable:
-        """The bound shader for the textures and the fog of now."""
+        """The bound shader's executable for the current textures and fog."""
         ctx, shader = self._ctx, self.bound
         s = ctx.lighting
         fog = s.fog_mode if s.fog_enabled else 0
@@ -79,7 +79,7 @@ class AtiState:
         return executable
 
     def fill(self, shader: AtiShader, executable: Executable) -> None:
-        """Constants of the shader's own come before those of all."""
+        """Write the constants; the shader's own override the global ones."""
         for uniform in executable.linked.uniforms:
             if uniform.name == "ati_constants[0]":
                 for i in range(uniform.array_size):
@@ -157,13 +157,13 @@ def begin_fragment_shader_ati(ctx: Context) -> None:
 def end_fragment_shader_ati(ctx: Context) -> None:
     program, shader = _program(ctx), ctx.ati.bound
     ctx.ati.defining = None
-    shader.destroy()  # what the old program compiled to
+    shader.destroy()  # the executables of the old program
     shader.program = program
     ctx.dirty |= Dirty.ALL
     program.finish()
 
 
-# -- what a program consists of --------------------------------------------------------------------
+# -- program definition ----------------------------------------------------------------------------
 
 
 @entry
@@ -193,7 +193,7 @@ _operations()
 
 @entry
 def set_fragment_shader_constant_ati(ctx: Context, dst: int, value: Pointer) -> None:
-    """Constants of one shader inside its definition, of all of them outside."""
+    """Set constants of one shader inside its definition, global ones outside."""
     index = dst - GL.CON_0_ATI
     if not 0 <= index < CONSTANTS:
         raise invalid_enum(dst, "constant")

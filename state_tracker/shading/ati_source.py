@@ -1,4 +1,4 @@
-"""GLSL 1.20 of a program of ATI_fragment_shader."""
+"""GLSL 1.20 for a program of ATI_fragment_shader."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SCALES = {
     GL.QUARTER_BIT_ATI: "0.25", GL.EIGHTH_BIT_ATI: "0.125",
 }  # fmt: skip
 _MASK = ((GL.RED_BIT_ATI, "r"), (GL.GREEN_BIT_ATI, "g"), (GL.BLUE_BIT_ATI, "b"))
-# Of arguments a, b, c: vectors for colours, numbers for alpha.
+# For arguments a, b, c: vectors for colours, numbers for alpha.
 _RESULTS = {
     GL.MOV_ATI: "a", GL.ADD_ATI: "a + b", GL.MUL_ATI: "a * b", GL.SUB_ATI: "a - b",
     GL.MAD_ATI: "a * b + c", GL.LERP_ATI: "a * b + (1.0 - a) * c",
@@ -41,7 +41,7 @@ _RESULTS = {
 
 
 def ati_source(program: Program, targets: dict[int, str], fog: int) -> str:
-    """The fragment stage; `targets` says what kind of texture each unit has."""
+    """GLSL of the fragment stage; `targets` gives the texture type of each unit."""
     head = ["#version 120"]
     if "2DRect" in targets.values():
         head.append("#extension GL_ARB_texture_rectangle : require")
@@ -53,7 +53,7 @@ def ati_source(program: Program, targets: dict[int, str], fog: int) -> str:
             body += _set_up(setup, targets, f"t{number}{setup.register}")
             if setup.samples and setup.register in targets:
                 sampled.add(setup.register)
-        for setup in each.setup:  # all of them read what was there before
+        for setup in each.setup:  # all of them read the previous values
             body.append(f"r{setup.register} = t{number}{setup.register};")
         for index, pair in enumerate(each.pairs):
             name = f"{number}_{index}"
@@ -127,7 +127,7 @@ def _operation(operation: Operation, alpha: bool, name: str, color: Operation | 
     given = operation.arguments
     op = operation.op
     dot = op in (GL.DOT3_ATI, GL.DOT4_ATI, GL.DOT2_ADD_ATI)
-    if dot and alpha and color is not None:  # alpha gets the product of the colours
+    if dot and alpha and color is not None:  # alpha gets the colours' dot product
         given = color.arguments
     a, b, c = (_argument(x, alpha and not dot) for x in (*given, *(given[:1] * (3 - len(given)))))
     if op == GL.DOT3_ATI:

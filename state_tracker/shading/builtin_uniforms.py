@@ -1,4 +1,4 @@
-"""Values of the `gl_*` uniforms: matrices, lights, materials, fog, as a shader names them."""
+"""Values of the `gl_*` uniforms: matrices, lights, materials, fog, by their names in shaders."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MATRICES: dict[str, Callable[[Context, int], npt.NDArray[np.float64]]] = {
 
 
 def _matrix(ctx: Context, name: str, index: int) -> npt.NDArray[np.float64] | None:
-    """`gl_ModelViewMatrixInverseTranspose` and its family; rows first."""
+    """`gl_ModelViewMatrixInverseTranspose` and related matrices, row-major."""
     base, found, form = name.partition("Matrix")
     if base == "Normal":
         upper: npt.NDArray[np.float64] = inverse(ctx.matrices.modelview[-1])[:3, :3].T
@@ -95,7 +95,7 @@ def _scene_color(ctx: Context, face: int) -> tuple[float, ...]:
 
 
 def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
-    """The value of one built-in uniform (an element of it), None if it is not known."""
+    """The value of one built-in uniform (or an element of it), None if it is unknown."""
     state = ctx.lighting
     matrix = _matrix(ctx, name, index)
     if matrix is not None:
@@ -104,7 +104,7 @@ def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
         return ctx.matrices.normal_scale
     if name == "DepthRange":
         return _depth_range(ctx, field)
-    if name == "FbWposYTransform":  # hidden: gl_FragCoord with origin_upper_left
+    if name == "FbWposYTransform":  # internal: gl_FragCoord with origin_upper_left
         return (-1.0, float(ctx.framebuffers.draw.size[1]), 0.0, 0.0)
     if name == "NumSamples":
         return float(max(1, ctx.framebuffers.draw.samples))

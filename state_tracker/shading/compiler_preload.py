@@ -1,9 +1,8 @@
-"""The compiler loaded before the first program wants it.
+"""Loading of the compiler before the first program needs it.
 
-Its parts are imported when they are first used, and tables are built then: nothing of it is needed
-by a process that finds all programs in the cache. Where the first picture counts (see
-`Screen.loads_early`), a small program is compiled with the context; it comes from the cache, too,
-where there is one.
+Its modules are imported and its tables built on first use: a process that finds all programs in the
+cache needs none of them. If the first frame is time-critical (see `Screen.loads_early`), a small
+program is compiled when the context is created; it is cached, too, if there is a cache.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ void main() {
 
 @functools.cache
 def load_compiler() -> None:
-    """Bring in what compiling and linking needs, once."""
+    """Import the modules needed for compiling and linking, once."""
     compiled = [compile_cached(stage, text, CompileOptions()) for stage, text in _SOURCES.items()]
     linked = link_cached(compiled, LinkOptions())
     assert linked.ok, linked.info_log

@@ -1,4 +1,4 @@
-"""Transform feedback: objects, begin and end, and what the driver shall capture."""
+"""Transform feedback: objects, begin and end, and the driver's capture state."""
 
 from __future__ import annotations
 
@@ -46,19 +46,21 @@ class FeedbackObject(GLObject):
         self.active = self.paused = False
         self.mode: int = GL.POINTS
         self.targets: list[StreamOutputTarget | None] = []
-        self.stream_buffers: dict[int, int] = {}  # of each stream captured, a buffer of its
-        # Stream -> the target of it in the last capture that has ended; None: none has.
+        self.stream_buffers: dict[int, int] = {}  # a buffer for each captured stream
+        # Stream -> its target in the last completed capture, or None.
         self.captured: dict[int, StreamOutputTarget] | None = None
 
     def hold(self) -> None:
-        """Capturing begins. The storage of then is captured into, whatever becomes of its buffers:
-        they may be deleted, or given other storage, before it is resumed."""
+        """Begin capture into the current storage of the buffers.
+
+        The storage stays in use even if buffers are deleted or reallocated before capture resumes.
+        """
         for target in self.targets:
             if target is not None:
                 target.buffer.ref()
 
     def let_go(self) -> None:
-        """Capturing ends; how much was captured is still known."""
+        """End capture; the captured amount remains known."""
         for target in self.targets:
             if target is not None:
                 target.buffer.unref()
@@ -74,7 +76,7 @@ class FeedbackObject(GLObject):
 
     @property
     def running(self) -> bool:
-        """Does what is drawn now get captured?"""
+        """Whether draws are currently captured."""
         return self.active and not self.paused
 
 
@@ -103,7 +105,7 @@ class FeedbackState:
 
 
 def stream_output(linked: LinkedProgram, stage: Stage) -> StreamOutputInfo | None:
-    """What the driver's shader of that stage captures: the last vertex stage only."""
+    """The captured outputs of the driver's shader of that stage: the last vertex stage only."""
     xfb = linked.xfb
     if xfb is None or stage is not next((s for s in _LAST_FIRST if s in linked.shaders), None):
         return None
@@ -115,7 +117,9 @@ def stream_output(linked: LinkedProgram, stage: Stage) -> StreamOutputInfo | Non
 
 
 def size_and_type(varying: StreamVarying) -> tuple[int, int]:
-    """Elements and GL type of what is captured; of a gap, the components left out and no type."""
+    """Element count and GL type of a captured varying; for a gap, the skipped components and no
+    type.
+    """
     if varying.is_gap:
         return varying.array_size, int(GL.NONE)
     return max(1, varying.array_size), gl_type(varying.type)

@@ -65,8 +65,8 @@ class Resource:
     index: int = -1
     elements: int = 0
     members: list[int] = field(default_factory=list)
-    number: int = -1  # which its name leads to, if that is not its place in the list
-    nameless: bool = False  # may stand there several times: not found by its name
+    number: int = -1  # the index found by its name, if not its place in the list
+    nameless: bool = False  # may occur several times: not found by name
 
 
 def _referenced(stages: Any) -> dict[int, list[int]]:
@@ -82,7 +82,7 @@ def _uniform(
     """A uniform, or a variable of a storage block (`of_buffer`)."""
     backed = in_block or uniform.atomic_buffer >= 0
     strides = (uniform.array_stride, uniform.matrix_stride) if in_block else (-1, -1)
-    if backed and not in_block:  # counters of an array follow one another
+    if backed and not in_block:  # counters of an array are adjacent
         strides = (4 if uniform.array_size else 0, 0)
     endless = in_block and not uniform.array_size and uniform.name.endswith("]")  # no size declared
     values: dict[int, list[int]] = {
@@ -110,7 +110,9 @@ def _uniform(
 
 
 def _block(block: Any, binding: int, end: int = 0) -> Resource:
-    """`end`: where the first element of an array without a size ends, for one is counted."""
+    """A block; `end`: where the first element of an unsized array ends, since one element
+    counts.
+    """
     values: dict[int, list[int]] = {
         GL.BUFFER_BINDING: [binding],
         GL.BUFFER_DATA_SIZE: [max(block.size, align(end, 16))],
@@ -122,7 +124,7 @@ def _block(block: Any, binding: int, end: int = 0) -> Resource:
 
 
 def _endless(variable: Any) -> int:
-    """Bytes of an element of the array without a size that a variable is (part of); else 0."""
+    """The element stride of the unsized array that contains a variable; else 0."""
     if not variable.top_level_array_size:
         return int(variable.top_level_array_stride)
     plain = not variable.array_size and variable.name.endswith("]")
@@ -130,13 +132,13 @@ def _endless(variable: Any) -> int:
 
 
 def _end_of_endless(variables: list[Uniform]) -> int:
-    """Where the first element of a block's array without a size ends; 0 if there is none."""
+    """Where the first element of a block's unsized array ends; 0 if there is none."""
     found = [(v.offset, stride) for v in variables if (stride := _endless(v))]
     return sum(min(found)) if found else 0
 
 
 def _variable(item: Any, stage: Stage, index: int | None = None) -> Resource:
-    """An input, or an output with its colour `index` (-1: it has none)."""
+    """An input, or an output with its colour `index` (-1: none)."""
     name = item.name
     if item.array_size and not name.endswith("]"):
         name += "[0]"
@@ -167,7 +169,7 @@ def _outputs(executable: Executable) -> list[Resource]:
 
 
 def _feedback_buffers(executable: Executable) -> list[int]:
-    """The bindings captured to."""
+    """The bindings that are captured to."""
     xfb = executable.linked.xfb
     return sorted({v.buffer for v in xfb.varyings if not v.is_gap}) if xfb is not None else []
 
@@ -344,7 +346,7 @@ _ACTIVE_UNIFORM: dict[int, int] = {
     GL.UNIFORM_IS_ROW_MAJOR: GL.IS_ROW_MAJOR,
     GL.UNIFORM_ATOMIC_COUNTER_BUFFER_INDEX: GL.ATOMIC_COUNTER_BUFFER_INDEX,
 }
-"""what the older question's parameters are as properties of resources"""
+"""Parameters of the older queries as properties of resources."""
 
 
 @entry

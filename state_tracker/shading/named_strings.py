@@ -1,8 +1,8 @@
 """Texts by path name that shaders `#include`, shared like shader objects.
 
-A name is an absolute path. `#include "x"` looks beside the text that says it, then, like
-`#include <x>`, in the folders glCompileShaderIncludeARB was given; a path that begins with a slash
-needs no folder.
+A name is an absolute path. `#include "x"` searches next to the including text, then, like `#include
+<x>`, in the folders given to glCompileShaderIncludeARB; a path that begins with a slash needs no
+folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["include_lookup"]
 
 
-# Letters of GLSL but those that end a name in a directive; every slash has something behind it.
+# GLSL characters without those that end a name in a directive; no empty path components.
 _NAME = re.compile(r"(/[\w .+\-*%\[\](){}^|&~=!:;,?#]+)+", re.ASCII)
 
 
@@ -109,11 +109,11 @@ def compile_shader_include_arb(
 
 
 def include_lookup(ctx: Context, folders: Sequence[str]) -> Callable[[str, str], str | None] | None:
-    """What answers `#include`, or None where nothing has a name."""
+    """The function that resolves `#include`, or None if there are no named strings."""
     strings = ctx.group.named_strings
     if not strings:
         return None
-    places: dict[str, str] = {}  # of what was included, by how it was spelled
+    places: dict[str, str] = {}  # of included texts, by the spelling of their names
 
     def look(path: str, current: str) -> str | None:
         here = posixpath.dirname(places[current]) if current in places else None

@@ -1,7 +1,7 @@
-"""Can these shaders run together? Section 11.1.3.11 of OpenGL 4.6 and 7.4.1 of OpenGL ES 3.2.
+"""Which shaders can run together: section 11.1.3.11 of OpenGL 4.6 and 7.4.1 of OpenGL ES 3.2.
 
-What a program's own stages must have in common, the linker has made sure of; here are the rules for
-what glUseProgram and program pipelines put together.
+The linker has checked the stages within a program; these are the rules for combinations made by
+glUseProgram and program pipelines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.
 
 
 def problem_of(stages: dict[Stage, Executable], es: bool) -> str:
-    """Why no command may draw with these stages; "" if it may."""
+    """Why draws with these stages are an error; "" if they are valid."""
     chain = [stage for stage in _ORDER if stage in stages]
     inner = [s for s in chain if s not in (Stage.VERTEX, Stage.FRAGMENT)]
     if inner and Stage.VERTEX not in stages:
@@ -48,9 +48,9 @@ def problem_of(stages: dict[Stage, Executable], es: bool) -> str:
 
 
 def _mismatch(producer: Executable, consumer: Executable, stage: Stage) -> str:
-    """An output or input of ES programs that has no counterpart of its type; "" if there is none.
+    """An output or input of ES programs without a counterpart of its type; "" if there is none.
 
-    What each vertex of a primitive has is an array on one side only: there names must do.
+    Per-vertex variables are arrays on one side only: for those, only names are compared.
     """
     plain = stage is Stage.FRAGMENT
     outputs = _ends(producer.linked.output_resources, plain)
@@ -59,7 +59,7 @@ def _mismatch(producer: Executable, consumer: Executable, stage: Stage) -> str:
 
 
 def _ends(varyings: list[Varying], plain: bool) -> dict[str | int, object]:
-    """Key of matching, the location where it is given -> what must be the same."""
+    """Matching key, or the location where it is given -> the properties that must agree."""
     found: dict[str | int, object] = {}
     for v in varyings:
         if not v.name.startswith("gl_"):

@@ -1,9 +1,11 @@
-"""Where programs of a pipeline meet: outputs of one, inputs of the next, matched by name.
+"""Matching of varyings between programs of a pipeline: outputs with the next stage's inputs, by
+name.
 
-A separable program lays its open ends out alone: explicit locations first, then every variable in
-the order of its declaration. Two programs whose interfaces are the same arrive at the same slots.
-Where they are not (an output nobody reads, another order), the later program's inputs move to the
-slots its neighbour writes: `moves` says which, and the pass `move_inputs` does it in a variant.
+A separable program assigns slots to its outer varyings on its own: explicit locations first, then
+every variable in order of declaration. Two programs with equal interfaces get equal slots.
+Otherwise (an output that is not read, another order), the later program's inputs are moved to the
+slots that its neighbour writes: `moves` lists them, and the pass `move_inputs` applies them in a
+variant.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Moves", "input_moves"]
 
 Moves = tuple[tuple[int, int], ...]
-"""(slot an input was given, slot it is written to)."""
+"""(slot an input was assigned, slot it is written to)."""
 
 _ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 _SLOTS = 32
@@ -30,7 +32,7 @@ _known: WeakKeyDictionary[Executable, WeakKeyDictionary[Executable, Moves]] = We
 
 
 def input_moves(stages: dict[Stage, Executable], stage: Stage) -> Moves:
-    """How the inputs of a stage move to meet the outputs of the stage before it."""
+    """The moves of a stage's inputs to the slots of the previous stage's outputs."""
     consumer = stages[stage]
     before = _ORDER[: _ORDER.index(stage)]
     producer = next((stages[s] for s in reversed(before) if s in stages), None)
@@ -44,7 +46,7 @@ def input_moves(stages: dict[Stage, Executable], stage: Stage) -> Moves:
 
 
 def _moves(outputs: Sequence[Varying], inputs: Sequence[Varying]) -> Moves:
-    if not outputs:  # only some stages of a program are in use: its ends lie elsewhere
+    if not outputs:  # only part of a program is used: its outputs are elsewhere
         return ()
     written = {(v.name, v.patch): v for v in outputs if v.location >= 0 and not v.explicit}
     moving = [v for v in inputs if v.location >= 0 and not v.explicit]
@@ -63,7 +65,7 @@ def _moves(outputs: Sequence[Varying], inputs: Sequence[Varying]) -> Moves:
 
 
 def _free(taken: set[int], count: int) -> int | None:
-    """Slots that nobody writes, for an input without a partner."""
+    """Slots that are not written, for an input without a matching output."""
     for start in range(_SLOTS - count + 1):
         run = range(start, start + count)
         if taken.isdisjoint(run):

@@ -1,4 +1,4 @@
-"""Program pipeline objects (ARB_separate_shader_objects): each stage from a program of its own."""
+"""Program pipeline objects (ARB_separate_shader_objects): each stage from its own program."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BITS: dict[int, int] = {
 
 
 class Pipeline(GLObject):
-    """A pipeline object: a program per stage, and the one glUniform speaks to."""
+    """A pipeline object: a program per stage, and the active program of glUniform."""
 
     kind = "program pipeline"
 
@@ -59,7 +59,7 @@ class Pipeline(GLObject):
             old.release()
 
     def stages(self) -> dict[Stage, Executable]:
-        """What runs in each stage: programs that have a shader for it."""
+        """The executable of each stage: programs that have a shader for it."""
         found = {}
         for stage, program in self.programs.items():
             executable = program.executable
@@ -141,7 +141,7 @@ def use_program_stages(ctx: Context, pipeline: int, stages: int, program: int) -
         chosen.require_linked()
         if not chosen.was_separable:
             raise invalid_operation(f"program {program} was not linked as separable")
-    found = _named(ctx, pipeline)  # the first use of a name makes its object
+    found = _named(ctx, pipeline)  # the first use of a name creates its object
     for bit, kind in BITS.items():
         if stages & bit:
             stage = STAGES[kind]

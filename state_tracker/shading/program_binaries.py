@@ -1,8 +1,8 @@
-"""Program binaries: what a program was linked from, packed, to be linked again.
+"""Program binaries: the inputs of a program's link, packed, for linking again.
 
-The compiler here is the driver's own, so a binary needs no machine code: it holds what the shaders
-were made from and everything that was set before linking. It belongs to one version of gallette and
-one kind of context; others refuse it, as OpenGL lets them.
+The compiler here is the driver's own, so a binary needs no machine code: it holds the sources of
+the shaders and all state set before linking. It is valid for one version of gallette and one kind
+of context; others reject it, as OpenGL permits.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["binary_of"]
 FORMAT = int(GL.PROGRAM_BINARY_FORMAT_MESA)
 _MAGIC = b"gallette program "
 _LONGEST = 1 << 26
-"""Bytes of a binary when it is unpacked."""
+"""Limit on the bytes of an unpacked binary."""
 _MOST_SHADERS = 256
 
 _MODES = {"interleaved": int(GL.INTERLEAVED_ATTRIBS), "separate": int(GL.SEPARATE_ATTRIBS)}
@@ -63,7 +63,7 @@ def binary_of(ctx: Context, program: ProgramObject) -> bytes:
 
 @dataclass(frozen=True)
 class _Binary:
-    """A binary that was read."""
+    """A parsed binary."""
 
     shaders: list[ShaderSource]
     attributes: dict[str, int]
@@ -74,7 +74,7 @@ class _Binary:
 
     @classmethod
     def read(cls, raw: bytes, kind: str) -> _Binary | None:
-        """None for what is no binary of this kind of context."""
+        """Parse a binary; None if it is not one of this kind of context."""
         if not raw.startswith(_MAGIC):
             return None
         try:
@@ -98,7 +98,7 @@ class _Binary:
 
 
 def _restore(ctx: Context, program: ProgramObject, given: _Binary) -> None:
-    """Link the program again from what the binary describes."""
+    """Link the program again from the binary."""
     saved, program.attached = program.attached, []
     try:
         for origin in given.shaders:

@@ -87,7 +87,7 @@ def get_shaderiv(ctx: Context, shader: int, pname: int) -> list[int]:
 
 
 def _text_size(text: str) -> int:
-    """Length as GL counts it: with the final NUL, 0 for no text."""
+    """Length as GL counts it: including the final NUL, 0 for no text."""
     return len(text.encode()) + 1 if text else 0
 
 
@@ -175,7 +175,7 @@ def link_program(ctx: Context, program: int) -> None:
 def use_program(ctx: Context, program: int) -> None:
     current, executable = ctx.programs.current, ctx.programs.executable
     if current is not None and executable is not None and current.name == program:
-        # The program in use, once more: the commonest call of all does nothing.
+        # The program in use again: the commonest call does nothing.
         again = current.link_ok and not executable.linked.subroutine_uniforms
         if again and not ctx.feedback.current.active:
             return

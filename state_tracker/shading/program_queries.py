@@ -1,4 +1,6 @@
-"""What a linked program contains: glGetProgramiv, active uniforms, attributes, blocks, outputs."""
+"""The contents of a linked program: glGetProgramiv, active uniforms, attributes, blocks,
+outputs.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def linked_of(ctx: Context, name: int) -> Executable | None:
 
 
 def uniform_name(uniform: Any) -> str:
-    """The name GL reports: arrays end in `[0]`."""
+    """The name that GL reports: arrays end in `[0]`."""
     if uniform.array_size and not uniform.name.endswith("]"):
         return f"{uniform.name}[0]"
     return str(uniform.name)
@@ -49,7 +51,7 @@ def split_subscript(name: str) -> tuple[str, int]:
 
 
 def find_uniform(linked: LinkedProgram, name: str) -> tuple[int, Uniform, int] | None:
-    """Index, uniform and array element that a name means."""
+    """Index, uniform and array element for a name."""
     for index, uniform in enumerate(linked.uniforms):
         full = uniform_name(uniform)
         if name == full or (uniform.array_size and f"{name}[0]" == full):
@@ -68,7 +70,7 @@ def _longest(names: list[str]) -> int:
 
 
 def _captured(program: ProgramObject) -> list[str]:
-    """What the program captures as it was linked: as named by the application, or by itself."""
+    """The varyings the linked program captures: named by the application, or by the shader."""
     linked = program.told.linked if program.told is not None else None
     if linked is None or linked.xfb is None:
         return []
@@ -79,7 +81,7 @@ def _captured(program: ProgramObject) -> list[str]:
 def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
     found = ctx.programs.program(program)
     linked = found.told.linked if found.told is not None else None
-    captured = _captured(found) or found.xfb_varyings  # or what is to be, once it is linked
+    captured = _captured(found) or found.xfb_varyings  # or the ones set for the next link
     log = len(found.info_log.encode()) + 1 if found.info_log else 0
     values: dict[int, Any] = {
         GL.DELETE_STATUS: int(found.delete_pending),

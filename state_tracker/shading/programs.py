@@ -1,4 +1,4 @@
-"""Shader and program objects: compiling, linking, and the driver's shaders behind a program."""
+"""Shader and program objects: compiling, linking, and the driver's shaders of a program."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ _OF_PROGRAM = (
     | Dirty.IMAGES
     | Dirty.STORAGE
 )
-"""What has to be derived anew for another program."""
+"""State to derive again for another program."""
 
 
 class ShaderObject(GLObject):
-    """A shader object: source, and what compiling it gave."""
+    """A shader object: source, and the result of compiling it."""
 
     kind = "shader"
 
@@ -76,7 +76,7 @@ class ShaderObject(GLObject):
         self.has_source = False
         self.compiled: CompiledShader | None = None
         self.spirv = SpirvState()
-        self.origin = ShaderSource(type)  # of what was compiled or specialised
+        self.origin = ShaderSource(type)  # of the compiled or specialised form
         self.delete_pending = False
 
     @property
@@ -94,14 +94,14 @@ class ShaderObject(GLObject):
         return self.compiled.info_log if self.compiled is not None else ""
 
     def compile(self, ctx: Context, include_folders: Sequence[str] = ()) -> None:
-        # Only who says #include can depend on what has a name now.
+        # Only shaders with #include depend on the named strings.
         look = include_lookup(ctx, include_folders) if "include" in self.source else None
         included: Includes = {}
         self._compile(ctx, noting(look, included) if look is not None else None)
         self.origin = ShaderSource(self.type, self.source, tuple(included.items()))
 
     def restore(self, ctx: Context, origin: ShaderSource) -> None:
-        """Compile or specialise what another shader object was made from."""
+        """Compile or specialise from the recorded source of another shader object."""
         if origin.code:
             self.drop()
             self.spirv.take(origin.code)
@@ -124,7 +124,7 @@ class ShaderObject(GLObject):
         self.compiled = compile_cached(self.stage, self.source, options)
 
     def drop(self) -> None:
-        """Forget the compiled form."""
+        """Drop the compiled form."""
         self.compiled = None
         self.spirv = SpirvState()
 
@@ -137,20 +137,20 @@ _LAST_FIRST = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
 
 
 class Sampler(NamedTuple):
-    """A texture a stage samples."""
+    """A texture that a stage samples."""
 
-    place: int  # among the stage's textures
+    place: int  # index among the stage's textures
     units: list[int]  # as glUniform1i sets them
-    element: int  # its number in `units`
+    element: int  # its index in `units`
     target: int
-    scalar_shadow: bool  # shadow lookups yield one number
-    numbers: Base  # what lookups yield
+    scalar_shadow: bool  # shadow lookups return one number
+    numbers: Base  # the type of lookup results
 
 
 class Executable:
     """A successfully linked program: tables, uniform values, and the driver's shaders.
 
-    Relinking makes a new one; a program in use keeps the old one until then.
+    Relinking creates a new one; a program in use keeps the old one until then.
     """
 
     def __init__(self, ctx: Context, linked: LinkedProgram, glsl_version: int):
@@ -170,20 +170,20 @@ class Executable:
             (index, uniform) for index, uniform in enumerate(linked.uniforms) if uniform.is_handle
         ]
         self.attributes = self._active_attributes()
-        self.fill: Callable[[Context], None] | None = None  # uniforms nobody sets by location
+        self.fill: Callable[[Context], None] | None = None  # uniforms without locations
         self.on_destroy: list[Callable[[Executable], None]] = []
         self.is_fixed_function = False
         self.has_builtins = any(u.builtin for u in linked.uniforms)
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
-        """Per vertex element of the driver: attribute slot, and does the shader read it."""
+        """Per vertex element of the driver: attribute slot, and whether the shader reads it."""
         if self.linked.elements is not None:
             return self.linked.elements
         shader = self.linked.shaders.get(Stage.VERTEX)
         return vertex_elements(shader) if shader is not None else ()
 
     def _active_attributes(self) -> list[Attribute]:
-        """The linker's attributes and the vertex shader's system values, which GL counts too."""
+        """The linker's attributes and the vertex shader's system values, which GL counts, too."""
         found = list(self.linked.attributes)
         shader = self.linked.shaders.get(Stage.VERTEX)
         read = shader.info.system_values_read if shader is not None else set()
@@ -207,7 +207,7 @@ class Executable:
         return slots
 
     def _samplers(self, slots: list[tuple[int, int, Any]]) -> tuple[Sampler, ...]:
-        """What a stage samples, by unit of the NIR."""
+        """The samplers of a stage, by unit of the NIR."""
         found = []
         for first, index, kind in slots:
             scalar = kind.is_shadow and self.glsl_version >= 130
@@ -220,7 +220,7 @@ class Executable:
         return tuple(found)
 
     def unit_places(self, image: bool) -> Iterator[tuple[int, Any, int]]:
-        """Of uniforms that may be handles but are set to units: place, type, unit."""
+        """Uniforms that may be handles but are set to units: place, type, unit."""
         for index, uniform in self.handle_uniforms:
             kind = uniform.type.without_array
             if kind.is_image == image:
@@ -229,7 +229,7 @@ class Executable:
                         yield self.uniforms.handles.of_unit(kind, unit) & 0xFFFFFFFF, kind, unit
 
     def handle(self, stage: Stage, key: LoweringKey = NULL_KEY) -> Handle:
-        """The driver's shader of a stage (lowered for `key`), created when first drawn with."""
+        """The driver's shader of a stage (lowered for `key`), created on first use."""
         found = self.handles.get((stage, key))
         if found is None:
             shader = shader_for_driver(
@@ -272,8 +272,8 @@ class ProgramObject(GLObject):
         self.frag_data_bindings: dict[str, tuple[int, int]] = {}
         self.xfb_varyings: list[str] = []
         self.xfb_mode: int = GL.INTERLEAVED_ATTRIBS
-        self.separable = False  # to be linked so
-        self.was_separable = False  # when it was linked last
+        self.separable = False  # requested for the next link
+        self.was_separable = False  # in effect for the last link
         self.binary_retrievable = False
         self.executable: Executable | None = None
         self.link_ok = False
@@ -281,9 +281,9 @@ class ProgramObject(GLObject):
         self.info_log = ""
         self.delete_pending = False
         self.linked_from: list[ShaderSource] = []
-        self.linked_with = LinkOptions()  # what was asked for when the executable was made
+        self.linked_with = LinkOptions()  # the options with which the executable was linked
 
-    # What is asked for before linking: by the application, or by a binary.
+    # Options requested before linking: by the application, or by a binary.
 
     def bind_attribute(self, ctx: Context, index: int, name: str) -> None:
         if not 0 <= index < ctx.limits.max_vertex_attribs:
@@ -315,7 +315,7 @@ class ProgramObject(GLObject):
         self.xfb_varyings, self.xfb_mode = list(varyings), mode
 
     def fail_link(self, why: str) -> None:
-        """As if linking had failed."""
+        """Set the state of a failed link."""
         self.link_ok = self.validate_ok = False
         self.info_log = why
 
@@ -369,9 +369,10 @@ class ProgramObject(GLObject):
 
     @property
     def told(self) -> Executable | None:
-        """What queries tell of. A link that fails loses what the one before said.
+        """The executable that queries report. A failed link discards the results of the previous
+        one.
 
-        (What is in use stays in use until something else is.)
+        (An executable in use remains in use until it is replaced.)
         """
         return self.executable if self.link_ok else None
 
@@ -402,11 +403,11 @@ class ProgramState:
         self.current: ProgramObject | None = None
         self.executable: Executable | None = None
         self.stages: dict[Stage, Executable] = {}
-        self.problem = ""  # why nothing may be drawn with these stages
+        self.problem = ""  # why draws with these stages are errors
 
     @property
     def vertex(self) -> Executable | None:
-        """What runs as the vertex stage."""
+        """The executable of the vertex stage."""
         return self.stages.get(Stage.VERTEX)
 
     @property
@@ -415,7 +416,9 @@ class ProgramState:
         return last is not None and last.writes_point_size
 
     def resolve(self) -> None:
-        """Find what runs in each stage: the program, and fixed function where it has no shader."""
+        """Find the executable of each stage: the program, or fixed function where it has
+        no shader.
+        """
         ctx, executable = self._ctx, self.executable
         stages: dict[Stage, Executable] = {}
         if executable is not None:
@@ -448,7 +451,7 @@ class ProgramState:
         self._ctx.dirty |= _OF_PROGRAM
 
     def free(self, item: ShaderObject | ProgramObject) -> None:
-        """Really delete something that was only waiting for its last user."""
+        """Delete an object that was marked for deletion until its last use."""
         if self.names.get(item.name) is item:
             self.names.pop(item.name)
             attached = list(item.attached) if isinstance(item, ProgramObject) else []
@@ -458,7 +461,7 @@ class ProgramState:
                     self.free(shader)
 
     def program(self, name: int) -> ProgramObject:
-        """The program of that name; INVALID_VALUE or INVALID_OPERATION as GL distinguishes."""
+        """The program of that name; INVALID_VALUE or INVALID_OPERATION as GL specifies."""
         found = self.names.get(name)
         if found is None:
             raise invalid_value(f"{name} is not the name of a program")

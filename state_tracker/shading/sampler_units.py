@@ -1,7 +1,7 @@
-"""Do the samplers of programs agree on what each texture unit is?
+"""Check that the samplers of programs agree on the type of each texture unit.
 
-A texture unit has a texture for each target but serves one kind of sampler at a time: programs
-whose samplers disagree link, and fail validation and draws until the units are set apart.
+A texture unit has a texture for each target but serves one sampler type at a time: programs whose
+samplers disagree can be linked, but fail validation and draws until the units differ.
 """
 
 from __future__ import annotations

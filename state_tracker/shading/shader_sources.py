@@ -1,4 +1,4 @@
-"""What shader objects were made from, so that programs can be linked once more from a binary.
+"""The sources of shader objects, so that programs can be linked again from a binary.
 
 A `ShaderSource` is recorded when a shader is compiled or specialised, because the application may
 replace the source and delete the included strings before it links the program.
@@ -14,12 +14,12 @@ from typing import Any
 __all__ = ["Includes", "ShaderSource", "noting", "number", "text"]
 
 Includes = dict[str, str | None]
-"""What each `#include` named and where it stood, and what was there."""
+"""The text found for each `#include`, by its path and the including file."""
 
 
 @dataclass(frozen=True)
 class ShaderSource:
-    """GLSL and what it included, or SPIR-V and how it was specialised."""
+    """GLSL and its included texts, or SPIR-V and its specialisation."""
 
     type: int
     source: str = ""
@@ -29,7 +29,7 @@ class ShaderSource:
     constants: tuple[tuple[int, int], ...] = ()
 
     def described(self) -> dict[str, Any]:
-        """In terms of JSON."""
+        """The JSON representation."""
         return {
             "type": self.type,
             "source": self.source,
@@ -41,7 +41,7 @@ class ShaderSource:
 
     @classmethod
     def read(cls, described: dict[str, Any]) -> ShaderSource:
-        """The same from there; raises what Python raises if it is nothing of the kind."""
+        """Parse a JSON representation; raises Python's exceptions if it is malformed."""
         return cls(
             number(described["type"]),
             text(described["source"]),
@@ -52,7 +52,7 @@ class ShaderSource:
         )
 
     def look(self, path: str, current: str) -> str | None:
-        """What was included there then."""
+        """The text that was included at the time of compilation."""
         return dict(self.included).get(_place(path, current))
 
 
@@ -64,7 +64,7 @@ def number(value: Any) -> int:
 
 
 def text(value: Any) -> str:
-    """A text of whole characters: JSON can spell halves of surrogate pairs."""
+    """A valid Unicode text: JSON can encode lone surrogates."""
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no text")
     value.encode()
@@ -78,7 +78,7 @@ def _place(path: str, current: str) -> str:
 def noting(
     look: Callable[[str, str], str | None], found: Includes
 ) -> Callable[[str, str], str | None]:
-    """What answers `#include` and writes down what it answers."""
+    """An include lookup that records its results."""
 
     def noted(path: str, current: str) -> str | None:
         text = found[_place(path, current)] = look(path, current)

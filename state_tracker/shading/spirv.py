@@ -1,6 +1,6 @@
 """Shaders given as SPIR-V (ARB_gl_spirv): glShaderBinary, glSpecializeShader, linking them.
 
-The SPIR-V compiler is imported when a program uses it: most never do.
+The SPIR-V compiler is imported on first use: most programs do not need it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["SpirvState", "link_binaries"]
 
 @dataclass(slots=True)
 class SpirvState:
-    """The module of a shader object, once it has one, and how it was specialised."""
+    """The module of a shader object, if any, and its specialisation."""
 
     module: Module | None = None
     code: bytes = b""
@@ -46,14 +46,17 @@ class SpirvState:
         return self.specialized is not None
 
     def take(self, code: bytes) -> None:
-        """The module from now on; raises if it is none."""
+        """Set the module; raises if the code is invalid."""
         from gallette.compiler.spirv.module import read_module
 
         self.module, self.code = read_module(code), code
 
     def specialize(self, stage: Stage, entry: str, constants: tuple[tuple[int, int], ...]) -> None:
-        """Choose an entry point and the values of constants; `log` says why that cannot be, and a
-        GL error if the module has no such entry point or constant."""
+        """Choose an entry point and the values of constants.
+
+        Failures are reported in `log`; a GL error is raised if the module has no such entry point
+        or constant.
+        """
         from gallette.compiler.spirv.link import SpirvShader
         from gallette.compiler.spirv.read.translate import spirv_to_nir
 
@@ -116,7 +119,7 @@ def specialize_shader(
 
 
 def _check(module: Module, stage: Stage, name: str, indices: list[int]) -> None:
-    """GL's own errors: an entry point or a constant that the module does not have."""
+    """Check for GL's own errors: an entry point or a constant that the module does not have."""
     from gallette.compiler.spirv.read.declarations import Declarations
     from gallette.compiler.spirv.read.translate import entry_points
 
@@ -125,7 +128,7 @@ def _check(module: Module, stage: Stage, name: str, indices: list[int]) -> None:
             raise invalid_value(f"the module has no {stage.value} entry point {name!r}")
         unknown = set(indices) - set(Declarations(module).spec_ids)
     except GalletteError:
-        return  # a malformed module: the log will say so
+        return  # a malformed module: reported in the log
     if unknown:
         raise invalid_value(f"no specialisation constant has number {min(unknown)}")
 
@@ -150,7 +153,7 @@ def specialize_shader_arb(
 
 
 def link_binaries(shaders: list[SpirvState], options: LinkOptions) -> LinkedProgram:
-    """Link a program all of whose shaders are SPIR-V."""
+    """Link a program whose shaders are all SPIR-V."""
     from gallette.compiler.spirv.link import link_spirv
 
     given = [s.specialized for s in shaders if s.specialized is not None]

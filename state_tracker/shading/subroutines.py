@@ -1,7 +1,7 @@
-"""Subroutines (ARB_shader_subroutine): functions a shader calls by a choice made from outside.
+"""Subroutines (ARB_shader_subroutine): functions a shader calls, selected by the application.
 
-The linker stores each choice in the default block as the index of the chosen function, so choosing
-is writing an integer. Choices are not program state: they start anew with every glUseProgram.
+The linker stores each selection in the default block as the index of the chosen function, so
+selecting is writing an integer. Selections are not program state: every glUseProgram resets them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def _reported(uniform: SubroutineUniform) -> str:
 
 
 def _places(executable: Executable, stage: Stage) -> dict[int, tuple[SubroutineUniform, int]]:
-    """Every location of a stage: its uniform and where in the default block the choice is."""
+    """Every location of a stage: its uniform and the offset of its selection in the
+    default block.
+    """
     places = {}
     for uniform in _uniforms(executable, stage):
         for element in range(_elements(uniform)):
@@ -71,7 +73,7 @@ def _locations(executable: Executable, stage: Stage) -> int:
 
 
 def reset_choices(executable: Executable) -> None:
-    """glUseProgram: every subroutine uniform goes back to its first choice."""
+    """Reset every subroutine uniform to its first choice, for glUseProgram."""
     for uniform in executable.linked.subroutine_uniforms:
         for element in range(_elements(uniform)):
             at = uniform.offset + element * _ARRAY_STRIDE
@@ -91,7 +93,7 @@ def get_subroutine_uniform_location(ctx: Context, program: int, shadertype: int,
 
 
 def _active(executable: Executable, stage: Stage) -> list[str]:
-    """The subroutines there are; the shader may have left out some indices."""
+    """The active subroutines; the shader may have skipped some indices."""
     return [name for name in executable.linked.subroutines.get(stage, []) if name]
 
 

@@ -1,7 +1,7 @@
-"""The values of a program's uniforms, in the layout its shaders read them.
+"""The values of a program's uniforms, in the layout in which shaders read them.
 
 The default block is one `bytearray` in the linker's layout; opaque uniforms (samplers, images) are
-lists of units beside it. Locations map to (uniform, array element).
+separate lists of units. Locations map to (uniform, array element).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _DTYPES = {"f": "f4", "d": "f8", "i": "i4", "I": "u4", "q": "i8", "Q": "u8"}
 
 
 NO_UNIT = -1
-"""In the place of a unit: the uniform was set to a handle."""
+"""In place of a unit: the uniform was set to a handle."""
 
 
 def element_count(uniform: Uniform) -> int:
-    """Array elements a uniform has: 1 if it is no array."""
+    """The number of array elements of a uniform: 1 if it is not an array."""
     return max(1, uniform.array_size)
 
 
@@ -52,7 +52,7 @@ def numeric_kind(type: Type) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What a location means, with everything setting it needs worked out."""
+    """The uniform and element of a location, with precomputed data for setting it."""
 
     index: int
     uniform: Uniform
@@ -65,7 +65,7 @@ class Slot:
     pieces: tuple[tuple[int, int, int], ...] = ()  # bytes to copy: from, to, size
 
     def copies(self, kind: str, components: int, columns: int) -> bool:
-        """Can a value of that type in C memory be copied as it is?"""
+        """Whether a value of that type in C memory can be copied unchanged."""
         return bool(
             self.kind == kind
             and self.components == components
@@ -77,7 +77,9 @@ class Slot:
 def _pieces(
     uniform: Uniform, letter: str, kind: Type, offset: int
 ) -> tuple[tuple[int, int, int], ...]:
-    """How one tight C value is cut into the layout's columns; nothing if it needs converting."""
+    """The pieces of one tightly packed C value in the layout's columns; empty if it needs
+    conversion.
+    """
     if letter not in _DTYPES or uniform.row_major:
         return ()
     unit = np.dtype(_DTYPES[letter]).itemsize
@@ -100,9 +102,11 @@ class UniformStorage:
         self.units: dict[int, list[int]] = {}
         self.slots: dict[int, Slot] = {}
         self.straight: dict[tuple[int, str, int, int], tuple[int, int, int]] = {}
-        """By location, kind, components and columns: where one value is copied to as it is."""
+        """By location, kind, components and columns: the destination of one value copied
+        unchanged.
+        """
         self.runs: dict[tuple[int, str, int], tuple[int, int, int]] = {}
-        """By location, kind and components: where elements lie as in C, their size, how many."""
+        """By location, kind and components: for elements laid out as in C: offset, size, count."""
         self.ignored = linked.inactive_locations | {-1}
         self.max_units = ctx.limits.max_combined_texture_units
         self.max_image_units = ctx.limits.glsl_limits.max_image_units
@@ -145,7 +149,7 @@ class UniformStorage:
                     self.runs[location, letter, slot.components] = at, size, slot.remaining
 
     def copy(self, slot: Slot, address: int) -> None:
-        """One value straight from C memory: the way of every frame's uniforms."""
+        """Copy one value from C memory: the fast path of per-frame uniforms."""
         data = self.data
         for source, target, size in slot.pieces:
             data[target : target + size] = bytes_at(address + source, size)
@@ -159,7 +163,7 @@ class UniformStorage:
     # -- setting ---------------------------------------------------------------------------------
 
     def set_one(self, slot: Slot, given: str, values: tuple[Any, ...]) -> bool:
-        """One scalar or vector from plain numbers. True if a unit (not a value) changed."""
+        """Set one scalar or vector from numbers; true if a unit (not a value) changed."""
         kind = slot.kind
         if not kind:
             return self._set_units(slot, given, len(values), values[:1])
@@ -176,14 +180,14 @@ class UniformStorage:
             values, kind = tuple(int(v) & mask for v in values), "I"
         try:
             struct.pack_into(f"<{len(values)}{kind}", self.data, slot.offset, *values)
-        except OverflowError:  # a double beyond float's range becomes an infinity, as in C
+        except OverflowError:  # a double beyond float's range becomes infinity, as in C
             with np.errstate(over="ignore"):
                 raw = np.array(values, np.float32).tobytes()
             self.data[slot.offset : slot.offset + len(raw)] = raw
         return False
 
     def set_vectors(self, slot: Slot, given: str, array: npt.NDArray[Any]) -> bool:
-        """Several scalars or vectors, `[count, components]`."""
+        """Set several scalars or vectors, `[count, components]`."""
         count, components = array.shape
         if count > 1 and not slot.uniform.array_size:
             raise invalid_operation(f"{slot.uniform.name} is not an array")
@@ -204,7 +208,9 @@ class UniformStorage:
     def set_matrices(
         self, slot: Slot, given: str, array: npt.NDArray[Any], transpose: bool
     ) -> None:
-        """Several matrices, `[count, columns, rows]` (rows and columns swapped if transposed)."""
+        """Set several matrices, `[count, columns, rows]` (rows and columns swapped if
+        transposed).
+        """
         if slot.kind != given or slot.columns == 1:
             raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
         if transpose:
@@ -222,7 +228,7 @@ class UniformStorage:
             self._store(slot.offset + i * stride, slot.uniform.matrix_stride, matrix)
 
     def _store(self, offset: int, stride: int, rows: npt.NDArray[Any]) -> None:
-        """Rows of packed components, `stride` bytes apart."""
+        """Store rows of packed components, `stride` bytes apart."""
         if not len(rows):
             return
         raw = np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), -1)
@@ -253,7 +259,7 @@ class UniformStorage:
         return True
 
     def set_handles(self, slot: Slot, values: Sequence[int]) -> None:
-        """Handles for an opaque uniform that may have them, and its array's next elements."""
+        """Set handles of an opaque uniform that accepts them, and of its array's next elements."""
         uniform = slot.uniform
         if not uniform.is_handle:
             raise invalid_operation(f"{uniform.name} is not a bindless sampler or image")
@@ -270,7 +276,7 @@ class UniformStorage:
     # -- getting ---------------------------------------------------------------------------------
 
     def get(self, slot: Slot) -> list[Any]:
-        """The components of one element, columns first."""
+        """The components of one element, column-major."""
         if not slot.kind:
             unit = self.units[slot.index][slot.element]
             if unit == NO_UNIT:

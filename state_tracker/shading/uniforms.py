@@ -55,7 +55,7 @@ def linked(ctx: Context, name: int) -> Executable:
     return ctx.programs.program(name).require_linked()
 
 
-_UNITS = Dirty.TEXTURES | Dirty.IMAGES | Dirty.CONSTANTS  # a unit may be told as a handle
+_UNITS = Dirty.TEXTURES | Dirty.IMAGES | Dirty.CONSTANTS  # a handle may replace a unit
 
 
 def _touch(ctx: Context, executable: Executable, units: bool) -> None:
@@ -74,7 +74,7 @@ def _set_values(
 
 
 def _useful(slot: Slot, count: int) -> int:
-    """How many of `count` values are looked at: two tell that there are too many."""
+    """The number of values to read: two suffice to detect that there are too many."""
     return min(count, slot.remaining if slot.uniform.array_size else 2)
 
 
@@ -121,9 +121,9 @@ def _set_matrices(
 def _copied(
     ctx: Context, location: int, letter: str, components: int, address: int, columns: int = 1
 ) -> bool:
-    """One value of the program in use, straight from C memory: the way of every frame's uniforms.
+    """Copy one value to the program in use from C memory: the fast path of per-frame uniforms.
 
-    False: it goes another way.
+    False if the general path is needed.
     """
     executable = ctx.programs.executable
     if executable is None:
@@ -141,7 +141,7 @@ def _copied(
 def _run_copied(
     ctx: Context, location: int, count: int, letter: str, components: int, address: int
 ) -> bool:
-    """The same for several elements of an array that lie one after the other."""
+    """Copy several consecutive elements of an array from C memory."""
     executable = ctx.programs.executable
     if executable is None or count < 2:
         return False
@@ -221,7 +221,7 @@ def _get(ctx: Context, program: int, location: int) -> list[Any]:
 
 
 def _whole(convert: Callable[[Any], float]) -> Any:
-    """glGetUniform*: every component."""
+    """glGetUniform*: return every component."""
 
     def call(ctx: Context, program: int, location: int) -> list[float]:
         return [convert(v) for v in _get(ctx, program, location)]
@@ -230,7 +230,7 @@ def _whole(convert: Callable[[Any], float]) -> Any:
 
 
 def _nearest(gl_type: str) -> Callable[[Any], int]:
-    """To the nearest number of an integer type; what is no number becomes 0."""
+    """Round to the nearest number of an integer type; NaN becomes 0."""
     info = np.iinfo(gl_dtype(gl_type))
     least, most = int(info.min), int(info.max)
 
@@ -245,7 +245,7 @@ def _nearest(gl_type: str) -> Callable[[Any], int]:
 
 
 def _bounded(gl_type: str, convert: Any) -> Any:
-    """glGetnUniform*: the same with a size limit in bytes."""
+    """glGetnUniform*: return every component, with a size limit in bytes."""
 
     def call(ctx: Context, program: int, location: int, room: int, params: Any) -> bytes | None:
         values = np.array([convert(v) for v in _get(ctx, program, location)], gl_dtype(gl_type))

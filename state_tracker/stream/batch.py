@@ -1,10 +1,10 @@
-"""One batch: the commands that were in the ring, executed together as far as they allow it.
+"""One batch: the commands in the ring, executed together as far as possible.
 
-NumPy looks at all of them at once. Each call that sets state writes *slots*; the hash of a state is
-the sum of a number for every slot and its value, so a running sum tells the state before each
-command. Draws and clears are of one *kind* if the call and the state are the same. Kinds that the
-driver knows by a token go to it together, with the writes and queries between them. At all others
-the batch stops: the calls that lead to the state are made, then the command itself.
+NumPy processes all of them at once. Each call that sets state writes *slots*; the hash of a state
+is the sum of a number for every slot and its value, so a running sum gives the state before each
+command. Draws and clears with equal calls and states are of one *kind*. Kinds that the driver knows
+by a token are passed to it together, with the writes and queries between them. At any other kind
+the batch stops: the calls that set the state are made, then the command itself.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ _ENTRIES = np.array([call.role not in (Role.STATE, Role.UNIFORM) for call in CAL
 _ARRAYS = np.array([call.name.startswith("DrawArrays") for call in CALLS])
 _BEGIN = NUMBERS["BeginQuery"]
 _WRITTEN = 1
-"""Which memory of `Pieces` holds what is written to buffers; 0 holds uniforms."""
+"""The memory of `Pieces` that holds data written to buffers; 0 holds uniforms."""
 
 
 class Batch:
-    """The commands from one of them on, of which an odd one may be the last."""
+    """The commands from a given one on; an unsupported one may be the last."""
 
     def __init__(
         self, stream: Stream, commands: memoryview, address: int, written: bytes, written_at: int
@@ -67,7 +67,7 @@ class Batch:
         self._count = len(self._rows)
         self._states = States(stream, self._rows, self._numbers)
         self._generation = stream.generation
-        self._synced = 0  # the first write to a slot that the context has not heard of
+        self._synced = 0  # the first write to a slot that the context has not received
         self._kinds: list[Any] = []
         self._keys: list[int] = []  # of the kinds of draws and clears, which come first
         self._asked: list[int] = []
@@ -77,7 +77,7 @@ class Batch:
     # -- entries -----------------------------------------------------------------------------------
 
     def _find_entries(self) -> None:
-        """What draws, clears, writes and counts, and of which kind each is."""
+        """Find draws, clears, writes and queries, and the kind of each."""
         numbers, rows = self._numbers, self._rows
         where = np.flatnonzero(_ROLES[numbers] == _ROLE[Role.UNIFORM])
         programs = self._states.program(where)
@@ -100,7 +100,7 @@ class Batch:
         self._starts = np.where(roles == _ROLE[Role.WRITE], first, starts)
 
     def _add_known(self, roles: Ints) -> None:
-        """Draws and clears: their kinds, as far as the stream knows them."""
+        """Add draws and clears: their kinds, as far as the stream knows them."""
         is_draw = roles == _ROLE[Role.DRAW]
         some = np.flatnonzero(is_draw | (roles == _ROLE[Role.CLEAR]))
         at, is_draw = self._entries[some], is_draw[some]
@@ -114,7 +114,7 @@ class Batch:
         self._kinds = list(map(self._stream.kinds.get, self._keys))
 
     def _add_writes(self, some: Ints) -> None:
-        """Writes to buffers: their kind is the buffer."""
+        """Add writes to buffers: their kind is the buffer."""
         if not len(some):
             return
         at = self._entries[some]
@@ -133,7 +133,7 @@ class Batch:
             self._kinds += [None if resource is None else BufferWrite(resource), None]
 
     def _add_queries(self, some: list[int]) -> None:
-        """Queries of samples: each begin and end is of a kind of its own."""
+        """Add queries of samples: each begin and end is a kind of its own."""
         if not some:
             return
         state, target = self._ctx.queries, int(GL.SAMPLES_PASSED)
@@ -158,7 +158,7 @@ class Batch:
                 query = None
 
     def _unaccepted(self) -> list[int]:
-        """The commands that set a slot to a value for the first time: errors are noticed there."""
+        """The commands that set a slot to a value for the first time, which may be errors."""
         accepted, states = self._stream.accepted, self._states
         values = states.value.tolist()
         if accepted.issuperset(values):
@@ -167,7 +167,7 @@ class Batch:
         return sorted({place for value, place in first.items() if value not in accepted})
 
     def _where_bytes_are(self, roles: Ints) -> Pieces:
-        """The uniforms of draws, and what is written to buffers."""
+        """Locate the uniforms of draws, and the data written to buffers."""
         count = len(self._entries)
         offsets, sizes = np.zeros(count, np.int64), np.zeros(count, np.int64)
         which = np.zeros(count, np.int64)
@@ -196,7 +196,7 @@ class Batch:
     # -- execution ---------------------------------------------------------------------------------
 
     def execute(self) -> int:
-        """Execute commands up to the first odd one, and that; answers how many there were."""
+        """Execute commands up to and including the first unsupported one; returns their number."""
         end, entry = self._uniforms.odd, 0
         new = iter([place for place in self._new if place < end])
         last = int(self._entries.searchsorted(end))
@@ -222,7 +222,7 @@ class Batch:
         return end + 1
 
     def _draw_known(self, entry: int, until: int) -> int:
-        """Let the driver draw entries of kinds that it knows; answers the first it did not."""
+        """Let the driver draw entries of known kinds; returns the first it did not."""
         while entry < until:
             some = self._blocked[entry:until]
             end = entry + int(some.argmax()) if some.any() else until
@@ -238,7 +238,7 @@ class Batch:
                 abi.failed(self._call(entry).function, error)
                 entry = end
             self._queries_changed(entry)
-            if entry < end:  # the driver may know it by another token now
+            if entry < end:  # the driver may know it by a new token
                 self._forget(entry)
                 return entry
         return entry
@@ -280,8 +280,11 @@ class Batch:
             self._blocked[entry:] &= ~known | (self._starts[entry:] < 0)
 
     def _accept(self, place: int) -> bool:
-        """Make a call that sets state for the first time; false if what comes then has to be made
-        call by call: it was an error, or what is used now has subroutines."""
+        """Make a call that sets state for the first time.
+
+        False if the following commands must be made call by call: it was an error, or the program
+        now in use has subroutines.
+        """
         self._sync(place)
         if not self._perform(place) or self._stream.uses_subroutines:
             self._synced = self._writes_by(place).stop
@@ -301,7 +304,7 @@ class Batch:
         return range(first, last)
 
     def _set_by(self, place: int) -> None:
-        """The context has heard of a command."""
+        """Record that the context has received a command."""
         applied, accepted = self._stream.applied, self._stream.accepted
         for write in self._writes_by(place):
             value = int(self._states.value[write])
@@ -310,8 +313,11 @@ class Batch:
         self._synced = max(self._synced, self._writes_by(place).stop)
 
     def _sync(self, place: int) -> None:
-        """Bring the context into the state before a command: of the calls that set a slot since
-        then the last one is made, if it sets something else."""
+        """Bring the context into the state before a command.
+
+        Of the calls that set a slot since the last sync, the last one is made, if it changes the
+        slot.
+        """
         first, end = self._synced, int(self._states.place.searchsorted(place))
         if end > first:
             self._synced = end
@@ -324,11 +330,11 @@ class Batch:
 
     @staticmethod
     def _selected(what: Callable[[Ints], Ints], place: int) -> int:
-        """What is selected at one command."""
+        """The selection at one command."""
         return int(what(np.array([place]))[0])
 
     def _apply(self, place: int, slot: int) -> None:
-        """Make a call that was accepted before, whatever is selected now."""
+        """Make a call that was accepted before, independent of the current selection."""
         ctx, family = self._ctx, Family(slot & 255)
         if family is Family.TEXTURE:
             ctx.textures.active = self._selected(self._states.unit, place)
@@ -346,7 +352,7 @@ class Batch:
             self._stream.applied[int(self._states.slot[write])] = int(self._states.value[write])
 
     def _queries_changed(self, entry: int) -> None:
-        """The driver has begun and ended the queries of all entries before that one."""
+        """Record that the driver began and ended the queries of all entries before `entry`."""
         count = bisect_left(self._asked, entry)
         if count:
             begun = self._call(self._asked[count - 1]).number == _BEGIN
@@ -354,7 +360,7 @@ class Batch:
             del self._asked[:count], self._changes[:count]
 
     def _finish(self, end: int) -> None:
-        """Leave the context as it is before the command at `end`."""
+        """Set the context's state to that before the command at `end`."""
         self._sync(end)
         self._uniforms.store(end)
         self._ctx.dirty |= Dirty.CONSTANTS

@@ -1,7 +1,7 @@
-"""The calls that become commands, and what each of them sets.
+"""The calls that become commands, and the state that each of them sets.
 
-Of a command, word 0 is the number of its function in `CALLS`, the words after it are the
-arguments, and from byte `PAYLOAD` on there is what a pointer pointed at, or a uniform's values.
+Word 0 of a command is the number of its function in `CALLS`, the following words are the arguments,
+and from byte `PAYLOAD` on there is the data that a pointer pointed at, or a uniform's values.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ MOST_DRAW_BUFFERS = 8
 
 
 class Role(Enum):
-    """What a call is to the stream."""
+    """The role of a call in the stream."""
 
     STATE = auto()
     UNIFORM = auto()
@@ -61,7 +61,7 @@ class Role(Enum):
 
 
 class Family(Enum):
-    """State of one kind. Each call of a family sets one or more slots of it, and all of a slot."""
+    """State of one kind. Each call of a family sets one or more of its slots, as a whole."""
 
     PROGRAM = auto()
     VERTEX_ARRAY = auto()
@@ -90,7 +90,7 @@ class Family(Enum):
     LINE_WIDTH = auto()
     POINT_SIZE = auto()
     RESTART_INDEX = auto()
-    # What no draw depends on:
+    # No draw depends on these:
     ACTIVE_TEXTURE = auto()
     BOUND_BUFFER = auto()
     READ_FRAMEBUFFER = auto()
@@ -118,7 +118,7 @@ Slots = Callable[[Family, Ints, "Selected"], list[Ints]]
 
 
 class Selected:
-    """What is selected at some commands: found when a call's slots depend on it."""
+    """The current selection (such as the active unit) at some commands, computed on demand."""
 
     def __init__(self, states: States, at: Ints) -> None:
         self._states, self._at = states, at
@@ -137,12 +137,12 @@ class Selected:
 
 
 def whole(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
-    """The one slot of a family."""
+    """The only slot of a family."""
     return [np.full(len(rows), slot_of(family), np.int64)]
 
 
 def by_first(family: Family, rows: Ints, selected: Selected) -> list[Ints]:
-    """The slot that the first argument names."""
+    """The slot given by the first argument."""
     return [slot_of(family, rows[:, 1])]
 
 
@@ -236,8 +236,9 @@ _SETS: dict[str, tuple[Family, Slots]] = {
     "ClearDepthf": (Family.CLEAR_DEPTH, whole),
     "ClearStencil": (Family.CLEAR_STENCIL, whole),
 }
-"""By function: one of the families it sets, the same for all functions that share slots with it,
-and what finds its slots."""
+"""By function: one of the families it sets, equal for all functions that share slots with it, and
+the function that finds its slots.
+"""
 
 _ROLES = {
     "DrawArrays": Role.DRAW,
@@ -260,9 +261,9 @@ _KEEPS_STATE = re.compile(
 
 
 def keeps_state(name: str) -> bool:
-    """Does a function (named without `gl`) change nothing that states of draws are made of?
+    """Whether a function (named without `gl`) leaves the state of draws unchanged.
 
-    It may change what buffers, textures, framebuffers and uniforms hold.
+    It may change the contents of buffers, textures, framebuffers and uniforms.
     """
     return _KEEPS_STATE.fullmatch(name) is not None
 
@@ -287,7 +288,7 @@ class Call:
 
     @property
     def payload(self) -> int:
-        """Bytes of the payload of a uniform."""
+        """The payload size of a uniform in bytes."""
         return 4 * self.kind[1] * self.kind[2]
 
     @cached_property
@@ -297,14 +298,16 @@ class Call:
 
     @cached_property
     def pointer(self) -> bool:
-        """Is the last argument a pointer at what the payload, or memory beside it, holds?"""
+        """Whether the last argument is a pointer to data that the payload, or memory beside it,
+        holds.
+        """
         return self.role is not Role.DRAW and any(p.stars for p in self.function.params)
 
     @cached_property
     def stands_alone(self) -> bool:
-        """Does it set one slot, of which no other function knows, to its one argument?
+        """Whether it sets one slot, which no other function sets, to its one argument.
 
-        To be called with what it was called with last does nothing then.
+        Repeating the last such call then has no effect.
         """
         sharing = [name for name, (group, _) in _SETS.items() if group is self.group]
         one = len(self.function.params) == 1 and self.function.params[0].ctype not in _REAL
@@ -312,14 +315,14 @@ class Call:
 
     @cached_property
     def words(self) -> int:
-        """Arguments that are words of the command."""
+        """The number of arguments stored as words of the command."""
         if self.role is Role.UNIFORM and not self.pointer:
             return 1
         return len(self.function.params) - self.points_at_payload
 
     @cached_property
     def hashed(self) -> list[int]:
-        """The words that tell one such call from another: not where a draw's vertices begin."""
+        """The words that identify a call: excludes the first vertex of a draw."""
         if self.role not in (Role.STATE, Role.DRAW, Role.CLEAR):
             return []
         words = [*range(1, 1 + self.words)]
@@ -331,7 +334,7 @@ class Call:
 
     @cached_property
     def points_at_payload(self) -> bool:
-        """Is the address of the payload its last argument?"""
+        """Whether the address of the payload is its last argument."""
         return self.pointer and self.role is not Role.WRITE
 
     @cached_property
@@ -345,8 +348,9 @@ class Call:
         return struct.Struct("<8x" + letters)
 
     def arguments(self, commands: memoryview, offset: int, address: int) -> tuple[Any, ...]:
-        """What the function was called with, by the command at that offset; the commands lie at
-        `address` in memory."""
+        """The arguments of the call recorded at that offset; the commands are at `address` in
+        memory.
+        """
         found: tuple[Any, ...] = self._layout.unpack_from(commands, offset)
         if self.points_at_payload:
             found += (address + offset + PAYLOAD,)

@@ -1,6 +1,6 @@
 """The ring that commands are written into: one for the process, owned by one thread at a time.
 
-See the package for what may be in it, and who may flush it.
+See the package for its contents and for which threads may flush it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _COMMANDS = 1 << 14
 _WRITTEN_BYTES = 1 << 22
 
 words = (ctypes.c_int64 * WORDS)()
-"""What stubs and Python share, by `Word`."""
+"""Words shared by stubs and Python, by `Word`."""
 
 PENDING = int(Word.PENDING)
 _NEXT, _WRITTEN, _LAST = int(Word.NEXT), int(Word.WRITTEN), int(Word.LAST)
@@ -30,20 +30,21 @@ _NOTHING: list[ctypes.c_int64 | int] = [-1] * (WORDS - Word.LAST)
 
 
 class Recorder(Protocol):
-    """A context's stream, as the ring knows it."""
+    """The ring's interface to a context's stream."""
 
     def may_record(self) -> bool:
-        """May calls on the context become commands now?"""
+        """Whether calls on the context may become commands now."""
         ...
 
     def execute(self, commands: memoryview, address: int, written: bytes, written_at: int) -> None:
-        """Execute a batch, which lies at that address; `written`, which lay at another one, is for
-        buffers."""
+        """Execute a batch at that address; `written`, recorded at address `written_at`, is data for
+        buffers.
+        """
         ...
 
 
 class _Block:
-    """Memory for a batch: commands, and after them what they write to buffers."""
+    """Memory for a batch: commands, followed by the data that they write to buffers."""
 
     def __init__(self) -> None:
         size = _COMMANDS * COMMAND_BYTES
@@ -53,13 +54,13 @@ class _Block:
         end = self.middle - COMMAND_BYTES
         self.empty: list[ctypes.c_int64 | int]
         self.empty = [0, self.start, end, self.middle, self.middle + _WRITTEN_BYTES]
-        """The words from `PENDING` to `LAST` when nothing is in it."""
+        """The words from `PENDING` to `LAST` for an empty block."""
 
 
 _blocks: list[_Block] = []
 """One for the next batch, one for the batch that is being executed, which must stay in place."""
 _owners: list[tuple[Recorder, int]] = []
-"""The owner of the ring and its thread, if it has one: kept until the ring is flushed."""
+"""The owner of the ring and its thread, if any; held until the ring is flushed."""
 _taken = threading.Lock()
 
 
@@ -71,14 +72,14 @@ def in_front(name: str, pointer: int) -> int:
 
 
 def _begin() -> None:
-    """Let commands go into the first block, which is empty."""
+    """Direct commands into the first block, which is empty."""
     if not _blocks:
         _blocks.extend((_Block(), _Block()))
     words[PENDING : Word.LAST] = _blocks[0].empty
 
 
 def own(recorder: Recorder | None) -> None:
-    """Calls of this thread are commands for this context from now on, or for none."""
+    """Record calls of this thread as commands for this context from now on, or stop recording."""
     flush()
     thread = get_ident()
     with _taken:
@@ -95,13 +96,13 @@ def own(recorder: Recorder | None) -> None:
 
 
 def forget(recorder: Recorder) -> None:
-    """A context may not be any more what was said last: no call may be left out."""
+    """Mark the context's state as unknown to the stubs: no redundant call may be skipped."""
     if _owners and _owners[0][0] is recorder:
         words[_LAST:] = _NOTHING
 
 
 def drop(recorder: Recorder) -> None:
-    """A context may not record any more: execute its commands, and hold it no longer."""
+    """Stop a context from recording: execute its commands and release the reference to it."""
     if any(owner is recorder for owner, _ in _owners):
         words[Word.THREAD] = 0
         flush(recorder)

@@ -1,4 +1,4 @@
-"""The states of a batch: what is selected, and which state each command is called in."""
+"""The states of a batch: the current selections, and the state in which each command is called."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = ["Hashes", "Numbers", "States", "kind_of", "values_of"]
 Bools = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.uint8]
-"""Those of functions: few enough to be sorted quickly."""
+"""Function numbers: few enough to be sorted quickly."""
 
 
 def _odd(count: int) -> Hashes:
-    """Random odd numbers: an application cannot guess them to make two states look the same."""
+    """Random odd numbers: an application cannot predict them to construct hash collisions."""
     return np.frombuffer(os.urandom(8 * count), np.uint64) | np.uint64(1)
 
 
@@ -62,18 +62,18 @@ def _mixed(values: Hashes) -> Hashes:
 
 
 def values_of(rows: Ints, numbers: Numbers) -> Hashes:
-    """The hashes of calls and what they were called with."""
+    """The hashes of calls with their arguments."""
     found: Hashes = np.einsum("ij,ij->i", rows.view(np.uint64), _FACTORS[numbers])
     return found + _START[numbers]
 
 
 def kind_of(values: Hashes, states: Hashes) -> Hashes:
-    """The hashes of calls in states."""
+    """The hashes of calls combined with states."""
     return _mixed(states * _KIND + values)
 
 
 class States:
-    """The writes to slots that change something, in order, and the states between them."""
+    """The writes to slots that change a value, in order, and the states between them."""
 
     def __init__(self, stream: Stream, rows: Ints, numbers: Numbers) -> None:
         self._ctx: Context = stream.ctx
@@ -85,12 +85,13 @@ class States:
         order = numbers.argsort(kind="stable")
         ends = np.bincount(numbers, minlength=len(CALLS)).cumsum().tolist()
         self.where = [order[first:end] for first, end in zip([0, *ends], ends, strict=False)]
-        """By function: the places of its calls."""
+        """By function: the positions of its calls."""
         self._find(stream, *self._writes())
 
     def _writes(self) -> tuple[Ints, Ints, Hashes, Bools]:
-        """All writes to slots in order: where, which, the hash of the call, and whether that call
-        writes more than one."""
+        """All writes to slots in order: position, slot, the hash of the call, and whether that call
+        writes several slots.
+        """
         places = np.flatnonzero(_SETS_STATE[self._numbers])
         numbers, rows = self._numbers[places], self._rows[:, :HASHED_WORDS][places]
         values = values_of(rows, numbers)
@@ -140,14 +141,14 @@ class States:
         self._for_clears = _sums(stream.for_clears, change * _BY_CLEARS[family])
 
     def for_draws(self, places: Ints) -> Hashes:
-        """The states of draws at these places."""
+        """The states of draws at these positions."""
         return self._for_draws[self.place.searchsorted(places)]
 
     def for_clears(self, places: Ints) -> Hashes:
-        """The states of clears, which depend on some more."""
+        """The states of clears, which depend on additional slots."""
         return self._for_clears[self.place.searchsorted(places)]
 
-    # -- what is selected --------------------------------------------------------------------------
+    # -- selections --------------------------------------------------------------------------------
 
     def unit(self, at: Ints) -> Ints:
         """The active texture unit at some commands."""
@@ -187,15 +188,15 @@ class States:
 
 
 def _last(places: Ints, values: Ints, before: int, at: Ints) -> Ints:
-    """The values that were set last before some commands, of those set at these places."""
+    """The values that were set last before some commands, among those set at `places`."""
     found: Ints = np.append(before, values)[places.searchsorted(at)]
     return found
 
 
 def _grouped(slots: Ints) -> Ints:
-    """The order that brings writes to the same slot together."""
+    """The order that groups writes by slot."""
     codes = (slots.view(np.uint64) * _SLOT >> np.uint64(48)).astype(np.uint16)
-    order: Ints = codes.argsort(kind="stable")  # quick for numbers of 16 bits
+    order: Ints = codes.argsort(kind="stable")  # fast for 16-bit numbers
     codes, found = codes[order], slots[order]
     if ((codes[1:] == codes[:-1]) & (found[1:] != found[:-1])).any():
         order = slots.argsort(kind="stable")

@@ -1,4 +1,4 @@
-"""A context's command stream: what is known from one batch to the next."""
+"""A context's command stream: the data that is kept between batches."""
 
 from __future__ import annotations
 
@@ -19,42 +19,46 @@ if TYPE_CHECKING:
 __all__ = ["Stream"]
 
 FEW = 4
-"""So few draws are quicker made one by one, until some are known."""
+"""Up to this many draws are faster one by one, unless some kinds are known."""
 
 PATIENCE = 32
-"""So many small batches in a row are executed as a whole, for a large one may come again; what is
-known would have to be forgotten to make their calls one by one, which is quicker."""
+"""Up to this many consecutive small batches are executed as a whole, since a large one may follow:
+executing their calls one by one is faster but requires dropping all known kinds.
+"""
 
 _MOST_KINDS, _MOST_ACCEPTED = 1 << 14, 1 << 16
 _MOST_UNIFORMS = 1 << 12
 _MOST_PARTS = 8
-"""Parts of a batch, each of which ends with an odd call; the rest is made call by call."""
+"""Limit on the parts of a batch, each of which ends with an unsupported call; the rest is made call
+by call.
+"""
 _BOTH = {Stage.VERTEX, Stage.FRAGMENT}
 _DRAWS = frozenset(call.number for call in CALLS if call.role in (Role.DRAW, Role.CLEAR))
 
 
 class Stream:
-    """What a context's batches have in common."""
+    """The data shared by a context's batches."""
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
         self.kinds: dict[int, Any] = {}
-        """By the hash of a draw, or a clear, and its state: what the driver repeats it by."""
+        """By the hash of a draw or clear and its state: the driver's token."""
         self.applied: dict[int, int] = {}
-        """By slot: the hash of the value that the context has."""
+        """By slot: the hash of the context's current value."""
         self.accepted: set[int] = set()
-        """Hashes of values that were no error."""
+        """Hashes of values that were accepted without an error."""
         self.for_draws = self.for_clears = 0  # the hashes of the state, as far as it was set here
-        self._small = 0  # batches in a row with few draws
-        self.generation = 0  # how often what is known of draws was outdated
+        self._small = 0  # consecutive batches with few draws
+        self.generation = 0  # incremented when the known draws become invalid
         self._performing = False
         self.taps: list[Callable[[list[tuple[str, tuple[Any, ...]]]], None]] = []
-        """Observers: each is shown the commands of a batch, names and arguments, before those are
-        executed."""
-        self.drawn: DrawInfo | None = None  # the draw that an entry point has just made
+        """Observers: each is called with the commands of a batch, names and arguments, before it is
+        executed.
+        """
+        self.drawn: DrawInfo | None = None  # the draw just made by an entry point
 
     def may_record(self) -> bool:
-        """May calls on the context become commands now?"""
+        """Whether calls on the context may become commands now."""
         ctx = self.ctx
         return not (
             not ctx.is_core
@@ -67,13 +71,13 @@ class Stream:
         )
 
     def forget(self) -> None:
-        """Something that draws depend on may have changed, and not by a call of a batch."""
+        """Drop known draws, because state that they depend on may have changed outside a batch."""
         if not self._performing:
             ring.forget(self)
             self._clear()
 
     def _clear(self) -> None:
-        """Forget all draws and all state that was set."""
+        """Drop all known draws and all recorded state."""
         if not (self.kinds or self.applied or self.accepted):
             return
         self.kinds.clear()
@@ -82,12 +86,12 @@ class Stream:
         self.for_draws = self.for_clears = 0
 
     def outdate(self) -> None:
-        """A shared object changed: what the driver repeats draws by may be of the past."""
+        """Invalidate the driver's tokens, because a shared object changed."""
         self.kinds.clear()
         self.generation += 1
 
     def know(self, key: int, token: Any) -> None:
-        """What the driver repeats draws of one kind by."""
+        """Store the driver's token for draws of one kind."""
         if len(self.kinds) >= _MOST_KINDS:
             self.kinds.clear()
         self.kinds[key] = token
@@ -110,7 +114,7 @@ class Stream:
                 self._one_by_one(commands, address)
 
     def _together(self, commands: memoryview) -> bool:
-        """Is it worth to look at a batch as a whole, and may that be done?"""
+        """Whether processing a batch as a whole is worthwhile and allowed."""
         many = len(commands) >= FEW * COMMAND_BYTES
         if many and sum(map(_DRAWS.__contains__, _numbers(commands))) >= FEW:
             self._small = 0
@@ -121,11 +125,11 @@ class Stream:
         ctx = self.ctx
         if ctx.lowers or ctx.lost or ctx.feedback.current.active:
             return False
-        return not self.uses_subroutines  # to use the program once more sets them anew
+        return not self.uses_subroutines  # each glUseProgram resets them
 
     @property
     def uses_subroutines(self) -> bool:
-        """Does the program in use choose subroutines?"""
+        """Whether the program in use selects subroutines."""
         executable = self.ctx.programs.executable
         return executable is not None and bool(executable.linked.subroutine_uniforms)
 
@@ -149,8 +153,9 @@ class Stream:
         return True
 
     def token(self) -> Any:
-        """What the driver repeats the draw by that was just made, if all that its draws depend on
-        is the state that the stream knows of."""
+        """The driver's token for the draw that was just made, if the draw depends only on state
+        that the stream tracks.
+        """
         ctx, info = self.ctx, self.drawn
         executable = ctx.programs.executable
         assert info is not None
@@ -180,5 +185,5 @@ def _decoded(commands: memoryview, address: int) -> list[tuple[str, tuple[Any, .
 
 
 def _numbers(commands: memoryview) -> list[int]:
-    """The numbers of the functions that were called."""
+    """The function numbers of the calls."""
     return commands.cast("q")[:: COMMAND_BYTES // 8].tolist()

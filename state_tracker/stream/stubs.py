@@ -1,8 +1,9 @@
 """Machine code of the functions that C calls: each writes its command into the ring and returns.
 
-A stub knows from the function's signature where the x86-64 System V convention puts the arguments.
-It goes on to the ordinary pointer, with all arguments as they were, if the calling thread does not
-own the ring, if there is no room, or if what a pointer points at is not of one of the plain sizes.
+The location of the arguments follows from the function's signature and the x86-64 System V calling
+convention. A stub jumps to the ordinary pointer, with all arguments unchanged, if the calling
+thread does not own the ring, if the ring is full, or if the pointed-at data does not have one of
+the supported sizes.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from .calls import CALLS, COMMAND_BYTES, MOST_DRAW_BUFFERS, NUMBERS, PAYLOAD, Ca
 __all__ = ["MOST_WRITTEN", "WORDS", "Word", "stub"]
 
 MOST_WRITTEN = 1 << 14
-"""Bytes that a call may write to a buffer to become a command."""
+"""Limit on the bytes that a command may write to a buffer."""
 
 _ALONE = [call.number for call in CALLS if call.stands_alone]
 
 
 class Word(IntEnum):
-    """Words that stubs and Python share."""
+    """Words shared by stubs and Python."""
 
-    THREAD = 0  # the one whose calls become commands; 0: none
-    PENDING = 1  # is there a command?
-    NEXT = 2  # the address of the next one
-    END = 3  # from which address on there is no room
-    WRITTEN = 4  # where the next bytes for a buffer go
+    THREAD = 0  # the thread whose calls become commands; 0: none
+    PENDING = 1  # whether there is a command
+    NEXT = 2  # the address of the next command
+    END = 3  # from this address on there is no room
+    WRITTEN = 4  # the address for the next buffer data
     WRITTEN_END = 5
     # From here on what was called last, -1 for nothing yet: of functions that stand alone the
     # argument, of capabilities whether they were enabled, and the array buffer.
@@ -46,7 +47,7 @@ _SWITCHES = [
         *(GL.PROGRAM_POINT_SIZE, GL.RASTERIZER_DISCARD),
     )
 ]
-"""Capabilities that programs switch again and again, each with a word of its own after those."""
+"""Capabilities that programs toggle often, each with a word of its own after those of `Word`."""
 
 _ARRAY_BUFFER = Word.LAST + len(_ALONE) + len(_SWITCHES)
 WORDS = _ARRAY_BUFFER + 1
@@ -55,7 +56,7 @@ WORDS = _ARRAY_BUFFER + 1
 _ABOVE, _NOT_BELOW, _NOT_EQUAL, _EQUAL = b"\x0f\x87", b"\x0f\x83", b"\x0f\x85", b"\x0f\x84"
 _ALWAYS = b"\xe9"
 
-# Of the registers of integers, in order: how each is read into RAX.
+# For the integer registers, in order: code that reads each into RAX.
 _UNSIGNED = (b"\x89\xf8", b"\x89\xf0", b"\x89\xd0", b"\x89\xc8", b"\x44\x89\xc0", b"\x44\x89\xc8")
 _SIGNED = tuple(
     b"\x48\x63" + to if len(to) == 1 else to
@@ -86,7 +87,7 @@ class _Stub(Assembler):
         self._call, self._words, self._pointer = call, words, pointer
 
     def on_if(self, condition: bytes) -> None:
-        """Go on to Python."""
+        """Jump to the Python path on a condition."""
         self.branch(condition, "on")
 
     def made(self) -> bytes:
@@ -117,7 +118,7 @@ class _Stub(Assembler):
         return self.assembled()
 
     def _enter(self) -> None:
-        """Does the calling thread own the ring?"""
+        """Check that the calling thread owns the ring."""
         words = b"\x49\xba" + struct.pack("<Q", self._words)  # mov r10, ...
         self.raw(words + b"\x49\x83\x3a\x00")  # cmp qword [r10], 0
         self.on_if(_EQUAL)
@@ -129,7 +130,7 @@ class _Stub(Assembler):
         self.on_if(_NOT_EQUAL)
 
     def _leave_if_switched(self, on: bool) -> None:
-        """Nothing is to be done if a capability was switched that way last."""
+        """Return early if a capability was already set that way."""
         for cap in _SWITCHES:
             self.raw(b"\x81\xff" + struct.pack("<I", cap))  # cmp edi, ...
             self.branch(_EQUAL, f"switch {cap}")
@@ -143,7 +144,7 @@ class _Stub(Assembler):
         self.label("write")
 
     def _leave_if_bound(self) -> None:
-        """Nothing is to be done if this buffer was bound last for vertex arrays."""
+        """Return early if this buffer is already bound for vertex arrays."""
         self.raw(b"\x81\xff" + struct.pack("<I", GL.ARRAY_BUFFER))  # cmp edi, ...
         self.branch(_NOT_EQUAL, "write")
         self.raw(_UNSIGNED[1] + b"\x49\x39\x82" + _at(_ARRAY_BUFFER))  # mov eax, esi; cmp
@@ -152,7 +153,7 @@ class _Stub(Assembler):
         self.label("write")
 
     def _check(self) -> None:
-        """May what a pointer points at be copied?"""
+        """Check that the data behind a pointer can be copied."""
         call = self._call
         if not call.pointer:
             return
@@ -227,6 +228,8 @@ def _at(word: int) -> bytes:
 
 
 def stub(name: str, words: int, pointer: int) -> bytes:
-    """The code of a function, by its name without `gl`: `words` is the address of the shared
-    words, `pointer` what it goes on to."""
+    """The code of a function, by its name without `gl`.
+
+    `words` is the address of the shared words, `pointer` that of the fallback function.
+    """
     return _Stub(CALLS[NUMBERS[name]], words, pointer).made()

@@ -1,4 +1,4 @@
-"""The uniforms of a batch: what each draw finds in the default block of its program."""
+"""The uniforms of a batch: the contents of the default block for each draw."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ class Uniforms:
     """The uniform calls of a batch, in order."""
 
     def __init__(self, ctx: Context, commands: Ints, where: Ints, programs: Ints) -> None:
-        """`where`: the places of uniform calls among the commands; `programs`: the name of the
-        program in use at each."""
+        """`where`: the positions of uniform calls among the commands; `programs`: the name of the
+        program in use at each.
+        """
         self._ctx = ctx
         self.odd = len(commands)
-        """The first call that does more than to store bytes, and has to be made by itself."""
+        """The first call that does more than store bytes, and must be made separately."""
         self._writes: dict[int, list[tuple[int, int, Ints, Bytes]]] = {}  # by program: from, to
         self._found: dict[int, Executable | None] = {}
         if not len(where):
@@ -55,7 +56,7 @@ class Uniforms:
             self._add(program, location, int(rows[first, 0]), where[some], payload[some])
 
     def executable(self, name: int) -> Executable | None:
-        """What a program runs, if it may be recorded."""
+        """The executable of a program, if its uniforms may be recorded."""
         if name not in self._found:
             program = self._ctx.programs.names.get(name) if name else None
             self._found[name] = program.executable if isinstance(program, ProgramObject) else None
@@ -77,14 +78,14 @@ class Uniforms:
             odd = False
         else:
             odd = slot.kind != "" or CALLS[number].kind != ("i", 1, 1)
-            if not odd:  # a texture unit, which is mostly the one that it is already
+            if not odd:  # a texture unit, usually unchanged
                 unit = uniforms.units[slot.index][slot.element]
                 odd = bool((payload[:, :4].copy().view(np.int32) != unit).any())
         if odd:
             self.odd = min(self.odd, int(where[0]))
 
     def rows(self, name: int, draws: Ints) -> Bytes | None:
-        """The default blocks of draws of one program, at these places among the commands."""
+        """The default blocks for draws of one program at these positions among the commands."""
         executable = self.executable(name)
         if executable is None:
             return None
@@ -98,7 +99,7 @@ class Uniforms:
         return found
 
     def store(self, end: int) -> None:
-        """Let the programs have the uniforms that were set before the command at `end`."""
+        """Store in the programs the uniforms that were set before the command at `end`."""
         for name, writes in self._writes.items():
             executable = self._found[name]
             assert executable is not None

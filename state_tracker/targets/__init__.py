@@ -1,1 +1,1 @@
-"""What is drawn into: framebuffers, renderbuffers, clears."""
+"""Render targets: framebuffers, renderbuffers, clears."""

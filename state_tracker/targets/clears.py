@@ -37,7 +37,7 @@ def clear_color(ctx: Context, red: float, green: float, blue: float, alpha: floa
 
 @entry
 def clear_depth(ctx: Context, depth: float) -> None:
-    ctx.fragment.clear_depth = min(max(0.0, float(depth)), 1.0)  # 0 if it is no number
+    ctx.fragment.clear_depth = min(max(0.0, float(depth)), 1.0)  # NaN becomes 0
 
 
 register("clear_depthf", clear_depth)
@@ -50,7 +50,7 @@ def clear_stencil(ctx: Context, s: int) -> None:
 
 @contextmanager
 def _named(ctx: Context, name: int) -> Iterator[None]:
-    """Another framebuffer stands for the bound one, as the calls by name mean it."""
+    """Bind another framebuffer temporarily, for calls that name one."""
     state = ctx.framebuffers
     found = state.names.require(name) if name else state.window
     saved = state.draw.retain()
@@ -68,7 +68,7 @@ def _check_complete(ctx: Context) -> None:
 
 
 def _begin(ctx: Context) -> ScissorState | bool | None:
-    """Prepare to clear: the scissor, None for "everything", False for "nothing to do"."""
+    """Prepare to clear: returns the scissor, None for "everything", False for "nothing to do"."""
     _check_complete(ctx)
     validate(ctx, Dirty.FRAMEBUFFER)
     if ctx.raster.discard:
@@ -110,7 +110,7 @@ def _clear_depth_stencil(
 def _as_integers(color: tuple[Any, ...]) -> list[int]:
     """The clear colour for an integer buffer.
 
-    OpenGL leaves undefined what a colour of floats does there; other drivers store its bits.
+    OpenGL leaves the result of a float colour undefined; other drivers store its bits.
     """
     if all(isinstance(channel, int) for channel in color):
         return [int(channel) for channel in color]
@@ -119,7 +119,7 @@ def _as_integers(color: tuple[Any, ...]) -> list[int]:
 
 
 def clear_call(ctx: Context, buffers: int) -> ClearCall | None:
-    """What glClear asks the driver for; None if it is more, or less, than one call."""
+    """glClear as a single call to the driver; None if it takes several or none."""
     try:
         scissor = _begin(ctx)
     except GLError:
@@ -135,7 +135,8 @@ def clear_call(ctx: Context, buffers: int) -> ClearCall | None:
 
 def _attachments(ctx: Context, buffers: int) -> tuple[ClearFlags, list[int], bool]:
     """The attachments that are cleared at once, the colour buffers that are cleared one by one, and
-    whether stencil is cleared by itself."""
+    whether stencil is cleared separately.
+    """
     state, draw = ctx.fragment, ctx.framebuffers.draw
     flags, by_itself, stencil = ClearFlags.NONE, list[int](), False
     if buffers & GL.COLOR_BUFFER_BIT:

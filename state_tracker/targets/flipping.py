@@ -1,10 +1,10 @@
 """MESA_framebuffer_flip_y: a framebuffer object whose first row is the last of its images.
 
-Everything that has to do with window coordinates must see such a framebuffer the other way up:
-viewports, scissors, winding, gl_FragCoord, derivatives, what is read and copied. Instead of turning
-all of these, the images are turned: while a command works on the framebuffer, the rows of its
-images lie in the order of the window's coordinates, and in their own again afterwards. That costs
-two copies per command, and nothing where no framebuffer was ever flipped.
+All operations on window coordinates must be flipped for such a framebuffer: viewports, scissors,
+winding, gl_FragCoord, derivatives, reads and copies. Instead of all of these, the images are
+flipped: during a command on the framebuffer the rows of its images are in the order of window
+coordinates, and afterwards in their own order again. That costs two copies per command, and nothing
+as long as no framebuffer is flipped.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _TOUCHING = re.compile(
 
 
 def touches(function: Function) -> bool:
-    """May the function read or write what a framebuffer holds?"""
+    """Whether the function may read or write the contents of a framebuffer."""
     return _TOUCHING.fullmatch(function.name) is not None
 
 
 def flipping(ctx: Context, function: Function, method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method, working on flipped framebuffers."""
+    """The method, with the images of flipped framebuffers turned during the call."""
     named = [i for i, p in enumerate(function.params) if p.name.lower().endswith("framebuffer")]
 
     def call(*args: Any) -> Any:
         bindings = ctx.framebuffers
-        if bindings.turned:  # by a command that consists of others
+        if bindings.turned:  # by an outer command that calls this one
             return method(*args)
         framebuffers = {id(f): f for f in (bindings.draw, bindings.read)}
         for i in named:
@@ -84,7 +84,7 @@ def _turned(ctx: Context, framebuffers: list[Framebuffer]) -> Iterator[None]:
 def _turn(
     ctx: Context, resource: Resource, level: int, first: int, last: int, width: int, height: int
 ) -> None:
-    """Put the rows of some layers in the opposite order."""
+    """Reverse the rows of some layers."""
     samples = max(1, resource.desc.samples)
     box = Box(0, 0, first * samples, width, height, (last - first + 1) * samples)
     transfer = ctx.pipe.transfer_map(resource, level, MapFlags.READ | MapFlags.WRITE, box)

@@ -108,7 +108,7 @@ def check_named_framebuffer_status(ctx: Context, framebuffer: int, target: int) 
 
 
 def _points(ctx: Context, framebuffer: Framebuffer, attachment: int) -> list[int | str]:
-    """The attachment points a name means."""
+    """The attachment points of an attachment name."""
     if framebuffer.is_window:
         raise invalid_operation("nothing can be attached to the default framebuffer")
     if attachment == GL.DEPTH_ATTACHMENT:
@@ -189,8 +189,8 @@ def _framebuffer_texture_nd(dimensions: int) -> Any:
         if textarget not in TARGETS and textarget not in CUBE_FACES:
             raise invalid_enum(textarget, "texture target")
         wanted = GL.TEXTURE_CUBE_MAP if textarget in CUBE_FACES else textarget
-        # The first layer of an array by its target is no call of the specification, but one that
-        # native GLs take and programs make.
+        # Attaching the first layer of an array by its target is not in the specification, but
+        # native GLs accept it and programs do it.
         array = dimensions == 2 and wanted == GL.TEXTURE_2D_ARRAY
         if found.target.value != wanted or (_dimensions(found) != dimensions and not array):
             raise invalid_operation(f"texture {texture} is no {GL.name_of(textarget)}")
@@ -321,7 +321,7 @@ def _draw_buffers(ctx: Context, framebuffer: Framebuffer, buffers: list[int]) ->
     if len(set(used)) != len(used):
         raise invalid_operation("a draw buffer is named twice")
     wanted = buffers + [GL.NONE] * (count - len(buffers))
-    if framebuffer.draw_buffers != wanted:  # many programs say it whenever they bind one
+    if framebuffer.draw_buffers != wanted:  # many programs set it at every bind
         framebuffer.draw_buffers = wanted
         ctx.dirty |= Dirty.FRAMEBUFFER
 
@@ -388,7 +388,7 @@ _OF_IMAGES = frozenset(
         GL.FRAMEBUFFER_ATTACHMENT_LAYERED,
     )
 )
-"""What is asked of an image that is attached."""
+"""Queries of an attached image."""
 
 
 def _attachment_parameter(
@@ -480,7 +480,7 @@ def _double_buffered(ctx: Context) -> int:
 
 
 def _encodes(ctx: Context) -> bool:
-    """Could any colour that is drawn be encoded as sRGB?"""
+    """Whether any colour that is drawn may be encoded as sRGB."""
     framebuffer = ctx.framebuffers.draw
     drawn = [framebuffer.color(name) for name in framebuffer.draw_buffers if name != GL.NONE]
     return any(a is not None and a.place() is not None and a.format.is_srgb for a in drawn)

@@ -69,12 +69,12 @@ def _set(ctx: Context, framebuffer: Framebuffer, pname: int, param: int) -> None
     ctx.dirty |= Dirty.FRAMEBUFFER
 
 
-# Switches of ARB_sample_locations.
+# Enables of ARB_sample_locations.
 _LOCATIONS: dict[int, str] = {
     GL.FRAMEBUFFER_PROGRAMMABLE_SAMPLE_LOCATIONS_ARB: "programmable_locations",
     GL.FRAMEBUFFER_SAMPLE_LOCATION_PIXEL_GRID_ARB: "sample_grid",
 }
-# What depends on the images of a framebuffer, its default one included.
+# Parameters that depend on a framebuffer's images, including the default one's.
 _OF_IMAGES = frozenset(
     (
         GL.DOUBLEBUFFER,
@@ -117,7 +117,9 @@ def _get(ctx: Context, framebuffer: Framebuffer, pname: int) -> list[int]:
 
 
 def read_pair(framebuffer: Framebuffer) -> tuple[int, int]:
-    """The client format and type that reading the colour buffer would not convert to."""
+    """The client format and type that match the colour buffer, so that reading needs no
+    conversion.
+    """
     found = framebuffer.read_attachment()
     if found is None or found.info is None:
         raise invalid_operation("there is no colour buffer to read")
@@ -133,7 +135,7 @@ def read_pair(framebuffer: Framebuffer) -> tuple[int, int]:
 
 
 def _told_pair(ctx: Context) -> tuple[int, int]:
-    """The same as ES says it: by its table."""
+    """The client format and type that match the colour buffer by ES's table."""
     found = ctx.framebuffers.read.read_attachment()
     if ctx.profile == "es" and found is not None and found.info is not None:
         return own_pair(found.info)
@@ -181,7 +183,7 @@ _WINDOW_NAMES = frozenset(
 def _invalidate(
     ctx: Context, framebuffer: Framebuffer, count: int, attachments: Pointer, *area: int
 ) -> None:
-    """Contents become undefined; the driver hears of images of which nothing is to be kept."""
+    """Make contents undefined; the driver is notified of images that are invalidated completely."""
     if count < 0 or (area and (area[2] < 0 or area[3] < 0)):
         raise invalid_value("negative count or size")
     names = read_array(attachments, "uint", count).tolist()
@@ -212,7 +214,7 @@ _HALVES = {
 
 
 def _forgotten(framebuffer: Framebuffer, names: list[int]) -> list[Resource]:
-    """The resources behind attachments, if they are named with all that they hold."""
+    """The resources of attachments, if all of their contents are named."""
     if framebuffer.is_window:
         return []
     points = {p for name in names for p in _HALVES.get(name, (name - GL.COLOR_ATTACHMENT0,))}
@@ -226,7 +228,7 @@ def _forgotten(framebuffer: Framebuffer, names: list[int]) -> list[Resource]:
 
 
 def _is_all(resource: Resource, points: set[int | str]) -> bool:
-    """Does a resource hold one image, and nothing else than what attachment points mean?"""
+    """Whether a resource holds a single image, covered completely by the attachment points."""
     desc = resource.desc
     if desc.last_level or desc.depth > 1 or desc.array_size > 1:
         return False

@@ -1,4 +1,4 @@
-"""Framebuffer objects: attachments, completeness, and the pipe framebuffer they mean."""
+"""Framebuffer objects: attachments, completeness, and the corresponding pipe framebuffer."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Attachment:
 
     @property
     def format(self) -> Format:
-        """The pipe format the image is looked at with: a view's may differ from the storage's."""
+        """The pipe format of the attached image: a view's may differ from the storage's."""
         if isinstance(self.object, Renderbuffer):
             assert self.object.resource is not None
             return self.object.resource.desc.format
@@ -84,7 +84,7 @@ class Attachment:
 
     @property
     def layers(self) -> int:
-        """How many layers exist to attach."""
+        """The number of layers that exist."""
         if isinstance(self.object, Renderbuffer):
             return 1
         image = self.object.image(self.face, self.level)
@@ -121,7 +121,7 @@ class Attachment:
 
 
 class Framebuffer(GLObject):
-    """A framebuffer object made by the application."""
+    """A framebuffer object created by the application."""
 
     kind = "framebuffer"
     is_window = False
@@ -132,13 +132,13 @@ class Framebuffer(GLObject):
         self.draw_buffers: list[int] = [GL.COLOR_ATTACHMENT0] + [GL.NONE] * (max_colors - 1)
         self.read_buffer: int = GL.COLOR_ATTACHMENT0
         self.default_size = (0, 0, 0, 0)  # width, height, layers, samples without attachments
-        self.default_samples = 0  # as many as there are in fact
+        self.default_samples = 0  # the actual number
         self.fixed_locations = False
         self.programmable_locations = False
         self.sample_grid = False
         self.flip_y = False  # see `flipping`
         self.sample_locations: dict[int, tuple[float, float]] = {}
-        self._status: tuple[int, int] | None = None  # as of which images, and what it was
+        self._status: tuple[int, int] | None = None  # for an image generation: the status
         self.plain_read: PlainRead | None = None
 
     def attach(self, point: int | str, attachment: Attachment | None) -> None:
@@ -152,14 +152,14 @@ class Framebuffer(GLObject):
             self.attachments[point] = attachment
 
     def detach(self, item: GLObject) -> bool:
-        """Remove every attachment of a deleted object; True if there was one."""
+        """Remove every attachment of a deleted object; true if there was one."""
         points = [p for p, a in self.attachments.items() if a.object is item]
         for point in points:
             self.attach(point, None)
         return bool(points)
 
     def color(self, buffer: int) -> Attachment | None:
-        """The attachment a draw or read buffer name means."""
+        """The attachment of a draw or read buffer enum."""
         return self.attachments.get(buffer - GL.COLOR_ATTACHMENT0)
 
     @property
@@ -174,7 +174,7 @@ class Framebuffer(GLObject):
 
     @property
     def size(self) -> tuple[int, int]:
-        """The area all attachments have in common."""
+        """The area common to all attachments."""
         if not self.attachments:
             return self.default_size[:2]
         sizes = [a.size for a in self.attachments.values()]
@@ -182,7 +182,7 @@ class Framebuffer(GLObject):
 
     @property
     def is_fixed_point(self) -> bool:
-        """Is there no floating-point colour buffer among those drawn to?"""
+        """Whether no colour buffer that is drawn to is floating-point."""
         for name in self.draw_buffers:
             found = self.color(name) if name != GL.NONE else None
             if found is not None and found.info is not None:
@@ -192,7 +192,7 @@ class Framebuffer(GLObject):
 
     @property
     def holds_negative(self) -> bool:
-        """Does a colour buffer drawn to hold signed fixed-point numbers?"""
+        """Whether a colour buffer that is drawn to has a signed fixed-point format."""
         for name in self.draw_buffers:
             found = self.color(name) if name != GL.NONE else None
             if found is not None and found.info is not None:
@@ -201,12 +201,12 @@ class Framebuffer(GLObject):
         return False
 
     def has(self, channel: str) -> bool:
-        """Is there a depth ("Z") or stencil ("S") buffer?"""
+        """Whether there is a depth ("Z") or stencil ("S") buffer."""
         found = self.attachments.get(DEPTH if channel == "Z" else STENCIL)
         return found is not None and found.info is not None and channel in found.info.base
 
     def status(self, ctx: Context) -> int:
-        """What glCheckFramebufferStatus says."""
+        """The result of glCheckFramebufferStatus."""
         if not self.attachments:
             if self.default_size[0] and self.default_size[1]:
                 return GL.FRAMEBUFFER_COMPLETE
@@ -217,7 +217,7 @@ class Framebuffer(GLObject):
         return self._status[1]
 
     def _attached(self, ctx: Context) -> int:
-        """The status of what is attached."""
+        """The status of the attachments."""
         for point, attachment in self.attachments.items():
             if not _complete_attachment(ctx, point, attachment):
                 return GL.FRAMEBUFFER_INCOMPLETE_ATTACHMENT
@@ -283,7 +283,7 @@ def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment)
 
 
 def _is_drawn_to(ctx: Context, point: int | str, attachment: Attachment) -> bool:
-    """Does the driver draw to such an image?"""
+    """Whether the driver draws to such an image."""
     place = attachment.place()
     assert place is not None
     desc = place[0].desc
@@ -292,7 +292,7 @@ def _is_drawn_to(ctx: Context, point: int | str, attachment: Attachment) -> bool
 
 
 class WindowFramebuffer(Framebuffer):
-    """Framebuffer 0: the images of a window, or nothing at all."""
+    """Framebuffer 0: the images of a window, or none."""
 
     kind = "default framebuffer"
     is_window = True
@@ -312,7 +312,7 @@ class WindowFramebuffer(Framebuffer):
             self.attach(point, Attachment(found) if found is not None and has else None)
 
     def color(self, buffer: int) -> Attachment | None:
-        """Any of the back, front, left names means the one colour buffer there is."""
+        """The colour buffer, which all names of back, front and left buffers refer to."""
         return self.attachments.get(0)
 
     def status(self, ctx: Context) -> int:
@@ -326,8 +326,8 @@ class FramebufferBindings:
         self.ctx = ctx
         self.names: NameTable[Framebuffer] = NameTable("framebuffer")
         self.window = WindowFramebuffer(ctx)
-        self.turned = False  # images of flipped framebuffers lie upside down just now
-        self.read_window = self.window  # another one where EGL was given two surfaces
+        self.turned = False  # images of flipped framebuffers are currently turned
+        self.read_window = self.window  # differs if EGL was given two surfaces
         self.draw: Framebuffer = self.window.retain()
         self.read: Framebuffer = self.window.retain()
         if size is not None:
@@ -370,7 +370,7 @@ class FramebufferBindings:
         self.ctx.dirty |= Dirty.FRAMEBUFFER
 
     def detach(self, item: GLObject) -> None:
-        """A deleted texture or renderbuffer leaves the *bound* framebuffers only."""
+        """Detach a deleted texture or renderbuffer from the *bound* framebuffers only."""
         for framebuffer in {self.draw, self.read}:
             if not framebuffer.is_window and framebuffer.detach(item):
                 self.ctx.dirty |= Dirty.FRAMEBUFFER

@@ -46,8 +46,8 @@ class Renderbuffer(GLObject):
         self.info: InternalFormat = INTERNAL_FORMATS[GL.RGBA]
         self.internal_format: int = GL.RGBA
         self.resource: Resource | None = None
-        self.place = (0, 0)  # level and layer of the resource, where it is an EGL image's
-        self.resolved: Renderbuffer | None = None  # a window's of several samples, as it is read
+        self.place = (0, 0)  # level and layer of the resource, for an EGL image
+        self.resolved: Renderbuffer | None = None  # of a multisample window: its resolved image
 
     def destroy(self) -> None:
         if self.resource is not None:
@@ -134,14 +134,14 @@ def _storage(
     if format is None:
         raise invalid_operation(f"the driver cannot store GL_{info.name}")
     if not ctx.screen.is_format_supported(format, Target.TEXTURE_2D, samples, bind):
-        bind = Bind.SAMPLER_VIEW  # there, but not drawn to
+        bind = Bind.SAMPLER_VIEW  # sampled, not drawn to
     resource = None
     if width and height:
         label = buffer.label or f"renderbuffer {buffer.name}"
         desc = ResourceDesc(
             Target.TEXTURE_2D, format, width, height, samples=samples, bind=bind, label=label
         )
-        resource = ctx.screen.resource_create(desc)  # or everything stays as it was
+        resource = ctx.screen.resource_create(desc)  # on failure nothing changes
     buffer.destroy()
     buffer.resource, buffer.place = resource, (0, 0)
     buffer.width, buffer.height, buffer.samples = width, height, samples
@@ -178,13 +178,13 @@ def named_renderbuffer_storage_multisample(
 
 
 def channel_of(info: InternalFormat, letter: str) -> Channel | None:
-    """The channel of the format that stores it; None of what the base format has not."""
+    """The channel of the format that stores a component; None if the base format lacks it."""
     format = info.candidates[0]
-    if info.is_ycbcr:  # it has luma and chroma
+    if info.is_ycbcr:  # it stores luma and chroma
         return None
     if letter in "RGBA" and info.base in ("R", "RG", "RGB", "RGBA") and letter not in info.base:
         return None
-    if format.is_compressed and info.base in ("L", "LA"):  # kept as red, or red and green
+    if format.is_compressed and info.base in ("L", "LA"):  # stored as red, or red and green
         letter = {"L": "R", "A": "G"}.get(letter, "")
     return next((c for c in format.channels if c.name == letter), None)
 

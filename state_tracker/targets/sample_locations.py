@@ -1,7 +1,7 @@
 """Programmable sample locations (ARB_sample_locations).
 
-A framebuffer keeps a table of locations, one for each sample of any pixel (the pixel grid is 1x1),
-and whether they are used. Until it is written, an entry is the pixel's centre.
+A framebuffer has a table of locations, one for each sample (the pixel grid is 1x1), and an enable.
+The initial value of an entry is the pixel's centre.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def named_framebuffer_sample_locationsfv_arb(
 
 @entry
 def evaluate_depth_values_arb(ctx: Context) -> None:
-    """Every sample's depth is stored as such already."""
+    """Do nothing: every sample's depth is stored as a value."""
 
 
 gets(

@@ -1,8 +1,8 @@
 """The images of a window (or pbuffer): a default framebuffer's storage, outside any context.
 
-A surface lives longer than the contexts that draw on it, and several may take turns. So its buffers
-belong to a `Drawable`, made on a screen; a context's framebuffer 0 holds whatever drawable is
-current (`Context.bind_drawables`).
+A surface outlives the contexts that draw on it, and several contexts may use it alternately. So its
+buffers belong to a `Drawable`, made on a screen; a context's framebuffer 0 refers to the current
+drawable (`Context.bind_drawables`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Drawable"]
 
 
 class Drawable:
-    """Colour, depth and stencil images of one size; None where there is none."""
+    """Colour, depth and stencil images of one size; None for missing ones."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Drawable:
         return buffer
 
     def resize(self, size: tuple[int, int]) -> None:
-        """New images; contexts must bind the drawable again."""
+        """Create images of a new size; contexts must bind the drawable again."""
         if size != self.size:
             before, self.size = self.size, size
             try:
@@ -77,7 +77,7 @@ class Drawable:
             self.color, self.depth_stencil = color, depth_stencil
 
     def release(self) -> None:
-        """Let the images go; framebuffers that hold them keep them alive."""
+        """Release the images; framebuffers that refer to them keep them alive."""
         for buffer in self.buffers:
             if buffer is not None:
                 buffer.release()

@@ -78,11 +78,13 @@ def _clear_samples(
     ctx: Context, texture: TextureObject, face: int, level: int, at: Triple, extent: Triple,
     texel: npt.NDArray[np.uint8],
 ) -> None:  # fmt: skip
-    """Every sample of a multisample image: no transfer gets at them, a surface does."""
+    """Clear every sample of a multisample image through a surface, since transfers cannot access
+    it.
+    """
     image, place = texture.image(face, level), texture.storage(face, level)
     assert image is not None and place is not None
     resource, at_level, layer = place
-    stored = linear_twin(image.format)  # the texel is encoded already
+    stored = linear_twin(image.format)  # the texel is already encoded
     first = layer + at[2]
     surface = Surface(resource, stored, at_level, first, first + extent[2] - 1)
     rect = ScissorState(at[0], at[1], at[0] + extent[0], at[1] + extent[1])
@@ -146,7 +148,7 @@ def _check_box(image: TexImage, at: Triple, extent: Triple) -> None:
             raise invalid_operation("the box is outside the image")
 
 
-# -- invalidation: contents become undefined, and what was there is as undefined as anything -------
+# -- invalidation: contents become undefined, so they may stay unchanged ---------------------------
 
 
 def _check_invalidated(ctx: Context, name: int, level: int) -> TextureObject:

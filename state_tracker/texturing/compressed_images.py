@@ -1,4 +1,4 @@
-"""Compressed images passed as such: glCompressedTexImage*, glCompressedTexSubImage*."""
+"""Compressed client images: glCompressedTexImage*, glCompressedTexSubImage*."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _compressed_family(dimensions: int) -> None:
         if extent[2] and byte_count % extent[2]:
             raise invalid_value("the data are not whole faces")
         part = byte_count // max(extent[2], 1)
-        for i in range(extent[2]):  # by name, cube faces are layers
+        for i in range(extent[2]):  # in calls by name, cube faces are layers
             face_args = (*at[:2], 0, *extent[:2], 1, format, part, advanced(data, i * part))
             update(ctx, texture, at[2] + i, level, face_args)
 
@@ -122,7 +122,7 @@ def _compressed_family(dimensions: int) -> None:
             if at[axis] % block or (extent[axis] % block and not ends):
                 raise invalid_operation("the box does not consist of whole blocks")
         rows = _compressed_data(ctx, image.info, dimensions, extent, byte_count, data)
-        if rows is not None and told is not image.format:  # its texels lie here plain
+        if rows is not None and told is not image.format:  # its texels are stored uncompressed here
             texels = decode_blocks(linear_twin(told), rows)[:, : extent[1], : extent[0]]
             rows = pack(linear_twin(image.format), texels)
         if rows is not None:

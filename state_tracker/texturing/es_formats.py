@@ -1,8 +1,9 @@
-"""What OpenGL ES says about texture formats, where it says less than the desktop's GL.
+"""Restrictions of texture formats in OpenGL ES.
 
-There, nearly every client format and type can be given to nearly every internal format. In ES the
-three must stand together in a table (`data/es_formats.txt`), which says, too, what can be rendered
-to and filtered. An unsized internal format means the sized one its type names.
+In desktop GL, nearly every client format and type can be combined with nearly every internal
+format. In ES the three must be a row of a table (`data/es_formats.txt`), which also gives
+renderable and filterable formats. An unsized internal format stands for the sized one given by its
+type.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class EsFormat:
-    """A row of the table; the first type is the one its texels are in."""
+    """A row of the table; the first type is that of the stored texels."""
 
     format: int
     types: tuple[int, ...]
@@ -63,13 +64,13 @@ def _table() -> dict[int, EsFormat]:
 
 @cache
 def _pairs() -> frozenset[tuple[int, int]]:
-    """Client formats and types that some internal format takes."""
+    """Client formats and types that some internal format accepts."""
     found = {(row.format, kind) for row in _table().values() for kind in row.types}
     return frozenset(found | {(format, kind) for _, format, kind in _BLUE_FIRST})
 
 
 def es_format(value: int) -> EsFormat | None:
-    """The row of an internal format; None if ES has no such."""
+    """The row of an internal format; None if ES does not have it."""
     return _table().get(value)
 
 
@@ -109,7 +110,9 @@ _EFFECTIVE: dict[tuple[int, int], int] = {
 
 
 def effective_format(internalformat: int, format: int, type: int) -> int:
-    """The sized format an unsized one stands for, given what comes in; else as it is."""
+    """The sized format of an unsized one, given the client data; other formats are returned
+    unchanged.
+    """
     return (
         _EFFECTIVE.get((format, type), internalformat)
         if internalformat == format
@@ -126,11 +129,11 @@ _BLUE_FIRST = frozenset(
         ("RGB8", "BGR_EXT"),
     )
 )
-"""GL_MESA_bgra: bytes in the other order."""
+"""GL_MESA_bgra: bytes in the opposite order."""
 
 
 def check_es_image(internalformat: int, format: int, type: int) -> None:
-    """glTexImage*: the three must stand together in the table."""
+    """Check for glTexImage* that the three are a row of the table."""
     _check_names(format, type)
     if (format, type) not in _pairs():
         raise invalid_operation(f"{GL.name_of(type)} does not hold {GL.name_of(format)}")
@@ -158,7 +161,7 @@ ETC = frozenset(
     for name in dir(GL)
     if name.startswith("COMPRESSED") and ("ETC2" in name or "EAC" in name or "ASTC" in name)
 ) | {int(GL.ETC1_RGB8_OES)}
-"""Compressed formats whose images come compressed, and in no other way."""
+"""Compressed formats that accept compressed images only."""
 
 _COMPRESSED_HERE = frozenset(
     ("RGB_S3TC_DXT1", "RGBA_S3TC_DXT1", "RGBA_S3TC_DXT3", "RGBA_S3TC_DXT5", "RGBA_BPTC_UNORM",
@@ -167,12 +170,12 @@ _COMPRESSED_HERE = frozenset(
 
 
 def compresses_in_es(info: InternalFormat) -> bool:
-    """Does ES have that compressed format?"""
+    """Whether ES has that compressed format."""
     return not any(family in info.name for family in ("LUMINANCE", "FXT1"))
 
 
 def check_es_compressing(info: InternalFormat) -> None:
-    """glTexImage* of other compressed formats: few of them are made of plain pixels."""
+    """Check glTexImage* of other compressed formats: few accept uncompressed pixels."""
     name = info.name.removeprefix("COMPRESSED_")
     if not compresses_in_es(info):
         raise invalid_value(f"GL_{info.name} is not an internal format")
@@ -181,19 +184,23 @@ def check_es_compressing(info: InternalFormat) -> None:
 
 
 def unsized_format(internalformat: int, kind: InternalFormat, type: int) -> int:
-    """The internal format an image was given without a size, which is what updates go by; 0 where
-    they go by the sized one: that is what floats make of RGB and RGBA."""
+    """The unsized internal format that an image was given, which governs its updates.
+
+    0 if the sized one does: that is the case for float RGB and RGBA.
+    """
     sized = type in _FLOATS and internalformat in (GL.RGB, GL.RGBA)
     return 0 if sized or internalformat == kind.value else internalformat
 
 
 def check_es_update(internalformat: int, format: int, type: int) -> bool:
-    """glTexSubImage*: as the image could have been defined. Does the table know its format?"""
+    """Check glTexSubImage* by the rules for defining the image; returns whether the table has its
+    format.
+    """
     _check_names(format, type)
     row = es_format(internalformat)
     if row is None or (internalformat, format, type) in _BLUE_FIRST:
         return row is not None
-    # Texels that are half floats come under either number.
+    # Half-float texels may have either enum.
     kind = half_float(type) if row.types[0] == GL.HALF_FLOAT else type
     if row.format != format or kind not in row.types:
         name = GL.name_of(internalformat)
@@ -205,12 +212,16 @@ _FLOATS = (GL.FLOAT, GL.HALF_FLOAT, GL.HALF_FLOAT_OES)
 
 
 def half_float(type: int) -> int:
-    """OES_texture_half_float and OES_vertex_half_float have a number of their own for the type."""
+    """The half-float enum of OES_texture_half_float and OES_vertex_half_float, which is
+    their own.
+    """
     return int(GL.HALF_FLOAT) if type == GL.HALF_FLOAT_OES else type
 
 
 def own_pair(info: InternalFormat) -> tuple[int, int]:
-    """The client format and type that reading such a colour buffer would not convert to."""
+    """The client format and type that match such a colour buffer, so that reading needs no
+    conversion.
+    """
     row = es_format(info.value)
     if row is None or info.value == row.format:  # unsized
         return int(GL.RGBA), int(GL.UNSIGNED_BYTE)
@@ -218,19 +229,21 @@ def own_pair(info: InternalFormat) -> tuple[int, int]:
 
 
 def renders_in_es(info: InternalFormat) -> bool:
-    """Can images of that format be drawn to?"""
+    """Whether images of that format can be drawn to."""
     row = es_format(info.value)
     return row is not None and row.renderable
 
 
 def stores_in_es(info: InternalFormat) -> bool:
-    """Can a renderbuffer be of that format? It must say its bits."""
+    """Whether a renderbuffer can have that format, which must be sized."""
     row = es_format(info.value)
     return row is not None and row.renderable and info.value != row.format
 
 
 def makes_es_mipmaps(info: InternalFormat) -> bool:
-    """Unsized colour formats, and sized ones that can be rendered to and filtered."""
+    """Whether mipmaps can be generated: unsized colour formats, and sized renderable, filterable
+    ones.
+    """
     row = es_format(info.value)
     if row is None or not info.is_color:
         return False
@@ -245,10 +258,10 @@ _LAST: dict[str, tuple[tuple[int, int], ...]] = {
     "SINT": ((GL.RGBA_INTEGER, GL.INT),),
     "UINT": ((GL.RGBA_INTEGER, GL.UNSIGNED_INT),),
 }
-"""What any colour buffer of a kind can be read as; that of sRGB is read as its own pair."""
+"""The read format of every colour buffer of a kind; sRGB buffers have only their own pair."""
 
 _OF_BGRA = (GL.UNSIGNED_BYTE, GL.UNSIGNED_SHORT_4_4_4_4_REV, GL.UNSIGNED_SHORT_1_5_5_5_REV)
-"""and, as these, any that is not of integers (EXT_read_format_bgra)"""
+"""Additional types of non-integer buffers (EXT_read_format_bgra)."""
 
 _DEPTHS = (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL)
 
@@ -262,24 +275,24 @@ _DEPTH_READS: dict[tuple[int, int], tuple[str, ...]] = {
     (GL.DEPTH_STENCIL, GL.FLOAT_32_UNSIGNED_INT_24_8_REV): ("FLOAT",),
     (GL.STENCIL_INDEX, GL.UNSIGNED_BYTE): ("UNORM", "FLOAT", "UINT"),
 }
-"""NV_read_depth and its kin: the pairs there are, and the kinds of buffers they are for."""
+"""NV_read_depth and related extensions: the valid pairs, and the buffers they apply to."""
 
 
 def check_es_depth_pair(format: int, type: int) -> None:
-    """glReadPixels of depth or stencil: is that a type to read it as?"""
+    """Check the type for glReadPixels of depth or stencil."""
     if (format, type) not in _DEPTH_READS:
         raise invalid_enum(type, "type to read depth or stencil as")
 
 
 def check_es_depth_read(info: InternalFormat, format: int, type: int) -> None:
-    """Fixed-point numbers are read as such, floats as such."""
+    """Check that fixed-point and float depth are read as such."""
     kinds = _DEPTH_READS[format, type]
     if info.candidates[0].channels[0].type not in kinds:
         raise invalid_operation(f"GL_{info.name} is not read as {GL.name_of(type)}")
 
 
 def check_es_read(info: InternalFormat, format: int, type: int) -> None:
-    """glReadPixels: the pair for all buffers of a kind, the buffer's own, and a few more."""
+    """Check glReadPixels: the pair for all buffers of a kind, the buffer's own, and a few more."""
     if format in _DEPTHS or (format, type) == own_pair(info):
         return
     kind = "SRGB" if info.candidates[0].is_srgb else info.candidates[0].channels[0].type
@@ -301,7 +314,7 @@ _LETTERS = {
 
 
 def check_es_copy(internalformat: int, info: InternalFormat, source: InternalFormat) -> None:
-    """glCopyTexImage*: the source has all components, of the same kind and (sized) size."""
+    """Check glCopyTexImage*: the source has all components, of equal kind and (if sized) size."""
     row = es_format(internalformat)
     if row is None or not info.is_color:
         raise invalid_operation(f"nothing is copied to GL_{info.name}")

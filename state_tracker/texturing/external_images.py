@@ -1,8 +1,8 @@
-"""EGL images as textures and renderbuffers: storage somebody else made, shared by all siblings.
+"""EGL images as textures and renderbuffers: external storage, shared by all siblings.
 
-What an image is, only EGL knows: whoever makes contexts sets `Context.find_image`. A sibling names
-one level and layer of a resource; a texture made of it looks there as a texture view does, until
-it gets storage of its own.
+Only EGL can resolve an image: the creator of a context sets `Context.find_image`. A sibling refers
+to one level and layer of a resource; a texture made from it uses that like a texture view, until it
+gets storage of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Classes of internal formats: texels of one class may be looked at, or copied, as each other.
+"""Classes of internal formats whose texels may be viewed, or copied, as each other.
 
 The tables are the specification's: 8.22 for texture views, 18.4 for copies between compressed and
 plain images; the classes of image units (8.27) follow from the channels.
@@ -56,11 +56,11 @@ _CLASS_OF = _read_classes()
 
 
 def view_class(info: InternalFormat) -> int:
-    """Formats of one class may view each other's texels; NONE if there is no class."""
+    """The view class of a format; NONE if it has no class."""
     return _CLASS_OF.get(info.value, int(GL.NONE))
 
 
-# Formats a shader may name for an image, table 8.26 of the specification.
+# Formats that a shader may declare for an image, table 8.26 of the specification.
 _IMAGES = """
 RGBA32F RGBA16F RG32F RG16F R11F_G11F_B10F R32F R16F RGBA32UI RGBA16UI RGB10_A2UI RGBA8UI RG32UI
 RG16UI RG8UI R32UI R16UI R8UI RGBA32I RGBA16I RGBA8I RG32I RG16I RG8I R32I R16I R8I RGBA16
@@ -70,7 +70,7 @@ IMAGE_FORMATS = frozenset(int(getattr(GL, name)) for name in _IMAGES.split())
 
 
 def image_class(info: InternalFormat) -> int:
-    """Formats of one class may be bound to an image unit in place of each other."""
+    """The image class: formats of one class may replace each other in an image unit."""
     if info.value not in IMAGE_FORMATS:
         return int(GL.NONE)
     channels = info.candidates[0].channels
@@ -81,11 +81,13 @@ def image_class(info: InternalFormat) -> int:
 
 
 _BLOCKS = {int(GL.VIEW_CLASS_128_BITS): 16, int(GL.VIEW_CLASS_64_BITS): 8}
-"""Classes of plain texels as large as blocks of compressed formats, in bytes."""
+"""Classes of plain texels as large as compressed blocks, in bytes."""
 
 
 def may_copy(a: InternalFormat, b: InternalFormat) -> bool:
-    """Can texels of one be copied to the other as they are? Sizes are those told, not stored."""
+    """Whether texels can be copied without conversion, by the declared sizes, not the
+    stored ones.
+    """
     if a is b:
         return True
     classes = view_class(a), view_class(b)

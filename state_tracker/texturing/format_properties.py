@@ -1,4 +1,4 @@
-"""What is known of images of one internal format, for a texture target or as a renderbuffer."""
+"""Properties of images of one internal format, for a texture target or as a renderbuffer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KINDS: dict[str, int] = {
     "SINT": GL.INT,
     "UINT": GL.UNSIGNED_INT,
 }
-_UNSIZED_IN_ES = (GL.RGB, GL.RGBA)  # may be asked for there, as the only such
+_UNSIZED_IN_ES = (GL.RGB, GL.RGBA)  # allowed there, as the only unsized ones
 _WITHOUT_GATHER = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY, Target.TEXTURE_3D)
 
 
@@ -74,24 +74,24 @@ class Facts:
 
     @property
     def is_plain(self) -> bool:
-        """Are its values numbers with something between them?"""
+        """Whether its values are numbers that can be interpolated."""
         return not self.info.is_integer and self.info.base != "S"
 
     @property
     def drawn(self) -> Bind:
-        """How such an image is bound to be drawn to."""
+        """The binding with which such an image is drawn to."""
         return Bind.RENDER_TARGET if self.info.is_color else Bind.DEPTH_STENCIL
 
     @property
     def is_renderable(self) -> bool:
-        """Is a framebuffer complete that has it?"""
+        """Whether a framebuffer with such an image is complete."""
         if self.in_buffer or not self.info.is_attachable:
             return False
         return self.ctx.screen.is_format_supported(self.format, self.pipe_target, 0, self.drawn)
 
     @property
     def is_layered(self) -> bool:
-        """Can all its layers, faces or slices be attached at once?"""
+        """Whether all its layers, faces or slices can be attached at once."""
         return self.pipe_target is Target.TEXTURE_3D or self.pipe_target.is_cube or self.layers > 0
 
     @property
@@ -104,7 +104,7 @@ class Facts:
 
     @property
     def is_sampled(self) -> bool:
-        """Do sampling functions of shaders read it, not only fetches?"""
+        """Whether shaders can sample it, not only fetch texels."""
         return not self.has_samples and not self.in_buffer
 
     @property
@@ -121,7 +121,7 @@ class Facts:
 
     @property
     def is_image(self) -> bool:
-        """Do shaders load and store it?"""
+        """Whether shaders can load and store it."""
         return self.in_image_units and bool(self.ctx.caps.max_shader_images)
 
     @property
@@ -130,7 +130,7 @@ class Facts:
         return self.ctx.caps.max_texture_array_layers if has else 0
 
     def extent(self, axis: int) -> int:
-        """The largest size along an axis of glTexImage*, that of layers among them."""
+        """The largest size along an axis of glTexImage*, including layers."""
         if self.target is None:
             return self.ctx.caps.max_texture_2d_size if axis < 2 else 0
         if self.in_buffer:
@@ -142,7 +142,7 @@ class Facts:
 
     @property
     def samples(self) -> list[int]:
-        """Numbers of samples it comes in, the largest first."""
+        """The available numbers of samples, the largest first."""
         if not self.has_samples or not self.is_renderable:
             return []
         screen, formats = self.ctx.screen, self.info.candidates
@@ -155,7 +155,7 @@ class Facts:
 
     @property
     def combined(self) -> int:
-        """The product of all dimensions, of which samples and the faces of cubes are some."""
+        """The product of all dimensions, including samples and cube faces."""
         total = 1
         for axis in range(3):
             total *= self.extent(axis) or 1
@@ -172,7 +172,7 @@ class Facts:
 
 
 def facts(ctx: Context, target: int, value: int) -> Facts | None:
-    """What is known of such images; None if none can be made."""
+    """The properties of such images; None if none can be made."""
     info = image_format(ctx, target, value)
     if ctx.profile == "es" and value in _UNSIZED_IN_ES:
         info = INTERNAL_FORMATS[value]

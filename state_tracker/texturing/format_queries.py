@@ -1,6 +1,6 @@
-"""glGetInternalformat*: what each internal format is good for, per texture target.
+"""glGetInternalformat*: the properties of each internal format, per texture target.
 
-One table says how each name is answered. Of images that cannot be made every answer is none.
+One table defines each query. For images that cannot be made, every result is none.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PACKED: dict[str, int] = {
 
 
 def _client_format(f: Facts) -> int:
-    """The format of client pixels that has the same channels."""
+    """The client format with equal channels."""
     name = {
         "R": "RED", "RG": "RG", "RGB": "RGB", "RGBA": "RGBA", "A": "ALPHA", "L": "LUMINANCE",
         "LA": "LUMINANCE_ALPHA", "I": "RED", "Z": "DEPTH_COMPONENT", "ZS": "DEPTH_STENCIL",
@@ -43,7 +43,7 @@ def _client_format(f: Facts) -> int:
 
 
 def _client_type(f: Facts) -> int:
-    """A type of client pixels that loses nothing."""
+    """A client type that preserves all bits."""
     if f.info.name in _PACKED:
         return _PACKED[f.info.name]
     bits, kind = f.format.channels[0].bits, f.format.channels[0].type
@@ -63,7 +63,7 @@ def _encoding(f: Facts) -> int:
 
 
 def _compatibility(f: Facts) -> int:
-    """As of the parameter of textures, which those of buffers have not."""
+    """The class of image format compatibility; buffer textures have none."""
     return int(GL.IMAGE_FORMAT_COMPATIBILITY_BY_SIZE) if f.has_views else _NONE
 
 
@@ -73,7 +73,7 @@ def _page_size(f: Facts, axis: int) -> int:
 
 
 def _has_images(f: Facts) -> bool:
-    """Do pixels come from the client and go there?"""
+    """Whether pixels can be transferred from and to the client."""
     return f.is_texture and f.is_sampled
 
 
@@ -165,7 +165,7 @@ _FEATURES: dict[int, Callable[[Facts], bool]] = {
     GL.FRAGMENT_TEXTURE: lambda f: f.is_texture,
     GL.COMPUTE_TEXTURE: lambda f: f.is_texture and "compute" in f.ctx.caps.stages,
 }
-"""Names answered with full support or none."""
+"""Queries with the result full support or none."""
 
 _ES_TARGETS = (GL.TEXTURE_2D_MULTISAMPLE, GL.TEXTURE_2D_MULTISAMPLE_ARRAY)
 _ES_NAMES = (GL.SAMPLES, GL.NUM_SAMPLE_COUNTS)

@@ -1,6 +1,6 @@
-"""The functions of ARB_bindless_texture: handles, which of them are resident, uniforms set to them.
+"""The functions of ARB_bindless_texture: handles, their residency, uniforms set to them.
 
-What shaders do with handles is the compiler's business; what a handle is, `handles.py`'s.
+Handles are defined in `handles.py`, and their use in shaders is implemented by the compiler.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def get_image_handle_arb(
 
 
 def let_go(ctx: Context, handle: TextureHandle | ImageHandle) -> None:
-    """A handle is not resident any more: its view is unbound, what it held is released."""
+    """Make a handle non-resident: unbind its view, and release its references."""
     place = FIRST_HANDLE + handle.place
     for stage in Stage:
         if stage.value not in ctx.caps.stages:

@@ -1,11 +1,13 @@
-"""Handles of textures and images (ARB_bindless_texture): made once, good in a whole share group.
+"""Handles of textures and images (ARB_bindless_texture): created once, valid in a whole share
+group.
 
-A handle's low word is a place: where the driver has its view, behind the units of every stage
-(`FIRST_HANDLE`). Its high word tells handles apart that had the same place one after the other. A
-handle is *resident* in a context or not; only what is resident is bound for that context's shaders.
+A handle's low word is a place: the slot of its view in the driver, after the units of every stage
+(`FIRST_HANDLE`). Its high word distinguishes handles that had one place at different times. A
+handle is *resident* in a context or not; only resident handles are bound for that context's
+shaders.
 
-A sampler uniform that may be set to a handle has one even while a texture unit is what it was set
-to: the unit's own, which no application ever sees.
+A sampler uniform that may be set to a handle has one even if it is set to a texture unit: the
+unit's own handle, which is not visible to applications.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class ImageHandle:
         return self.value & 0xFFFFFFFF
 
     def unit(self, access: int) -> ImageUnit:
-        """The image unit that would show the same."""
+        """An image unit with equal contents."""
         unit = ImageUnit()
         unit.texture, unit.level, unit.layered = self.texture, self.level, self.layered
         unit.layer, unit.access, unit.format = self.layer, access, self.format
@@ -67,7 +69,7 @@ class ImageHandle:
 
 
 class Places:
-    """Numbers of places, given back and taken again. 0 is nobody's: it is the null handle's."""
+    """Numbers of places, allocated and reused. 0 is reserved for the null handle."""
 
     def __init__(self) -> None:
         self.count = 1
@@ -95,7 +97,7 @@ class HandleTable:
         self._serials = itertools.count(1)
 
     def texture(self, texture: TextureObject, sampler: SamplerObject | None) -> TextureHandle:
-        """The one handle of a texture and sampler."""
+        """The unique handle of a texture and sampler."""
         key = (texture, sampler)
         found = self._known.get(key)
         if found is None:
@@ -111,7 +113,7 @@ class HandleTable:
     def image(
         self, texture: TextureObject, level: int, layered: bool, layer: int, format: int
     ) -> ImageHandle:
-        """The one handle of a texture's level or layer in a format."""
+        """The unique handle of a texture's level or layer in a format."""
         key = (texture, level, layered, 0 if layered else layer, format)
         found = self._known.get(key)
         if found is None:
@@ -123,7 +125,7 @@ class HandleTable:
         return found
 
     def of_unit(self, kind: Type, unit: int) -> int:
-        """The handle a sampler or image of that type has while it is set to a unit."""
+        """The handle of a sampler or image of that type while it is set to a unit."""
         place = self._units.get((unit, kind))
         if place is None:
             places = self.image_places if kind.is_image else self.texture_places
@@ -131,7 +133,7 @@ class HandleTable:
         return UNIT_SERIAL << 32 | place
 
     def forget(self, owner: object) -> None:
-        """A texture or sampler is gone, and so are its handles."""
+        """Drop the handles of a deleted texture or sampler."""
         for key, handle in list(self._known.items()):
             if owner not in (key[0], key[1] if isinstance(handle, TextureHandle) else None):
                 continue
@@ -145,7 +147,7 @@ class HandleTable:
 
 
 class Residents:
-    """What a context has made resident; what is resident is kept alive."""
+    """The resident handles of a context, which are kept alive."""
 
     def __init__(self, table: HandleTable) -> None:
         self.table = table
@@ -179,7 +181,7 @@ class Residents:
         return self.images.pop(value)[0]
 
     def release_all(self, gone: Callable[[TextureHandle | ImageHandle], None]) -> None:
-        """The context ends: nothing is resident in it any more."""
+        """Make all handles non-resident at the end of a context."""
         for value in list(self.textures):
             gone(self.drop_texture(value))
         for value in list(self.images):
@@ -191,6 +193,6 @@ def _why(known: bool, what: str) -> str:
 
 
 PLAIN_BORDERS = frozenset(((0, 0, 0, 0), (0, 0, 0, 1), (1, 1, 1, 0), (1, 1, 1, 1)))
-"""The border colours a texture with a handle may have."""
+"""The border colours that a texture with a handle may have."""
 
 ACCESSES = frozenset((GL.READ_ONLY, GL.WRITE_ONLY, GL.READ_WRITE))

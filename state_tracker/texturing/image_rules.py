@@ -1,6 +1,6 @@
-"""Which internal formats images have: by profile, by target, by how they are made.
+"""The internal formats available for images: by profile, by target, by how they are made.
 
-The calls that make images ask here, and so do the queries that say what could be made.
+Used by the calls that create images, and by the queries of creatable images.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _WITHOUT_BLOCKS = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY, Target.TEXTURE_RE
 
 
 def check_target(ctx: Context, info: InternalFormat, target: TargetInfo) -> None:
-    """Volumes are of colours. Blocks of two dimensions are texels of few targets."""
+    """Check a format for a target: volumes have colours only, and few targets take 2D blocks."""
     if target.pipe is Target.TEXTURE_3D and not info.is_color:
         raise invalid_operation("3D textures have no depth and no stencil")
     if info.is_compressed:
@@ -72,7 +72,7 @@ def _check_blocks(ctx: Context, info: InternalFormat, target: TargetInfo) -> Non
 
 
 def renderable_format(ctx: Context, value: int) -> InternalFormat:
-    """The format of a renderbuffer or of a texture of several samples, if it can be theirs."""
+    """The format of a renderbuffer or of a multisample texture; raises if it is not renderable."""
     info = INTERNAL_FORMATS.get(value)
     if info is not None:
         in_profile = ctx.is_compat or not info.compat_only
@@ -81,7 +81,7 @@ def renderable_format(ctx: Context, value: int) -> InternalFormat:
     raise invalid_enum(value, "renderable internal format")
 
 
-# What the texels of a buffer may be: channels and the sizes and types they come in.
+# Formats of buffer texels: channels, sizes and types.
 _TEXELS = {
     "R": "8 16 16F 32F 8I 16I 32I 8UI 16UI 32UI",
     "RG": "8 16 16F 32F 8I 16I 32I 8UI 16UI 32UI",
@@ -97,11 +97,11 @@ _LEGACY = re.compile(
     r"(ALPHA|LUMINANCE|LUMINANCE_ALPHA|INTENSITY)((8|16)|(8|16|32)U?I_EXT|(16|32)F(_ARB)?)"
     r"|LUMINANCE(8|16)_ALPHA(8|16)"
 )
-"""Names of formats that buffer textures of the compatibility profile have, too."""
+"""Additional formats of buffer textures in the compatibility profile."""
 
 
 def texel_format(ctx: Context, value: int) -> InternalFormat:
-    """The format of texels in a buffer, if there are such."""
+    """The format of texels in a buffer; raises if it is not valid there."""
     info = INTERNAL_FORMATS.get(value)
     legacy = info is not None and ctx.is_compat and _LEGACY.fullmatch(info.name)
     if info is None or not (legacy or value in _IN_BUFFERS):

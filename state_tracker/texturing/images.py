@@ -1,4 +1,4 @@
-"""Image units (glBindImageTexture). Drivers without shader images have none of them."""
+"""Image units (glBindImageTexture). Drivers without shader images have none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["ImageUnit"]
 
 
 class ImageUnit:
-    """What is bound to one image unit."""
+    """The binding of one image unit."""
 
     __slots__ = ("access", "format", "layer", "layered", "level", "texture")
 
@@ -40,7 +40,7 @@ class ImageUnit:
 
 
 def _fixed(texture: TextureObject) -> bool:
-    """Can the texture's images not be defined anew? ES has no others in image units."""
+    """Whether the texture's images are immutable: ES requires that of textures in image units."""
     return bool(texture.immutable_levels) or texture.target.value == GL.TEXTURE_BUFFER
 
 
@@ -64,7 +64,7 @@ def bind_image_texture(
         raise invalid_operation(f"texture {texture} has no immutable storage")
     slot = ctx.images[unit]
     slot.texture = swap(slot.texture, found)
-    # What has no layers is bound as a whole, whatever is asked for.
+    # A texture without layers is always bound as a whole.
     has_layers = found is not None and found.target.has_layers
     slot.level, slot.layered = level, bool(layered) and has_layers
     slot.layer = layer if has_layers else 0

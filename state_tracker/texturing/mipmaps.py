@@ -33,7 +33,7 @@ _TARGETS = frozenset(
 
 
 def makes_mipmaps(ctx: Context, info: InternalFormat, format: Format) -> bool:
-    """Does an internal format have means, and the one it is stored in somebody who writes them?"""
+    """Whether an internal format can be averaged, and the driver can write its storage format."""
     packed = format.is_compressed and (ctx.profile == "es" or not can_encode(format))
     if ctx.profile == "es" and not makes_es_mipmaps(info):
         return False
@@ -45,7 +45,7 @@ def has_mipmaps(ctx: Context, image: TexImage) -> bool:
 
 
 def generate(ctx: Context, texture: TextureObject) -> None:
-    """Derive every level below the base level from it."""
+    """Compute every level below the base level."""
     base = texture.image(0, texture.base_level)
     if base is None:
         raise invalid_operation(f"level {texture.base_level}, the base, has no image")

@@ -1,7 +1,7 @@
 """OES_compressed_paletted_texture: a palette, then indices of 4 or 8 bits, all levels in one call.
 
 `glCompressedTexImage2D` takes them with a negative level: 0 is one image, -3 is that and three
-smaller ones. They are stored as the plain colours they mean.
+smaller ones. They are stored uncompressed.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def paletted_image(
         for i, ((w, h), size) in enumerate(zip(sizes, bytes_of, strict=True)):
             codes = raw[at : at + size]
             at += size
-            if bits == 4:  # the high half comes first
+            if bits == 4:  # the high half is the first texel
                 codes = np.stack([codes >> 4, codes & 15], axis=1).reshape(-1)
             texels = palette[codes[: w * h]].tobytes()
             tex_image(ctx, 2, target, i, format, (w, h, 1), 0, format, type, texels)

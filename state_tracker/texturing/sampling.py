@@ -1,4 +1,4 @@
-"""Sampler parameters, as held by textures and by sampler objects, and the pipe state they mean."""
+"""Sampler parameters of textures and sampler objects, and the corresponding pipe state."""
 
 from __future__ import annotations
 
@@ -49,13 +49,15 @@ _RECT_WRAPS = frozenset((Wrap.CLAMP, Wrap.CLAMP_TO_EDGE, Wrap.CLAMP_TO_BORDER))
 
 
 def enumerator(value: float) -> int:
-    """The name of a setting, which may come as any number; -1 names none."""
+    """The enum of a setting, which may be passed as any number; -1 for none."""
     return int(value) if math.isfinite(value) else -1
 
 
 @dataclass(slots=True)
 class SamplerParams:
-    """The state of a sampler. `state()` is the derived pipe state, kept until something changes."""
+    """The state of a sampler. `state()` is the derived pipe state, cached until a parameter
+    changes.
+    """
 
     min_filter: int = GL.NEAREST_MIPMAP_LINEAR
     mag_filter: int = GL.LINEAR
@@ -85,7 +87,7 @@ class SamplerParams:
     ) -> SamplerState:
         """The pipe sampler for a texture of that kind, in a unit with a bias of its own.
 
-        The switch for all seamless cube maps is for units, not for textures told by a handle.
+        The global enable of seamless cube maps applies to units, not to textures used by a handle.
         """
         seamless = self.seamless or (ctx.textures.seamless and not by_handle)
         key = (unnormalized, integer, depth, seamless, bias)
@@ -128,7 +130,7 @@ class SamplerParams:
         rect: bool = False,
         external: bool = False,
     ) -> None:
-        """One glTexParameter or glSamplerParameter; raises before anything changes."""
+        """Set a glTexParameter or glSamplerParameter; raises before anything changes."""
         value = values[0]
         code = enumerator(value)
         check_es(ctx, pname, "sampler parameter")
@@ -184,7 +186,7 @@ class SamplerParams:
         self._states = None
 
     def get(self, pname: int) -> list[Any] | None:
-        """The value of a parameter, None if it is not one of a sampler's."""
+        """The value of a parameter, None if it is not a sampler parameter."""
         if pname == GL.TEXTURE_BORDER_COLOR:
             return list(self.border_color)
         name = _ALL_NAMES.get(pname)
@@ -216,6 +218,6 @@ _ALL_NAMES: dict[int, str] = {
 
 
 def check_multisample(ctx: Context, multisample: bool, pname: int) -> None:
-    """Multisample textures have no sampler state to set."""
+    """Raise an error for setting sampler state of a multisample texture."""
     if multisample and pname in (*_ALL_NAMES, GL.TEXTURE_BORDER_COLOR):
         raise invalid_enum(pname, "parameter of a multisample texture")

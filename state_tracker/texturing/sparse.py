@@ -26,7 +26,7 @@ Triple = tuple[int, int, int]
 
 
 def _extent(texture: TextureObject, image: TexImage) -> Triple:
-    """A level as pages cover it: the faces of a cube are layers."""
+    """A level's size in page coordinates: the faces of a cube are layers."""
     return (image.width, image.height, 6) if texture.target.faces == 6 else image.extent
 
 
@@ -105,7 +105,7 @@ def texture_page_commitment_ext(
 
 
 def _commit_bytes(buffer: BufferObject, offset: int, size: int, commit: bool) -> None:
-    """Pages of a sparse buffer: what was not committed before has no content now."""
+    """Commit or release pages of a sparse buffer; new pages are zero."""
     if not buffer.flags & GL.SPARSE_STORAGE_BIT_ARB:
         raise invalid_operation("the buffer is not sparse")
     end = offset + size

@@ -1,10 +1,9 @@
 """The pages of sparse textures (ARB_sparse_texture): their sizes, and which are committed.
 
-Memory is the machine's business here: all of a texture's storage is there from the beginning, and
-the operating system gives pages to what is touched. What a commitment changes is what the
-specification says about contents: a page that is committed or given up has none, which is zeros.
-Reading pages that are not committed is harmless, and what shaders write to them is gone when they
-are committed.
+Memory is left to the operating system: a texture's storage is allocated as a whole, and pages
+become resident when they are touched. A commitment changes only the contents, as specified: a page
+that is committed or released contains zeros. Reading uncommitted pages is harmless, and shader
+writes to them are discarded when they are committed.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ SPARSE_TARGETS = frozenset(
         GL.TEXTURE_RECTANGLE,
     )
 )
-# Texels of a page of 64 KiB, by the bytes of a texel.
+# Texels of a page of 64 KiB, by the size of a texel in bytes.
 _FLAT: dict[int, Triple] = {
     1: (256, 256, 1), 2: (256, 128, 1), 4: (128, 128, 1), 8: (128, 64, 1), 16: (64, 64, 1),
 }  # fmt: skip
@@ -47,7 +46,7 @@ _SOLID: dict[int, Triple] = {
 
 
 def page_size(target: TargetInfo, info: InternalFormat, format: Format) -> Triple | None:
-    """Width, height and depth of a page; None if there are none of that kind."""
+    """Width, height and depth of a page; None if this format has no sparse pages."""
     if target.value not in SPARSE_TARGETS or info.is_compressed or not info.is_color:
         return None
     return (_SOLID if target.value == GL.TEXTURE_3D else _FLAT).get(format.block_bytes)
@@ -61,7 +60,7 @@ def check_sparse(
     extent: Triple,
     index: int,
 ) -> Triple:
-    """The pages a texture that is to be sparse will have; raises if it cannot be."""
+    """The page size of a texture that will be sparse; raises if it cannot be."""
     size = page_size(target, info, format)
     if size is None or index >= 1:
         raise invalid_operation("there are no pages of that kind for such textures")
@@ -75,13 +74,13 @@ def check_sparse(
 
 
 def sparse_limits(ctx: Context) -> Triple:
-    """Of sparse textures: edges of flat and of solid textures, layers."""
+    """Limits of sparse textures: 2D and 3D sizes, layers."""
     caps = ctx.caps
     return caps.max_texture_2d_size, caps.max_texture_3d_size, caps.max_texture_array_layers
 
 
 class Pages:
-    """Which pages of a texture are committed; its views share this."""
+    """The committed pages of a texture, shared with its views."""
 
     def __init__(self, size: Triple, levels: list[Triple]) -> None:
         self.size = size

@@ -1,4 +1,4 @@
-"""Images made all at once: immutable storage, and textures of several samples."""
+"""Images allocated together: immutable storage, and multisample textures."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _storage(
 def _check_storage(
     ctx: Context, target: TargetInfo, levels: int, internalformat: int, extent: tuple[int, int, int]
 ) -> InternalFormat:
-    """What is wrong with immutable storage of any texture; its format."""
+    """Check the parameters of immutable storage of any texture; returns its format."""
     if levels < 1 or min(extent) < 1:
         raise invalid_value("storage needs at least one level and one texel")
     info = INTERNAL_FORMATS.get(internalformat)
@@ -114,7 +114,7 @@ def _check_storage(
 def _proxy_storage(
     ctx: Context, target: TargetInfo, levels: int, internalformat: int, extent: tuple[int, int, int]
 ) -> None:
-    """What immutable storage would be; what is too large is nothing."""
+    """Set the proxy state for immutable storage; empty if it is too large."""
     info = _check_storage(ctx, target, levels, internalformat, extent)
     fits = check_sizes(ctx, target, 0, extent)
     for level in range(target.last_level(ctx.caps) + 1):

@@ -56,7 +56,7 @@ Bytes = npt.NDArray[np.uint8]
 def pipe_box(
     texture: TextureObject, face: int, x: int, y: int, z: int, w: int, h: int, d: int
 ) -> Box:
-    """GL's box in pipe's axes: array layers and cube faces are z."""
+    """A GL box in pipe coordinates: array layers and cube faces are z."""
     if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
         return Box(x, 0, y + face, w, 1, h)
     return Box(x, y, z + face, w, h, d)
@@ -88,7 +88,7 @@ def store_pixels(
 
 
 def check_sizes(ctx: Context, target: TargetInfo, level: int, extent: tuple[int, int, int]) -> bool:
-    """Are level and size legal? Raises for what is always wrong, False for "too big"."""
+    """Check level and size: raises for invalid values, returns false for "too big"."""
     if level < 0 or (level and not target.mipmapped):
         raise invalid_value(f"level {level} of a {target.name}")
     limit = target.limit(ctx.caps)
@@ -108,7 +108,7 @@ def check_sizes(ctx: Context, target: TargetInfo, level: int, extent: tuple[int,
 
 
 def _check_type(info: InternalFormat, format: int) -> None:
-    """Do the client format and the internal format belong together?"""
+    """Check that the client format and the internal format can be combined."""
     depth = format in (GL.DEPTH_COMPONENT, GL.DEPTH_STENCIL)
     if depth != (info.base in ("Z", "ZS")) or (format == GL.STENCIL_INDEX) != (info.base == "S"):
         raise invalid_operation(f"GL_{info.name} cannot be filled from {GL.name_of(format)}")
@@ -128,7 +128,7 @@ def tex_image(
     type: int,
     pixels: Pointer,
 ) -> None:
-    """glTexImageND."""
+    """Define an image, for glTexImageND."""
     info, face, proxy = image_target(target, dimensions)
     check_es(ctx, target, "texture target")
     if ctx.profile == "es":
@@ -168,7 +168,7 @@ def tex_image(
 
 
 def _es_image(ctx: Context, internalformat: int, format: int, type: int) -> InternalFormat:
-    """What an image is stored as in ES, where format and type say more."""
+    """The storage format of an image in ES, where format and type may refine it."""
     known = INTERNAL_FORMATS.get(internalformat)
     if known is not None and known.is_compressed and internalformat not in ETC:
         check_pair(ctx, format, half_float(type))
@@ -182,7 +182,7 @@ def _es_image(ctx: Context, internalformat: int, format: int, type: int) -> Inte
 
 
 def check_border(ctx: Context, info: TargetInfo, border: int) -> None:
-    """Compatibility profiles have borders of one texel, but no rectangle has."""
+    """Check the border: one texel is allowed in compatibility profiles, except for rectangles."""
     if border and (not ctx.is_compat or border != 1 or info.value == GL.TEXTURE_RECTANGLE):
         raise invalid_value("texture borders")
 
@@ -190,7 +190,7 @@ def check_border(ctx: Context, info: TargetInfo, border: int) -> None:
 def without_border(info: TargetInfo, extent: tuple[int, int, int]) -> tuple[int, int, int]:
     """The size of an image without its border of one texel; layers have none.
 
-    As on most hardware border texels are not kept: filters use the border colour instead.
+    As on most hardware border texels are not stored: filters use the border colour instead.
     """
     axes = 1 if info.pipe in (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY) else 2
     axes = 3 if info.pipe is Target.TEXTURE_3D else axes
@@ -201,7 +201,7 @@ def without_border(info: TargetInfo, extent: tuple[int, int, int]) -> tuple[int,
 
 
 def _without_border(client: Bytes, extent: tuple[int, int, int]) -> Bytes:
-    """Client pixels `[d, h, w, bytes]` without those around `extent`."""
+    """Client pixels `[d, h, w, bytes]` without the border around `extent`."""
     cuts = [
         slice(1, -1) if have > wanted else slice(None)
         for have, wanted in zip(client.shape[:3], reversed(extent), strict=True)
@@ -251,7 +251,7 @@ _ONE_BIT = frozenset((GL.COMPRESSED_RGBA_S3TC_DXT1_EXT, GL.COMPRESSED_SRGB_ALPHA
 
 
 def _punched(rows: Bytes) -> Bytes:
-    """What lies plain for DXT1 has its alpha: opaque, or black and clear."""
+    """Reduce alpha to that of DXT1: opaque, or black and transparent."""
     texels = rows.reshape(*rows.shape[:-1], -1, 4).copy()
     clear = texels[..., 3] < 128
     texels[..., 3] = 255
@@ -273,7 +273,7 @@ def _keep_stencil(
     ctx: Context, texture: TextureObject, face: int, level: int,
     at: tuple[int, int, int], extent: tuple[int, int, int], rows: Bytes,
 ) -> Bytes:  # fmt: skip
-    """Updating depth alone leaves the stencil bits of a combined format as they are."""
+    """Preserve the stencil bits of a combined format in a depth-only update."""
     image, place = texture.image(face, level), texture.storage(face, level)
     assert image is not None and place is not None
     box = pipe_box(texture, place[2], *at, *extent)
@@ -288,7 +288,7 @@ def _keep_stencil(
 
 
 def after_update(ctx: Context, texture: TextureObject, level: int) -> None:
-    """The compatibility profile's automatic mipmaps, of what has any."""
+    """Generate the compatibility profile's automatic mipmaps, if enabled."""
     if texture.generate_mipmap and level == texture.base_level:
         image = texture.image(0, level)
         if image is not None and has_mipmaps(ctx, image):
@@ -332,7 +332,7 @@ def check_part(
     at: tuple[int, int, int],
     extent: tuple[int, int, int],
 ) -> TexImage:
-    """The image a sub-image call means; GL errors if it or the box does not exist."""
+    """The image that a sub-image call refers to; GL errors if it or the box does not exist."""
     last = texture.target.limit(texture.group.caps).bit_length() - 1
     if not 0 <= level <= last:
         raise invalid_value(f"level {level} of a {texture.target.name}")
@@ -348,7 +348,7 @@ def check_part(
 def check_faces(
     texture: TextureObject, level: int, at: tuple[int, int, int], extent: tuple[int, int, int]
 ) -> TexImage:
-    """check_part of a call that names a cube map: its faces are layers, and all of them there."""
+    """`check_part` for calls that name a cube map: its faces are layers, and all must exist."""
     flat = (at[0], at[1], 0), (extent[0], extent[1], 1)
     image = check_part(texture, 0, level, *flat)
     if min(at[2], extent[2]) < 0 or at[2] + extent[2] > 6:
@@ -361,7 +361,7 @@ def check_faces(
 
 
 def _whole_blocks(image: TexImage, at: tuple[int, int, int], extent: tuple[int, int, int]) -> bool:
-    """Does a part begin with a block and end with one, or where the image does?"""
+    """Whether a part begins at a block, and ends at a block or at the image's edge."""
     if 0 in extent:
         return True
     blocks = image.told_format.block_width, image.told_format.block_height
@@ -376,13 +376,13 @@ def tex_sub_image(
     at: tuple[int, int, int], extent: tuple[int, int, int],
     format: int, type: int, pixels: Pointer,
 ) -> None:  # fmt: skip
-    """glTexSubImageND."""
+    """Update part of an image, for glTexSubImageND."""
     faces = texture.target.value == GL.TEXTURE_CUBE_MAP and dimensions == 3
-    if faces:  # by name
+    if faces:  # in calls by name
         image = check_faces(texture, level, at, extent)
     else:
         image = check_part(texture, face, level, at, extent)
-    known = False  # to the table of what may stand together
+    known = False  # whether the table has the combination
     if ctx.profile == "es" and not image.compressed:
         known = check_es_update(image.unsized or image.info.value, format, type)
         type = half_float(type)
@@ -410,7 +410,7 @@ def tex_sub_image(
 
 
 def named_image(ctx: Context, name: int, dimensions: int) -> TextureObject:
-    """A texture that calls of so many dimensions change parts of."""
+    """The texture of a by-name update with that many dimensions."""
     texture = ctx.textures.names.require(name)
     expected = 3 if texture.target.value == GL.TEXTURE_CUBE_MAP else texture.target.dimensions
     if expected != dimensions:

@@ -1,4 +1,4 @@
-"""Buffer textures: glTexBuffer and its relatives."""
+"""Buffer textures: glTexBuffer and related functions."""
 
 from __future__ import annotations
 

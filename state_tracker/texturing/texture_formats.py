@@ -1,8 +1,8 @@
-"""Internal formats: what `GL_RGB8` means to a texture, and which pipe format stores it.
+"""Internal formats: the channels of `GL_RGB8` and others, and the pipe format that stores each.
 
 The table lists, for each GL internal format, its base format (the channels it has) and pipe formats
-from best to worst; the first one the driver supports is taken. Everything else about an internal
-format follows from these two.
+from best to worst; the first one that the driver supports is used. All other properties of an
+internal format follow from these two.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ class InternalFormat:
 
     @cached_property
     def is_ycbcr(self) -> bool:
-        """Luma and chroma: see `ycbcr`."""
+        """Whether it stores luma and chroma: see `ycbcr`."""
         return self.name == "YCBCR_MESA"
 
     @cached_property
@@ -230,31 +230,32 @@ class InternalFormat:
 
     @cached_property
     def is_compressed(self) -> bool:
-        """A specific compressed format, whose bytes the application may pass."""
+        """Whether it is a specific compressed format, whose bytes the application may pass."""
         return self.candidates[0].is_compressed
 
     @cached_property
     def is_attachable(self) -> bool:
-        """Can textures of it be attached to a framebuffer, by the specification?
+        """Whether the specification allows attaching textures of this format to a framebuffer.
 
-        Not where blocks were asked for, and texels happen to lie plain here.
+        False for compressed formats, even if their texels are stored uncompressed here.
         """
         return not (self.is_compressed or self.is_ycbcr or self.name.startswith("COMPRESSED_"))
 
     @cached_property
     def is_renderable(self) -> bool:
-        """Depth, stencil, or colours that renderbuffers can have (legacy ones where they are).
+        """Whether renderbuffers can have it: depth, stencil, or colours (legacy ones where they
+        exist).
 
-        That drivers draw to them is another matter: none does to shared exponents.
+        Drivers may still not draw to it: none does to shared exponents.
         """
-        if self.name in "1234":  # a count of components, which glTexImage alone takes
+        if self.name in "1234":  # a component count, accepted by glTexImage only
             return False
         families = ("COMPRESSED_", "SLUMINANCE")
         return self.name not in _ONLY_SAMPLED and not self.name.startswith(families)
 
 
 def _integers() -> list[str]:
-    """`RGBA8UI` and its family, which are regular."""
+    """`RGBA8UI` and related formats, which are regular."""
     lines = []
     for base in ("R", "RG", "RGB", "RGBA"):
         for bits in (8, 16, 32):
@@ -262,7 +263,7 @@ def _integers() -> list[str]:
                 layout = "".join(f"{c}{bits}" for c in base)
                 full = "".join(f"{c}{bits}" for c in "RGBA")
                 stored = [f"{layout}_{kind}", f"{full}_{kind}"]
-                if (base, bits) == ("RGB", 8):  # as large as RGB8 is, which may be copied to it
+                if (base, bits) == ("RGB", 8):  # as large as RGB8, which may be copied to it
                     stored.reverse()
                 lines.append(f"{base}{bits}{letter} {base} {' '.join(stored)}")
     for name, base in (
@@ -302,7 +303,7 @@ INTERNAL_FORMATS: dict[int, InternalFormat] = _read_table()
 def choose_format(
     screen: Screen, candidates: tuple[Format, ...], target: Target, samples: int, bind: Bind
 ) -> Format | None:
-    """The best pipe format the driver can sample (and, if it can, render to)."""
+    """The best pipe format that the driver can sample (and, if possible, render to)."""
     for wanted in (bind, Bind.SAMPLER_VIEW):
         for format in candidates:
             if screen.is_format_supported(format, target, samples, wanted):
@@ -311,7 +312,7 @@ def choose_format(
 
 
 def twin_of_size(candidates: tuple[Format, ...], stored: Format) -> Format:
-    """The candidate whose texels are as large as those stored, for looking at them differently."""
+    """The candidate whose texel size equals the stored format's, for views."""
     for format in candidates:
         if format.block_bytes == stored.block_bytes:
             return format
@@ -319,18 +320,18 @@ def twin_of_size(candidates: tuple[Format, ...], stored: Format) -> Format:
 
 
 def sample_count(caps: Caps, wanted: int) -> int:
-    """How many samples an image gets: at least as many as wanted, of those the driver has."""
+    """The number of samples of an image: the smallest supported count of at least `wanted`."""
     if caps.max_samples <= 1:
         return 0
     if not wanted:
         return 0
-    # One is no multisampling: an image of one sample gets two, so that masks of samples count.
+    # One sample is not multisampling: such an image gets two, so that sample masks apply.
     counts = [len(positions) for positions in caps.sample_positions] or [caps.max_samples]
     return min((count for count in counts if count >= max(wanted, 2)), default=caps.max_samples)
 
 
 def linear_twin(format: Format) -> Format:
-    """The same bits without sRGB decoding."""
+    """The format with equal bits and without sRGB decoding."""
     if not format.is_srgb:
         return format
     if format.is_compressed:

@@ -46,7 +46,7 @@ class SamplerObject(GLObject):
     def __init__(self, name: int, forget: Callable[[SamplerObject], None] = lambda gone: None):
         super().__init__(name)
         self.params = SamplerParams()
-        self.pinned = False  # by a handle: its parameters stay what they are
+        self.pinned = False  # by a handle: its parameters are immutable
         self._forget = forget
 
     def check_unpinned(self) -> None:
@@ -102,7 +102,7 @@ def delete_textures(ctx: Context, n: int, textures: Pointer) -> None:
 
 
 def lookup(ctx: Context, target: int, name: int) -> TextureObject:
-    """The texture of that name for a target, created at first use."""
+    """The texture of that name for a target, created on first use."""
     info = texture_target(target)
     check_es(ctx, target, "texture target")
     if name == 0:
@@ -151,7 +151,7 @@ def active_texture(ctx: Context, texture: int) -> None:
 
 
 def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list[Any]) -> None:
-    """One glTexParameter on a texture object."""
+    """Set a glTexParameter of a texture object."""
     texture.check_unpinned()
     check_multisample(ctx, texture.target.multisample, pname)
     value = values[0]

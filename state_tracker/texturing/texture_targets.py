@@ -1,4 +1,4 @@
-"""Texture targets: their shape, their pipe target, the names GL has for them."""
+"""Texture targets: their shape, pipe target and GL enums."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class TargetInfo:
 
     @property
     def has_layers(self) -> bool:
-        """Are there several images in a level, of which one can be used by itself?"""
+        """Whether a level consists of several images that can be used separately."""
         return self.layers_axis >= 0 or self.faces > 1 or self.pipe is Target.TEXTURE_3D
 
     @property
     def only_edges(self) -> bool:
-        """Are there no repeats and no mipmaps?"""
+        """Whether only clamping is allowed, without mipmaps."""
         return self.value in (GL.TEXTURE_RECTANGLE, GL.TEXTURE_EXTERNAL_OES)
 
     @property
@@ -57,7 +57,7 @@ class TargetInfo:
         return self.name.replace("TEXTURE_", "TEXTURE_BINDING_", 1)
 
     def limit(self, caps: Caps) -> int:
-        """The largest edge of a level 0 image."""
+        """The maximum size of a level 0 image."""
         if self.pipe is Target.TEXTURE_3D:
             return caps.max_texture_3d_size
         if self.pipe.is_cube:
@@ -65,7 +65,7 @@ class TargetInfo:
         return caps.max_texture_2d_size
 
     def level_extent(self, extent: tuple[int, int, int], level: int) -> tuple[int, int, int]:
-        """The size of a level given that of level 0; layers do not shrink."""
+        """The size of a level given that of level 0; the number of layers is constant."""
         sizes = list(extent)
         for axis in range(3):
             if axis != self.layers_axis:
@@ -73,7 +73,7 @@ class TargetInfo:
         return sizes[0], sizes[1], sizes[2]
 
     def last_level(self, caps: Caps) -> int:
-        """The number of the smallest level an image of the largest size has."""
+        """The number of the smallest level of an image of the maximum size."""
         return self.limit(caps).bit_length() - 1 if self.mipmapped else 0
 
 
@@ -93,7 +93,7 @@ TARGETS: dict[int, TargetInfo] = {
         _info("TEXTURE_1D_ARRAY", Target.TEXTURE_1D_ARRAY, 2, layers_axis=1),
         _info("TEXTURE_2D_ARRAY", Target.TEXTURE_2D_ARRAY, 3, layers_axis=2),
         _info("TEXTURE_CUBE_MAP_ARRAY", Target.TEXTURE_CUBE_ARRAY, 3, layers_axis=2),
-        # Nothing is stored there: what it shows is an EGL image (OES_EGL_image_external).
+        # It has no storage of its own, but that of an EGL image (OES_EGL_image_external).
         _info("TEXTURE_EXTERNAL_OES", Target.TEXTURE_2D, 0, mipmapped=False),
         _info("TEXTURE_BUFFER", Target.BUFFER, 0, mipmapped=False),
         _info("TEXTURE_2D_MULTISAMPLE", Target.TEXTURE_2D, 0, mipmapped=False, multisample=True),
@@ -120,13 +120,13 @@ def texture_target(target: int) -> TargetInfo:
 
 
 def check_level(caps: Caps, info: TargetInfo, level: int) -> None:
-    """Can a texture of that target have such a level?"""
+    """Check that a texture of that target can have this level."""
     if not 0 <= level <= info.last_level(caps):
         raise invalid_value(f"level {level} of a {info.name}")
 
 
 def image_target(target: int, dimensions: int) -> tuple[TargetInfo, int, bool]:
-    """Texture target, face and "is it a proxy" of an image call's target."""
+    """Texture target, face and "is it a proxy" for the target of an image call."""
     if target in CUBE_FACES:
         info, face, proxy = TARGETS[GL.TEXTURE_CUBE_MAP], CUBE_FACES.index(target), False
     elif target in PROXIES:

@@ -1,7 +1,7 @@
 """glTextureView: another texture object over some levels and layers of an immutable texture.
 
-The view holds a reference to the same resource and knows where in it its first level and layer are;
-its images carry the format they are looked at with.
+The view refers to the original's resource and records its first level and layer there; its images
+have the view's format.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-# Which targets may view which: they lie in memory alike.
+# Which targets may view which: they have equal memory layouts.
 _FAMILIES: tuple[tuple[int, ...], ...] = (
     (GL.TEXTURE_1D, GL.TEXTURE_1D_ARRAY),
     (GL.TEXTURE_2D, GL.TEXTURE_2D_ARRAY, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_CUBE_MAP_ARRAY),
@@ -54,9 +54,9 @@ def _compatible_formats(view: InternalFormat, original: InternalFormat) -> bool:
 
 
 def _check_layers(target: TargetInfo, asked: int, layers: int, image: TexImage) -> None:
-    """Do `layers`, as many of those asked for as there are, make a texture of that target?
+    """Check that `layers`, those of `asked` that exist, form a texture of that target.
 
-    One of a single layer wants a single one asked for.
+    A single-layer target requires `asked` to be one.
     """
     wanted = {
         GL.TEXTURE_CUBE_MAP: layers == 6,

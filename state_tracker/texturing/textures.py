@@ -1,9 +1,9 @@
-"""Texture objects: images, where their texels are stored, completeness, and sampler views.
+"""Texture objects: images, the storage of their texels, completeness, and sampler views.
 
-GL lets an application define the levels of a texture one by one, in any size, and only asks at draw
-time whether they fit together. The tracker guesses the whole mipmap chain from the first image and
-allocates one pipe resource for it; an image that does not fit waits in a resource of its own (a
-*stray*) until `finalize` gathers everything that does fit into a new chain.
+GL lets an application define the levels of a texture one by one, in any size, and checks only at
+draw time whether they fit together. The state tracker guesses the whole mipmap chain from the first
+image and allocates one pipe resource for it; an image that does not fit gets a resource of its own
+(a *stray*) until `finalize` gathers all fitting images into a new chain.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ SWIZZLES: dict[int, Swizzle] = {
 }
 IDENTITY = (GL.RED, GL.GREEN, GL.BLUE, GL.ALPHA)
 _MOST_VIEWS = 64
-"""Views of one texture that are kept; a program may go through all level ranges again and again."""
+"""Limit on cached views of one texture; a program may cycle through all level ranges."""
 
 _DEPTH_MODES: dict[int, tuple[Swizzle, Swizzle, Swizzle, Swizzle]] = {
     GL.RED: (Swizzle.X, Swizzle.ZERO, Swizzle.ZERO, Swizzle.ONE),
@@ -65,7 +65,7 @@ _DEPTH_MODES: dict[int, tuple[Swizzle, Swizzle, Swizzle, Swizzle]] = {
 
 
 _MOST_GUESSED = 1 << 28
-"""Texels of a base level that nobody has asked for: a small level may come first, and alone."""
+"""Texels of a guessed base level: a small level may be defined first, and alone."""
 
 
 @dataclass(slots=True, eq=False)
@@ -81,9 +81,9 @@ class TexImage:
     fixed_samples: bool = True
     stray: Resource | None = None
     words: npt.NDArray[np.uint16] | None = None
-    """luma and chroma, as they came"""
+    """Luma and chroma, unconverted."""
     unsized: int = 0
-    """the internal format it was given in ES, where that has no size"""
+    """The unsized internal format it was given in ES, if any."""
 
     @property
     def extent(self) -> tuple[int, int, int]:
@@ -91,7 +91,9 @@ class TexImage:
 
     @property
     def told_format(self) -> Format:
-        """What the application hears: a compressed one, though its texels may lie here plain."""
+        """The format reported to the application: compressed, even if its texels are stored
+        uncompressed.
+        """
         told = self.info.candidates[0]
         return told if told.is_compressed and can_encode(told) else self.format
 
@@ -102,7 +104,7 @@ class TexImage:
 
 @contextmanager
 def _given_back(made: Resource | list[Any] | None) -> Iterator[None]:
-    """If there is no room for more, what was made so far goes, too."""
+    """Release what was allocated so far if memory runs out."""
     try:
         yield
     except MemoryError:
@@ -130,27 +132,27 @@ class TextureObject(GLObject):
         self.stencil_mode: int = GL.DEPTH_COMPONENT
         self.generate_mipmap = False
         self.priority = 1.0
-        self.crop_rect = (0, 0, 0, 0)  # of OES_draw_texture
+        self.crop_rect = (0, 0, 0, 0)  # for OES_draw_texture
         self.immutable_levels = 0
-        # Where in its resource a texture begins: (0, 0) unless it is a view of another one.
+        # The position of a texture in its resource: (0, 0) unless it is a view of another one.
         self.first_level = self.first_layer = 0
         self.view_layers: int | None = None
-        self.adopted = False  # the storage is an EGL image's
-        self.told_levels: int | None = None  # a view tells its original's immutable levels
-        self.view_range = (0, 0, 0, 0)  # level, levels, layer, layers, as the queries answer
+        self.adopted = False  # the storage belongs to an EGL image
+        self.told_levels: int | None = None  # a view reports its original's immutable levels
+        self.view_range = (0, 0, 0, 0)  # level, levels, layer, layers, for queries
         self.images: list[dict[int, TexImage]] = [{} for _ in range(target.faces)]
         self.resource: Resource | None = None
         self.buffer: BufferObject | None = None
         self.buffer_range: tuple[int, int] = (0, 0)
         self.buffer_info: InternalFormat | None = None
-        self.sparse, self.page_index = False, 0  # what storage is to be like
+        self.sparse, self.page_index = False, 0  # requested properties of the storage
         self.pages: Pages | None = None  # of a sparse texture
-        self.pinned = False  # by a handle: images and parameters stay what they are
+        self.pinned = False  # by a handle: images and parameters are immutable
         self._views: dict[Any, SamplerView] = {}
         self._complete: dict[tuple[bool, int, int], bool] = {}
 
     def pin(self) -> None:
-        """A handle was made: what the texture is stays so from now on; its texels may change."""
+        """Make the texture immutable, except for its texels, because a handle was created."""
         if not self.pinned and self.buffer is not None:
             self.buffer.pins += 1
         self.pinned = True
@@ -165,13 +167,13 @@ class TextureObject(GLObject):
         return self.images[face].get(level)
 
     def changed(self) -> None:
-        """Images or level range changed: derived things must be looked at again."""
+        """Invalidate derived state after a change of images or level range."""
         self._views.clear()
         self._complete.clear()
         self.group.mark(Dirty.TEXTURES | Dirty.FRAMEBUFFER | Dirty.IMAGES)
 
     def looked_at(self) -> None:
-        """Level range or swizzle changed: views of what is there are chosen anew."""
+        """Choose views anew after a change of level range or swizzle."""
         if len(self._views) > _MOST_VIEWS:
             self._views.clear()
         self.group.mark(Dirty.TEXTURES)
@@ -179,7 +181,7 @@ class TextureObject(GLObject):
     def define(self, face: int, level: int, image: TexImage) -> None:
         """Give a level new storage of the image's size and format; contents are undefined.
 
-        What needs room is made first: if there is none, everything stays as it was.
+        Memory is allocated first: on failure nothing changes.
         """
         self.check_unpinned()
         self._disown()
@@ -199,7 +201,7 @@ class TextureObject(GLObject):
         self.changed()
 
     def adopt(self, resource: Resource, level: int, layer: int, image: TexImage) -> None:
-        """Be one level and layer of a resource that others use too; takes over the reference."""
+        """Use one level and layer of a shared resource as storage; takes over the reference."""
         self._drop_images()
         self._replace_resource(resource)
         self.first_level, self.first_layer, self.view_layers = level, layer, 1
@@ -208,7 +210,7 @@ class TextureObject(GLObject):
         self.changed()
 
     def _disown(self) -> None:
-        """New storage of its own: what was adopted stays with the others."""
+        """Drop adopted storage before allocating own storage."""
         if self.adopted:
             self.adopted = False
             self._drop_images()
@@ -216,14 +218,14 @@ class TextureObject(GLObject):
             self.view_layers = None
 
     def forget(self, face: int, level: int) -> None:
-        """Drop an image; the chain stays for the others."""
+        """Drop an image; the chain remains for the others."""
         old = self.images[face].pop(level, None)
         if old is not None and old.stray is not None:
             old.stray.unref()
         self.changed()
 
     def allocate(self, levels: int, image: TexImage) -> None:
-        """Immutable storage: all levels and faces at once."""
+        """Allocate immutable storage: all levels and faces at once."""
         self.check_unpinned()
         resource = self._create(image, image.extent, levels)
         self._disown()
@@ -242,7 +244,7 @@ class TextureObject(GLObject):
         self.changed()
 
     def storage(self, face: int, level: int) -> tuple[Resource, int, int] | None:
-        """Resource, level in it and first layer where an image's texels are."""
+        """The storage of an image's texels: resource, level in it and first layer."""
         image = self.images[face].get(level)
         if image is None:
             return None
@@ -260,7 +262,7 @@ class TextureObject(GLObject):
         if base is None or not base.width:
             return
         if base.stray is None and self._fits(self.base_level, base) and not self._gatherable():
-            return  # those that are left belong to no chain of this base
+            return  # the remaining ones belong to no chain of this base
         old = self.resource
         chain = self._allocate_chain(self.base_level, base)
         with _given_back(chain):
@@ -289,7 +291,7 @@ class TextureObject(GLObject):
         self.changed()
 
     def _gatherable(self) -> bool:
-        """Is there a stray that the present chain has room for?"""
+        """Whether a stray fits into the present chain."""
         return any(
             image.stray is not None and image.width and self._fits(level, image)
             for levels in self.images
@@ -297,7 +299,9 @@ class TextureObject(GLObject):
         )
 
     def _leftovers(self, chain: Resource) -> list[tuple[int, int, TexImage, Resource]]:
-        """Images of the present chain that do not fit a new one, each with room of its own."""
+        """Images of the present chain that do not fit a new one, each moved to a resource of its
+        own.
+        """
         found: list[tuple[int, int, TexImage, Resource]] = []
         if self.resource is None:
             return found
@@ -315,7 +319,7 @@ class TextureObject(GLObject):
         return image.extent
 
     def _fits(self, level: int, image: TexImage, resource: Resource | None = None) -> bool:
-        """Is this image what a level of the resource (the texture's, or another) holds?"""
+        """Whether this image matches a level of the resource (the texture's, or another)."""
         resource = resource or self.resource
         if resource is None or resource.desc.format is not image.format:
             return False
@@ -395,7 +399,9 @@ class TextureObject(GLObject):
 
     @property
     def last_level(self) -> int:
-        """The last level sampling may use, by the base image's size and GL_TEXTURE_MAX_LEVEL."""
+        """The last level that sampling may use, by the base image's size and
+        GL_TEXTURE_MAX_LEVEL.
+        """
         base = self.images[0].get(self.base_level)
         if base is None:
             return self.base_level
@@ -406,7 +412,7 @@ class TextureObject(GLObject):
         return max(self.base_level, min(last, self.max_level))
 
     def is_complete(self, mipmaps: bool) -> bool:
-        """Do the images fit together, for a filter that does or does not use mipmaps?"""
+        """Whether the images fit together, for a filter with or without mipmaps."""
         key = (mipmaps, self.base_level, self.max_level)
         found = self._complete.get(key)
         if found is None:
@@ -433,7 +439,7 @@ class TextureObject(GLObject):
         return True
 
     def usable(self, params: SamplerParams) -> bool:
-        """Complete for sampling with these parameters?"""
+        """Whether the texture is complete for sampling with these parameters."""
         if not self.is_complete(params.min_filter in MIPMAP_FILTERS):
             return False
         base = self.images[0][self.base_level]
@@ -449,8 +455,8 @@ class TextureObject(GLObject):
     def view(self, decode: bool = True, scalar_shadow: bool = False) -> SamplerView | None:
         """The sampler view of all complete levels.
 
-        GLSL 1.30's shadow lookups yield one number (`scalar_shadow`): the alpha depth mode, which
-        would leave it 0, counts as red then.
+        GLSL 1.30's shadow lookups return one number (`scalar_shadow`): the alpha depth mode, which
+        would leave it 0, is treated as red then.
         """
         if self.target.pipe is Target.BUFFER:
             return self._buffer_view()
@@ -507,14 +513,14 @@ class TextureObject(GLObject):
     def _swizzle(
         self, info: InternalFormat, format: Format, scalar_shadow: bool
     ) -> tuple[Swizzle, Swizzle, Swizzle, Swizzle]:
-        """The user's swizzle applied to the channels the base format has."""
+        """The user's swizzle applied to the channels of the base format."""
         inner = [Swizzle.X, Swizzle.Y, Swizzle.Z, Swizzle.W]
         if info.base in ("Z", "ZS", "S"):
             mode = self.depth_mode if info.base != "S" else GL.RED
             if scalar_shadow and mode == GL.ALPHA:
                 mode = GL.RED
             inner = list(_DEPTH_MODES[mode])
-        elif format.is_compressed and info.base in ("L", "LA"):  # kept as red, or red and green
+        elif format.is_compressed and info.base in ("L", "LA"):  # stored as red, or red and green
             inner = [Swizzle.X] * 3 + [Swizzle.Y if info.base == "LA" else Swizzle.ONE]
         elif "A" not in info.base and info.base != "I":
             inner[3] = Swizzle.ONE
@@ -549,7 +555,7 @@ def make_image(
 ) -> TexImage:  # fmt: skip
     """An image description with its pipe format chosen.
 
-    `encodable` images will be filled from plain pixels: nothing here compresses, so a compressed
+    `encodable` images will be filled from plain pixels: there is no compressor, so a compressed
     internal format is stored uncompressed then.
     """
     bind = Bind.SAMPLER_VIEW | (Bind.RENDER_TARGET if info.is_color else Bind.DEPTH_STENCIL)
@@ -582,4 +588,4 @@ _PLAIN_STORAGE: dict[tuple[str, str], tuple[Format, ...]] = {
         ("RGBA", "SRGB", "R8G8B8A8"),
     )
 }
-"""What compressed formats are stored in when plain pixels come, by base and kind of numbers."""
+"""Storage of compressed formats filled from plain pixels, by base and kind of numbers."""

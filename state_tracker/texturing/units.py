@@ -1,4 +1,4 @@
-"""Texture units: the textures bound to each target of each, and what stands in for none."""
+"""Texture units: the textures bound to each target of each, and substitutes for missing ones."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _BLACK = {
     Base.INT: ("R8G8B8A8_SINT", 1),
     Base.UINT: ("R8G8B8A8_UINT", 1),
 }
-"""Format of an incomplete texture, by what lookups yield, and the alpha of its texels."""
+"""Format of an incomplete texture, by the type of lookup results, and the alpha of its texels."""
 
 
 class TextureUnit:
-    """What is bound to one texture unit: a texture per target, perhaps a sampler object."""
+    """The bindings of one texture unit: a texture per target, and an optional sampler object."""
 
     __slots__ = ("bound", "enabled", "env", "lod_bias", "sampler")
 
@@ -69,7 +69,7 @@ class TextureState:
         return self.units[self.active]
 
     def tell_proxy(self, target: TargetInfo, level: int, image: TexImage | None) -> None:
-        """What a level of a texture would be; None: it is too large."""
+        """Set the proxy state of a level; None: the texture would be too large."""
         if image is None:
             self.proxies.pop((target.value, level), None)
         else:
@@ -84,11 +84,11 @@ class TextureState:
             self._ctx.dirty |= Dirty.TEXTURES
 
     def nothing(self, target: Target, numbers: Base) -> tuple[SamplerView, Any]:
-        """What an incomplete texture is: black wherever it is looked at, with borders nowhere."""
+        """The view and sampler of an incomplete texture: black everywhere, without borders."""
         return self._dummy(target, numbers), self._plain.state(self._ctx, False, False, False, 0.0)
 
     def _dummy(self, target: Target, numbers: Base) -> SamplerView:
-        """What an incomplete texture samples as: (0, 0, 0, 1), in the shader's kind of numbers."""
+        """A view of an incomplete texture: (0, 0, 0, 1), in the shader's type of numbers."""
         found = self._dummies.get((target, numbers))
         if found is None:
             found = self._dummies[target, numbers] = self._make_dummy(target, numbers)
@@ -118,7 +118,7 @@ class TextureState:
                 unit.sampler.release()
                 unit.sampler = None
         for texture in self.defaults.values():
-            texture.refs = 1  # no unit holds it any more
+            texture.refs = 1  # no unit refers to it any more
             texture.release()
         for view in self._dummies.values():
             view.resource.unref()

@@ -1,9 +1,9 @@
-"""MESA_ycbcr_texture: images of luma and chroma, kept as they came and shown as RGB.
+"""MESA_ycbcr_texture: images of luma and chroma, stored unconverted and sampled as RGB.
 
-A texel is a word of 16 bits: luma in one byte, chroma in the other, Cb in even columns and Cr in
-odd ones; two neighbours share both. Drivers know nothing of this: they are given the colours
-that ITU-R BT.601 says, and the words stay beside them for whoever reads them back or replaces
-one of two neighbours.
+A texel is a 16-bit word: luma in one byte, chroma in the other, Cb in even columns and Cr in odd
+ones; two neighbours share both. Drivers do not support this: they are given RGB colours by ITU-R
+BT.601, and the words are stored in addition, for reading them back or replacing one of two
+neighbours.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _TARGETS = (GL.TEXTURE_2D, GL.TEXTURE_RECTANGLE)
 
 
 def is_words(format: int, type: int) -> bool:
-    """Do format and type of client pixels mean luma and chroma?
+    """Whether format and type of client pixels are luma and chroma.
 
-    GL errors where only one of them does.
+    Raises a GL error if only one of them is.
     """
     if format == GL.YCBCR_MESA:
         if type not in _TYPES:
@@ -47,7 +47,7 @@ def is_words(format: int, type: int) -> bool:
 
 
 def check_words(info: InternalFormat, target: int, border: int, format: int, type: int) -> bool:
-    """Is an image to be defined of luma and chroma? GL errors where it cannot be."""
+    """Whether an image of luma and chroma is to be defined; GL errors if that is invalid."""
     words = is_words(format, type)
     if words and not info.is_ycbcr:
         raise invalid_operation(f"GL_{info.name} is not filled with luma and chroma")
@@ -63,16 +63,17 @@ def check_words(info: InternalFormat, target: int, border: int, format: int, typ
 
 
 def _ordered(words: Words, type: int) -> Words:
-    """Luma in the high byte, from or to what `type` says."""
+    """Swap bytes between `type`'s order and luma in the high byte."""
     return words if type == GL.UNSIGNED_SHORT_8_8_MESA else words.byteswap()
 
 
 def store_words(
     kept: Words | None, at: tuple[int, int], whole: tuple[int, int], client: Bytes, type: int
 ) -> tuple[Words, int, int]:
-    """What is kept with client pixels `[height, width, 2]` at a place, and which columns changed.
+    """Store client pixels `[height, width, 2]` at a place; returns the words and the changed
+    columns.
 
-    A neighbour's colours change where one of a pair is replaced.
+    If one of a pair is replaced, its neighbour's colours change, too.
     """
     x, y = at
     height, width = client.shape[:2]
@@ -92,9 +93,9 @@ _LUMA, _CR_TO_R, _CR_TO_G, _CB_TO_G, _CB_TO_B = 1.164383, 1.596027, 0.812968, 0.
 
 
 def rgb(words: Words, format: Format) -> Bytes:
-    """Words `[height, width]` from an even column on as rows of colours of a pipe format."""
+    """Convert words `[height, width]` from an even column on to rows of a pipe format."""
     height, width = words.shape
-    chroma = np.full((height, width + width % 2), 128, np.float64)  # of a pair's missing half
+    chroma = np.full((height, width + width % 2), 128, np.float64)  # for a pair's missing half
     chroma[:, :width] = words & 0xFF
     cb = np.repeat(chroma[:, 0::2], 2, axis=1)[:, :width] - 128
     cr = np.repeat(chroma[:, 1::2], 2, axis=1)[:, :width] - 128

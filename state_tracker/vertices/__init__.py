@@ -1,1 +1,1 @@
-"""Where vertices come from: buffers, vertex arrays, current values."""
+"""Sources of vertices: buffers, vertex arrays, current values."""

@@ -111,7 +111,7 @@ def bind_buffer_range(
 
 
 def check_block(ctx: Context, target: int, buffer: int, offset: int, size: int) -> None:
-    """May so many bytes of a buffer be bound where a target has several?"""
+    """Check that a range of a buffer can be bound to an indexed target."""
     if buffer:
         if size <= 0:
             raise invalid_value("the size of a buffer range must be positive")
@@ -135,7 +135,7 @@ def bind_indexed(
     size: int,
     general: bool = True,
 ) -> None:
-    """`general`: the binding that has no index, as well."""
+    """Bind a range to an indexed point; `general`: to the target's general point, too."""
     bindings = indexed(ctx, target)
     if index >= len(bindings):
         raise invalid_value(f"binding point {index} is not below {len(bindings)}")
@@ -332,7 +332,9 @@ def buffer_data(ctx: Context, target: int, size: int, data: Pointer, usage: int)
 
 @entry
 def buffer_sub_data(ctx: Context, target: int, offset: int, size: int, data: Pointer) -> None:
-    """What programs do between small draws: nothing is asked of plain buffers but their size."""
+    """Write to part of a buffer; fast for plain buffers, since programs do this between small
+    draws.
+    """
     buffer = ctx.buffers.bound.get(target)
     if buffer is not None and type(data) is int and 0 <= offset < offset + size <= buffer.size:
         resource = buffer.plain
@@ -343,7 +345,7 @@ def buffer_sub_data(ctx: Context, target: int, offset: int, size: int, data: Poi
 
 
 def _to_invalidate(ctx: Context, name: int) -> BufferObject:
-    """The specification has an error of its own for no buffer."""
+    """The buffer to invalidate; the specification defines an error for none."""
     found = ctx.buffers.names.get(name)
     if found is None:
         raise invalid_value(f"{name} is not the name of a buffer")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BufferObject", "BufferState", "IndexedBinding"]
 
-# Binding points: the query that names what is bound there, if there is one.
+# Binding points, with the query of the bound buffer, if there is one.
 TARGETS: dict[int, str] = {
     GL.ARRAY_BUFFER: "ARRAY_BUFFER_BINDING",
     GL.PIXEL_PACK_BUFFER: "PIXEL_PACK_BUFFER_BINDING",
@@ -60,7 +60,7 @@ USAGES: dict[int, Usage] = {
     GL.DYNAMIC_COPY: Usage.DYNAMIC,
 }
 
-# A buffer may be bound anywhere in its life.
+# A buffer may be bound to any target during its life.
 ANY_BIND = (
     Bind.VERTEX_BUFFER
     | Bind.INDEX_BUFFER
@@ -72,7 +72,7 @@ ANY_BIND = (
     | Bind.QUERY_BUFFER
 )
 
-# Whoever holds a buffer's resource has to look again when it is replaced.
+# State that depends on a buffer's resource, to be derived again when it is replaced.
 HOLDERS = (
     Dirty.UNIFORM_BUFFERS | Dirty.TEXTURES | Dirty.TRANSFORM_FEEDBACK | Dirty.STORAGE | Dirty.IMAGES
 )
@@ -80,7 +80,7 @@ HOLDERS = (
 
 @dataclass(slots=True)
 class Mapping:
-    """A buffer range somebody is looking at."""
+    """A mapped range of a buffer."""
 
     transfer: Transfer
     offset: int
@@ -90,21 +90,21 @@ class Mapping:
 
 
 PAGE = 65536
-"""Bytes of a page of sparse buffers."""
+"""Size of a page of sparse buffers in bytes."""
 
 _ALL: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
 """No pages: the buffer is not sparse."""
 
 
 def _runs(committed: npt.NDArray[np.bool_], begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of a range that lie in committed pages."""
+    """The parts of a range that are in committed pages."""
     for page in range(begin // PAGE, -(-end // PAGE)):
         if committed[page]:
             yield max(begin, page * PAGE), min(end, (page + 1) * PAGE)
 
 
 class BufferObject(GLObject):
-    """A buffer: its bytes live in a pipe resource (None while its size is 0)."""
+    """A buffer: its bytes are stored in a pipe resource (None while its size is 0)."""
 
     kind = "buffer"
 
@@ -117,12 +117,12 @@ class BufferObject(GLObject):
         self.mapping: Mapping | None = None
         self.immutable = False
         self.committed: npt.NDArray[np.bool_] = _ALL  # of a sparse buffer: its pages
-        self.pins = 0  # textures of it that have a handle
+        self.pins = 0  # number of its textures with a handle
         self.flags: int = 0
-        self.keep: Any = None  # the memory it shares with the application, if that is Python's
+        self.keep: Any = None  # Python memory shared with the application
 
     def allocate(self, size: int, data: Pointer, usage: int) -> None:
-        """Replace the storage; the old contents are gone."""
+        """Replace the storage; the old contents are lost."""
         if self.resource is None or self.size != size or self.resource.desc.memory:
             resource = None
             if size:
@@ -134,7 +134,7 @@ class BufferObject(GLObject):
                     usage=USAGES.get(usage, Usage.DEFAULT),
                     label=self.label or f"buffer {self.name}",
                 )
-                resource = self.group.screen.resource_create(desc)  # or everything stays as it was
+                resource = self.group.screen.resource_create(desc)  # on failure nothing changes
             self.unmap()
             self._drop()
             self.resource, self.size = resource, size
@@ -146,9 +146,9 @@ class BufferObject(GLObject):
             self.write(0, read_bytes(data, size))
 
     def share(self, size: int, address: int, usage: int, keep: Any) -> None:
-        """AMD_pinned_memory: the application's memory becomes the storage.
+        """Use the application's memory as storage, for AMD_pinned_memory.
 
-        What `keep` holds lives as long as the storage: arrays that Python callers gave.
+        `keep` is kept alive as long as the storage: arrays passed by Python callers.
         """
         desc = ResourceDesc(
             Target.BUFFER,
@@ -159,7 +159,7 @@ class BufferObject(GLObject):
             label=self.label or f"buffer {self.name}",
             memory=address,
         )
-        resource = self.group.screen.resource_create(desc)  # or everything stays as it was
+        resource = self.group.screen.resource_create(desc)  # on failure nothing changes
         self.unmap()
         self._drop()
         self.resource, self.size, self.usage = resource, size, usage
@@ -183,16 +183,16 @@ class BufferObject(GLObject):
         return self.group.pipe.buffer_read(self.resource, offset, size)
 
     def read_padded(self, offset: int, size: int) -> bytes:
-        """Bytes from `offset` on; zeroes follow where the buffer has ended."""
+        """Bytes from `offset` on, padded with zeros after the end of the buffer."""
         found = self.read(offset, min(size, self.size - offset)) if offset >= 0 else b""
         return found.ljust(size, b"\0")
 
     def map(self, offset: int, length: int, access: int) -> int:
-        """Make a range visible; the address of its first byte."""
+        """Map a range; returns the address of its first byte."""
         assert self.resource is not None
         box = Box(offset, width=length)
         transfer = self.group.pipe.transfer_map(self.resource, 0, _map_flags(access), box)
-        address: int = transfer.data.__array_interface__["data"][0]  # quicker than `ctypes`
+        address: int = transfer.data.__array_interface__["data"][0]  # faster than `ctypes`
         self.mapping = Mapping(transfer, offset, length, access, address)
         self.group.mapped += 1
         self.group.reconsider_recording()
@@ -214,7 +214,9 @@ class BufferObject(GLObject):
 
     @property
     def blocked(self) -> bool:
-        """Mapped without GL_MAP_PERSISTENT_BIT: most commands must not touch it."""
+        """Whether it is mapped without GL_MAP_PERSISTENT_BIT, so that most commands must not access
+        it.
+        """
         return self.mapping is not None and not self.mapping.access & GL.MAP_PERSISTENT_BIT
 
     def _drop(self) -> None:
@@ -241,7 +243,7 @@ MAP_BITS: dict[int, MapFlags] = {
 
 @functools.lru_cache(maxsize=64)
 def _map_flags(access: int) -> MapFlags:
-    """The driver's word for it; flags are slow to put together."""
+    """The driver's flags; combining flag objects is slow."""
     flags = MapFlags(0)
     for bit, flag in MAP_BITS.items():
         if access & bit:
@@ -251,7 +253,7 @@ def _map_flags(access: int) -> MapFlags:
 
 @dataclass(slots=True)
 class IndexedBinding:
-    """One of the numbered binding points; size 0 means the whole buffer, whatever it becomes."""
+    """One indexed binding point; size 0 means the whole buffer, whatever its size."""
 
     buffer: BufferObject | None = None
     offset: int = 0
@@ -262,7 +264,7 @@ class IndexedBinding:
         self.offset, self.size = (offset, size) if buffer is not None else (0, 0)
 
     def range(self) -> tuple[int, int]:
-        """Offset and the bytes really there."""
+        """Offset and the number of bytes that exist."""
         if self.buffer is None:
             return 0, 0
         room = max(0, self.buffer.size - self.offset)
@@ -296,7 +298,7 @@ INDEXED_DIRTY: dict[int, int] = {
 
 
 def indexed(ctx: Context, target: int) -> list[IndexedBinding]:
-    """The numbered binding points of a target."""
+    """The indexed binding points of a target."""
     if target == GL.UNIFORM_BUFFER:
         return ctx.buffers.uniform
     if target == GL.TRANSFORM_FEEDBACK_BUFFER:
@@ -309,14 +311,14 @@ def indexed(ctx: Context, target: int) -> list[IndexedBinding]:
 
 
 def lookup(ctx: Context, name: int) -> BufferObject | None:
-    """The buffer of that name, created at first use; None for 0."""
+    """The buffer of that name, created on first use; None for 0."""
     if name == 0:
         return None
     return ctx.buffers.names.bind(name, lambda n: BufferObject(n, ctx), ctx.is_core)
 
 
 def check_target(ctx: Context, target: int) -> None:
-    """Is the binding point there in this context?"""
+    """Check that the binding point exists in this context."""
     check_es(ctx, target, "buffer target")
     if target == GL.EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD and not ctx.caps.user_memory:
         raise invalid_enum(target, "buffer target")

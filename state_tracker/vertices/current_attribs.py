@@ -26,7 +26,7 @@ __all__ = ["set_current", "unpack_word"]
 
 
 def set_current(ctx: Context, slot: int, values: tuple[float, ...], kind: str = "float") -> None:
-    """The value of an attribute without an array, padded with (0, 0, 0, 1)."""
+    """Set the value of an attribute without an array, padded with (0, 0, 0, 1)."""
     state = ctx.arrays
     full = values + ((0, 0, 0, 1) if kind != "float" else (0.0, 0.0, 0.0, 1.0))[len(values) :]
     if ctx.immediate.active:
@@ -34,7 +34,7 @@ def set_current(ctx: Context, slot: int, values: tuple[float, ...], kind: str = 
     state.values[slot] = full
     if state.types[slot] != kind:
         state.types[slot] = kind
-        ctx.group.epoch += 1  # layouts of vertex arrays name the formats of current values
+        ctx.group.epoch += 1  # layouts of vertex arrays depend on the formats of current values
     ctx.dirty |= Dirty.CURRENT_ATTRIBS
 
 
@@ -49,7 +49,7 @@ _GL_TYPES = {
 
 
 def _attrib_family(kind: str, count: int, letter: str, normalized: bool, pointer: bool) -> Any:
-    """One `glVertexAttrib*` function; `kind` is the type the shader sees."""
+    """Define one `glVertexAttrib*` function; `kind` is the type in the shader."""
     gl_type, scale = _GL_TYPES[letter], _FRACTION.get(letter, 1.0)
 
     def convert(raw: Any) -> tuple[Any, ...]:
@@ -78,7 +78,7 @@ def _set_generic(ctx: Context, index: int, values: tuple[Any, ...], kind: str) -
 
 
 def _handle_of_values(ctx: Context, index: int, x: int) -> None:
-    """A handle: two words."""
+    """Set a handle as two words."""
     _set_generic(ctx, index, (x & 0xFFFFFFFF, x >> 32 & 0xFFFFFFFF), "uint")
 
 

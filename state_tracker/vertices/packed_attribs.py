@@ -1,4 +1,4 @@
-"""Compatibility attributes as one packed word: glVertexP3ui, glColorP4uiv and their family."""
+"""Compatibility attributes as one packed word: glVertexP3ui, glColorP4uiv and related functions."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """Vertex array objects and the current values of vertex attributes.
 
-Attributes are kept by `VertAttrib` slot: the compatibility arrays (vertex, normal, colours, texture
-coordinates) first, the generic ones from GENERIC0. As in ARB_vertex_attrib_binding each attribute
-has a format and names a binding; a binding has a buffer, an offset, a stride and a divisor. The old
-pointer calls set both. A *client array* has no buffer but an address, in a field of its own that
-core contexts never set: an offset is never taken for an address, whatever is deleted or unbound.
+Attributes are stored by `VertAttrib` slot: the compatibility arrays (vertex, normal, colours,
+texture coordinates) first, the generic ones from GENERIC0. As in ARB_vertex_attrib_binding each
+attribute has a format and refers to a binding; a binding has a buffer, an offset, a stride and a
+divisor. The old pointer calls set both. A *client array* has no buffer but an address, in a
+separate field that core contexts never set: an offset is never used as an address, even if its
+buffer is deleted or unbound.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ GENERIC0 = int(VertAttrib.GENERIC0)
 
 @dataclass(slots=True)
 class Attrib:
-    """One attribute's format and where its data comes from."""
+    """One attribute's format and the source of its data."""
 
     enabled: bool = False
     size: int = 4
@@ -62,23 +63,23 @@ class Attrib:
     long: bool = False
     relative_offset: int = 0
     binding: int = 0
-    pointer: int = 0  # what the pointer query returns
-    stride: int = 0  # as given, 0 for tight
+    pointer: int = 0  # result of the pointer query
+    stride: int = 0  # as passed, 0 for tight
 
 
 @dataclass(slots=True)
 class VertexBinding:
-    """Where the bytes of one or more attributes are."""
+    """The location of the data of one or more attributes."""
 
     buffer: BufferObject | None = None
     offset: int = 0
     stride: int = 16
     divisor: int = 0
-    address: int = 0  # of a client array, if that is what it is
-    keep: Any = None  # Python memory behind a client array
+    address: int = 0  # of a client array
+    keep: Any = None  # Python memory of a client array
 
     def move(self, offset: int, stride: int, address: int = 0, keep: Any = None) -> None:
-        """Point elsewhere: into the buffer, or (address) into the client's memory."""
+        """Set the location: in the buffer, or (`address`) in the client's memory."""
         self.offset, self.stride, self.address, self.keep = offset, stride, address, keep
 
     def client_bytes(self, at: int, size: int) -> npt.NDArray[np.uint8]:
@@ -104,11 +105,11 @@ class VertexArray(GLObject):
             self.layouts = {}
 
     def use_elements(self, buffer: BufferObject | None) -> None:
-        """Indices come from there."""
+        """Use a buffer as the source of indices."""
         self.element_buffer = swap(self.element_buffer, buffer)
 
     def forget_buffer(self, buffer: BufferObject) -> None:
-        """A deleted buffer leaves the array object it is deleted under."""
+        """Unbind a deleted buffer from this array object."""
         for binding in self.bindings:
             if binding.buffer is buffer:
                 binding.buffer, binding.address = swap(binding.buffer, None), 0
@@ -158,7 +159,7 @@ def generic(ctx: Context, index: int) -> int:
 def bound_array(ctx: Context) -> VertexArray:
     """The bound vertex array object; core profiles have none by default.
 
-    As with Mesa, arrays can be switched on and off there all the same, which many programs do.
+    As in Mesa, arrays can be enabled and disabled there nevertheless, which many programs do.
     """
     current = ctx.arrays.current
     if ctx.is_core and current is ctx.arrays.default:
@@ -250,7 +251,7 @@ LONG_TYPES = frozenset((GL.DOUBLE, GL.UNSIGNED_INT64_ARB))
 
 
 def check_format(size: int, type: int, normalized: bool, kind: str) -> tuple[int, bool]:
-    """Number of components and BGRA order, or the GL error the format deserves."""
+    """Number of components and BGRA order; raises a GL error for an invalid format."""
     allowed = {"float": FLOAT_TYPES, "integer": INTEGER_TYPES, "long": LONG_TYPES}
     bgra = size == GL.BGRA and kind == "float"
     if not bgra and not 1 <= size <= 4:
@@ -292,7 +293,7 @@ def _set_format(
 
 
 def check_pointer(ctx: Context, stride: int, address: int | None) -> None:
-    """What every gl*Pointer function checks about where its array is."""
+    """Check the location of an array, for every gl*Pointer function."""
     vao = bound_array(ctx)
     if not 0 <= stride <= ctx.limits.max_vertex_attrib_stride:
         raise invalid_value(f"a stride of {stride} is not 0..{ctx.limits.max_vertex_attrib_stride}")
@@ -311,7 +312,7 @@ def set_pointer(
     pointer: Pointer,
     kind: str = "float",
 ) -> None:
-    """Format, binding and buffer at once, as every gl*Pointer function does."""
+    """Set format, binding and buffer at once, as every gl*Pointer function does."""
     address, keep = address_of(pointer)
     check_pointer(ctx, stride, address)
     vao, buffer = ctx.arrays.current, ctx.buffers.bound[GL.ARRAY_BUFFER]

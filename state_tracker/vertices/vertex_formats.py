@@ -1,4 +1,4 @@
-"""Which pipe format a vertex attribute's (type, size, normalized, integer) means."""
+"""The pipe format of a vertex attribute's (type, size, normalized, integer)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""From vertex arrays and current values to pipe vertex elements and buffers.
+"""Translation of vertex arrays and current values to pipe vertex elements and buffers.
 
-The program says which attribute each vertex element is; for every element either an enabled array
-provides it or the current value does (a buffer with stride 0). Layouts are kept per vertex array
-object and program inputs until the object, or some buffer's storage, changes.
+The program defines the attribute of each vertex element; its source is either an enabled array or
+the current value (a buffer with stride 0). Layouts are cached per vertex array object and program
+inputs until the object, or some buffer's storage, changes.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _CURRENT: dict[str, tuple[Format, str]] = {
     "uint": (FORMATS["R32G32B32A32_UINT"], "<u4"),
     "double": (FORMATS["R64G64B64A64_FLOAT"], "<f8"),
 }
-_CURRENT_BYTES = 32  # room of one current value
+_CURRENT_BYTES = 32  # size of one current value
 
 
 @dataclass(slots=True)
 class Layout:
-    """What one vertex array object means to one set of program inputs."""
+    """The pipe layout of one vertex array object for one set of program inputs."""
 
     epoch: int
     elements: Handle
@@ -52,7 +52,7 @@ class Layout:
 
 
 def create_upload(ctx: Context, size: int, bind: Bind) -> Resource:
-    """A temporary buffer; the caller gives the reference back."""
+    """A temporary buffer; the caller must release it."""
     desc = ResourceDesc(
         Target.BUFFER,
         FORMATS["R8_UINT"],
@@ -65,7 +65,7 @@ def create_upload(ctx: Context, size: int, bind: Bind) -> Resource:
 
 
 def upload(ctx: Context, data: npt.NDArray[Any], bind: Bind) -> Resource:
-    """A temporary buffer with these bytes; the caller gives the reference back."""
+    """A temporary buffer with this data; the caller must release it."""
     raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
     resource = create_upload(ctx, raw.size, bind)
     ctx.pipe.buffer_subdata(resource, 0, raw)
@@ -73,7 +73,7 @@ def upload(ctx: Context, data: npt.NDArray[Any], bind: Bind) -> Resource:
 
 
 class VertexInput:
-    """Keeps the pipe's vertex elements and buffers equal to GL's arrays."""
+    """Keeps the pipe's vertex elements and buffers up to date with GL's arrays."""
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
@@ -82,7 +82,7 @@ class VertexInput:
         self._elements: Handle = None
         self._temporary: list[Resource] = []
         self._current_bytes = np.zeros((SLOTS, _CURRENT_BYTES), np.uint8)
-        self._written: list[tuple[Any, Any]] = [(None, None)] * SLOTS  # what these bytes say
+        self._written: list[tuple[Any, Any]] = [(None, None)] * SLOTS  # values in the buffer
 
     def prepare(
         self,
@@ -92,9 +92,9 @@ class VertexInput:
         instances: int,
         base_instance: int = 0,
     ) -> None:
-        """Before a draw of vertices `first`..`last`, none if `last` is smaller.
+        """Prepare a draw of vertices `first`..`last`, none if `last` is smaller.
 
-        Client arrays are copied: just the elements that the draw reads.
+        Client arrays are copied, limited to the elements that the draw reads.
         """
         ctx = self._ctx
         if ctx.caches.full:
@@ -121,11 +121,11 @@ class VertexInput:
             self._bound = buffers
 
     def keep(self, resource: Resource) -> None:
-        """Give a temporary resource back when the draw is finished."""
+        """Release a temporary resource when the draw is finished."""
         self._temporary.append(resource)
 
     def finish(self) -> None:
-        """After the draw: temporary copies of client arrays go."""
+        """Release the temporary copies of client arrays after the draw."""
         if self._temporary:
             temporary, self._temporary = self._temporary, []
             self._bound = None
@@ -136,7 +136,7 @@ class VertexInput:
                     resource.unref()
 
     def unbind(self) -> None:
-        """Somebody else used the pipe: nothing of ours is bound any more."""
+        """Mark everything as unbound, because another context used the pipe."""
         self._bound = self._elements = None
 
     def release(self) -> None:
@@ -158,7 +158,7 @@ class VertexInput:
         """The attribute slot whose array feeds a shader input, None for the current value."""
         if vao.attribs[slot].enabled:
             return slot
-        if self._ctx.is_compat:  # attribute 0 and the vertex position are the same thing
+        if self._ctx.is_compat:  # attribute 0 and the vertex position are aliases
             twin = {int(VertAttrib.POS): GENERIC0, GENERIC0: int(VertAttrib.POS)}.get(slot)
             if twin is not None and vao.attribs[twin].enabled:
                 return twin
@@ -214,7 +214,7 @@ class VertexInput:
         )
 
     def _vertex_bytes(self, vao: VertexArray, binding: int) -> int:
-        """How far one vertex of a binding reaches."""
+        """The extent of one vertex of a binding in bytes."""
         return max(
             a.relative_offset + element_bytes(a)
             for a in vao.attribs
@@ -229,7 +229,7 @@ class VertexInput:
         return self._current
 
     def _write_current(self, slots: tuple[int, ...]) -> None:
-        """The buffer of current values holds what these attributes are now."""
+        """Update the buffer of current values for these attributes."""
         state, raw, before = self._ctx.arrays, self._current_bytes, self._written
         changed = False
         for slot in slots:
@@ -253,7 +253,9 @@ class VertexInput:
     def _copy_clients(
         self, layout: Layout, first: int, last: int, instances: int, base_instance: int
     ) -> tuple[VertexBuffer | None, ...]:
-        """Upload what the draw reads of each client array, so that vertex 0 keeps its address."""
+        """Upload the part of each client array that the draw reads, so that vertex 0 keeps its
+        address.
+        """
         buffers = list(layout.buffers)
         for index, binding, size in layout.clients:
             low, high = elements_read(binding.divisor, first, last, instances, base_instance)
@@ -271,7 +273,7 @@ class VertexInput:
 def elements_read(
     divisor: int, first: int, last: int, instances: int, base_instance: int
 ) -> tuple[int, int]:
-    """The first and last element that a draw reads of an array; the last is smaller for none."""
+    """The first and last element that a draw reads of an array; the last is smaller if none."""
     if not instances or last < first:
         return 0, -1
     if divisor:

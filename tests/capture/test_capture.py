@@ -22,6 +22,7 @@ from gallette.scenes import SCENES
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.watchers import WATCHERS, frame_done
+from gallette.terminal import counted
 
 VERTEX = """#version 330
 in vec2 position;
@@ -250,14 +251,14 @@ def test_a_script_is_traced_replayed_and_listed(
     )
     out = tmp_path / "script.gcap"
     assert main(["trace", str(script), "1", "-o", str(out)]) == 0
-    assert "1 of them draw" in capsys.readouterr().out
+    assert "1 draw," in capsys.readouterr().out
     assert main(["replay", str(out), "--save", str(tmp_path / "picture.png")]) == 0
-    assert "1 are the same bits" in capsys.readouterr().out
+    assert "1 of 1 pictures" in capsys.readouterr().out
     assert (tmp_path / "picture.png").exists()
     assert main(["trace", str(out), "--calls"]) == 0
     assert "glClear(mask=" in capsys.readouterr().out
     assert main(["trace", str(out)]) == 0
-    assert "1 drawing calls" in capsys.readouterr().out
+    assert "1 draw in " in capsys.readouterr().out
     assert main(["pixel", str(out), "3,4"]) == 0
     assert "colour (1, 0, 0, 0)" in capsys.readouterr().out
 
@@ -277,9 +278,10 @@ def test_a_recording_is_summed_up_under_its_name(
         gl.release()
     capture = open_capture(path)
     trace._summary(Console(width=200), path)
-    told = f"{frames} frames, " if frames > 1 else ""
+    calls = counted(len(capture.calls), "call")
+    draws = f"{counted(frames, 'draw')}, " + (f"{frames} frames, " if frames > 1 else "")
     assert capsys.readouterr().out == (
-        f"[red]a[b].gcap: {len(capture.calls)} calls, {frames} of them draw, {told}"
+        f"[red]a[b].gcap: {calls}, {draws}"
         f"{capture.reader.resources} resources, {path.stat().st_size / 1000:.0f} kB\n"
     )
 

@@ -97,7 +97,7 @@ def test_the_command_names_the_draw_against_the_machines_gl(
     path = str(tmp_path / "a.gcap")
     assert main(["trace", "transparency", "-o", path]) == 0
     assert main(["diff", path, "--against", "native:llvmpipe"]) == 0
-    assert "agree after each of 3 drawing calls" in capsys.readouterr().out
+    assert "agree after each of 3 draws" in capsys.readouterr().out
     faulty = ["diff", path, "--driver", "faulty:blend_factor@3", "--against", "native:llvmpipe"]
     assert main(faulty) == 1
     last = open_capture(path).draws()[-1].number

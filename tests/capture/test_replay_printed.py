@@ -111,7 +111,7 @@ def test_calls_and_frames_that_there_are_not(
     assert stage.asked == []
 
 
-HEAD = "6 calls on {}; 9 images were read again, {} are the same bits as recorded"
+HEAD = "6 calls replayed on {}; {} of 9 pictures that were read are identical to the recorded ones"
 
 
 def test_what_differs_is_told(stage: Stage) -> None:

@@ -212,7 +212,7 @@ def test_the_command(target: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "> end" not in text
     assert json.loads(out.read_text())["stage"] == "fragment"
     assert main(["debug", target]) == 2
-    assert "which one?" in capsys.readouterr().err
+    assert "needs X,Y, --vertex N or --invocation X,Y,Z" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("scene", ["blur", "cutaway", "shadow_map", "textured_quads", "life"])

@@ -307,7 +307,7 @@ def test_a_compute_invocation_has_its_numbers_and_neighbours(tmp_path: Path) -> 
     assert "whole" in session.variables
     assert session.source[0] == "#version 430"
     for place in ((4, 0, 0), (0, 4, 0), (0, 0, 1), (-1, 0, 0)):
-        with pytest.raises(GalletteError, match="is outside the launch"):
+        with pytest.raises(GalletteError, match="the launch has no invocation"):
             debug_invocation(str(path), place)
     assert session.stores == [
         "buffer 0, byte 4: atomic imax -3",

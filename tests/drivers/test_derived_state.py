@@ -15,11 +15,11 @@ import pytest
 from gallette.drivers.common.binding import BindingContext
 from gallette.drivers.common.bound import PARAMETERS, StageBindings
 from gallette.drivers.common.context import HostContext
-from gallette.drivers.common.draw import known_snapshots
-from gallette.drivers.common.draw.finding import DrawStates
-from gallette.drivers.common.draw.known_snapshots import KnownSnapshots
+from gallette.drivers.common.draw import snapshot_cache
+from gallette.drivers.common.draw.draw_states import DrawStates
 from gallette.drivers.common.draw.programs import Joiner
 from gallette.drivers.common.draw.queue import DrawQueue
+from gallette.drivers.common.draw.snapshot_cache import SnapshotCache
 from gallette.drivers.common.memory.resource import HostResource
 from tests.drivers.state_walk import PARTS, Scene
 
@@ -66,16 +66,16 @@ def _in_no_key(parameter: str) -> Plant:
     """Keys do not tell values of a parameter apart."""
 
     def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
-        rows = known_snapshots._PARAMETERS
-        patch.setattr(known_snapshots, "_PARAMETERS", [row for row in rows if row[0] != parameter])
+        rows = snapshot_cache._PARAMETERS
+        patch.setattr(snapshot_cache, "_PARAMETERS", [row for row in rows if row[0] != parameter])
         if PARAMETERS[parameter].window:
-            number = KnownSnapshots._number
+            number = SnapshotCache._number
 
-            def same(self: KnownSnapshots, value: Any) -> int:
+            def same(self: SnapshotCache, value: Any) -> int:
                 is_it = value is getattr(self._states.bound, parameter)
                 return -1 if is_it else number(self, value)
 
-            patch.setattr(KnownSnapshots, "_number", same)
+            patch.setattr(SnapshotCache, "_number", same)
 
     return plant
 
@@ -96,13 +96,13 @@ def _found(field: int) -> Plant:
     """The queue's memory is another in each walk."""
 
     def plant(patch: pytest.MonkeyPatch, states: DrawStates) -> None:
-        original = KnownSnapshots.__init__
+        original = SnapshotCache.__init__
 
-        def init(self: KnownSnapshots, *snapshot: Any) -> None:
+        def init(self: SnapshotCache, *snapshot: Any) -> None:
             original(self, *snapshot)
             self._found = Shorter(field)
 
-        patch.setattr(KnownSnapshots, "__init__", init)
+        patch.setattr(SnapshotCache, "__init__", init)
 
     return plant
 
@@ -152,14 +152,14 @@ def _one_hook_less(name: str, hook: str) -> Plant:
 
 def _without_kind(kind: str) -> Plant:
     def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
-        original = known_snapshots._key_of_stage
+        original = snapshot_cache._key_of_stage
 
         def key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:
             some = replace(bindings)
             setattr(some, kind, [])
             return original(some)
 
-        patch.setattr(known_snapshots, "_key_of_stage", key_of_stage)
+        patch.setattr(snapshot_cache, "_key_of_stage", key_of_stage)
 
     return plant
 
@@ -205,12 +205,12 @@ PLANTED: dict[str, tuple[str, Plant]] = {
     "a queue that keeps what is given": ("fixed", _nobody_hears(DrawQueue, "rebinding")),
     **{f"a draw's key without field {n}": (part, _found(n)) for n, part in enumerate(_KEYS)},
     **{
-        f"a key without field {n}": (part, _without(KnownSnapshots, "_state_key", n))
+        f"a key without field {n}": (part, _without(SnapshotCache, "_state_key", n))
         for n, part in enumerate(_STATES)
     },
     **{f"{name} is in no key": (part, _in_no_key(name)) for name, part in _PARAMETERS.items()},
     **{
-        f"a block without its {name}": (_BLOCKS, _without(known_snapshots, "_key_of_block", n))
+        f"a block without its {name}": (_BLOCKS, _without(snapshot_cache, "_key_of_block", n))
         for n, name in enumerate(("buffer", "offset", "size"))
     },
     "a stage without its samplers": (_BLOCKS, _without_kind("samplers")),

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from gallette.cli import execute
 from gallette.compiler.glsl import CompileOptions, compile_shader
-from gallette.compiler.glsl.tool import main
 from gallette.compiler.nir.ir import Stage
 
 
@@ -117,7 +117,7 @@ def test_a_long_chain_of_operators_is_no_nesting() -> None:
 def test_the_tool_reports_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bad.frag"
     path.write_text("void main() { x = 1; }")
-    assert main([str(path), "--json"]) == 2
+    assert execute(["glslc", str(path), "--json"]) == 2
     report = json.loads(capsys.readouterr().out)
     assert report["files"][0]["diagnostics"] == [
         {
@@ -134,7 +134,7 @@ def test_the_tool_reports_json(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_the_tool_links_and_prints_nir(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "good.frag"
     path.write_text("void main() { gl_FragColor = vec4(1.0); }")
-    assert main([str(path), "--nir"]) == 0
+    assert execute(["glslc", str(path), "--nir"]) == 0
     assert "store_output" in capsys.readouterr().out
 
 

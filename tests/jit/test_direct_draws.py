@@ -13,9 +13,9 @@ import pytest
 import gallette
 from gallette.drivers.common.draw import execution
 from gallette.drivers.common.memory.resource import create_resource
-from gallette.drivers.jit.direct import Direct
-from gallette.drivers.jit.direct_inputs import columns_of
-from gallette.drivers.jit.direct_memory import DirectMemory
+from gallette.drivers.jit.draw_plan import DrawPlan
+from gallette.drivers.jit.plan_inputs import columns_of
+from gallette.drivers.jit.plan_memory import PlanMemory
 from gallette.drivers.jit.program import BoundJit
 from gallette.drivers.jit.shader.chunk import Column, Input
 from gallette.pipe.enums import Primitive, Target
@@ -223,7 +223,7 @@ def _noting(method: Callable[..., bool], done: list[bool]) -> Callable[..., bool
 def test_nobody_can_tell(draw: Callable[[_Frame], None], monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[bool] = []
     for name in ("draw", "repeat"):
-        monkeypatch.setattr(Direct, name, _noting(getattr(Direct, name), done))
+        monkeypatch.setattr(DrawPlan, name, _noting(getattr(DrawPlan, name), done))
     have, counts = _drawn(draw)
     assert any(done)
     monkeypatch.setattr(BoundJit, "plan", lambda *_: None)
@@ -256,11 +256,11 @@ def test_rows_are_those_of_the_draw_being_made() -> None:
     buffer = create_resource(desc, ledger)
     elements = (VertexElement(0, 0, FORMATS["R32_FLOAT"], instance_divisor=1),)
     inputs = [Input("attribute", 0, 0)]
-    columns = columns_of(inputs, elements, [VertexBuffer(buffer, 0, 4)], DirectMemory())
+    columns = columns_of(inputs, elements, [VertexBuffer(buffer, 0, 4)], PlanMemory())
     assert columns is not None
     for mode in (Primitive.TRIANGLES, Primitive.TRIANGLE_STRIP):
         info = DrawInfo(mode, 0, 6, instance_count=4)
-        stream = DirectMemory().stream(info, mode, False)
+        stream = PlanMemory().stream(info, mode, False)
         assert stream is not None and columns.begin(stream, info, info.start)
         (rows,) = stream.rows.values()
         words = (ctypes.c_uint64 * 4).from_address(columns.addresses[0])

@@ -12,9 +12,9 @@ import pytest
 
 from gallette.drivers.common.bound import COUNTING
 from gallette.drivers.common.queries import Query
-from gallette.drivers.jit import runs
-from gallette.drivers.jit.shader.direct_code import DONE, LARGE, LISTS, STOPPED, THREADS
-from gallette.drivers.jit.shader.runs_code import COSTLY
+from gallette.drivers.jit import command_lists
+from gallette.drivers.jit.shader.command_list_code import COSTLY
+from gallette.drivers.jit.shader.plan_code import DONE, LARGE, LISTS, STOPPED, THREADS
 from gallette.pipe.enums import QueryType
 from gallette.pipe.series import Series
 from gallette.pipe.state import QueryChange
@@ -290,7 +290,7 @@ def textures_given_other_texels(on: Stage) -> Callable[[], None]:
 
 @scene(DONE)
 def clears_in_between(on: Stage) -> Callable[[], None]:
-    """Runs end there, and the draws behind may begin where the first of all began."""
+    """CommandLists end there, and the draws behind may begin where the first of all began."""
     on.array(on.random.uniform(-1, 1, (24, 2)).astype(np.float32))
     on.gl.enable(GL.SCISSOR_TEST)
     on.gl.scissor(0, 0, SIZE, SIZE // 2)
@@ -486,14 +486,14 @@ def new_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
 def ends(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """How many entries each run made by its call, and how that ended."""
     found: list[tuple[int, int]] = []
-    run = runs.Runs._run
+    run = command_lists.CommandLists._run
 
     def seen(self: Any, commands: Any) -> Any:
         made = run(self, commands)
         found.append(made[1:])
         return made
 
-    monkeypatch.setattr(runs.Runs, "_run", seen)
+    monkeypatch.setattr(command_lists.CommandLists, "_run", seen)
     return found
 
 
@@ -563,7 +563,7 @@ def test_runs_end_where_a_query_changes_nothing(seed: int) -> None:
     queries = [Query(QueryType.OCCLUSION_COUNTER) for _ in range(2)]
     queries[1].active = bool(seed & 1)
     kinds = [QueryChange(query, begins) for query in queries for begins in (True, False)]
-    looked = object.__new__(runs.Runs)
+    looked = object.__new__(command_lists.CommandLists)
     looked._end = 20
     looked._series = Series(kinds + [None] * 3, *[None] * 3)  # type: ignore[arg-type, list-item]
     looked._changes = dict(enumerate(kinds))

@@ -12,7 +12,7 @@ import pytest
 
 import gallette
 from gallette.drivers.jit import fill
-from gallette.drivers.jit.direct import Direct
+from gallette.drivers.jit.draw_plan import DrawPlan
 
 Array = npt.NDArray[Any]
 
@@ -55,8 +55,8 @@ def same(draw: Draw, monkeypatch: pytest.MonkeyPatch, natively: bool = True) -> 
     calls = []
     run = fill._run
     monkeypatch.setattr(fill, "_run", lambda *args: calls.append(1) or run(*args))
-    directly = Direct._call
-    monkeypatch.setattr(Direct, "_call", lambda *args: calls.append(1) or directly(*args))
+    directly = DrawPlan._call
+    monkeypatch.setattr(DrawPlan, "_call", lambda *args: calls.append(1) or directly(*args))
     have = picture("jit", draw)
     assert bool(calls) is natively
     wanted = picture("numpipe", draw)

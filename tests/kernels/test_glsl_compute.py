@@ -57,13 +57,13 @@ def test_every_kind_of_argument(shader: ComputeShader) -> None:
 
 def test_mistakes_are_told(shader: ComputeShader) -> None:
     count, data = np.zeros(1, np.uint32), np.arange(16, dtype=np.float32)
-    with pytest.raises(GalletteError, match="wants Offsets, picture, texture0"):
+    with pytest.raises(GalletteError, match="needs the arguments Offsets, picture, texture0"):
         shader(count, data, grid=1)
-    with pytest.raises(GalletteError, match="has no 'scale'; it has Count, Data"):
+    with pytest.raises(GalletteError, match="has no argument 'scale'; arguments: Count, Data"):
         shader(count, data, scale=2, grid=1)
     with pytest.raises(GalletteError, match="Count is given twice"):
         shader(count, Count=count, grid=1)
-    with pytest.raises(GalletteError, match="says itself that its workgroups are"):
+    with pytest.raises(GalletteError, match="declares workgroups of"):
         shader(count, data, grid=1, block=4)
     image = np.zeros((1, 1, 4), np.float32)
     with pytest.raises(GalletteError, match="uniform m is a mat2x3"):

@@ -208,7 +208,7 @@ def test_the_drivers_lesson_shows_how_often_a_pixel_is_covered() -> None:
 
 
 def test_the_pages_in_the_documentation_are_up_to_date() -> None:
-    text = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "reference" / "vocabulary.md").read_text(encoding="utf-8")
     assert text == page(), "run: python -m gallette.lessons"
     text = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
     assert text == contents(), "run: python -m gallette.lessons"

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from gallette.cli import execute
 from gallette.compiler import debug, disk_cache
 from gallette.compiler.arguments import read_source
 from gallette.compiler.cache_home import cache_home
 from gallette.compiler.errors import InputError, Span
-from gallette.compiler.glsl.tool import main
 
 
 def test_texts_are_read_from_files_and_elsewhere(
@@ -154,13 +154,15 @@ def test_the_compiler_tool_tells_stages_by_suffix(
 ) -> None:
     for name in ("a.frag", "b.frag.glsl", "c.glsl"):
         (tmp_path / name).write_text(FRAGMENT.format("v", "v"), encoding="utf-8")
-    assert main([str(tmp_path / "a.frag"), "--json"]) == 0
-    assert main([str(tmp_path / "b.frag.glsl"), "--json"]) == 0
-    assert main([str(tmp_path / "c.glsl"), "--stage", "fragment", "--json"]) == 0
+    assert execute(["glslc", str(tmp_path / "a.frag"), "--json"]) == 0
+    assert execute(["glslc", str(tmp_path / "b.frag.glsl"), "--json"]) == 0
+    assert execute(["glslc", str(tmp_path / "c.glsl"), "--stage", "fragment", "--json"]) == 0
     told = capsys.readouterr().out
     assert told.count('"stage": "fragment"') == 3
-    with pytest.raises(InputError, match=r"cannot tell the stage of '.*c\.glsl'; use --stage") as e:
-        main([str(tmp_path / "c.glsl")])
+    with pytest.raises(
+        InputError, match=r"c\.glsl: the stage cannot be inferred .*; use --stage"
+    ) as e:
+        execute(["glslc", str(tmp_path / "c.glsl")])
     assert ".frag" in str(e.value) and ".vert" in str(e.value)
 
 
@@ -171,7 +173,7 @@ def test_the_compiler_tool_links(
     (tmp_path / "a.vert").write_text(VERTEX, encoding="utf-8")
     (tmp_path / "a.frag").write_text(FRAGMENT.format(read, read), encoding="utf-8")
     files = [str(tmp_path / "a.vert"), str(tmp_path / "a.frag")]
-    status = main([*files, "--link", "--json"])
+    status = execute(["glslc", *files, "--link", "--json"])
     told = json.loads(capsys.readouterr().out)
     log = ["error: input 'w' of the fragment shader is not written by the vertex shader"]
     assert told["link"] == {"ok": read == "v", "log": log if read == "w" else []}

@@ -44,7 +44,7 @@ def test_the_table_goes_between_the_comments_of_a_page(tmp_path: Path) -> None:
 def test_a_page_without_the_comments_is_refused(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("nothing")
-    with pytest.raises(GalletteError, match=r"there is no <!-- figures"):
+    with pytest.raises(GalletteError, match=r"needs <!-- figures"):
         update_page(page, sides(), ["a"])
 
 

@@ -74,8 +74,8 @@ def test_a_table_of_passes() -> None:
     assert sum(line.startswith("├") for line in lines) == 2  # a rule after each scene but the last
     assert lines[-3:] == [
         "1 of 3 scenes agree",
-        "[b]two: [u]bad, worse; gallette diff [b]two",
-        "three: error; gallette diff three",
+        "[b]two differs in [u]bad, worse; run again: gallette diff [b]two",
+        "three differs in error; run again: gallette diff three",
     ]
     assert not report.ok and diff.DiffReport("", "", "", "", 1, "", report.scenes[:1]).ok
     report.theirs_renderer = report.note = ""
@@ -130,10 +130,10 @@ def test_the_first_call_that_differs() -> None:
     diff.print_capture_diff(out, _capture_diff({41: ("[u]g", "h")}, 2))
     head = ["[u]note", "[b]a.gcap: the first call that differs is 41"]
     body = [
-        "  [i]color: 5 of 60 pixels, most at 3,4: [i]x (0.123457, 1), y (0, 2)",
-        "  why: gallette pixel [b]a.gcap 3,4 --driver [i]x",
+        "  [i]color: 5 of 60 pixels differ, most at 3,4: [i]x (0.123457, 1), y (0, 2)",
+        "  find out why: gallette pixel [b]a.gcap 3,4 --driver [i]x",
     ]
-    last = "  2 later calls differ as well"
+    last = "  2 later calls differ, too"
     lines = text.getvalue().splitlines()
     assert lines == [*head, "  Draw([b])   in [u]g / h", *body, last]
     out, text = _console(color=True)
@@ -145,7 +145,7 @@ def test_the_first_call_that_differs() -> None:
 def test_captures_that_agree() -> None:
     out, text = _console()
     diff.print_capture_diff(out, _capture_diff({}, 0, differs=False))
-    told = "[b]a.gcap: [i]x and y agree after each of 3 drawing calls (9 pictures)"
+    told = "[b]a.gcap: [i]x and y agree after each of 3 draws (9 pictures)"
     assert text.getvalue().splitlines() == ["[u]note", told]
 
 
@@ -161,7 +161,7 @@ def _parsed(*words: str) -> argparse.Namespace:
 )  # fmt: skip
 def test_what_is_for_scenes_alone(words: tuple[str, ...]) -> None:
     diff._check_kind(_parsed(*words), False)
-    with pytest.raises(GalletteError, match=f"{words[0]} is for scenes, not for captures"):
+    with pytest.raises(GalletteError, match=f"{words[0]} cannot be used with captures"):
         diff._check_kind(_parsed(*words), True)
 
 
@@ -169,14 +169,14 @@ def test_what_is_for_captures_alone() -> None:
     for words in ((), ("--frame", "0")):
         diff._check_kind(_parsed(*words), True)
     diff._check_kind(_parsed(), False)
-    with pytest.raises(GalletteError, match="--frame is for captures, not for scenes"):
+    with pytest.raises(GalletteError, match="--frame needs a capture"):
         diff._check_kind(_parsed("--frame", "0"), False)
 
 
 def test_words_of_the_command_line() -> None:
     assert diff.parse_options(["a=b", "c=", "d=e=f"]) == {"a": "b", "c": "", "d": "e=f"}
     for text in ("a", "=b", ""):
-        with pytest.raises(GalletteError, match="--option wants NAME=VALUE, not"):
+        with pytest.raises(GalletteError, match="--option needs NAME=VALUE, not"):
             diff.parse_options([text])
     given = _parsed()
     assert (given.against, given.tolerance, given.scenes, given.option) == (None, None, [], [])
@@ -188,7 +188,7 @@ def test_scenes_that_there_are(tmp_path: Path) -> None:
     assert diff.check_scenes([], "c") == list(SCENES)
     assert diff.check_scenes(["blur", str(script)], "c", scripts=True) == ["blur", str(script)]
     for name, scripts, said in (
-        (str(script), False, "a script, where a scene is needed"),
+        (str(script), False, "needs a scene, not a script"),
         ("none.py", True, "c: none.py: no such file"),
         ("blurr", True, "c: unknown scene 'blurr'; did you mean 'blur'?"),
         ("0123456789", True, "scenes: " + ", ".join(SCENES)),
@@ -219,7 +219,7 @@ def test_what_the_command_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     words = ("--frame", "2", "--driver", "a", "--against", "b", "--tolerance", "3")
     assert diff.run(_parsed("good.gcap", *words)) == 0
     assert asked == ["a", "b", ("good.gcap", "a", "b", 3.0, 2)]
-    with pytest.raises(GalletteError, match="other is no capture; scenes and captures apart"):
+    with pytest.raises(GalletteError, match="other is not a capture; compare scenes separately"):
         diff.run(_parsed("good.gcap", "other"))
     out, text = _console()
     monkeypatch.setattr(comparing, "console", lambda: out)
@@ -270,12 +270,12 @@ def test_references_are_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert diff.run(_parsed("--record", "blur", "gradient")) == 0
     assert asked == [["blur", "gradient"]]
     assert text.getvalue() == "recorded 2 scenes from machine (1.23 MB)\n"
-    with pytest.raises(GalletteError, match="a script, where a scene is needed"):
+    with pytest.raises(GalletteError, match="needs a scene, not a script"):
         diff.run(_parsed("--record", "a.py"))
 
 
 def test_a_missing_capture_is_no_scene() -> None:
-    with pytest.raises(GalletteError, match=r"none\.gcap is no capture"):
+    with pytest.raises(GalletteError, match=r"none\.gcap is not a capture"):
         diff.run(_parsed("none.gcap", "--driver", "numpipe", "--against", "numpipe"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -129,6 +130,17 @@ def test_places_named_in_the_docs_exist(file: str, name: str) -> None:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         defined = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
         assert name in defined, f"{file} has no {name}"
+
+
+def test_the_diagram_is_current_and_its_files_exist() -> None:
+    """After a change: `python docs/diagram.py docs/pictures/draw_call.svg`."""
+    made = runpy.run_path(str(ROOT / "docs" / "diagram.py"))
+    picture = ROOT / "docs" / "pictures" / "draw_call.svg"
+    assert picture.read_text(encoding="utf-8") == made["diagram"]()
+    named = [(folder, file) for folder, *_, boxes in made["LAYERS"] for file, _ in boxes]
+    files = [ROOT / folder / file for folder, file in named if file.endswith(".py")]
+    assert len(files) > 20
+    assert [file for file in files if not file.is_file()] == []
 
 
 # What contracts.md says that stands in no source file: an address, and C's own name of a function.

@@ -74,7 +74,9 @@ def test_a_file_is_explained_with_the_one_beside_it(tmp_path: Path) -> None:
 
 def test_stages_that_names_do_not_tell_are_said(tmp_path: Path) -> None:
     plain = written(tmp_path, "shader.txt", FLAT)
-    with pytest.raises(InputError, match=re.escape("what stage is this? Say --stage, or name it")):
+    with pytest.raises(
+        InputError, match=re.escape("the stage cannot be inferred from the file name; use --stage")
+    ):
         explain_file(plain, "numpipe")
     assert [s.stage for s in explain_file(plain, "numpipe", "fragment").shaders] == ["fragment"]
     glsl = written(tmp_path, "a.glsl", FLAT)

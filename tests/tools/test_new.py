@@ -11,9 +11,9 @@ import pytest
 from gallette.cli import main
 from gallette.commands.new import KINDS
 from gallette.compiler.errors import InputError
+from gallette.compiler.nir.outside import load_file
 from gallette.compiler.nir.run.loaded import load_passes
 from gallette.compiler.nir.run.pass_runner import PASSES
-from gallette.compiler.outside import load_file
 from gallette.pipe.loader import DriverError, create_screen
 
 SHADER = """shader fragment "subject"

@@ -237,7 +237,7 @@ def test_a_notebook_runs_and_its_results_show_themselves(path: Path) -> None:
             if hasattr(value, method):
                 assert getattr(value, method)()
                 shown += 1
-    assert shown >= 2
+    assert shown
     if "nir" in names:
         names["nir"].unref()
 

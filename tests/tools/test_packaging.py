@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from gallette import __version__
+from gallette.state_tracker.limits import GALLETTE_VERSION
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ("compiler", "drivers", "piglit_subset", "pipe", "state_tracker")
@@ -146,10 +150,29 @@ def test_what_is_distributed_is_described(distributed: Path) -> None:
 
 def test_the_wheel_names_the_repository_it_was_built_from(installed: Path) -> None:
     (metadata,) = installed.glob("gallette-*.dist-info/METADATA")
-    urls = email.message_from_string(metadata.read_text()).get_all("Project-URL")
+    message = email.message_from_string(metadata.read_text())
+    urls = message.get_all("Project-URL")
     assert urls is not None
     assert "Repository, https://forge.example/us/gallette" in urls
     assert "Issues, https://forge.example/us/gallette/issues" in urls
+    text = str(message.get_payload())
+    assert "](https://forge.example/us/gallette/raw/main/docs/pictures/scenes.png)" in text
+    assert "](https://forge.example/us/gallette/blob/main/docs/ci.md)" in text
+
+
+def test_the_description_has_no_relative_links() -> None:
+    describe = runpy.run_path(str(ROOT / "setup.py"))["description"]
+    text = (
+        "![a picture](docs/a.png) [a page](docs/a.md#b) [elsewhere](https://a.example) [here](#c)"
+    )
+    assert describe(text, None) == " a page [elsewhere](https://a.example) [here](#c)"
+    assert describe(text, "https://b.example") == (
+        "![a picture](https://b.example/raw/main/docs/a.png) "
+        "[a page](https://b.example/blob/main/docs/a.md#b) "
+        "[elsewhere](https://a.example) [here](#c)"
+    )
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "](docs/" in readme and "](docs/" not in describe(readme, None)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +189,15 @@ def test_the_wheel_names_the_repository_it_was_built_from(installed: Path) -> No
 def test_an_address_follows_from_the_clone(remote: str, page: str | None) -> None:
     setup = runpy.run_path(str(ROOT / "setup.py"))
     assert setup["public"](remote) == page
+
+
+def test_the_version_is_the_same_everywhere_and_has_an_entry_in_the_changelog() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert version == __version__ == GALLETTE_VERSION
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    releases = re.findall(r"^## \[(.*?)\](.*)", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert [name for name, _ in releases][:2] == ["Unreleased", version]
+    assert all(re.fullmatch(r" - \d{4}-\d\d-\d\d", date) for _, date in releases[1:])
 
 
 def test_versions_for_continuous_integration_satisfy_what_is_declared() -> None:

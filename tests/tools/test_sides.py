@@ -414,5 +414,5 @@ def test_pages_that_cannot_be_read_or_written(page: Path, tmp_path: Path) -> Non
         update_page(page, measured(), ["a"])
     for text in ("<!-- figures: gallette bench --docs -->", "<!-- end of figures -->"):
         page.write_text(text)
-        with pytest.raises(InputError, match="there is no <!-- figures"):
+        with pytest.raises(InputError, match="needs <!-- figures"):
             update_page(page, measured(), ["a"])

@@ -75,10 +75,10 @@ def test_comparisons_show_every_pass_and_what_failed(out: Console) -> None:
         "[colours] | [all] | different | 0 | 255 | 1.250%",
         "[broken] | no [such] thing | error",
         "1 of 5 scenes agree",
-        "covered [x]: far; gallette diff covered [x]",
-        "[colours]: [all]; gallette diff [colours]",
-        "[broken]: error; gallette diff [broken]",
-        "empty: error; gallette diff empty",
+        "covered [x] differs in far; run again: gallette diff covered [x]",
+        "[colours] differs in [all]; run again: gallette diff [colours]",
+        "[broken] differs in error; run again: gallette diff [broken]",
+        "empty differs in error; run again: gallette diff empty",
     ]
 
 
@@ -300,7 +300,7 @@ def test_a_program_goes_on_when_its_capture_cannot(
     """A pipe that nobody reads any more."""
     reader, writer = os.pipe()
     path = Path(f"/dev/fd/{writer}")
-    message = f"{path}: the capture is not whole"
+    message = f"{path}: the capture is incomplete"
     with pytest.raises(CaptureError, match=message), recording(path):
         os.close(reader)
         gl: Any = gallette.create_context(size=(4, 4))
@@ -407,7 +407,7 @@ def test_benchmarks_are_compared_with_ours(monkeypatch: pytest.MonkeyPatch) -> N
 def test_where_the_time_of_benchmarks_goes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     _, lines = benched(["--profile", "--json", str(file)], monkeypatch, sides())
-    start = lines.index("numpipe: where the time goes, in per cent")
+    start = lines.index("numpipe: time by part of the driver, in per cent")
     assert lines[start + 1 : start + 3] == [
         " | ".join(("benchmark", *PARTS)),
         "blur | 50 | 25 | 12 | 0 | 0 | 0 | 0 | 0 | 0",

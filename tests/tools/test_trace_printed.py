@@ -89,7 +89,7 @@ def test_a_capture_in_one_line(
     Path("[b]x.gcap").write_bytes(bytes(2600))
     out, text = _console()
     trace._summary(out, Path("[b]x.gcap"))
-    wanted = f"[b]x.gcap: 5 calls, 2 of them draw, {said}12 resources, 3 kB\n"
+    wanted = f"[b]x.gcap: 5 calls, 2 draws, {said}12 resources, 3 kB\n"
     assert text.getvalue() == wanted
 
 
@@ -107,7 +107,7 @@ def test_draws_are_told_with_what_changed_or_with_everything() -> None:
     variants = ["       new variant [u]one", "       new variant two"]
     story = cast("Any", SimpleNamespace(events=[_event(), _event()], calls=9, resources=4,
                                         outcome="[b]fine"))  # fmt: skip
-    last = "2 drawing calls of 9, 4 resources; [b]fine"
+    last = "2 draws in 9 calls to the driver, 4 resources; [b]fine"
     for everything in (False, True):
         out, text = _console()
         trace._print(out, story, everything)
@@ -186,7 +186,7 @@ def test_a_scene_is_traced(stage: Stage) -> None:
     assert stage.run("gradient") == 0
     checks: list[Any] = [("target", "gradient", "gallette trace"), ("driver", "usual")]
     assert stage.said == [*checks, ("trace", "gradient", "usual", None)]
-    assert stage.text.getvalue() == "0 drawing calls of 1, 2 resources; done\n"
+    assert stage.text.getvalue() == "0 draws in 1 call to the driver, 2 resources; done\n"
     stage.said.clear()
     words = ("gradient", "--driver", "other", "--json", "kept.json", "--html", "[b]p.html")
     assert stage.run(*words) == 0
@@ -230,7 +230,7 @@ def test_a_program_that_takes_too_long(stage: Stage) -> None:
 
 def test_what_is_refused(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     for driver in ("native", "native:llvmpipe"):
-        with pytest.raises(GalletteError, match="only drivers of the stack can be traced"):
+        with pytest.raises(GalletteError, match="needs a driver of gallette, not native"):
             stage.run("gradient", "--driver", driver)
     with pytest.raises(GalletteError, match="gallette trace: gradient takes no arguments"):
         stage.run("gradient", "more")

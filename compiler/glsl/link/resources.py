@@ -487,7 +487,7 @@ class ResourceLinker(BlockLinker):
                 data = struct.pack(f"<{len(column)}{letter}", *column)
                 self.initial.append((offset + i * type_.stride, data))
 
-    # -- the end -----------------------------------------------------------------------------
+    # -- completion --------------------------------------------------------------------------------
 
     def atomic_counters(self) -> None:
         for binding, indices in sorted(self.counters.items()):

@@ -206,7 +206,7 @@ class MemoryLowering(TextureLowering):
             return self.b.swizzle(value, place.components)
         return value
 
-    # -- the rest ----------------------------------------------------------------------------
+    # -- other operations --------------------------------------------------------------------------
 
     def emit_vertex(self, e: hir.BuiltinCall) -> Value:
         stream = 0

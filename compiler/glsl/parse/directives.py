@@ -173,7 +173,7 @@ class Directives:
             self.expander.source_string = source
         self.sources.override_line(at, line, source)
 
-    # -- macros, and the rest ------------------------------------------------------------------
+    # -- macros and other directives ---------------------------------------------------------------
 
     def do_define(self, rest: list[Token], at: int) -> None:
         if not rest or rest[0][0] != "id":

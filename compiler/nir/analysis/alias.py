@@ -2,8 +2,8 @@
 
 Different variables never overlap (unless they are buffers that may be bound twice), nor do
 different struct members or different constant indices, and equal dynamic indices always overlap.
-This information is lost once derefs become offsets. Chains from pointers are compared if they have
-the same pointer, with the same type.
+This information is lost once derefs become offsets. Chains from pointers are compared if their
+pointers and types are equal.
 """
 
 from __future__ import annotations

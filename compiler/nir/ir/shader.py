@@ -230,13 +230,5 @@ class Shader:
         for impl in self.impls():
             impl.dissolve()
 
-    def _repr_html_(self) -> str:
-        """What notebooks show: the shader's text."""
-        from html import escape
-
-        from gallette.compiler.nir.text.printer import print_shader
-
-        return f"<pre>{escape(print_shader(self))}</pre>"
-
     def __repr__(self) -> str:
         return f"<{self.stage.value} shader {self.name!r}, {self.refcount} references>"

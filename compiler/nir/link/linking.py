@@ -121,9 +121,7 @@ def _read_back(shader: Shader) -> frozenset[int]:
 
 
 def _written(stores: Found) -> tuple[set[tuple[int, int]], dict[tuple[int, int], int | None]]:
-    """(slot, component) of every written output, and its constant value, if it always is
-    the same.
-    """
+    """(slot, component) of every written output, and its value, if that is always one constant."""
     written: set[tuple[int, int]] = set()
     constants: dict[tuple[int, int], int | None] = {}
     for impl, found in stores:

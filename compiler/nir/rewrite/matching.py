@@ -338,8 +338,8 @@ def _way(rule: Rule, mask: int) -> Way:
 def _different_masks(rule: Rule) -> list[int]:
     """The ways to swap sources that give different search trees.
 
-    Swapping `a` and `b` in `a * b + c` gives the same tree with the names exchanged, which matches
-    the same code and builds the same value.
+    Swapping `a` and `b` in `a * b + c` gives an equal tree with the names exchanged, which matches
+    equal code and builds an equal value.
     """
     seen: set[str] = set()
     masks = []

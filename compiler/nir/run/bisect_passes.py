@@ -47,7 +47,7 @@ class Judge:
         return Environment(self.lanes, seed)
 
     def difference(self, before: Shader, after: Shader) -> str:
-        """A description of what is wrong with `after`; "" if nothing is."""
+        """A description of the problem with `after`; "" if there is none."""
         try:
             validate(after)
         except GalletteError as error:

@@ -8,10 +8,10 @@ from gallette.compiler.errors import InputError
 from gallette.compiler.nir.algebraic.pattern import RuleError, compile_rule
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.outside import load_file
 from gallette.compiler.nir.rewrite.matching import RuleSet
 from gallette.compiler.nir.rewrite.passes import rewrite_impl
 from gallette.compiler.nir.run.pass_runner import PASSES, nir_pass
-from gallette.compiler.outside import load_file
 
 __all__ = ["load_passes"]
 

@@ -1,11 +1,7 @@
-"""`gallette nir-opt`: read NIR text, run passes, print what becomes of it.
+"""Run passes on a shader in NIR text form and print the result.
 
-gallette nir-opt shader.nir -p "lower_vars_to_ssa,copy_prop,dce"
-gallette nir-opt shader.nir -p optimize --log
-gallette nir-opt shader.nir -p optimize --bisect
-gallette nir-opt shader.nir -p optimize --reduce --seeds 0,1,2 --lanes 64
-gallette nir-opt shader.nir --load my_pass.py -p my_pass
-gallette nir-opt --list
+With --bisect the command finds the run of a pass that changes the shader's results, with --reduce
+it shrinks the shader as long as the passes change them.
 """
 
 from __future__ import annotations
@@ -13,12 +9,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment
@@ -31,42 +25,74 @@ from gallette.compiler.nir.run.pass_spec import Step, parse_passes
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 
-__all__ = ["main"]
+__all__ = ["add_arguments", "run"]
 
 
-def _arguments() -> argparse.ArgumentParser:
-    parser = ArgumentParser(
-        prog="gallette nir-opt",
-        description="Run passes on a shader in NIR text form and print the result.",
-        epilog="example:\n  gallette nir-opt shader.nir -p 'copy_prop,algebraic(fuse=ffma),dce'",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", nargs="?", metavar="FILE", help="NIR text; - reads standard input")
+    parser.add_argument(
+        "-p",
+        "--passes",
+        default="",
+        metavar="PASS,...",
+        help="the passes to run, with options as in algebraic(fuse=ffma)",
     )
-    parser.add_argument("file", nargs="?", help="NIR text; - reads standard input")
-    parser.add_argument("-p", "--passes", default="", help="pass(option=value),pass,...")
     parser.add_argument(
         "--load",
         action="append",
         default=[],
-        metavar="FILE.py",
-        help="passes or rules of your own (gallette new pass, gallette new rule)",
+        metavar="FILE",
+        help="load passes or rules of your own (gallette new pass, gallette new rule)",
     )
-    parser.add_argument("-o", "--output", help="write the result here instead of printing it")
-    parser.add_argument("--log", action="store_true", help="what each pass did, on standard error")
-    parser.add_argument("--each", action="store_true", help="print after every pass with progress")
-    parser.add_argument("--annotate", action="store_true", help="show predecessors, divergence")
-    parser.add_argument("--run", action="store_true", help="run before and after, and compare")
     parser.add_argument("--list", action="store_true", help="list the passes and their options")
-    hunt = parser.add_argument_group("hunting a wrong pass")
-    hunt.add_argument("--bisect", action="store_true", help="which run of a pass breaks it?")
-    hunt.add_argument("--reduce", action="store_true", help="shrink the shader while it breaks")
-    hunt.add_argument(
-        "--check", default="", metavar="COMMAND", help="a shell command judges; {} is the file"
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="write the result to a file"
     )
-    hunt.add_argument("--lanes", type=int, default=16, help="invocations of each run")
-    hunt.add_argument("--seeds", default="0,1", help="what runs see is drawn from these")
-    hunt.add_argument("--tolerance", type=float, default=0.0, help="relative, of floats")
-    hunt.add_argument("--inputs", help="JSON with inputs (slot.component), uniforms, system_values")
-    return parser
+    parser.add_argument(
+        "--log", action="store_true", help="print what each pass did to standard error"
+    )
+    parser.add_argument("--each", action="store_true", help="print after every pass with progress")
+    parser.add_argument(
+        "--annotate", action="store_true", help="print predecessors and divergence as comments"
+    )
+    parser.add_argument(
+        "--run", action="store_true", help="interpret the shader before and after, and compare"
+    )
+    hunt = parser.add_argument_group("find a wrong pass")
+    hunt.add_argument(
+        "--bisect", action="store_true", help="find the run of a pass that breaks the shader"
+    )
+    hunt.add_argument(
+        "--reduce", action="store_true", help="shrink the shader while the passes break it"
+    )
+    hunt.add_argument(
+        "--check",
+        default="",
+        metavar="COMMAND",
+        help="the shell command that judges a shader; {} is its file name",
+    )
+    hunt.add_argument(
+        "--lanes", type=int, default=16, metavar="N", help="interpret N invocations (default: 16)"
+    )
+    hunt.add_argument(
+        "--seeds",
+        default="0,1",
+        metavar="N,...",
+        help="seeds for random inputs, one run each (default: 0,1)",
+    )
+    hunt.add_argument(
+        "--tolerance",
+        type=float,
+        default=0.0,
+        metavar="X",
+        help="largest relative difference of floats (default: 0)",
+    )
+    hunt.add_argument(
+        "--inputs",
+        type=Path,
+        metavar="FILE",
+        help="JSON with inputs (slot.component), uniforms and system_values",
+    )
 
 
 def _list_passes() -> None:
@@ -88,11 +114,11 @@ def _read(file: str) -> tuple[str, str]:
 
 
 def _judge(options: argparse.Namespace) -> Judge:
-    """How results are compared, from the options."""
+    """The judge that the options ask for."""
     try:
         seeds = [int(word) for word in options.seeds.split(",")]
     except ValueError:
-        raise InputError("gallette nir-opt: --seeds are numbers separated by commas") from None
+        raise InputError("gallette nir-opt: --seeds needs numbers separated by commas") from None
     if options.inputs is None:
         return Judge(options.lanes, seeds, options.tolerance, options.check)
     try:
@@ -118,11 +144,11 @@ def _judge(options: argparse.Namespace) -> Judge:
 
 
 def _hunt(options: argparse.Namespace, steps: list[Step], judge: Judge) -> int:
-    """Run `--bisect` and `--reduce`; returns 1 if the shader is broken."""
+    """Run --bisect or --reduce; 1 if a pass breaks the shader."""
     text, name = _read(options.file)
     if options.bisect:
         finding = bisect(parse(text, name), steps, judge)
-        print(finding or "nothing breaks it")
+        print(finding or "no pass breaks the shader")
         return 1 if finding else 0
 
     def passes(shader: Shader) -> None:
@@ -132,23 +158,21 @@ def _hunt(options: argparse.Namespace, steps: list[Step], judge: Judge) -> int:
     try:
         reduced, tried = reduce_shader(print_shader(parse(text, name)), passes, judge)
     except ValueError:
-        print("nothing breaks it", file=sys.stderr)
+        print("no pass breaks the shader", file=sys.stderr)
         return 0
     print(reduced, end="")
     print(f"{len(text)} -> {len(reduced)} characters, {tried} tried", file=sys.stderr)
     return 1
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the tool; errors are raised as `GalletteError` for the caller to show."""
-    options = _arguments().parse_args(argv)
+def run(options: argparse.Namespace) -> int:
     for file in options.load:
         load_passes(file)
     if options.list:
         _list_passes()
         return 0
     if options.file is None:
-        raise GalletteError("gallette nir-opt: which file? (try gallette nir-opt --help)")
+        raise GalletteError("gallette nir-opt: needs a FILE (try gallette nir-opt --help)")
     steps = parse_passes(options.passes)
     judge = _judge(options)
     if options.bisect or options.reduce:

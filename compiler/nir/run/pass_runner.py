@@ -33,9 +33,7 @@ PassSpec: TypeAlias = "str | tuple[str, dict[str, Any]]"
 
 @dataclass(frozen=True, slots=True)
 class PassInfo:
-    """A registered pass: the metadata it preserves, and whether results stay bit for bit
-    the same.
-    """
+    """A registered pass: the metadata it preserves, and whether results stay bitwise equal."""
 
     name: str
     function: Callable[..., bool]

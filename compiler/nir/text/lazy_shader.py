@@ -1,6 +1,6 @@
 """Shaders that are deserialized only when their code is needed.
 
-A cache returns bytes. Most of what a cached program goes through concerns the shader as a whole
+A cache returns bytes. Most operations on a cached program concern the shader as a whole
 (its stage, its `info`, references, clones), and a driver that cached its code under the shader's
 digest needs nothing else. So a `LazyShader` is a `Shader` whose `variables` and `functions` are
 created on first access; from then on it is an ordinary shader, without its digest, because the code

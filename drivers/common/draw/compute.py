@@ -20,7 +20,7 @@ from gallette.drivers.common.program import DriverShader
 from gallette.drivers.common.work import LANE
 from gallette.pipe.state import ComputeInfo
 
-from .finding import DrawStates
+from .draw_states import DrawStates
 
 __all__ = ["GroupLanes", "launch"]
 

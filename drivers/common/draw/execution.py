@@ -15,11 +15,11 @@ from typing import Any
 
 from gallette.compiler.gc_pause import gc_paused
 
-from .finding import DrawStates
+from .draw_states import DrawStates
+from .drawing import Failures, add_group, draw_group, draw_many, draw_one
 from .grouping import Group
 from .merging import MergedDraws, PendingDraw, fewest, merge, never_merged, pairs_of
 from .pixel_order import can_order_pixels, draw_in_pixel_order
-from .runs import Failures, add_group, draw_group, draw_many, draw_one
 from .snapshot import Snapshot, row_of
 
 __all__ = ["Execution"]

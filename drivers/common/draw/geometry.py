@@ -18,7 +18,7 @@ from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import LANE
 from gallette.pipe.enums import Primitive
 
-from .parts import Primitives, lanes_at_once
+from .splitting import Primitives, lanes_at_once
 from .state import DrawState
 
 __all__ = ["OUTPUT_MODES", "emitted_primitives"]

@@ -13,7 +13,7 @@ from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
 from gallette.pipe.enums import Primitive
 
-from .parts import Primitives
+from .splitting import Primitives
 from .state import DrawState
 
 __all__ = ["Covered", "Group", "Kept", "rows_covered"]

@@ -28,10 +28,10 @@ from gallette.drivers.common.vertex.stream import restarts
 from gallette.drivers.common.vertex.vertices import OwnViewports
 from gallette.pipe.state import DrawInfo
 
-from .parts import LISTS, TOLD, lanes_at_once
 from .programs import ConstantTables
 from .resources import MERGED_STAGES
 from .snapshot import Constants, Snapshot, row_of
+from .splitting import CALL_VALUES, LISTS, lanes_at_once
 from .state import DrawState
 
 __all__ = [
@@ -255,7 +255,7 @@ def _instances_follow(snapshot: Snapshot, info: DrawInfo) -> bool:
     selection = snapshot.selection(info.mode)
     return (
         selection is not None
-        and not TOLD & selection.stages[Stage.VERTEX].facts.system_values
+        and not CALL_VALUES & selection.stages[Stage.VERTEX].facts.system_values
         and info.count >= LISTS.get(info.mode, 1)
         and not restarts(info)
     )

@@ -21,10 +21,10 @@ from gallette.drivers.common.work import LANE, PRIMITIVE
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
-from .beyond import without_excess
-from .finding import DrawStates
+from .draw_states import DrawStates
+from .excess_vertices import without_excess
 from .geometry import emitted_primitives
-from .parts import Primitives, parts
+from .splitting import Primitives, parts
 from .state import DrawState
 from .tessellation import tessellated_primitives
 

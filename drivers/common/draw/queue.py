@@ -27,14 +27,14 @@ from gallette.pipe.state import (
 )
 
 from .copy_on_write import CopyOnWrite
+from .draw_states import DrawStates
 from .execution import Execution
-from .finding import DrawStates
-from .known_snapshots import KnownSnapshots
 from .merging import MergedDraws, PendingDraw
 from .pipeline import draw
 from .prepared import PreparedDraw
 from .resources import MERGED_STAGES
-from .snapshot import Constants, Plan, Row, Runs, Snapshot
+from .snapshot import CommandLists, Constants, Plan, Row, Snapshot
+from .snapshot_cache import SnapshotCache
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
 
@@ -81,7 +81,7 @@ class DrawQueue:
         self._states = states
         self._regroup, self._counts, self._defers = regroup, counts, may_defer()
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
-        self._memory = KnownSnapshots(states)
+        self._memory = SnapshotCache(states)
         self._snapshot: Snapshot | None = None  # what is bound now, if that is known
         self._info: DrawInfo | None = None  # the last small call with it
         self._entries: list[PendingDraw] = []
@@ -108,7 +108,7 @@ class DrawQueue:
     def forget(self) -> None:
         """A shader or the context is gone: forget all snapshots. (No draw is pending.)"""
         self.rebinding()
-        self._memory = KnownSnapshots(self._states)
+        self._memory = SnapshotCache(self._states)
         self._execution.forget()
 
     def joins(self, info: DrawInfo) -> bool:
@@ -278,7 +278,7 @@ class DrawQueue:
         draws, pieces, starts = series.entries, series.pieces, series.firsts
         known: PreparedDraw | None = None
         plan: Plan | None = None  # of that draw
-        runs: Runs | None = None
+        lists: CommandLists | None = None
         begin = end = number = first  # `begin` and `end`: of the next run
         moment: Moment | None = None  # this one, as long as nothing is drawn
         changed = False
@@ -288,10 +288,10 @@ class DrawQueue:
 
         try:
             while number < len(draws):
-                if runs is not None and number >= end:
-                    begin, end = runs.next(number, bound.epoch)
-                if runs is not None and begin <= number < end:
-                    made, more = runs.make(number, end)
+                if lists is not None and number >= end:
+                    begin, end = lists.next(number, bound.epoch)
+                if lists is not None and begin <= number < end:
+                    made, more = lists.make(number, end)
                     if more is not None:
                         bound.count_samples(more)
                         changed = True
@@ -312,15 +312,15 @@ class DrawQueue:
                 if draw is not known:
                     if draw.target is not target:
                         self._target = target = draw.target
-                        runs = None
+                        lists = None
                     known, plan = draw, planned(draw)
                 if plan is None or draw.epoch != bound.epoch:
                     break
                 if not self._repeated(plan, draw.info, pieces[number], starts[number]):
                     break
                 number += 1
-                if runs is None:
-                    runs = plan.runs(series, planned)
+                if lists is None:
+                    lists = plan.command_lists(series, planned)
                     begin = end = number + _ALONE
         finally:
             if changed:

@@ -26,17 +26,17 @@ from gallette.pipe.state import (
     VertexBuffer,
 )
 
-from .finding import DrawStates
-from .parts import TOLD
+from .draw_states import DrawStates
 from .programs import Selection
 from .resources import MERGED_STAGES, pinned_by, readable_by, resources_of
+from .splitting import CALL_VALUES
 
 __all__ = [
     "BETWEEN",
+    "CommandLists",
     "Constants",
     "Plan",
     "Row",
-    "Runs",
     "Snapshot",
     "row_of",
 ]
@@ -75,12 +75,12 @@ class Plan(Protocol):
         vertex on."""
         ...
 
-    def runs(self, series: Series, planned: Callable[[Any], Plan | None]) -> Runs:
+    def command_lists(self, series: Series, planned: Callable[[Any], Plan | None]) -> CommandLists:
         """What makes parts of a series at once: draws that are `planned`."""
         ...
 
 
-class Runs(Protocol):
+class CommandLists(Protocol):
     """Parts of a series that are made at once."""
 
     def next(self, number: int, epoch: int) -> tuple[int, int]:
@@ -263,7 +263,7 @@ class Snapshot:
         if self._sees_start is None:
             state = self.states.of(mode)
             facts = None if state is None else state.fixed.selection.stages[Stage.VERTEX].facts
-            self._sees_start = facts is None or not facts.system_values.isdisjoint(TOLD)
+            self._sees_start = facts is None or not facts.system_values.isdisjoint(CALL_VALUES)
         return self._sees_start
 
     def merge_key(self, mode: Primitive) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from gallette.drivers.common.program import DriverShader
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import SamplerView, VertexBuffer
 
-from .finding import DrawStates
+from .draw_states import DrawStates
 from .programs import Selection
 from .resources import MERGED_STAGES
 from .snapshot import Plan, Snapshot

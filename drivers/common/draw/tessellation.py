@@ -21,7 +21,7 @@ from gallette.drivers.common.vertex.tessellator import MAX_LEVEL, subdivide
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet
 from gallette.drivers.common.work import LANE
 
-from .parts import Primitives, joined_outputs, lanes_at_once
+from .splitting import Primitives, joined_outputs, lanes_at_once
 from .state import DrawState
 
 __all__ = ["DomainPoints", "Patches", "tessellated_primitives"]

@@ -76,7 +76,7 @@ class Executable(ABC, Generic[Instr]):
         self._blocks = self._cut(self.code)
         self.block_count = len(self._blocks)
 
-    # -- what a machine says -----------------------------------------------------------------------
+    # -- machine-dependent parts -------------------------------------------------------------------
 
     @abstractmethod
     def decode(self, word: int) -> Instr:

@@ -201,7 +201,7 @@ class FragmentEngine:
         """Whether tests run before shading."""
         return self._tests_first
 
-    # -- the way of a batch ----------------------------------------------------------------------
+    # -- stages of a batch -------------------------------------------------------------------------
 
     def draw(
         self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo

@@ -55,7 +55,7 @@ def pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
     """Texels of four 8-bit channels: clamp, scale, round, combine.
 
     Adding 2**23 to a float32 leaves its rounded value in the lowest bits; the upper bits contribute
-    the same to every lane's sum and are subtracted at the end.
+    equally to every lane's sum and are subtracted at the end.
     """
     for plane in planes:
         if plane.ndim and (len(plane) > _FEW or plane.dtype != _FLOAT):

@@ -118,7 +118,7 @@ class Unit:
                 found = self._filtered(place, level_of_detail, op)
         return _of_one_lane(found) if uniform else found
 
-    # -- where ---------------------------------------------------------------------------------
+    # -- addressing --------------------------------------------------------------------------------
 
     def _place(
         self, coords: list[Array], offset: Sequence[Array | int], compare: Array | None

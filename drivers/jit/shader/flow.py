@@ -72,7 +72,7 @@ class Flow:
         self._body(impl.body, end)
         self.b.place(end)
 
-    # -- what is used where ----------------------------------------------------------------------
+    # -- uses of values ----------------------------------------------------------------------------
 
     def _find_escapes(self, body: Body) -> None:
         """Definitions with a use outside the innermost body they are in."""

@@ -192,7 +192,7 @@ class GroupFlow(Flow):
             if around[loop] in self.outside:
                 self.outside.update(around[:loop])
 
-    # -- what is used where ----------------------------------------------------------------------
+    # -- uses of values ----------------------------------------------------------------------------
 
     def _find_escapes(self, body: Body) -> None:
         for node in walk(body):

@@ -13,11 +13,11 @@ __all__ = [
     "ClipWords",
     "CommandWords",
     "DrawWords",
+    "ListWords",
     "MoveWords",
     "PlaceWords",
     "Plane",
     "Record",
-    "RunWords",
     "StreamWords",
     "TallyWords",
     "TileWords",
@@ -204,7 +204,7 @@ class MoveWords:
     SIZE: Final = 5
 
 
-class RunWords:
+class ListWords:
     """The block of many small draws executed by one call, with writes between them."""
 
     COMMANDS: Final = 0  # address of their `CommandWords`

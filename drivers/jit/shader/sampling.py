@@ -134,7 +134,7 @@ class Sampler:
             self._extents[axis, level] = found
         return found
 
-    # -- where -----------------------------------------------------------------------------------
+    # -- addressing --------------------------------------------------------------------------------
 
     def place(self, coords: list[V]) -> tuple[list[V], V | None]:
         """Filtered coordinates, and the layer or face."""

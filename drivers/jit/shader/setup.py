@@ -3,7 +3,7 @@
 `setup` snaps corners to 1/256 pixel, culls, turns triangles clockwise and writes a `Record` of
 exact edge functions for each that can cover a pixel; it counts how many fall into each tile. `bin`
 then writes each tile's list, in drawing order. For points and lines, whose records
-`drivers.jit.outlines` makes, `tally` only counts.
+`drivers.jit.points_and_lines` makes, `tally` only counts.
 
 The edge functions are those of `drivers.common.raster.setup`, divided by 256: a whole number that
 is not negative where `a x + b y + c > 0` there. With several samples per pixel these bits are kept,

@@ -1,7 +1,7 @@
 """Clip positions to window positions in machine code, and whether anything must be clipped.
 
 It computes what `drivers.common.vertex.vertices.project` computes, step by step, for draws whose
-vertices stay in the driver's own memory (`drivers.jit.direct`).
+vertices stay in the driver's own memory (`drivers.jit.draw_plan`).
 """
 
 from __future__ import annotations

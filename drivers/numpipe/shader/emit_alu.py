@@ -209,7 +209,7 @@ class AluEmitter(BaseEmitter):
         return name
 
 
-# -- opcodes that deserve better than a call of their semantics --------------------------------
+# -- opcodes with specialised code -----------------------------------------------------------------
 
 _Special = Callable[[AluEmitter, Op, list[str]], None]
 

@@ -119,7 +119,7 @@ class BaseEmitter:
             self.array_lines.append(f"{name} = zeros({shape}, {array.kind})")
         return name
 
-    # -- the function around the code ----------------------------------------------------------
+    # -- function framing --------------------------------------------------------------------------
 
     def header(self) -> list[str]:
         """The lines before the code; call it when the code is complete."""

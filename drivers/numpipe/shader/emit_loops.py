@@ -34,7 +34,7 @@ class LoopEmitter(OpEmitter):
                 return int(getattr(item, name))
         return 0
 
-    # -- assignments at joins of uniform flow --------------------------------------------------
+    # -- phis of uniform control flow --------------------------------------------------------------
 
     def assign(self, result: LaneValue, value: LaneValue) -> None:
         """Emit `result = value`: scalars by name, lanes by copy into a register of the result."""
@@ -147,7 +147,7 @@ class LoopEmitter(OpEmitter):
     def tag_of(self, loop_scope: Scope) -> str:
         return loop_scope.count[1:]
 
-    # -- leaving and going round ---------------------------------------------------------------
+    # -- break and continue ------------------------------------------------------------------------
 
     def leave(self, item: BreakOp) -> None:
         loop, home = self.loops[-1]

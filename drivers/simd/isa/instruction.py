@@ -126,7 +126,7 @@ class Instruction(Copied):
         self.note = note  # a line of NIR, for listings
         self.uniform = False  # a branch or loop that all channels take together
 
-    # -- what it touches -------------------------------------------------------------------------
+    # -- registers read and written ----------------------------------------------------------------
 
     def written(self) -> tuple[int, int]:
         """First and one past the last byte of the destination."""

@@ -1,4 +1,4 @@
-"""Repetition: adjacent instructions that differ by consecutive registers become one instruction.
+"""Repetition: adjacent instructions that differ by consecutive registers merge into one.
 
     mul.f r0.x, c0.x, r4.x
     mul.f r0.y, c0.y, r4.x    =>    (rpt1)mul.f r0.x, (r)c0.x, r4.x

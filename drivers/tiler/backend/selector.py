@@ -230,7 +230,7 @@ class SelectorCore(ArithmeticSelector):
             return list(found[0])
         return [texel[3] for texel in found]
 
-    # -- arithmetic the shared selection needs -----------------------------------------------------
+    # -- arithmetic for the shared selection -------------------------------------------------------
 
     def add(self, a: Operand, b: Operand) -> Operand:
         return self.emit("add.u", a, b)

@@ -116,7 +116,7 @@ class Instruction(Copied):
     def unit(self) -> str:
         return UNIT_OF[self.op.name]
 
-    # -- what it touches ---------------------------------------------------------------------------
+    # -- registers read and written ----------------------------------------------------------------
 
     @property
     def writes_registers(self) -> bool:

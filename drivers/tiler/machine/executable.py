@@ -124,7 +124,7 @@ class Executable(executable.Executable[Instruction]):
         )
         return unit_step(instr.unit, port)
 
-    # -- late answers ------------------------------------------------------------------------------
+    # -- late results ------------------------------------------------------------------------------
 
     def execute(self, block: Block, m: Threads) -> None:
         for step in block.steps:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.common.draw import known_snapshots
+from gallette.drivers.common.draw import snapshot_cache
 from gallette.state_tracker import GL, create_context
 
 SIZE = 64
@@ -69,12 +69,12 @@ def test_what_a_waiting_draw_reads_is_not_written_before_it(gl: Any) -> None:
 def test_more_waiting_states_than_are_remembered_are_looked_through_seldom(
     executed: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known_snapshots, "_MOST", 8)
+    monkeypatch.setattr(snapshot_cache, "_MOST", 8)
     gl: Any = create_context("numpipe", profile="compat", version=(2, 1), size=(SIZE, SIZE))
     tidied: list[int] = []
-    tidy = known_snapshots.KnownSnapshots.tidy
+    tidy = snapshot_cache.SnapshotCache.tidy
     monkeypatch.setattr(
-        known_snapshots.KnownSnapshots,
+        snapshot_cache.SnapshotCache,
         "tidy",
         lambda self, *most: (tidied.append(1), tidy(self, *most)),
     )

@@ -90,7 +90,7 @@ class MessageSelector(ABC):
         are left.
         """
 
-    # -- a little arithmetic -----------------------------------------------------------------------
+    # -- arithmetic --------------------------------------------------------------------------------
 
     @abstractmethod
     def add(self, a: Operand, b: Operand) -> Operand: ...

@@ -83,7 +83,7 @@ class Port:
         there = m.channels(m.launch.dispatched)[self.half]
         return there if mask is None else mask & there
 
-    # -- answers -----------------------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------------
 
     def answer(self, m: Threads, k: int, value: Array, mask: Array | None) -> None:
         """Write component `k` of the answer: a scalar or `(half, thread, channel)` of 32 bits."""

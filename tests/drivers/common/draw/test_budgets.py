@@ -15,7 +15,7 @@ from gallette.drivers.common.draw import execution, pixel_order
 from gallette.drivers.common.draw.snapshot import Snapshot
 from gallette.drivers.common.work import Work
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.drivers.common.draw.test_parts import link as linked
+from tests.drivers.common.draw.test_splitting import link as linked
 from tests.state_tracker.helpers import errors, program
 
 SIZE = 16

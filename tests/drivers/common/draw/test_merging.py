@@ -20,7 +20,7 @@ from gallette.drivers.common.draw.merging import (
     never_merged,
     pairs_of,
 )
-from gallette.drivers.common.draw.parts import TOLD
+from gallette.drivers.common.draw.splitting import CALL_VALUES
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Primitive, Target
 from gallette.pipe.formats import FORMATS
@@ -170,7 +170,7 @@ def test_calls_of_other_counts_are_laid_end_to_end_if_there_are_enough() -> None
         (Snapshot(), call(start_instance=1)),
         (Snapshot(), restarting(3)),
         (Snapshot(buffers=("two",)), call(0, 30)),
-        (Snapshot(system_values=[sorted(TOLD)[0]]), call(0, 30)),
+        (Snapshot(system_values=[sorted(CALL_VALUES)[0]]), call(0, 30)),
         (Snapshot(lost=True), call(0, 30)),
         (Snapshot("others"), call(0, 30)),
         (Snapshot(), call(mode=POINTS)),
@@ -202,7 +202,7 @@ def test_draws_of_several_instances_are_always_laid_end_to_end() -> None:
 
 def test_some_calls_of_several_instances_are_never_merged() -> None:
     """Instances of a list that restarts, that has no whole primitive, or that see their call."""
-    plain, sees = Snapshot(), Snapshot(system_values=TOLD)
+    plain, sees = Snapshot(), Snapshot(system_values=CALL_VALUES)
     many, few = call(instance_count=2), call(0, 2, instance_count=2)
     strip, restarts = call(mode=STRIP, instance_count=2), replace(restarting(2), instance_count=2)
     infos = [call(), many, few, strip, restarts]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.common.draw import finding, programs
-from gallette.drivers.common.draw.finding import DrawStates
+from gallette.drivers.common.draw import draw_states, programs
+from gallette.drivers.common.draw.draw_states import DrawStates
 from gallette.drivers.common.draw.programs import Joiner, select
 from gallette.pipe.enums import PolygonMode, Primitive
 
@@ -57,9 +57,9 @@ class Scene:
         self.selected: list[Primitive] = []
         self.fixed = 0
         self.values: dict[Any, Any] = {}
-        monkeypatch.setattr(finding, "select", self._select)
-        monkeypatch.setattr(finding, "fixed_state", self._fixed)
-        monkeypatch.setattr(finding, "inlined", lambda bound: self.values)
+        monkeypatch.setattr(draw_states, "select", self._select)
+        monkeypatch.setattr(draw_states, "fixed_state", self._fixed)
+        monkeypatch.setattr(draw_states, "inlined", lambda bound: self.values)
         work: Any = SimpleNamespace()
         self.states = DrawStates(self.bound, SimpleNamespace(), work)  # type: ignore[arg-type]
 
@@ -150,7 +150,7 @@ def test_states_are_looked_up_at_each_draw_where_uniforms_decide(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """And many of them are remembered, but not too many."""
-    monkeypatch.setattr(finding, "_MOST_FIXED", 2)
+    monkeypatch.setattr(draw_states, "_MOST_FIXED", 2)
     scene = Scene(monkeypatch)
     scene.reads.deciding = (0,)
     found = []

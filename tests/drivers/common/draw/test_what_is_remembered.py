@@ -11,14 +11,14 @@ import pytest
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw import (
-    known_snapshots,
     positions,
     prepared,
     snapshot,
+    snapshot_cache,
 )
-from gallette.drivers.common.draw.known_snapshots import KnownSnapshots
 from gallette.drivers.common.draw.positions import FewVertices, PositionsFirst
 from gallette.drivers.common.draw.prepared import PreparedDraw
+from gallette.drivers.common.draw.snapshot_cache import SnapshotCache
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import PolygonMode, Primitive, Target
 from gallette.pipe.formats import FORMATS
@@ -131,13 +131,13 @@ def test_shaded_vertices_are_counted() -> None:
 # -- states ----------------------------------------------------------------------------------------
 
 
-def memory() -> KnownSnapshots:
-    return KnownSnapshots(SimpleNamespace(bound=SimpleNamespace(stages=dict.fromkeys(Stage))))  # type: ignore[arg-type]
+def memory() -> SnapshotCache:
+    return SnapshotCache(SimpleNamespace(bound=SimpleNamespace(stages=dict.fromkeys(Stage))))  # type: ignore[arg-type]
 
 
 def test_numbers_stand_for_one_value_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """When all were forgotten others are given."""
-    monkeypatch.setattr(known_snapshots, "_MOST", 3)
+    monkeypatch.setattr(snapshot_cache, "_MOST", 3)
     mine = memory()
     assert [mine._number(each) for each in ("a", "b", "a", "c", "b")] == [0, 1, 0, 2, 1]
     assert mine._number("d") == 3
@@ -145,7 +145,7 @@ def test_numbers_stand_for_one_value_each(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_states_are_forgotten_when_many_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_snapshots, "_FEW", 4)
+    monkeypatch.setattr(snapshot_cache, "_FEW", 4)
     mine = memory()
     mine._crowded = 4
     mine._kin["related",] = object()  # type: ignore[assignment]

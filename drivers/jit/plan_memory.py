@@ -1,4 +1,4 @@
-"""Memory between the stages of small draws, shared by all plans of a context (see `direct`)."""
+"""Memory between the stages of small draws, shared by all plans of a context (see `draw_plan`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gallette.pipe.state import DrawInfo
 
 from .shader.layout import ClipWords, DrawWords, Record, StreamWords, TallyWords
 
-__all__ = ["CONSTANTS", "MOST_LANES", "MOST_TRIANGLES", "DirectMemory", "Stream"]
+__all__ = ["CONSTANTS", "MOST_LANES", "MOST_TRIANGLES", "PlanMemory", "Stream"]
 
 Array = npt.NDArray[Any]
 
@@ -47,7 +47,7 @@ class Stream:
     rows: dict[tuple[int, int, int], Array]  # of attributes per instance, and of all others
 
 
-class DirectMemory:
+class PlanMemory:
     """The arrays, and streams of draws made lately."""
 
     ROWS = 64  # outputs of a vertex shader
@@ -72,13 +72,13 @@ class DirectMemory:
         self._streams: dict[Any, Stream | None] = {}
 
     @classmethod
-    def of(cls, scratch: Scratch, counters: Counters) -> DirectMemory:
+    def of(cls, scratch: Scratch, counters: Counters) -> PlanMemory:
         """That of a context, whose counters are told what was drawn when somebody asks."""
-        found = scratch.own.get("direct")
+        found = scratch.own.get("plan memory")
         if found is None:
-            found = scratch.own["direct"] = cls()
+            found = scratch.own["plan memory"] = cls()
             counters.apart.append(found)
-        assert isinstance(found, DirectMemory)
+        assert isinstance(found, PlanMemory)
         return found
 
     @property

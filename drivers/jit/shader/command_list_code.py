@@ -1,4 +1,4 @@
-"""Many small draws in one call (see `drivers.jit.runs`): `draw` for each, one after the other.
+"""Executes a command list (see `drivers.jit.command_lists`): calls `draw` for each of its draws.
 
 All that differs between draws that are repeated is in their commands: constants, the first vertex,
 which of the prepared blocks. Where a draw cannot be done to its end without Python, or cost more
@@ -11,30 +11,30 @@ from typing import Final
 
 from ..llvm.text import Builder
 from ..llvm.values import V
-from .direct_code import DONE
-from .layout import CommandWords, DrawWords, MoveWords, RunWords
+from .layout import CommandWords, DrawWords, ListWords, MoveWords
+from .plan_code import DONE
 
-__all__ = ["COSTLY", "runs_text"]
+__all__ = ["COSTLY", "command_list_text"]
 
 COSTLY: Final = 5
-"""How a command ended that was done, but whose fragments are to be paid for (see `direct_code`)."""
+"""How a command ended that was done, but whose fragments are to be paid for (see `plan_code`)."""
 
 
-def runs_text() -> str:
+def command_list_text() -> str:
     """The module with `run`."""
     b = Builder()
     (ctx,) = b.begin("run", [("ptr", "ctx")])
     commands, counters, constants = (
         b.load_at(ctx, word, "ptr")
-        for word in (RunWords.COMMANDS, RunWords.COUNTERS, RunWords.CONSTANTS)
+        for word in (ListWords.COMMANDS, ListWords.COUNTERS, ListWords.CONSTANTS)
     )
-    most, leave = b.load_at(ctx, RunWords.MOST, "i64"), b.block()
+    most, leave = b.load_at(ctx, ListWords.MOST, "i64"), b.block()
 
     def end(number: V, state: V) -> None:
-        b.store(b.at(ctx, RunWords.DONE, "i64"), number)
-        b.store(b.at(ctx, RunWords.STATE, "i64"), state)
+        b.store(b.at(ctx, ListWords.DONE, "i64"), number)
+        b.store(b.at(ctx, ListWords.STATE, "i64"), state)
 
-    with b.loop(b.const("i64", 0), b.load_at(ctx, RunWords.COUNT, "i64")) as i:
+    with b.loop(b.const("i64", 0), b.load_at(ctx, ListWords.COUNT, "i64")) as i:
         command = b.at(commands, i * CommandWords.SIZE, "i64")
         block, source, call = (
             b.load_at(command, word, "ptr")
@@ -57,7 +57,7 @@ def runs_text() -> str:
                 end(i, b.const("i64", COSTLY))
                 b.jump(leave)
                 b.reopen()
-    end(b.load_at(ctx, RunWords.COUNT, "i64"), b.const("i64", DONE))
+    end(b.load_at(ctx, ListWords.COUNT, "i64"), b.const("i64", DONE))
     b.place(leave)
     b.end()
     return b.text()

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 import gallette
-from gallette.drivers.jit import outlines
+from gallette.drivers.jit import points_and_lines
 from gallette.state_tracker import GL
 from tests.jit.whole_pictures import FRAGMENT as SHADED
 from tests.jit.whole_pictures import VERTEX as FILLED
@@ -109,8 +109,10 @@ def picture(
 @pytest.mark.parametrize("kind", KINDS)
 def test_as_numpipe(kind: str, width: float, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
     finished: list[int] = []
-    finish = outlines.finish
-    monkeypatch.setattr(outlines, "finish", lambda *args: finished.append(1) or finish(*args))
+    finish = points_and_lines.finish
+    monkeypatch.setattr(
+        points_and_lines, "finish", lambda *args: finished.append(1) or finish(*args)
+    )
     have = picture("jit", kind, width, state, FRAGMENT)
     assert finished
     wanted = picture("numpipe", kind, width, state, FRAGMENT)
@@ -161,8 +163,10 @@ def _same(
     natively: bool,
 ) -> None:
     finished: list[int] = []
-    finish = outlines.finish
-    monkeypatch.setattr(outlines, "finish", lambda *args: finished.append(1) or finish(*args))
+    finish = points_and_lines.finish
+    monkeypatch.setattr(
+        points_and_lines, "finish", lambda *args: finished.append(1) or finish(*args)
+    )
     have = picture("jit", kind, width, state, fragment, samples)
     assert bool(finished) is natively
     wanted = picture("numpipe", kind, width, state, fragment, samples)

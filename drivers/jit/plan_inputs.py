@@ -1,4 +1,4 @@
-"""Where vertices of small draws are read: columns of vertex buffers, prepared (see `direct`)."""
+"""Where vertices of small draws are read: columns of vertex buffers, prepared (see `draw_plan`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource, is_words
 from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
-from .direct_memory import MOST_LANES, DirectMemory, Stream
+from .plan_memory import MOST_LANES, PlanMemory, Stream
 from .shader.chunk import Column, Input, is_strided
 
 __all__ = ["Columns", "columns_of"]
@@ -64,7 +64,7 @@ class _Converted:
 class Columns:
     """The inputs of a vertex shader in one state: a `Column` of each attribute's component."""
 
-    def __init__(self, memory: DirectMemory, inputs: int) -> None:
+    def __init__(self, memory: PlanMemory, inputs: int) -> None:
         self._memory = memory
         self._table = np.zeros((max(1, inputs), 4), np.uint64)
         self._base = np.zeros(inputs, np.int64)
@@ -262,7 +262,7 @@ def columns_of(
     inputs: Sequence[Input],
     elements: Sequence[VertexElement],
     buffers: Sequence[VertexBuffer | None],
-    memory: DirectMemory,
+    memory: PlanMemory,
 ) -> Columns | None:
     """The columns of a vertex shader's inputs; None if one of them is something else."""
     columns = Columns(memory, len(inputs))

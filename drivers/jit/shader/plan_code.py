@@ -1,4 +1,4 @@
-"""A small draw from its vertices to its pixels in one call (see `drivers.jit.direct`).
+"""A small draw from its vertices to its pixels in one call (see `drivers.jit.draw_plan`).
 
 `draw` calls what a draw consists of, one after the other: the vertex shader, `place`, what cuts
 triangles that are not inside of all planes, set-up, binning, the tile function. Where it cannot go
@@ -23,7 +23,7 @@ from .layout import (
     Words,
 )
 
-__all__ = ["DONE", "LARGE", "LISTS", "STOPPED", "THREADS", "direct_text"]
+__all__ = ["DONE", "LARGE", "LISTS", "STOPPED", "THREADS", "plan_text"]
 
 DONE: Final = 0
 LARGE: Final = 1  # more than there is room for: it is to be drawn another way
@@ -36,7 +36,7 @@ _BOXES = 1 << 12
 """Records whose boxes are looked at to tell how much work there is."""
 
 
-def direct_text(planes: Sequence[int], halfz: bool, first: bool, worth: tuple[int, int]) -> str:
+def plan_text(planes: Sequence[int], halfz: bool, first: bool, worth: tuple[int, int]) -> str:
     """The module with `draw`: for clip planes in force, where the provoking vertex is the first
     one or not, and how many tiles and pixels are worth threads.
     """

@@ -14,19 +14,19 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import PARAMETERS, Bound, ConstantBuffer, StageBindings
 from gallette.pipe.state import ImageView, ShaderBuffer
 
-from .finding import DrawStates
+from .draw_states import DrawStates
 from .programs import sampler_masks
 from .resources import MERGED_STAGES
 from .snapshot import BETWEEN, Snapshot
 
-__all__ = ["KnownSnapshots"]
+__all__ = ["SnapshotCache"]
 
 _PARAMETERS = [(name, row.large) for name, row in PARAMETERS.items() if not row.window]
 _MOST = 1024
 _FEW = 64
 
 
-class KnownSnapshots:
+class SnapshotCache:
     """The snapshots of a context's last draws."""
 
     __slots__ = (

@@ -36,8 +36,8 @@ from gallette.pipe.state import DrawInfo, ViewportState
 from .state import DrawState
 
 __all__ = [
+    "CALL_VALUES",
     "LISTS",
-    "TOLD",
     "Primitives",
     "end_to_end",
     "joined_outputs",
@@ -153,7 +153,7 @@ def _few_numbers(count: int, pieces: int) -> npt.NDArray[np.int32]:
 LISTS = {Primitive.TRIANGLES: 3, Primitive.LINES: 2}
 """Modes whose primitives share no vertices, and how many each has: draws can follow one another."""
 
-TOLD = frozenset({"base_vertex", "draw_id"})
+CALL_VALUES = frozenset({"base_vertex", "draw_id"})
 """What vertices know of their draw's call."""
 
 

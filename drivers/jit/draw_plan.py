@@ -1,14 +1,13 @@
-"""Small draws by one native call: everything about them is made ready beforehand.
+"""Plans: small draws by one native call, with everything about them prepared.
 
-A draw of a few triangles costs less than the Python that leads to it. So what follows from bound
-state is worked out once (`direct`): blocks of words in which vertices, targets and textures are
-named already, and memory for what passes between the stages, which all draws of a context share.
-A draw then fills in where its vertices begin and its constants, and makes one call: `draw` of
-`shader.direct_code`, which calls the vertex shader, `place`, clipping, set-up, binning and the tile
-function one after the other.
+A draw of a few triangles costs less than the Python code that leads to it. So a plan works out once
+what follows from bound state: blocks of words that name vertices, targets and textures, and memory
+for what passes between the stages, which all draws of a context share (`plan_memory`). A draw then
+stores its first vertex and its constants, and makes one call: `draw` of `shader.plan_code`, which
+calls the vertex shader, the viewport transform, clipping, set-up, binning and the tile function.
 
-It does what the shared way does, bit for bit, and counts the same; what it has no way for (too many
-triangles, other stages, call-outs) it leaves alone: nothing is done then.
+A plan computes the same bits as the shared stages and counts the same. It declines what it cannot
+do (too many triangles, other stages, call-outs); then the shared stages draw.
 """
 
 from __future__ import annotations
@@ -49,19 +48,19 @@ from .blocks import (
 )
 from .calls import clock_of, raise_failure
 from .clipping import clip_functions, clip_planes
-from .direct_inputs import Columns, columns_of
-from .direct_memory import CONSTANTS, MOST_LANES, DirectMemory, Stream
+from .command_lists import CommandLists
 from .fill import TileFunction, shade, tile_function_for, touches_nothing
 from .llvm.engine import Function, compile_module, loads
+from .plan_inputs import Columns, columns_of
+from .plan_memory import CONSTANTS, MOST_LANES, PlanMemory, Stream
 from .program import BoundJit
-from .runs import Runs
 from .shader.clip_code import FLAT, LINEAR, SMOOTH
-from .shader.direct_code import LARGE, LISTS, STOPPED, THREADS, direct_text
 from .shader.layout import ClipWords, DrawWords, PlaceWords, TileWords, Words
+from .shader.plan_code import LARGE, LISTS, STOPPED, THREADS, plan_text
 from .shader.setup import TILE
 from .shader.viewport_transform import placing_text
 
-__all__ = ["Direct", "begin_placing", "direct"]
+__all__ = ["DrawPlan", "begin_placing", "make_plan"]
 
 Array = npt.NDArray[Any]
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
@@ -73,7 +72,7 @@ _UNPLACED = (VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.EDGE)
 class _Vertices:
     """What stands for the shaded vertices while a plan is made: where they will lie."""
 
-    def __init__(self, memory: DirectMemory, outputs: dict[tuple[int, int], int]) -> None:
+    def __init__(self, memory: PlanMemory, outputs: dict[tuple[int, int], int]) -> None:
         self.count = MOST_LANES
         self.window = memory.window
         self.varyings: dict[int, Any] = {}
@@ -97,7 +96,7 @@ def _place(near: bool, far: bool, halfz: bool, cache: Any) -> Function:
 @functools.lru_cache(maxsize=32)
 def _draw(planes: tuple[int, ...], halfz: bool, first: bool, cache: Any) -> Function:
     worth = WORTH_THREADS // TILE**2, WORTH_THREADS
-    code = compile_module(direct_text(planes, halfz, first, worth), ("draw",), cache)
+    code = compile_module(plan_text(planes, halfz, first, worth), ("draw",), cache)
     return code.function("draw", ctypes.c_void_p)
 
 
@@ -107,7 +106,7 @@ def begin_placing(cache: Any) -> None:
     _draw((0, 1, 2, 3, 4, 5), False, False, cache)
 
 
-def direct(draw: DrawState, mode: Primitive) -> Direct | None:
+def make_plan(draw: DrawState, mode: Primitive) -> DrawPlan | None:
     """A plan for draws in a state; None if they have to go another way."""
     fixed, context = draw.fixed, draw.fixed.raster
     fragment = draw.fragment.program
@@ -134,7 +133,7 @@ def direct(draw: DrawState, mode: Primitive) -> Direct | None:
     outputs = _outputs(vertex)
     if outputs is None or not _constants_fit(vertex, vertex.program.chunk.least):
         return None
-    memory = DirectMemory.of(fixed.engine.scratch, draw.counters)
+    memory = PlanMemory.of(fixed.engine.scratch, draw.counters)
     stand_in: Any = _Vertices(memory, outputs)
     function = tile_function_for(fragment, fixed.engine, context, stand_in)
     if (
@@ -150,7 +149,7 @@ def direct(draw: DrawState, mode: Primitive) -> Direct | None:
     columns = columns_of(vertex.program.chunk.inputs, draw.elements, draw.buffers, memory)
     if columns is None:
         return None
-    return Direct(draw, mode, vertex, fragment, function, outputs, columns, memory, stand_in)
+    return DrawPlan(draw, mode, vertex, fragment, function, outputs, columns, memory, stand_in)
 
 
 def _outputs(vertex: BoundJit) -> dict[tuple[int, int], int] | None:
@@ -160,7 +159,7 @@ def _outputs(vertex: BoundJit) -> dict[tuple[int, int], int] | None:
         return None
     places = [(slot, component) for (slot, component, _), _ in chunk.outputs]
     found: dict[tuple[int, int], int] = {(VaryingSlot.POS, i): i for i in range(4)}
-    if not all(place in places for place in found) or len(places) > DirectMemory.ROWS:
+    if not all(place in places for place in found) or len(places) > PlanMemory.ROWS:
         return None
     if any(kind != "i32" or slot in _UNPLACED for (slot, _, _), kind in chunk.outputs):
         return None
@@ -193,7 +192,7 @@ def _six(viewport: ViewportState) -> Array:
     return six.view(np.uint64)
 
 
-class Direct:
+class DrawPlan:
     """All there is to know about draws in one state, and the blocks they are called with."""
 
     def __init__(
@@ -205,7 +204,7 @@ class Direct:
         function: TileFunction,
         rows: dict[tuple[int, int], int],
         columns: Columns,
-        memory: DirectMemory,
+        memory: PlanMemory,
         stand_in: Any,
     ) -> None:
         fixed = draw.fixed
@@ -365,9 +364,9 @@ class Direct:
             self._tell_size(size, size, 0)
         return self._made(stream)
 
-    def runs(self, series: Series, planned: Callable[[Any], Plan | None]) -> Runs:
+    def command_lists(self, series: Series, planned: Callable[[Any], Plan | None]) -> CommandLists:
         """What makes parts of a series by single calls."""
-        return Runs(self, series, planned)
+        return CommandLists(self, series, planned)
 
     def _described(self, info: DrawInfo, start: int) -> Stream | None:
         """Point at a draw's vertices; None if that cannot be."""

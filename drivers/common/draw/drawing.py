@@ -17,9 +17,9 @@ from gallette.pipe.state import DrawInfo
 
 from .grouping import Group
 from .merging import MergedDraws
-from .parts import end_to_end, parts
 from .pipeline import draw, run, run_part
 from .snapshot import Constants, Snapshot, row_of
+from .splitting import end_to_end, parts
 
 __all__ = ["Failures", "add_group", "draw_group", "draw_many", "draw_one"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.drivers.common.draw import parts
+from gallette.drivers.common.draw import splitting
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.context import Context
 from tests.state_tracker.helpers import errors, pixels, program
@@ -90,7 +90,7 @@ MODES = [
     GL.TRIANGLE_STRIP_ADJACENCY,
 ]
 COUNT = 130
-WHOLE = parts.MOST_LANES
+WHOLE = splitting.MOST_LANES
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def both(gl: GLInterface, monkeypatch: pytest.MonkeyPatch, draw: Any, most: int 
     """The same picture whole and in parts."""
     pictures = []
     for limit in (WHOLE, most):
-        monkeypatch.setattr(parts, "MOST_LANES", limit)
+        monkeypatch.setattr(splitting, "MOST_LANES", limit)
         gl.clear(GL.COLOR_BUFFER_BIT)
         draw()
         pictures.append(pixels(gl, SIZE, SIZE).copy())
@@ -216,7 +216,7 @@ def test_parts_are_captured_one_after_the_other(
     (buffer,) = gl.gen_buffers(1)
     captured = []
     for limit in (WHOLE, 24):
-        monkeypatch.setattr(parts, "MOST_LANES", limit)
+        monkeypatch.setattr(splitting, "MOST_LANES", limit)
         gl.bind_buffer_base(GL.TRANSFORM_FEEDBACK_BUFFER, 0, buffer)
         gl.buffer_data(GL.TRANSFORM_FEEDBACK_BUFFER, 48 * 200, None, GL.STATIC_READ)
         gl.begin_transform_feedback(GL.TRIANGLES)

@@ -1,13 +1,13 @@
-"""Parts of a series of small draws that are made by one call each.
+"""Command lists: parts of a series that one call into machine code executes.
 
-What it takes to make a draw once more is prepared by `direct`: a block of words. Here draws become
-commands that name such a block, where their constants are and where they begin; bytes that are
-written to a buffer before a draw become commands, too, and so do queries of samples that begin and
-end in between: how many have passed is written down. `run` of `shader.runs_code` does them one
-after the other, so that Python says a few things for hundreds of draws, all at once.
+A plan (`draw_plan`) holds the block of words that a draw in one state is called with. Here each
+draw of a series becomes a command that names its block, its constants and its first vertex. Writes
+to buffers between draws become commands, too, and so do the ends of queries, which store how many
+samples have passed so far. `run` of `shader.command_list_code` executes the commands in order, so
+that Python handles hundreds of draws at once.
 
-What is looked at beforehand, such as indices, must not be written in the run: such draws are left
-out, and a run ends there.
+Python reads indices and converts textures before the list is executed, so a list ends before a draw
+for which a command of the list writes these.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.series import Series
 from gallette.pipe.state import BufferWrite, DrawInfo, QueryChange
 
-from .direct_memory import CONSTANTS, Stream
 from .llvm.engine import Function, compile_module
-from .shader.layout import CommandWords, RunWords, TallyWords
-from .shader.runs_code import COSTLY, runs_text
+from .plan_memory import CONSTANTS, Stream
+from .shader.command_list_code import COSTLY, command_list_text
+from .shader.layout import CommandWords, ListWords, TallyWords
 
 if TYPE_CHECKING:
-    from .direct import Direct
+    from .draw_plan import DrawPlan
 
-__all__ = ["Runs"]
+__all__ = ["CommandLists"]
 
 _LEAST = 3
 """Fewer entries than that are not worth a run."""
@@ -52,7 +52,7 @@ _FOREVER = (1 << 31) - 1
 
 @functools.lru_cache(maxsize=2)
 def _runs(cache: Any) -> Function:
-    return compile_module(runs_text(), ("run",), cache).function("run", ctypes.c_void_p)
+    return compile_module(command_list_text(), ("run",), cache).function("run", ctypes.c_void_p)
 
 
 def _numbers(kinds: Ints) -> list[int]:
@@ -61,10 +61,10 @@ def _numbers(kinds: Ints) -> list[int]:
     return found
 
 
-class Runs:
+class CommandLists:
     """The runs of a series, as they are asked for."""
 
-    def __init__(self, like: Direct, series: Series, planned: Callable[[Any], Any]) -> None:
+    def __init__(self, like: DrawPlan, series: Series, planned: Callable[[Any], Any]) -> None:
         """`planned`: the plan of a draw, if it may be made behind the one before them."""
         self._like, self._memory = like, like.memory
         self._series, self._planned = series, planned
@@ -97,7 +97,7 @@ class Runs:
         if not draws or 2 * len(draws) > self._end - first:
             return
         self._commands = np.zeros((count, CommandWords.SIZE), np.int64)
-        self._draws: dict[int, tuple[Direct, DrawInfo, Stream]] = {}
+        self._draws: dict[int, tuple[DrawPlan, DrawInfo, Stream]] = {}
         self._written: dict[int, HostResource] = {}
         self._changes: dict[int, QueryChange] = {}
         self._steps = np.zeros(count, np.int64)  # how many more queries count samples afterwards
@@ -148,7 +148,9 @@ class Runs:
         idle = entries[order[active == before]]
         return int(idle.min()) if idle.size else self._end
 
-    def _plans(self, kinds: dict[int, Any], draws: list[int]) -> dict[int, tuple[Direct, DrawInfo]]:
+    def _plans(
+        self, kinds: dict[int, Any], draws: list[int]
+    ) -> dict[int, tuple[DrawPlan, DrawInfo]]:
         """What draws are made by."""
         found = {}
         for number in draws:
@@ -175,13 +177,13 @@ class Runs:
                 self._steps[number] = 1 if kind.begins else -1
 
     def _add_draws(
-        self, plans: dict[int, tuple[Direct, DrawInfo]], rooms: Ints, vertices: Ints
+        self, plans: dict[int, tuple[DrawPlan, DrawInfo]], rooms: Ints, vertices: Ints
     ) -> None:
         """Draws are calls, if nothing of them is looked at beforehand that changes meanwhile."""
         changing = {id(buffer) for buffer in self._written.values()}
         for plan, _ in plans.values():
             changing.update(map(id, plan.touched))
-        owners: dict[Direct, tuple[bool, DrawInfo]] = {}
+        owners: dict[DrawPlan, tuple[bool, DrawInfo]] = {}
         costs = [0]
         for number, (plan, info) in plans.items():
             rows = plan.rows(info)
@@ -255,13 +257,13 @@ class Runs:
 
     def _run(self, commands: Ints) -> tuple[float, int, int]:
         """Do these: how long it took, where it ended and how."""
-        words = np.zeros(RunWords.SIZE, np.int64)
-        words[RunWords.COMMANDS], words[RunWords.COUNT] = commands.ctypes.data, len(commands)
-        words[RunWords.CONSTANTS] = self._memory.constants_at[0]
-        words[RunWords.COUNTERS] = self._memory.counters.ctypes.data
-        words[RunWords.MOST] = self._most
+        words = np.zeros(ListWords.SIZE, np.int64)
+        words[ListWords.COMMANDS], words[ListWords.COUNT] = commands.ctypes.data, len(commands)
+        words[ListWords.CONSTANTS] = self._memory.constants_at[0]
+        words[ListWords.COUNTERS] = self._memory.counters.ctypes.data
+        words[ListWords.MOST] = self._most
         self._like.work.begin(merged=True)
         run, begun = _runs(self._like.cache), time.perf_counter()
         run(words.ctypes.data)
         seconds = time.perf_counter() - begun
-        return seconds, int(words[RunWords.DONE]), int(words[RunWords.STATE])
+        return seconds, int(words[ListWords.DONE]), int(words[ListWords.STATE])
