@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--load",
         action="append",
         default=[],
+        type=Path,
         metavar="FILE",
         help="load passes or rules of your own (gallette new pass, gallette new rule)",
     )
@@ -167,7 +168,7 @@ def _hunt(options: argparse.Namespace, steps: list[Step], judge: Judge) -> int:
 
 def run(options: argparse.Namespace) -> int:
     for file in options.load:
-        load_passes(file)
+        load_passes(str(file))
     if options.list:
         _list_passes()
         return 0
