@@ -57,6 +57,7 @@ def _colors(scheme: int) -> dict[str, str]:
 _FONT = re.findall(r"font: [^;]*? (system-ui[^;]*);", _STYLE)[0]
 html_theme_options = {"light_css_variables": _colors(0), "dark_css_variables": _colors(1)}
 html_show_sphinx = False
+html_show_copyright = False
 html_show_sourcelink = False
 html_copy_source = False
 html_static_path = ["site"]

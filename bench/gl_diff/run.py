@@ -47,7 +47,7 @@ def queueing(side: str) -> Iterator[None]:
     before = queue.SMALL, execution.WORTH_MERGING, stream.FEW, stream.PATIENCE
     if side in ("queued", "streamed"):
         execution.WORTH_MERGING = 2
-    if side == "streamed":  # every batch is looked at as a whole
+    if side.endswith("streamed"):  # every batch is looked at as a whole
         stream.FEW, stream.PATIENCE = 1, 1 << 30
     elif side == "immediate":
         queue.SMALL = 0
@@ -256,8 +256,8 @@ class _Called:
 
 class Side:
     """A context of one kind: numpipe merging draws, the same called through C pointers, numpipe
-    drawing at once, the native one, or another driver by its name. It may share the objects of
-    another one, or be given its context."""
+    drawing at once, the native one, or another driver by its name (with ":streamed", called through
+    C pointers). It may share the objects of another one, or be given its context."""
 
     def __init__(
         self,
@@ -276,14 +276,15 @@ class Side:
         self.world.reset()
 
     def _made(self, side: str, profile: str, share: Side | None) -> Any:
-        driver = "numpipe" if side in _NUMPIPE else side
+        driver, streamed = side.removesuffix(":streamed"), side.endswith("streamed")
+        driver = "numpipe" if driver in _NUMPIPE else driver
         of, version = CONTEXTS[profile]
         make: Any = Context
         if driver.startswith("native"):
             driver, make = driver.partition(":")[2] or "llvmpipe", NativeContext
         other = getattr(share.gl, "context", share.gl) if share is not None else None
         made = make(driver, profile=of, version=version, share=other)
-        return Pointers(made) if side == "streamed" else made
+        return Pointers(made) if streamed else made
 
     def run(self, lines: Sequence[str]) -> list[Seen]:
         """Execute the lines; one that fails in Python ends nothing, its error is what was seen."""

@@ -57,10 +57,10 @@ def described(report: PassReport) -> str:
     resolved = sum(tile.resolved for tile in report.tiles)
     spared = sum(tile.spared for tile in report.tiles)
     more = f", {resolved} resolved" if resolved else ""
-    more += f", {spared} not stored because nobody wants them" if spared else ""
+    more += f", {spared} not stored because they are invalidated" if spared else ""
     return (
         f"{grid.columns}x{grid.rows} bins of {grid.tile_width}x{grid.tile_height}, "
         f"{report.draws} draws, {report.primitives} primitives in {report.entries} bin entries, "
-        f"overdraw {shaded / pixels:.2f}, {hidden} fragments hidden by coarse depth, "
+        f"overdraw {shaded / pixels:.2f}, {hidden} fragments hidden by hierarchical depth, "
         f"{loaded} bytes loaded, {stored} stored{more}"
     )

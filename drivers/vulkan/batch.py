@@ -16,17 +16,16 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import ResetError
 from gallette.drivers.vulkan.api.binding import array, byref, make, struct
-from gallette.drivers.vulkan.api.errors import DEVICE_LOST, VulkanError
+from gallette.drivers.vulkan.api.errors import VulkanError
 from gallette.drivers.vulkan.device.device import Device
 
-from .memory.allocator import Allocator
+from .memory.allocator import ALIGN, Allocator
 from .memory.storage import DeviceBuffer, DeviceImage, Used
 
-__all__ = ["ALIGN", "Batch", "Stream"]
+__all__ = ["Batch", "Stream"]
 
-ALIGN = 256
-"""Where uniforms begin: what every device's offset alignment divides."""
 _RING = 1 << 18
+_BLOCK = 1 << 16  # the range of a uniform block's descriptor, which must not leave the buffer
 _POOL_SETS = 256
 _POOL_SIZES = ((6, 512), (8, 512), (1, 2048), (7, 512), (3, 256), (4, 256), (5, 256))
 """Descriptors of a pool: VkDescriptorType and how many."""
@@ -98,16 +97,16 @@ class Batch:
         """Uniform memory to be written: the buffer, the offset and the bytes."""
         kit = self.kit
         if size > _RING:
-            own = DeviceBuffer(kit.device, kit.allocator, size)
+            own = DeviceBuffer(kit.device, kit.allocator, size + _BLOCK)
             self.keeps.add(own)
-            return own.handle, 0, own.bytes[:size]
+            return own.handle, own.offset, own.bytes[:size]
         if self._at + size > _RING:
             self._ring, self._at = self._ring + 1, 0
         if self._ring >= len(kit.rings):
-            kit.rings.append(DeviceBuffer(kit.device, kit.allocator, _RING + 65536))
+            kit.rings.append(DeviceBuffer(kit.device, kit.allocator, _RING + _BLOCK))
         ring, at = kit.rings[self._ring], self._at
         self._at += -(-size // ALIGN) * ALIGN
-        return ring.handle, at, ring.bytes[at : at + size]
+        return ring.handle, ring.offset + at, ring.bytes[at : at + size]
 
     def descriptor_set(self, layout: int) -> int:
         """A set of descriptors that lives as long as the batch."""
@@ -155,9 +154,7 @@ class Batch:
         """Wait for the device; whether it is done."""
         if not self.done and self.submitted:
             device, fence = self.kit.device, ctypes.c_uint64(self.kit.fence)
-            self.stream.checked(
-                lambda: device.vk.vkWaitForFences(device.handle, 1, byref(fence), 1, timeout)
-            )
+            device.vk.vkWaitForFences(device.handle, 1, byref(fence), 1, timeout)
             self._look()
         return self.done
 
@@ -185,7 +182,8 @@ class Stream:
         self._free: list[_Kit] = []
         self._running: list[Batch] = []
         self._current: Batch | None = None
-        self.lost = False
+        self.written = True  # something was, since the last barrier
+        self._everything = make("VkMemoryBarrier", srcAccessMask=0x10000, dstAccessMask=0x18000)
 
     @property
     def batch(self) -> Batch:
@@ -196,22 +194,13 @@ class Stream:
             kit = self._free.pop() if self._free else _Kit(self.device, self.allocator)
             self.device.vk.vkBeginCommandBuffer(kit.commands, byref(kit.begin))
             self._current = Batch(self, kit)
+            self.written = True
         return self._current
 
     @property
     def current(self) -> Batch | None:
         """The batch that is being recorded, if there is one."""
         return self._current
-
-    def checked(self, command: Callable[[], int]) -> int:
-        """Run a command; a lost device becomes the error the state tracker knows."""
-        try:
-            return command()
-        except VulkanError as error:
-            if error.result == DEVICE_LOST:
-                self.lost = True
-                raise ResetError("the Vulkan device is lost") from error
-            raise
 
     def submit(self) -> Batch | None:
         """Hand the current batch to the device, and begin a new one when it is needed."""
@@ -228,9 +217,7 @@ class Stream:
         device.vk.vkEndCommandBuffer(batch.commands)
         with device.lock:
             kit = batch.kit
-            self.checked(
-                lambda: device.vk.vkQueueSubmit(device.queue, 1, byref(kit.submit), kit.fence)
-            )
+            device.vk.vkQueueSubmit(device.queue, 1, byref(kit.submit), kit.fence)
         batch.submitted = True
         self._current = None
         self._running.append(batch)
@@ -244,11 +231,13 @@ class Stream:
         self._free.append(batch.kit)
 
     def barrier(self) -> None:
-        """Everything after this sees what everything before it wrote."""
-        barrier = make("VkMemoryBarrier", srcAccessMask=0x10000, dstAccessMask=0x18000)
-        self.device.vk.vkCmdPipelineBarrier(
-            self.batch.commands, 0x10000, 0x10000, 0, 1, byref(barrier), 0, None, 0, None
-        )
+        """What is recorded next sees what was written before, by this batch or another."""
+        if self.written:
+            self.written = False
+            self.device.vk.vkCmdPipelineBarrier(
+                self.batch.commands, 0x10000, 0x10000, 0, 1, byref(self._everything), 0, None,
+                0, None,
+            )  # fmt: skip
 
     def prepare(self, image: DeviceImage, aspect: int) -> None:
         """Bring a new image into the layout it keeps."""

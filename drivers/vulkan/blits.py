@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.drivers.common.memory.blit import writes_everything
 from gallette.pipe.enums import Target
-from gallette.pipe.resource import Resource
-from gallette.pipe.state import BlitInfo, Box
+from gallette.pipe.resource import Resource, level_extent
+from gallette.pipe.state import BlitInfo, Box, ScissorState, Surface
 
-from .api.binding import byref, struct
-from .memory.formats import COLOR
+from .api.binding import byref, make, struct
+from .memory.formats import COLOR, DEPTH, STENCIL
 from .memory.resources import VulkanBuffer, VulkanTexture
+from .pipeline.textures import surface_view
 
 if TYPE_CHECKING:
     from .context import VulkanContext
@@ -22,8 +23,6 @@ _GENERAL = 1
 
 
 def _inside(texture: VulkanTexture, level: int, box: Box) -> bool:
-    from gallette.pipe.resource import level_extent
-
     width, height, depth = level_extent(texture.desc, level)
     return (
         0 <= box.x < box.x + box.width <= width
@@ -79,19 +78,24 @@ def copy_on_device(
         context.stream.batch.commands, src.image.handle, _GENERAL, dst.image.handle, _GENERAL,
         1, byref(region),
     )  # fmt: skip
+    context.stream.written = True
     return True
 
 
 def blit_on_device(context: VulkanContext, info: BlitInfo) -> bool:
-    """Blit or resolve colours without scaling; whether it was done."""
+    """Blit or resolve without scaling; whether it was done."""
     dst, src = info.dst, info.src
     assert isinstance(dst, VulkanTexture) and isinstance(src, VulkanTexture)
     d, s = info.dst_box, info.src_box
     same = (d.width, d.height, d.depth) == (s.width, s.height, s.depth) and d.width > 0 < d.height
     formats = (src.desc.format, info.src_format, dst.desc.format, info.dst_format)
-    if not same or info.scissor is not None or len(set(formats)) > 1 or dst is src:
+    if not same or len(set(formats)) > 1 or dst is src:
         return False
-    if src.format.aspect != COLOR or not writes_everything(info):
+    if info.scissor is not None:
+        d, s = _cut(d, s, info.scissor)
+        if d.width <= 0 or d.height <= 0:
+            return True
+    if not writes_everything(info):
         return False
     if src.samples == dst.samples:
         origin = (d.x, d.y, d.z)
@@ -101,10 +105,15 @@ def blit_on_device(context: VulkanContext, info: BlitInfo) -> bool:
         return False
     if not _inside(dst, info.dst_level, d) or dst.desc.target is Target.TEXTURE_3D:
         return False
+    if src.format.aspect != COLOR and (d.x, d.y) != (s.x, s.y):
+        return False
     context.rendering.end()
     context.on_device(src, (info.src_level,))
     context.on_device(dst, (info.dst_level,), write=True)
     context.stream.barrier()
+    if src.format.aspect != COLOR:
+        _resolve_depth(context, info, d, s)
+        return True
     layers, at, _ = _layers(src, info.src_level, s, COLOR)
     to_layers, to_at, _ = _layers(dst, info.dst_level, d, COLOR)
     region = struct("VkImageResolve")(layers, at, to_layers, to_at, (s.width, s.height, 1))
@@ -112,4 +121,38 @@ def blit_on_device(context: VulkanContext, info: BlitInfo) -> bool:
         context.stream.batch.commands, src.image.handle, _GENERAL, dst.image.handle, _GENERAL,
         1, byref(region),
     )  # fmt: skip
+    context.stream.written = True
     return True
+
+
+def _cut(d: Box, s: Box, scissor: ScissorState) -> tuple[Box, Box]:
+    """What a scissor leaves of the boxes of a blit that does not scale."""
+    x, y = max(d.x, scissor.minx), max(d.y, scissor.miny)
+    width, height = min(d.x + d.width, scissor.maxx) - x, min(d.y + d.height, scissor.maxy) - y
+    source = Box(s.x + x - d.x, s.y + y - d.y, s.z, width, height, s.depth)
+    return Box(x, y, d.z, width, height, d.depth), source
+
+
+def _resolve_depth(context: VulkanContext, info: BlitInfo, d: Box, s: Box) -> None:
+    """Depth and stencil of the first samples: what a render pass that draws nothing resolves."""
+    dst, src = info.dst, info.src
+    assert isinstance(dst, VulkanTexture) and isinstance(src, VulkanTexture)
+    views = [
+        surface_view(texture, Surface(texture, texture.desc.format, level, z, z + s.depth - 1))
+        for texture, level, z in ((src, info.src_level, s.z), (dst, info.dst_level, d.z))
+    ]
+    attachment = make(
+        "VkRenderingAttachmentInfo", imageView=views[0], imageLayout=_GENERAL, resolveMode=1,
+        resolveImageView=views[1], resolveImageLayout=_GENERAL, loadOp=0, storeOp=0,
+    )  # fmt: skip
+    rendering = make(
+        "VkRenderingInfo",
+        renderArea=((s.x, s.y), (s.width, s.height)),
+        layerCount=s.depth,
+        pDepthAttachment=attachment if src.format.aspect & DEPTH else None,
+        pStencilAttachment=attachment if src.format.aspect & STENCIL else None,
+    )
+    commands, vk = context.stream.batch.commands, context.device.vk
+    vk.vkCmdBeginRendering(commands, byref(rendering))
+    vk.vkCmdEndRendering(commands)
+    context.stream.written = True

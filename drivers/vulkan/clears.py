@@ -1,14 +1,15 @@
-"""Clears on the device, inside a render pass of the framebuffer or of one surface."""
+"""Clears on the device: in a render pass of the framebuffer or of one surface, or as draws."""
 
 from __future__ import annotations
 
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from gallette.drivers.common.memory.clear import cleared_rect
+from gallette.drivers.common.memory.clear import ClearValues, cleared_rect
 from gallette.pipe.enums import ClearFlags
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import Color
+from gallette.pipe.resource import level_extent
 from gallette.pipe.state import FramebufferState, ScissorState, Surface
 
 from .api.binding import array, byref, make
@@ -21,52 +22,49 @@ if TYPE_CHECKING:
 __all__ = ["clear_on_device", "clear_rect_on_device"]
 
 
-def _drawable(surface: Surface) -> bool:
-    """Whether the device can clear a surface: alpha is stored as red, which only draws know."""
-    found = vulkan_format(surface.format)
-    return found is not None and surface.format.channels[0].name != "A"
-
-
 def clear_on_device(
     context: VulkanContext,
     flags: ClearFlags,
-    color: Color,
-    depth: float,
-    stencil: int,
+    values: ClearValues,
     scissor: ScissorState | None,
     framebuffer: FramebufferState | None = None,
-) -> bool:
-    """Clear attachments of a framebuffer; whether it was done."""
+) -> None:
+    """Clear attachments of a framebuffer, by default of the one that is bound."""
     target = context.bound.framebuffer if framebuffer is None else framebuffer
-    surfaces = [s for s in (*target.cbufs, target.zsbuf) if s is not None]
-    if not all(_drawable(surface) for surface in surfaces):
-        return False
     rect = cleared_rect(target, scissor)
     if rect.maxx <= rect.minx or rect.maxy <= rect.miny:
-        return True
+        return
     attachments = []
     for index, surface in enumerate(target.cbufs):
-        if surface is not None and flags & ClearFlags.COLOR0 << index:
-            value = make("VkClearValue", color=_color(color, surface.format))
+        if surface is None or not flags & ClearFlags.COLOR0 << index:
+            continue
+        color = _color(values.color, surface.format)
+        # Alpha is stored as red, which only draws know.
+        if all(values.color_mask) and surface.format.channels[0].name != "A":
+            value = make("VkClearValue", color=color)
             attachments.append(
                 make("VkClearAttachment", aspectMask=COLOR, colorAttachment=index, clearValue=value)
             )
+        else:
+            mask = sum(bool(on) << bit for bit, on in enumerate(values.color_mask))
+            context.internal.clear(surface, bytes(color), mask, (0, 0), rect)
     zsbuf = target.zsbuf
     if zsbuf is not None:
         found = vulkan_format(zsbuf.format)
         assert found is not None
         wanted = DEPTH * bool(flags & ClearFlags.DEPTH) | STENCIL * bool(flags & ClearFlags.STENCIL)
-        if found.aspect & wanted:
-            value = make("VkClearValue", depthStencil=(min(max(depth, 0.0), 1.0), stencil & 0xFF))
-            attachments.append(
-                make("VkClearAttachment", aspectMask=found.aspect & wanted, clearValue=value)
+        aspect, stencil, bits = found.aspect & wanted, values.stencil, values.stencil_mask & 0xFF
+        if aspect & STENCIL and bits != 0xFF:
+            context.internal.clear(zsbuf, bytes(16), 0, (stencil & 0xFF, bits), rect)
+            aspect &= ~STENCIL
+        if aspect:
+            value = make(
+                "VkClearValue", depthStencil=(min(max(values.depth, 0.0), 1.0), stencil & 0xFF)
             )
+            attachments.append(make("VkClearAttachment", aspectMask=aspect, clearValue=value))
     if not attachments:
-        return True
-    rendering = context.rendering
-    if framebuffer is not None:
-        rendering.end()
-    rendering.begin(framebuffer)
+        return
+    context.rendering.begin(target)
     place = make(
         "VkClearRect",
         rect=((rect.minx, rect.miny), (rect.maxx - rect.minx, rect.maxy - rect.miny)),
@@ -76,9 +74,6 @@ def clear_on_device(
         context.stream.batch.commands, len(attachments), byref(array(attachments)),
         1, byref(place),
     )  # fmt: skip
-    if framebuffer is not None:
-        rendering.end()
-    return True
 
 
 def _color(color: Color, format: Format) -> Any:
@@ -99,23 +94,18 @@ def clear_rect_on_device(
     context: VulkanContext,
     surface: Surface,
     flags: ClearFlags,
-    color: Color,
-    depth: float,
-    stencil: int,
+    values: ClearValues,
     rect: ScissorState,
 ) -> bool:
-    """Clear a rectangle of one surface; whether it was done."""
+    """Clear a rectangle of one surface; whether the device can draw to it."""
     found = vulkan_format(surface.format)
     if found is None:
         return False
     is_color = found.aspect == COLOR
-    from gallette.pipe.resource import level_extent
-
-    width, height, _ = level_extent(surface.resource.desc, surface.level)
-    bind = 0x80 if is_color else 0x200
     features = context.device.physical.format_features(found.number)[1]
-    if not features & bind:
+    if not features & (0x80 if is_color else 0x200):
         return False
+    width, height, _ = level_extent(surface.resource.desc, surface.level)
     target = FramebufferState(
         width,
         height,
@@ -124,4 +114,5 @@ def clear_rect_on_device(
         (surface,) if is_color else (),
         None if is_color else surface,
     )
-    return clear_on_device(context, flags, color, depth, stencil, rect, target)
+    clear_on_device(context, flags, values, rect, target)
+    return True

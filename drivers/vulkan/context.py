@@ -14,19 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Shader, Stage
+from gallette.drivers.common.memory.clear import ClearValues
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.resource import transfer_map, transfer_unmap
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
-from gallette.pipe.formats import Format
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Fence, Handle
 from gallette.pipe.resource import Resource, Transfer
+from gallette.pipe.series import Series
 from gallette.pipe.state import (
     BlitInfo,
     Box,
     ComputeInfo,
     DrawInfo,
-    FramebufferState,
     ScissorState,
     StreamOutputInfo,
     Surface,
@@ -37,10 +37,14 @@ from .blits import blit_on_device, copy_on_device
 from .clears import clear_on_device, clear_rect_on_device
 from .copies import download, upload
 from .draw import Draws
+from .internal import Internal
+from .memory.formats import DEPTH, STENCIL
 from .memory.resources import VulkanBuffer, VulkanTexture
+from .pipeline.executables import executables
 from .queries import Queries, VulkanQuery
 from .rendering import Rendering
-from .samples import read_samples
+from .repeating import Recorded, Repeating, records
+from .samples import read_samples, write_samples
 
 if TYPE_CHECKING:
     from .screen import VulkanScreen
@@ -76,6 +80,8 @@ class VulkanContext(MemoryContext):
         self.queries = Queries(self.stream)
         self.rendering = Rendering(self)
         self.draws = Draws(self)
+        self.internal = Internal(self)
+        self.repeating = Repeating(self)
         self.stream.before_submit = self.rendering.end
         self.stream.after_submit = self.draws.forget
 
@@ -93,13 +99,7 @@ class VulkanContext(MemoryContext):
                     read_samples(self, resource)
                 else:
                     download(self.stream, resource, levels)
-            gpu = resource.gpu
-            gpu.wait(write=False)
             if write:
-                if gpu.busy and gpu.size <= _RENAMED:
-                    resource.replace()
-                else:
-                    gpu.wait(write=True)
                 resource.host_wrote(levels)
         elif isinstance(resource, VulkanBuffer):
             resource.gpu.wait(write)
@@ -109,9 +109,14 @@ class VulkanContext(MemoryContext):
         assert isinstance(resource, VulkanTexture)
         if resource.newer_mirror:
             levels = tuple(levels)
-            if resource.newer_mirror.intersection(levels):
+            if not resource.newer_mirror.keys().isdisjoint(levels):
                 self.rendering.end()
-                upload(self.stream, resource, levels)
+                self.stream.prepare(resource.image, resource.format.aspect)
+                if resource.samples > 1 and resource.writes:
+                    resource.newer_mirror.clear()
+                    write_samples(self, resource)
+                else:
+                    upload(self.stream, resource, levels)
         self.stream.batch.uses(resource.image, write)
         if write:
             resource.device_wrote(levels)
@@ -134,17 +139,23 @@ class VulkanContext(MemoryContext):
     def rebound(self) -> None:
         self.draws.dirty = True
 
-    def set_framebuffer_state(self, state: FramebufferState) -> None:
-        if state != self.bound.framebuffer:
-            self.rendering.end()
-        super().set_framebuffer_state(state)
-
     # -- work ------------------------------------------------------------------------------------
 
     def draw_vbo(self, info: DrawInfo) -> None:
         self.raise_failure()
         if not self.skipped:
             self.draws.draw(info)
+
+    def prepared_draw(self, info: DrawInfo) -> Recorded | None:
+        """What it takes to make the draw that was made last once more."""
+        made = self.draws.made
+        return None if made is None or "draw_vbo" in self.__dict__ else records(self, made, info)
+
+    def draw_series(self, series: Series) -> int:
+        """Make draws again, and what happens between them: how much of all was done."""
+        if self._failure is not None or self._condition is not None or "draw_vbo" in self.__dict__:
+            return 0
+        return self.repeating.repeat(series)
 
     def launch_grid(self, info: ComputeInfo) -> None:
         self.raise_failure()
@@ -160,24 +171,13 @@ class VulkanContext(MemoryContext):
         color_mask: ColorMask = EVERY_CHANNEL,
         stencil_mask: int = 0xFF,
     ) -> None:
-        if self.skipped:
-            return
-        whole = all(color_mask) and (stencil_mask & 0xFF == 0xFF)
-        if whole and clear_on_device(self, flags, color, depth, stencil, scissor):
-            return
-        framebuffer = self.bound.framebuffer
-        for index, surface in enumerate((*framebuffer.cbufs, framebuffer.zsbuf)):
-            is_depth = index == len(framebuffer.cbufs)
-            wanted = (
-                ClearFlags.DEPTH | ClearFlags.STENCIL if is_depth else ClearFlags.COLOR0 << index
-            )
-            if surface is not None and flags & wanted:
-                self.on_host(surface.resource, (surface.level,), write=True)
-        super().clear(flags, color, depth, stencil, scissor, color_mask, stencil_mask)
+        if not self.skipped:
+            values = ClearValues(color, depth, stencil, color_mask, stencil_mask)
+            clear_on_device(self, flags, values, scissor)
 
     def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
-        if not clear_rect_on_device(self, surface, ClearFlags.COLOR0, color, 0.0, 0, rect):
-            self.on_host(surface.resource, (surface.level,), write=True)
+        values = ClearValues(color, 0.0, 0)
+        if not clear_rect_on_device(self, surface, ClearFlags.COLOR0, values, rect):
             super().clear_render_target(surface, color, rect)
 
     def clear_depth_stencil(
@@ -189,19 +189,13 @@ class VulkanContext(MemoryContext):
         rect: ScissorState,
         stencil_writemask: int = 0xFF,
     ) -> None:
-        whole = stencil_writemask & 0xFF == 0xFF
-        zero = (0.0, 0.0, 0.0, 0.0)
-        if whole and clear_rect_on_device(self, surface, flags, zero, depth, stencil, rect):
-            return
-        self.on_host(surface.resource, (surface.level,), write=True)
-        super().clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
+        values = ClearValues((0.0,) * 4, depth, stencil, stencil_mask=stencil_writemask)
+        if not clear_rect_on_device(self, surface, flags, values, rect):
+            super().clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
 
     def blit(self, info: BlitInfo) -> None:
-        if self.skipped or blit_on_device(self, info):
-            return
-        self.on_host(info.src, (info.src_level,))
-        self.on_host(info.dst, (info.dst_level,), write=True)
-        super().blit(info)
+        if not self.skipped and not blit_on_device(self, info):
+            super().blit(info)
 
     def resource_copy_region(
         self,
@@ -215,33 +209,24 @@ class VulkanContext(MemoryContext):
         src_box: Box,
     ) -> None:
         origin = (dst_x, dst_y, dst_z)
-        if copy_on_device(self, dst, dst_level, origin, src, src_level, src_box):
-            return
-        self.on_host(src, (src_level,))
-        self.on_host(dst, (dst_level,), write=True)
-        super().resource_copy_region(dst, dst_level, *origin, src, src_level, src_box)
-
-    def generate_mipmap(
-        self,
-        resource: Resource,
-        format: Format,
-        base_level: int,
-        last_level: int,
-        first_layer: int,
-        last_layer: int,
-    ) -> None:
-        self.on_host(resource, range(base_level, last_level + 1))
-        self.on_host(resource, range(base_level + 1, last_level + 1), write=True)
-        super().generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
+        if not copy_on_device(self, dst, dst_level, origin, src, src_level, src_box):
+            super().resource_copy_region(dst, dst_level, *origin, src, src_level, src_box)
 
     # -- transfers -------------------------------------------------------------------------------
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
         self.raise_failure()
         write = bool(flags & MapFlags.WRITE)
-        if isinstance(resource, VulkanBuffer) and write and not flags & MapFlags.READ:
-            self._make_writable(resource, flags)
-        elif not flags & MapFlags.UNSYNCHRONIZED or not isinstance(resource, VulkanBuffer):
+        if isinstance(resource, VulkanTexture):
+            whole = resource.stored is not None or resource.samples > 1
+            whole = whole or resource.format.aspect == DEPTH | STENCIL
+            if not flags & MapFlags.DISCARD_RANGE or whole:
+                self.on_host(resource, (level,))
+            if write:
+                resource.host_wrote((level,), None if whole else box)
+        elif write and not flags & MapFlags.READ:
+            self._make_writable(resource, flags)  # type: ignore[arg-type]
+        elif not flags & MapFlags.UNSYNCHRONIZED:
             self.on_host(resource, (level,), write)
         return transfer_map(resource, level, flags, box)  # type: ignore[arg-type]
 
@@ -256,7 +241,6 @@ class VulkanContext(MemoryContext):
             gpu.wait(write=True)
         else:
             buffer.replace()
-            self.draws.buffers_moved()
 
     def transfer_unmap(self, transfer: Transfer) -> None:
         transfer_unmap(transfer)
@@ -282,14 +266,18 @@ class VulkanContext(MemoryContext):
         return VulkanQuery(type, index)
 
     def begin_query(self, query: Handle) -> None:
-        self.rendering.end()
-        self.queries.begin(query)
-        self.draws.dirty = True
+        self._change_query(query, begins=True)
 
     def end_query(self, query: Handle) -> None:
+        self._change_query(query, begins=False)
+
+    def _change_query(self, query: VulkanQuery, begins: bool) -> None:
+        inside = self.rendering.target is not None and query.counts_samples
+        if inside and not self.draws.feedback.running:
+            self.queries.change(query, begins)
+            return
         self.rendering.end()
-        self.queries.end(query)
-        self.draws.dirty = True
+        (self.queries.begin if begins else self.queries.end)(query)
 
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
         self.raise_failure()
@@ -307,11 +295,21 @@ class VulkanContext(MemoryContext):
         self.raise_failure()
         return _BatchFence(self.stream.submit(), self.draws.feedback.tell)
 
+    def explain(self, handle: Handle) -> dict[str, Any]:
+        """What became of a shader; beside its SPIR-V, what the device says of its pipelines."""
+        found = super().explain(handle)
+        for told, variant in zip(found["variants"], handle.variants.values(), strict=True):
+            for pipeline in self.screen.pipelines.using(variant.program)[:1]:
+                lines = executables(self.device, pipeline.handle)
+                told["code"] += "".join(f"; {line}\n" for line in lines)
+        return found
+
     def memory_barrier(self) -> None:
         self.rendering.end()
 
     def destroy(self) -> None:
         self.rendering.end()
+        self.internal.destroy()
         try:
             super().destroy()
         finally:

@@ -11,10 +11,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import ConstantBuffer, StageBindings
-from gallette.pipe.state import ImageView, SamplerView
+from gallette.pipe.state import ImageView, SamplerState, SamplerView
 
 from .api.binding import byref
 from .batch import Batch
@@ -41,13 +42,14 @@ class Descriptors:
 
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
-        self.stale = False
+        self._sampled: dict[Any, tuple[Any, Any, Row]] = {}  # what was bound last, and its row
         self.forget()
 
     def forget(self) -> None:
         """Nothing is bound in a new batch."""
         self._blocks: dict[Stage, tuple[ConstantBuffer | None, int, int]] = {}
         self._record = b""
+        self.record: npt.NDArray[np.uint64] = np.zeros((0, 3), np.uint64)  # of the last draw
         self._layout: Layout | None = None
         self._set = 0
         self._offsets: tuple[int, ...] = ()
@@ -111,13 +113,13 @@ class Descriptors:
     def bind(self, batch: Batch, link: Link, point: int) -> None:
         """Bind a set with what the stages have bound, for draws (0) or dispatches (1)."""
         layout = link.layout
-        if not layout.rows:
-            return
-        record = np.zeros((layout.rows, 3), np.uint64)
+        self.record = record = np.zeros((layout.rows, 3), np.uint64)
         for slot in link.slots:
             rows = self._rows(batch, slot)
             for at, row in enumerate(rows, slot.row):
                 record[at] = row
+        if not layout.rows:
+            return
         offsets = tuple([self._blocks[stage][2] for stage in link.dynamic])
         data = record.tobytes()
         device = self.context.device
@@ -182,7 +184,7 @@ class Descriptors:
 
     def _zeros(self) -> Row:
         zeros = self.context.screen.samplers.zeros()
-        return zeros.handle, 0, zeros.size
+        return zeros.handle, zeros.offset, zeros.size
 
     def _uniform(self, batch: Batch, stage: Stage, bindings: StageBindings, number: int) -> Row:
         block = bindings.constants[number] if number < len(bindings.constants) else None
@@ -197,7 +199,7 @@ class Descriptors:
         if size <= 0:
             return self._zeros()
         batch.uses(resource.gpu, write=False)
-        return resource.gpu.handle, block.offset, size
+        return resource.gpu.handle, resource.gpu.offset + block.offset, size
 
     def _storage(self, batch: Batch, bindings: StageBindings, number: int) -> Row:
         bound = bindings.buffers[number] if number < len(bindings.buffers) else None
@@ -209,7 +211,7 @@ class Descriptors:
         if size <= 0:
             return self._zeros()
         batch.uses(resource.gpu, write=False)
-        return resource.gpu.handle, bound.offset, size
+        return resource.gpu.handle, resource.gpu.offset + bound.offset, size
 
     def _parameter_block(self, batch: Batch) -> Row:
         bound = self.context.bound
@@ -227,18 +229,25 @@ class Descriptors:
 
     def _texture(self, batch: Batch, slot: Slot) -> Row:
         bindings, view, number = self._view(slot)
-        samplers = self.context.screen.samplers
         if slot.binding.type == _TEXELS:
             return self._texels(batch, view)
         if view is None or not isinstance(view.resource, VulkanTexture):
             return self._dummy(batch, slot, storage=False)
-        cube = view.target.is_cube
-        state = bindings.sampler(number)
+        state, key = bindings.sampler(number), (slot.stage, slot.what, slot.binding.shape)
+        last = self._sampled.get(key)
+        if last is None or last[0] is not view or last[1] is not state:
+            row = self._sampler_and_view(slot, view, view.resource, state)
+            last = self._sampled[key] = view, state, row
+        return last[2]
+
+    def _sampler_and_view(
+        self, slot: Slot, view: SamplerView, texture: VulkanTexture, state: SamplerState | None
+    ) -> Row:
         if state is not None and state.compare_enabled and not slot.binding.shape[3]:
             state = replace(state, compare_enabled=False)  # looked up without a reference
-        format = view.format
-        sampler = samplers.sampler(state, format, cube)
-        return sampler, texture_view(view.resource, view), _GENERAL
+        samplers = self.context.screen.samplers
+        sampler = samplers.sampler(state, view.format, view.target.is_cube)
+        return sampler, texture_view(texture, view), _GENERAL
 
     def _texels(self, batch: Batch, view: SamplerView | None) -> Row:
         if view is None or not isinstance(view.resource, VulkanBuffer):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,17 +12,18 @@ from gallette.drivers.common.vertex.stream import resolved
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import ComputeInfo, DrawInfo
 
-from .api.binding import byref
 from .batch import Batch
 from .descriptors import Descriptors
 from .dynamic import DynamicState
 from .feedback import Feedback
 from .indices import Indexed, needs_conversion, prepared
 from .memory.resources import VulkanBuffer
+from .memory.storage import DeviceBuffer
 from .pipeline.cache import Pipeline
 from .pipeline.keys import TOPOLOGIES
 from .pipeline.state import pipeline_key, vertex_inputs, vertex_layout
-from .selection import Selection, select, texture_facts
+from .repeating import index_row, vertex_row
+from .selection import Selection, folds, select, texture_facts
 from .spirv.system import PUSHED
 from .variants import ComputeKey
 
@@ -50,10 +50,12 @@ class Draws:
         self._chosen: tuple[Pipeline, Selection] | None = None
         self._known: dict[Any, tuple[Pipeline, Selection]] = {}
         self._key: Any = None
+        self._facts: tuple[Any, tuple[Any, ...]] = None, ()
         self._bound = 0
         self._pushed = b""
         self._vertices: Any = None
         self.plans: dict[Any, tuple[Any, ...]] = {}
+        self.made: Any = None  # the last draw, if it may be made again (see `repeating`)
 
     def forget(self) -> None:
         """A new batch begins: nothing is bound in it."""
@@ -64,14 +66,9 @@ class Draws:
     def forget_shader(self, shader: Any) -> None:
         """A shader goes, and with it what was made of it."""
         self._known.clear()
-        self._chosen, self.dirty = None, True
+        self._chosen, self.dirty, self._facts = None, True, (None, ())
         for variant in shader.variants.values():
             self.context.screen.pipelines.forget(variant.program)
-
-    def buffers_moved(self) -> None:
-        """A buffer has other memory: bindings name the old one."""
-        self._vertices = None
-        self.descriptors.stale = True
 
     # -- draws -----------------------------------------------------------------------------------
 
@@ -113,7 +110,10 @@ class Draws:
         context = self.context
         pipeline, selection = self._prepared(info, mode, fill)
         self.descriptors.reside(pipeline.link)
-        inputs = self._reside_vertices(pipeline)
+        sources = self._reside_vertices(pipeline)
+        inputs = tuple(
+            [(gpu.handle, gpu.offset + at, max(gpu.size - at, 0)) for gpu, at, _ in sources]
+        )
         index = None if indexed is not None else self._reside_indices(info)
         context.rendering.begin()
         batch = context.stream.batch
@@ -136,14 +136,22 @@ class Draws:
                 commands, indexed.count, info.instance_count, 0, indexed.bias, info.start_instance
             )
         elif index is not None:
-            kind = {1: 1000265000, 2: 0, 4: 1}[info.index_size]
-            vk.vkCmdBindIndexBuffer(commands, index.gpu.handle, info.index_offset, kind)
+            vk.vkCmdBindIndexBuffer(commands, *index_row(info, index)[1])
             vk.vkCmdDrawIndexed(
                 commands, info.count, info.instance_count, info.start, info.index_bias,
                 info.start_instance,
             )  # fmt: skip
         else:
             vk.vkCmdDraw(commands, info.count, info.instance_count, info.start, info.start_instance)
+        self.made = None
+        if indexed is None and not side and not selection.writes_memory:
+            self.made = (
+                info,
+                pipeline,
+                [(what, at) for _, at, what in sources],
+                index,
+                self._pushed,
+            )
         if selection.writes_memory or self.feedback.running:
             self.descriptors.wrote(pipeline.link)
             context.rendering.end()
@@ -155,14 +163,18 @@ class Draws:
         bound = self.context.bound
         patch = info.vertices_per_patch if mode is Primitive.PATCHES else 0
         layout = vertex_layout(bound)
-        textures = texture_facts(bound)
+        shaders = tuple(bound.shaders.values())
+        revisions = shaders, [bound.stages[stage].revision for stage in bound.shaders]
+        if self._facts[0] != revisions:
+            self._facts = revisions, texture_facts(bound)
+        textures = self._facts[1]
         what = (mode, info.mode, fill, patch, layout, textures, self.feedback.wanted)
         if not self.dirty and self._key == what:
             assert self._chosen is not None
             return self._chosen
         whole = (
             *what, bound.blend, bound.rasterizer, bound.depth_stencil_alpha, bound.elements,
-            bound.framebuffer, bound.sample_mask, bound.min_samples, *bound.shaders.values(),
+            bound.framebuffer, bound.sample_mask, bound.min_samples, *shaders,
         )  # fmt: skip
         self._key, self.dirty = what, False
         self._chosen = self._known.get(whole)
@@ -200,6 +212,8 @@ class Draws:
         floats[PUSHED["point_size"]] = bound.rasterizer.state.point_size
         floats[PUSHED["alpha_ref"]] = bound.depth_stencil_alpha.state.alpha_ref_value
         words[PUSHED["num_samples"]] = max(1, bound.framebuffer.samples)
+        place = PUSHED["sub_pixel"]
+        floats[place : place + 2] = [1 / (256 * size) for size in bound.viewports[0].scale[:2]]
         levels = PUSHED["levels"]
         floats[levels : levels + 6] = info.patch_levels
         data = words.tobytes()
@@ -219,28 +233,27 @@ class Draws:
         self.context.stream.batch.uses(buffer.gpu, write=False)
         return buffer
 
-    def _reside_vertices(self, pipeline: Pipeline) -> Any:
-        """Buffers and offsets by binding."""
+    def _reside_vertices(
+        self, pipeline: Pipeline
+    ) -> list[tuple[DeviceBuffer, int, VulkanBuffer | DeviceBuffer]]:
+        """For each binding the memory, where in it, and the buffer it is of."""
         batch: Batch = self.context.stream.batch
-        found = []
+        found: list[tuple[DeviceBuffer, int, VulkanBuffer | DeviceBuffer]] = []
         for bound in vertex_inputs(self.context, pipeline.link.programs[0].doubles):
             if bound is None:
                 zeros = self.context.screen.samplers.zeros()
-                found.append((zeros.handle, 0))
+                found.append((zeros, 0, zeros))
                 continue
-            gpu, offset = bound
+            what, offset = bound
+            gpu = what.gpu if isinstance(what, VulkanBuffer) else what
             batch.uses(gpu, write=False)
-            found.append((gpu.handle, offset))
-        return tuple(found)
+            found.append((gpu, offset, what))
+        return found
 
     def _bind_vertices(self, commands: int, inputs: Any) -> None:
-        if not inputs or inputs == self._vertices:
-            return
-        self._vertices = inputs
-        count = len(inputs)
-        buffers = (ctypes.c_uint64 * count)(*[handle for handle, _ in inputs])
-        offsets = (ctypes.c_uint64 * count)(*[offset for _, offset in inputs])
-        self.vk.vkCmdBindVertexBuffers(commands, 0, count, byref(buffers), byref(offsets))
+        if inputs and inputs != self._vertices:
+            self._vertices = inputs
+            self.vk.vkCmdBindVertexBuffers2(commands, *vertex_row(inputs)[1])
 
     # -- compute ---------------------------------------------------------------------------------
 
@@ -263,7 +276,8 @@ class Draws:
             raise GalletteError(f"a grid of {grid} workgroups is too large for the device")
         context.rendering.end()
         block = info.block if shader.shader.info.workgroup_size_variable else None
-        program = shader.variant_for(ComputeKey(block)).program
+        key = ComputeKey(block, folds(context.bound, Stage.COMPUTE))
+        program = shader.variant_for(key).program
         pipeline = context.screen.pipelines.compute(program)
         self.descriptors.reside(pipeline.link)
         context.stream.barrier()
@@ -273,4 +287,4 @@ class Draws:
         self.descriptors.bind(batch, pipeline.link, 1)
         self.vk.vkCmdDispatch(batch.commands, *grid)
         self.descriptors.wrote(pipeline.link)
-        context.stream.barrier()
+        context.stream.written = True

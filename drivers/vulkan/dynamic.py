@@ -1,22 +1,45 @@
-"""Dynamic state: what is set with commands instead of being part of a pipeline."""
+"""Dynamic state: what is set with commands instead of being part of a pipeline.
+
+Commands are rows, `(name, arguments after the command buffer)`, grouped by the state they come
+from. What was set last in a batch is known by slot, so only what differs is set again; `repeating`
+keeps the rows of draws and does the same without looking at the state.
+"""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
 
-from .api.binding import array, byref, struct
+from .api.binding import address, array, struct
 from .pipeline.keys import STENCIL_OPS
 
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["DynamicState"]
+__all__ = ["DynamicState", "Row", "State", "pointer"]
 
-_FLOAT = ctypes.c_float
+Row = tuple[str, tuple[Any, ...]]
+State = dict[Any, Row]
+"""Commands by what they set: their name, and the face for those of one face."""
+_MOST_KNOWN = 256
+_PER_FACE = frozenset(
+    f"vkCmdSetStencil{what}" for what in ("Op", "CompareMask", "WriteMask", "Reference")
+)
+
+
+def pointer(values: Any) -> Any:
+    """An array as an argument: the number is its address, and keeps it alive."""
+    made = _Address(address(values))
+    made.values = values
+    return made
+
+
+class _Address(int):
+    values: Any
 
 
 class DynamicState:
@@ -25,11 +48,9 @@ class DynamicState:
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
         self.vk = context.device.vk
-        self._areas: Any = None
-        self._raster: Any = None
-        self._depth: Any = None
-        self._draw: Any = None
-        self._blend: Any = None
+        self._known: dict[Any, State] = {}
+        self._last: dict[str, tuple[Any, State]] = {}
+        self._set: dict[str, State] = {}
         limits = context.device.physical.limits
         self._widths = tuple(limits.lineWidthRange)
         self._wide = context.device.feature("wideLines")
@@ -37,7 +58,7 @@ class DynamicState:
 
     def forget(self) -> None:
         """Nothing is set in a new batch."""
-        self._areas = self._raster = self._depth = self._draw = self._blend = None
+        self._set.clear()
 
     def can_draw(self) -> bool:
         """Whether there is anything to draw in: a viewport of no width shows nothing."""
@@ -48,32 +69,47 @@ class DynamicState:
         self, commands: int, restarts: bool, topology: int, side: int, fill: PolygonMode
     ) -> None:
         """Set what differs from what is set; `side` is a face the pass leaves out, or 0."""
-        bound = self.context.bound
-        raster = bound.rasterizer.state
-        framebuffer = bound.framebuffer
+        bound, current = self.context.bound, self._set
+        cso, framebuffer = bound.rasterizer, bound.framebuffer
+        raster = cso.state
         areas = (bound.viewports, bound.scissors if raster.scissor else None, raster.clip_halfz,
                  framebuffer.width, framebuffer.height)  # fmt: skip
-        if areas != self._areas:
-            self._areas = areas
-            self._set_areas(commands, raster)
-        draw = (topology, restarts)
-        if draw != self._draw:
-            self._draw = draw
-            self.vk.vkCmdSetPrimitiveTopology(commands, topology)
-            self.vk.vkCmdSetPrimitiveRestartEnable(commands, int(draw[1]))
-        if (raster, side, fill) != self._raster:
-            self._raster = (raster, side, fill)
-            self._set_raster(commands, raster, side, fill)
-        depth = (bound.depth_stencil_alpha.state, bound.stencil_ref, framebuffer.zsbuf)
-        if depth != self._depth:
-            self._depth = depth
-            self._set_depth(commands, bound.depth_stencil_alpha.state, bound.stencil_ref)
-        if bound.blend_color != self._blend:
-            self._blend = bound.blend_color
-            color = array(bound.blend_color, _FLOAT)
-            self.vk.vkCmdSetBlendConstants(commands, byref(color))
+        depth = bound.depth_stencil_alpha
+        for name, key, rows in (
+            ("areas", areas, lambda: self._areas(raster)),
+            ("draw", (topology, restarts), lambda: _primitives(topology, restarts)),
+            ("raster", (cso, side, fill), lambda: self._raster(raster, side, fill)),
+            ("depth", (depth, bound.stencil_ref), lambda: _tests(depth.state, bound.stencil_ref)),
+            ("blend", bound.blend_color, lambda: _blending(bound.blend_color)),
+        ):
+            state = self._group(name, key, rows)
+            old = current.get(name)
+            if state is old:
+                continue
+            current[name] = state
+            for slot, row in state.items():
+                if old is None or old.get(slot) != row:
+                    getattr(self.vk, row[0])(commands, *row[1])
 
-    def _set_areas(self, commands: int, raster: RasterizerState) -> None:
+    def _group(self, name: str, key: Any, rows: Callable[[], Iterable[Row]]) -> State:
+        last = self._last.get(name)
+        if last is not None and last[0] == key:
+            return last[1]
+        state = self._known.get((name, key))
+        if state is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            state = self._known[name, key] = {
+                (row[0], row[1][0] if row[0] in _PER_FACE else 0): row for row in rows()
+            }
+        self._last[name] = key, state
+        return state
+
+    def whole(self) -> State:
+        """All that is set."""
+        return {slot: row for state in self._set.values() for slot, row in state.items()}
+
+    def _areas(self, raster: RasterizerState) -> Iterable[Row]:
         bound, framebuffer = self.context.bound, self.context.bound.framebuffer
         count = min(len(bound.viewports), self.context.screen.caps.max_viewports)
         viewports, scissors = [], []
@@ -93,48 +129,49 @@ class DynamicState:
                 x0, y0 = max(s.minx, 0), max(s.miny, 0)
                 x1, y1 = max(min(s.maxx, x1), x0), max(min(s.maxy, y1), y0)
             scissors.append(struct("VkRect2D")((x0, y0), (x1 - x0, y1 - y0)))
-        whole, cut = array(viewports), array(scissors)
-        self.vk.vkCmdSetViewportWithCount(commands, count, byref(whole))
-        self.vk.vkCmdSetScissorWithCount(commands, count, byref(cut))
+        yield "vkCmdSetViewportWithCount", (count, pointer(array(viewports)))
+        yield "vkCmdSetScissorWithCount", (count, pointer(array(scissors)))
 
-    def _set_raster(
-        self, commands: int, raster: RasterizerState, side: int, fill: PolygonMode
-    ) -> None:
-        vk = self.vk
+    def _raster(self, raster: RasterizerState, side: int, fill: PolygonMode) -> Iterable[Row]:
         cull = int(raster.cull_face)
         if side:  # the pass for one face leaves the other out
             cull |= int(CullFace.BACK if side == 2 else CullFace.FRONT)
-        vk.vkCmdSetCullMode(commands, cull)
-        vk.vkCmdSetFrontFace(commands, int(raster.front_ccw))  # rows count the other way
+        yield "vkCmdSetCullMode", (cull,)
+        yield "vkCmdSetFrontFace", (int(raster.front_ccw),)  # rows count the other way
         width = raster.line_width if self._wide else 1.0
-        vk.vkCmdSetLineWidth(commands, min(max(width, self._widths[0]), self._widths[1]))
-        vk.vkCmdSetRasterizerDiscardEnable(commands, int(raster.rasterizer_discard))
+        yield "vkCmdSetLineWidth", (float(min(max(width, self._widths[0]), self._widths[1])),)
+        yield "vkCmdSetRasterizerDiscardEnable", (int(raster.rasterizer_discard),)
         offset = {PolygonMode.FILL: raster.offset_tri, PolygonMode.LINE: raster.offset_line,
                   PolygonMode.POINT: raster.offset_point}[fill]  # fmt: skip
-        vk.vkCmdSetDepthBiasEnable(commands, int(offset))
+        yield "vkCmdSetDepthBiasEnable", (int(offset),)
         clamp = raster.offset_clamp if self.context.device.feature("depthBiasClamp") else 0.0
-        vk.vkCmdSetDepthBias(commands, raster.offset_units, clamp, raster.offset_scale)
+        bias = raster.offset_units, clamp, raster.offset_scale
+        yield "vkCmdSetDepthBias", tuple(map(float, bias))
         if raster.line_stipple_enable and self.context.device.feature("stippledBresenhamLines"):
-            vk.vkCmdSetLineStippleEXT(
-                commands, raster.line_stipple_factor, raster.line_stipple_pattern & 0xFFFF
-            )
+            stipple = raster.line_stipple_factor, raster.line_stipple_pattern & 0xFFFF
+            yield "vkCmdSetLineStippleEXT", stipple
 
-    def _set_depth(
-        self, commands: int, state: DepthStencilAlphaState, reference: tuple[int, int]
-    ) -> None:
-        vk = self.vk
-        vk.vkCmdSetDepthTestEnable(commands, int(state.depth_enabled))
-        vk.vkCmdSetDepthWriteEnable(commands, int(state.depth_enabled and state.depth_writemask))
-        vk.vkCmdSetDepthCompareOp(commands, int(state.depth_func))
-        front = state.stencil[0]
-        back = state.stencil[1] if state.stencil[1].enabled else front
-        vk.vkCmdSetStencilTestEnable(commands, int(front.enabled))
-        refs = (reference[0], reference[1] if state.stencil[1].enabled else reference[0])
-        for face, one, ref in ((1, front, refs[0]), (2, back, refs[1])):
-            vk.vkCmdSetStencilOp(
-                commands, face, STENCIL_OPS[one.fail_op], STENCIL_OPS[one.zpass_op],
-                STENCIL_OPS[one.zfail_op], int(one.func),
-            )  # fmt: skip
-            vk.vkCmdSetStencilCompareMask(commands, face, one.valuemask)
-            vk.vkCmdSetStencilWriteMask(commands, face, one.writemask)
-            vk.vkCmdSetStencilReference(commands, face, ref)
+
+def _primitives(topology: int, restarts: bool) -> Iterable[Row]:
+    yield "vkCmdSetPrimitiveTopology", (topology,)
+    yield "vkCmdSetPrimitiveRestartEnable", (int(restarts),)
+
+
+def _blending(color: tuple[float, ...]) -> Iterable[Row]:
+    yield "vkCmdSetBlendConstants", (pointer(array(color, ctypes.c_float)),)
+
+
+def _tests(state: DepthStencilAlphaState, reference: tuple[int, int]) -> Iterable[Row]:
+    yield "vkCmdSetDepthTestEnable", (int(state.depth_enabled),)
+    yield "vkCmdSetDepthWriteEnable", (int(state.depth_enabled and state.depth_writemask),)
+    yield "vkCmdSetDepthCompareOp", (int(state.depth_func),)
+    front = state.stencil[0]
+    back = state.stencil[1] if state.stencil[1].enabled else front
+    yield "vkCmdSetStencilTestEnable", (int(front.enabled),)
+    refs = (reference[0], reference[1] if state.stencil[1].enabled else reference[0])
+    for face, one, ref in ((1, front, refs[0]), (2, back, refs[1])):
+        ops = [STENCIL_OPS[op] for op in (one.fail_op, one.zpass_op, one.zfail_op)]
+        yield "vkCmdSetStencilOp", (face, *ops, int(one.func))
+        yield "vkCmdSetStencilCompareMask", (face, one.valuemask)
+        yield "vkCmdSetStencilWriteMask", (face, one.writemask)
+        yield "vkCmdSetStencilReference", (face, ref)

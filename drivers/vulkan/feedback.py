@@ -76,14 +76,15 @@ class Feedback:
             return
         context = self.context
         batch, vk = context.stream.batch, context.device.vk
-        buffers, offsets, sizes, counters = [], [], [], []
+        buffers, offsets, sizes, counters, starts = [], [], [], [], []
         for index, target in enumerate(self._targets):
             if target is None:
                 zeros = context.screen.samplers.zeros()
                 buffers.append(zeros.handle)
-                offsets.append(0)
+                offsets.append(zeros.offset)
                 sizes.append(4)
                 counters.append(0)
+                starts.append(0)
                 continue
             resource = target.buffer
             assert isinstance(resource, VulkanBuffer)
@@ -94,17 +95,17 @@ class Feedback:
             counter = self._counter(target)
             batch.uses(counter, write=True)
             buffers.append(resource.gpu.handle)
-            offsets.append(target.offset)
+            offsets.append(resource.gpu.offset + target.offset)
             sizes.append(max(4, min(target.size, resource.desc.width - target.offset)))
             counters.append(counter.handle)
+            starts.append(counter.offset)
         count = len(buffers)
         first, second, third = (_words(values) for values in (buffers, offsets, sizes))
         vk.vkCmdBindTransformFeedbackBuffersEXT(
             batch.commands, 0, count, byref(first), byref(second), byref(third)
         )
-        self._begun = _words(counters)
-        self._count = count
-        vk.vkCmdBeginTransformFeedbackEXT(batch.commands, 0, count, byref(self._begun), None)
+        self._begun = 0, count, byref(_words(counters)), byref(_words(starts))
+        vk.vkCmdBeginTransformFeedbackEXT(batch.commands, *self._begun)
         self.running = True
 
     def end(self) -> None:
@@ -112,7 +113,7 @@ class Feedback:
         if self.running:
             self.running = False
             self.context.device.vk.vkCmdEndTransformFeedbackEXT(
-                self.context.stream.batch.commands, 0, self._count, byref(self._begun), None
+                self.context.stream.batch.commands, *self._begun
             )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import time
 from dataclasses import dataclass, field
+from typing import Any
 
 from gallette.pipe.enums import QueryType
 
@@ -110,6 +111,11 @@ class VulkanQuery:
     before: int = 0  # nanoseconds
     after: int = 0
 
+    @property
+    def counts_samples(self) -> bool:
+        """Whether it may begin and end in the midst of a render pass."""
+        return self.type in _OCCLUSION
+
     def release(self) -> None:
         """Release the segments."""
         self.segments.clear()
@@ -152,6 +158,7 @@ class Queries:
 
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
+        self.vk: Any = stream.device.vk  # what takes the commands
         self.active: list[VulkanQuery] = []
         self._pools: dict[str, list[_Pool]] = {}
         self._running: dict[tuple[str, int], Segment] = {}
@@ -185,9 +192,15 @@ class Queries:
             self.stream.submit()
         return all(segment.batch.is_done() for segment in query.segments)
 
+    def change(self, query: VulkanQuery, begins: bool) -> None:
+        """Begin or end a query of samples in a render pass: the others go on in new segments."""
+        self.pause()
+        (self.begin if begins else self.end)(query)
+        self.resume()
+
     def resume(self) -> None:
         """A render pass begins."""
-        commands, vk = self.stream.batch.commands, self.stream.device.vk
+        commands, vk = self.stream.batch.commands, self.vk
         for query in self.active:
             for kind, index in query.kinds:
                 segment = self._running.get((kind, index))
@@ -202,7 +215,7 @@ class Queries:
 
     def pause(self) -> None:
         """The render pass ends."""
-        commands, vk = self.stream.batch.commands, self.stream.device.vk
+        commands, vk = self.stream.batch.commands, self.vk
         for (kind, index), segment in self._running.items():
             if kind in ("feedback", "generated"):
                 vk.vkCmdEndQueryIndexedEXT(commands, segment.pool.handle, segment.number, index)

@@ -25,35 +25,38 @@ class Rendering:
 
     def __init__(self, context: VulkanContext) -> None:
         self.context = context
-        self.active = False
+        self.target: FramebufferState | None = None  # that of the pass that has begun
+        self._info: tuple[FramebufferState | None, Any] = None, None
 
     def begin(self, framebuffer: FramebufferState | None = None) -> None:
         """Begin to draw into a framebuffer, by default the one that is bound."""
-        if self.active:
-            return
         context = self.context
         target = context.bound.framebuffer if framebuffer is None else framebuffer
+        if self.target is not None:
+            if self.target is target or self.target == target:
+                return
+            self.end()
         for surface in (*target.cbufs, target.zsbuf):
             if surface is not None:
                 context.on_device(surface.resource, (surface.level,), write=True)
         context.stream.barrier()
-        info = self._info(target)
-        context.device.vk.vkCmdBeginRendering(context.stream.batch.commands, byref(info))
-        self.active = True
+        if self._info[0] is not target:
+            self._info = target, self._described(target)
+        context.device.vk.vkCmdBeginRendering(context.stream.batch.commands, byref(self._info[1]))
+        self.target = target
         context.queries.resume()
 
     def end(self) -> None:
         """End the pass."""
-        if not self.active:
+        if self.target is None:
             return
         context = self.context
         context.draws.feedback.end()
         context.queries.pause()
         context.device.vk.vkCmdEndRendering(context.stream.batch.commands)
-        self.active = False
-        context.stream.barrier()
+        self.target, context.stream.written = None, True
 
-    def _info(self, target: FramebufferState) -> Any:
+    def _described(self, target: FramebufferState) -> Any:
         colors = [self._attachment(surface) for surface in target.cbufs]
         depth = stencil = None
         zsbuf = target.zsbuf

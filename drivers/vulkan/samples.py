@@ -1,36 +1,41 @@
-"""Samples of multisampled textures for the host: a compute shader unpacks each into words.
+"""Samples of multisampled textures, for the host: Vulkan copies none of them to or from memory.
 
-Vulkan copies no multisampled image to memory, and resolving keeps one value of a pixel. The host
-packs what the shader fetched in the texture's format again, which is exact.
+A compute shader unpacks each into words, and a draw writes each from words again; between the words
+and the texture's format it is the host that converts, which is exact.
 """
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gallette.compiler.nir.ir import Shader, Stage
-from gallette.compiler.nir.text.parser import parse
-from gallette.drivers.common.bound import ConstantBuffer, StageBindings
+from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.memory.blit import texel_grid
-from gallette.drivers.common.variants.shader import ShaderObject
-from gallette.pipe.codecs import pack_depth, pack_planes, pack_stencil
-from gallette.pipe.enums import Target
-from gallette.pipe.formats import FORMATS
+from gallette.pipe.codecs import (
+    pack_depth,
+    pack_planes,
+    pack_stencil,
+    unpack_depth,
+    unpack_planes,
+    unpack_stencil,
+)
+from gallette.pipe.enums import ClearFlags, Target
+from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.resource import ResourceDesc
-from gallette.pipe.state import ComputeInfo, SamplerView, ShaderBuffer
+from gallette.pipe.state import ComputeInfo, SamplerView, ScissorState, ShaderBuffer, Surface
 
+from .internal import texel_type
 from .memory.resources import VulkanBuffer, VulkanTexture
 
 if TYPE_CHECKING:
     from .context import VulkanContext
 
-__all__ = ["read_samples"]
+__all__ = ["read_samples", "write_samples"]
 
-_SOURCE = """
-shader compute "read_samples"
+_FETCH = """
+shader compute "fetch_samples"
 info {{ textures_used = [0]; num_ubos = 1; num_ssbos = 1; workgroup_size = (8, 8, 1) }}
 function main () entry
 impl main {{
@@ -62,71 +67,86 @@ impl main {{
 """One invocation for a sample: uniforms are width, height and samples."""
 
 
-@cache
-def _shader(type: str) -> Shader:
-    """The shader for texels of a type: float32, int32 or uint32."""
-    return parse(_SOURCE.format(type=type))
+def _linear(format: Format) -> Format:
+    """The format of the same bits whose colours are linear."""
+    return FORMATS[format.name.replace("_SRGB", "_UNORM")]
+
+
+def _words(context: VulkanContext, texture: VulkanTexture) -> tuple[VulkanBuffer, Any]:
+    """A buffer of four words for each sample, and the words: `[plane, y, x, component]`."""
+    desc = texture.desc
+    shape = (desc.array_size * texture.samples, desc.height, desc.width, 4)
+    size = 4 * int(np.prod(shape))
+    made = context.screen.resource_create(ResourceDesc(Target.BUFFER, FORMATS["R8_UINT"], size))
+    assert isinstance(made, VulkanBuffer)
+    return made, made.bytes_at(0, size).view(np.uint32).reshape(shape)
 
 
 def read_samples(context: VulkanContext, texture: VulkanTexture) -> None:
     """Bring the mirror of a multisampled texture up to date."""
-    format = texture.desc.format
-    if format.is_depth_stencil:
-        stencil = _fetched(context, texture, "uint32", True)[..., 0] if format.has_stencil else None
-        depth = None
-        if format.has_depth:
-            depth = _fetched(context, texture, "float32", False)[..., 0].view(np.float32)
-        grid = texel_grid(texture, 0, format)
-        raw = np.ascontiguousarray(grid)
-        if depth is not None:
-            raw = pack_depth(format, raw, depth)
-        if stencil is not None:
-            raw = pack_stencil(format, raw, stencil)
-        grid[...] = raw
-    else:
-        type = "float32"
-        if format.is_pure_integer:
-            type = "int32" if format.is_signed_integer else "uint32"
-        words = _fetched(context, texture, type, False)
+    format = _linear(texture.desc.format)
+    grid = texel_grid(texture, 0, format)
+    if format.is_color:
+        words = _fetched(context, texture, texel_type(format))
         planes = [words[..., i].view(format.rgba_dtype) for i in range(4)]
-        grid = texel_grid(texture, 0, format)
         grid[...] = pack_planes(format, planes).reshape(grid.shape)
+    else:
+        raw = np.ascontiguousarray(grid)
+        if format.has_depth:
+            depth = _fetched(context, texture, "float32")[..., 0].view(np.float32)
+            raw = pack_depth(format, raw, depth)
+        if format.has_stencil:
+            raw = pack_stencil(format, raw, _fetched(context, texture, "stencil")[..., 0])
+        grid[...] = raw
     texture.newer_image.clear()
 
 
-def _fetched(context: VulkanContext, texture: VulkanTexture, type: str, stencil: bool) -> Any:
-    """Every sample as four words: `[plane, y, x, component]`."""
-    desc = texture.desc
-    width, height, planes = desc.width, desc.height, desc.array_size * texture.samples
-    size = planes * height * width * 16
-    screen = context.screen
-    out = screen.resource_create(ResourceDesc(Target.BUFFER, FORMATS["R8_UINT"], size))
-    assert isinstance(out, VulkanBuffer)
+def _fetched(context: VulkanContext, texture: VulkanTexture, type: str) -> Any:
+    """Every sample of the device's image as four words."""
+    desc, stencil = texture.desc, type == "stencil"
+    buffer, words = _words(context, texture)
     view = SamplerView(
         texture,
-        desc.format,
+        _linear(desc.format),
         Target.TEXTURE_2D_ARRAY,
         last_layer=desc.array_size - 1,
         sample_stencil=stencil,
     )
-    shader: ShaderObject[Any, Any] = ShaderObject(
-        _shader(type).ref(), screen.compiler, context.variant_log
-    )
-    bound = context.bound
-    kept = bound.stages[Stage.COMPUTE], bound.shaders.get(Stage.COMPUTE)
+    planes, height, width, _ = words.shape
     sizes = np.array([width, height, texture.samples, 0], np.int32).tobytes()
-    bound.stages[Stage.COMPUTE] = StageBindings(
-        constants=[ConstantBuffer(sizes)], views=[view], buffers=[ShaderBuffer(out, 0, size)]
-    )
-    bound.shaders[Stage.COMPUTE] = shader
-    try:
-        grid = (-(-width // 8), -(-height // 8), planes)
-        context.draws.compute(ComputeInfo(grid, (8, 8, 1)))
-        out.gpu.wait(write=False)
-        found = out.bytes_at(0, size).view(np.uint32).reshape(planes, height, width, 4).copy()
-    finally:
-        bound.stages[Stage.COMPUTE], bound.shaders[Stage.COMPUTE] = kept
-        context.draws.forget_shader(shader)
-        shader.destroy()
-        out.unref()
+    with context.internal.aside() as bound:
+        stage = bound.stages[Stage.COMPUTE]
+        stage.constants, stage.views = [ConstantBuffer(sizes)], [view]
+        stage.buffers = [ShaderBuffer(buffer, 0, words.nbytes)]
+        source = _FETCH.format(type="uint32" if stencil else type)
+        bound.shaders[Stage.COMPUTE] = context.internal.shader(source)
+        context.draws.compute(ComputeInfo((-(-width // 8), -(-height // 8), planes), (8, 8, 1)))
+    buffer.gpu.wait(write=False)
+    found = words.copy()
+    buffer.unref()
     return found
+
+
+def write_samples(context: VulkanContext, texture: VulkanTexture) -> None:
+    """Bring the image of a multisampled texture up to date with its mirror."""
+    format, desc = _linear(texture.desc.format), texture.desc
+    raw = np.ascontiguousarray(texel_grid(texture, 0, format))
+    surface = Surface(texture, format, 0, 0, desc.array_size - 1)
+    if format.is_color:
+        _written(context, surface, "color", unpack_planes(format, raw))
+    if format.has_depth:
+        _written(context, surface, "depth", [unpack_depth(format, raw)])
+    if format.has_stencil:
+        whole = ScissorState(0, 0, desc.width, desc.height)
+        context.clear_depth_stencil(surface, ClearFlags.STENCIL, 0.0, 0, whole)
+        _written(context, surface, "stencil", [unpack_stencil(format, raw)])
+
+
+def _written(context: VulkanContext, surface: Surface, what: str, planes: list[Any]) -> None:
+    assert isinstance(surface.resource, VulkanTexture)
+    buffer, words = _words(context, surface.resource)
+    for component, plane in enumerate(planes):
+        wide = plane if plane.dtype.itemsize == 4 else plane.astype(np.uint32)
+        words[..., component] = wide.view(np.uint32)
+    context.internal.write(surface, ShaderBuffer(buffer, 0, words.nbytes), what)
+    buffer.unref()

@@ -192,6 +192,7 @@ def _caps(device: Device) -> Caps:
         stencil_export=has("VK_EXT_shader_stencil_export"),
         filter_minmax=feature("samplerFilterMinmax"),
         post_depth_coverage=has("VK_EXT_post_depth_coverage"),
+        shader_clock=feature("shaderSubgroupClock") and feature("shaderDeviceClock"),
     )
 
 
@@ -216,6 +217,7 @@ def _needs(device: Device) -> list[tuple[str, str, bool]]:
         ("blocks of ASTC (the host decodes them)", "textureCompressionASTC_LDR"),
         ("blocks of S3TC and BPTC (the host decodes them)", "textureCompressionBC"),
         ("index bytes (the host widens them)", "indexTypeUint8"),
+        ("the time in shaders", "shaderSubgroupClock"),
     ]
     rows = [(what, name, feature(name)) for what, name in names]
     for what, extension in (

@@ -7,18 +7,23 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import Bound
-from gallette.drivers.common.variants.standard import saturated
-from gallette.pipe.enums import POINTS_AND_LINES, PolygonMode, Primitive
-from gallette.pipe.state import SamplerState
+from gallette.pipe.enums import POINTS_AND_LINES, PolygonMode, Primitive, Wrap
 
+from .pipeline.textures import wraps
 from .spirv.program import Program
 from .variants import VulkanFragmentKey, VulkanVertexKey
 
-__all__ = ["Selection", "select", "texture_facts"]
+__all__ = ["Selection", "folds", "select", "texture_facts"]
 
 _BEFORE = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 
 
+_FOLDS = {
+    Wrap.CLAMP: "clamp",
+    Wrap.MIRROR_CLAMP: "mirror, clamp",
+    Wrap.MIRROR_CLAMP_TO_BORDER: "mirror",
+}
+"""What becomes of coordinates before a sampler clamps them to the border."""
 _QUADS = {Primitive.QUADS: "halves", Primitive.QUAD_STRIP: "halves", Primitive.POLYGON: "one"}
 
 
@@ -56,14 +61,17 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
     fragment = None if raster.rasterizer_discard else bound.shaders.get(Stage.FRAGMENT)
     out = _rasterized(bound, mode)
     polygons = out not in POINTS_AND_LINES
-    points = out is Primitive.POINTS or (
-        polygons and PolygonMode.POINT in (raster.fill_front, raster.fill_back)
-    )
+    fills = {raster.fill_front, raster.fill_back}
+    points = out is Primitive.POINTS or (polygons and PolygonMode.POINT in fills)
+    smooth = raster.point_smooth and points and (not polygons or len(fills) == 1)
+    smooth = smooth and not (raster.multisample and samples > 1)
     last = chain[-1]
     programs: list[Program] = []
     for shader in chain:
         if shader is not last:
-            key = VulkanVertexKey(clip_mask=0xFF, point_size="written")
+            key = VulkanVertexKey(
+                clip_mask=0xFF, point_size="written", folds=folds(bound, shader.stage)
+            )
         else:
             key = VulkanVertexKey.of(shader.reads, raster)
             own = shader.reads.writes_clip_distance or key.clip_planes
@@ -77,11 +85,15 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
                 clip_points=out is Primitive.POINTS
                 and raster.point_clip_sides
                 and not raster.rasterizer_discard,
+                snap_points=points and not (raster.point_quad_rasterization or smooth),
                 stream_output=shader.stream_output if capturing else None,
+                smooth_points=smooth,
+                folds=folds(bound, shader.stage),
             )
         programs.append(_linked(shader, key, programs))
     if fragment is not None:
-        wanted = replace(_fragment_key(bound, fragment, out, samples), quads=_QUADS.get(mode, ""))
+        wanted = _fragment_key(bound, fragment, out, samples)
+        wanted = replace(wanted, quads=_QUADS.get(mode, ""), smooth_points=smooth)
         programs.append(_linked(fragment, wanted, programs))
     return Selection(
         tuple(programs),
@@ -94,10 +106,6 @@ def select(bound: Bound, mode: Primitive, capturing: bool, samples: int) -> Sele
 
 def _fragment_key(bound: Bound, shader: Any, out: Primitive, samples: int) -> VulkanFragmentKey:
     raster, framebuffer = bound.rasterizer.state, bound.framebuffer
-    bindings = bound.stages[Stage.FRAGMENT]
-    samplers: list[SamplerState | None] = [
-        None if cso is None else cso.state for cso in bindings.samplers
-    ]
     blend = bound.blend.state
     mask = 0
     for index, surface in enumerate(framebuffer.cbufs):
@@ -111,7 +119,7 @@ def _fragment_key(bound: Bound, shader: Any, out: Primitive, samples: int) -> Vu
         bound.depth_stencil_alpha.state,
         framebuffer,
         out,
-        samplers,
+        (),
         mask,
         sample_shading=bound.min_samples > 1 and samples > 1,
     )
@@ -128,6 +136,7 @@ def _fragment_key(bound: Bound, shader: Any, out: Primitive, samples: int) -> Vu
         alpha_to_red=alpha,
         swizzles=_comparisons(bound, shader),
         flat_by_state=key.flat_colors,
+        folds=folds(bound, Stage.FRAGMENT),
     )
 
 
@@ -144,13 +153,29 @@ def _comparisons(bound: Bound, shader: Any) -> tuple[Any, ...]:
     return tuple(found)
 
 
+def folds(bound: Bound, stage: Stage) -> tuple[Any, ...]:
+    """For each sampler of a stage with such a wrap mode, what becomes of the coordinates."""
+    bindings, found = bound.stages[stage], []
+    for index in bound.shaders[stage].reads.samplers:
+        state = bindings.sampler(index)
+        if state is not None:
+            folded = tuple([_FOLDS.get(wrap, "") for wrap in wraps(state)])
+            if any(folded):
+                found.append((index, folded))
+    return tuple(found)
+
+
 def texture_facts(bound: Bound) -> tuple[Any, ...]:
-    """What of textures and samplers the choice of fragment variants depends on."""
+    """What of textures and samplers the choice of variants depends on."""
+    found = [
+        folds(bound, stage)
+        for stage, shader in bound.shaders.items()
+        if shader is not None and shader.reads.samplers and stage is not Stage.COMPUTE
+    ]
     fragment = bound.shaders.get(Stage.FRAGMENT)
-    if fragment is None or not fragment.reads.samplers:
-        return ()
-    samplers = [None if c is None else c.state for c in bound.stages[Stage.FRAGMENT].samplers]
-    return saturated(fragment.reads, samplers), _comparisons(bound, fragment)
+    if fragment is not None and fragment.reads.samplers:
+        found.append(_comparisons(bound, fragment))
+    return tuple(found)
 
 
 def _linked(shader: Any, key: Any, before: list[Program]) -> Program:

@@ -31,8 +31,11 @@ class VulkanVertexKey(VertexKey, EmitOptions):
     clip_mask: int = steers(0, "clip distances that are in force")
     point_size: str = steers("", "where the size of points comes from")
     clip_points: bool = steers(False, "points beside the view are to be dropped")
+    snap_points: bool = steers(False, "positions of points are rounded as OpenGL does it")
     zero_inputs: tuple[int, ...] = steers((), "slots the stage before does not write")
     stream_output: StreamOutputInfo | None = steers(None, "what is captured")  # noqa: RUF009
+    smooth_points: bool = steers(False, "points are larger by what smoothing takes")
+    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class VulkanFragmentKey(FragmentKey, EmitOptions):
     quads: str = steers("", "triangles that are one primitive of OpenGL")
     alpha_to_red: bool = steers(False, "the first colour buffer keeps alpha only")
     swizzles: tuple[Any, ...] = steers((), "how results of comparisons are spread")
+    smooth_points: bool = steers(False, "points are circles, of whose pixels alpha tells the share")
+    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ class ComputeKey(EmitOptions):
     """Of compute shaders."""
 
     block: tuple[int, int, int] | None = steers(None, "the size of a workgroup")
+    folds: tuple[Any, ...] = steers((), "texture coordinates that are mirrored or clamped")
 
 
 class VulkanCompiler(VariantCompiler[Any, Program]):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["add_arguments", "run"]
 
 # Drivers of Mesa that may be named without `native:`.
-_NATIVE = ("softpipe", "llvmpipe")
+_NATIVE = ("softpipe", "llvmpipe", "zink")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -95,6 +95,8 @@ def _run_glsl(options: argparse.Namespace) -> int:
         ):
             for wanted in shader.arguments:
                 print(f"  {wanted.kind:8} {wanted.type:10} {wanted.name}", file=sys.stderr)
+        if "" in given:
+            raise GalletteError(f"{options.file.name}: too many arguments")
         block = _size(options.block) if options.block else None
         shader(grid=_size(options.grid), block=block, **given)
         _report(list(given), list(given.values()))

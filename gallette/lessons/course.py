@@ -44,7 +44,7 @@ CHAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Whole drivers": (
         "What a driver is asked to do, how it waits, and one of your own.",
-        ("writing_a_driver", "command_stream"),
+        ("writing_a_driver", "gl_on_vulkan", "command_stream"),
     ),
 }
 """Name of a chapter: what it is about, and its lessons. A new lesson is a file and a line here."""

@@ -80,6 +80,8 @@ GLOSSARY: dict[str, str] = {
     " compared.",
     "helper lane": "A fragment that runs only so that its neighbours in the quad can compute"
     " derivatives. Its results are discarded.",
+    "hierarchical depth": "The nearest and farthest depth of blocks of pixels. Hidden rows of"
+    " primitives are dropped by it before they become fragments.",
     "inexact": "Of a rule or pass: results may differ in rounding. `precise` and `invariant`"
     " forbid it.",
     "interference": "Two values interfere if their live ranges overlap. They cannot share a"
@@ -136,6 +138,7 @@ GLOSSARY: dict[str, str] = {
     " written.",
     "screen": "The pipe's word for a driver instance: it creates contexts and resources and has"
     " the caps.",
+    "share group": "Contexts that share objects. One of them runs a call at a time.",
     "shader_test": "A text file with shaders, commands such as draws, and expected pixels;"
     " piglit's format.",
     "SIMD": "Single instruction, multiple data: one instruction works on many lanes.",

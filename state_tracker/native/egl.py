@@ -123,9 +123,11 @@ def _initialise(platform: int, driver: str) -> Display:
         ctypes.c_void_p,
     )
     handle = get(platform, native, None)
-    saved = {k: os.environ.get(k) for k in ("GALLIUM_DRIVER", "LIBGL_ALWAYS_SOFTWARE")}
+    # Mesa's loader chooses zink; every other software driver is chosen by what the loader loads.
+    chooses = "MESA_LOADER_DRIVER_OVERRIDE" if driver == "zink" else "GALLIUM_DRIVER"
+    saved = {name: os.environ.get(name) for name in (chooses, "LIBGL_ALWAYS_SOFTWARE")}
     if driver:
-        os.environ.update(GALLIUM_DRIVER=driver, LIBGL_ALWAYS_SOFTWARE="1")
+        os.environ.update({chooses: driver, "LIBGL_ALWAYS_SOFTWARE": "1"})
     try:
         major, minor = ctypes.c_int(), ctypes.c_int()
         ok = handle and egl().eglInitialize(handle, ctypes.byref(major), ctypes.byref(minor))
@@ -141,7 +143,7 @@ def _initialise(platform: int, driver: str) -> Display:
 
 
 def open_display(driver: str = "") -> Display:
-    """A display for that Mesa driver ("softpipe", "llvmpipe"), shared by all its contexts."""
+    """A display for a Mesa driver (softpipe, llvmpipe, zink), shared by all its contexts."""
     displays = _DISPLAYS.by_platform
     for display in displays.values():
         if display.driver == driver:

@@ -51,7 +51,7 @@ def test_a_driver_that_owns_its_shaders_wants_them_alone() -> None:
     context = screen.context_create()
     shader = position_vertex()
     shader.ref()
-    with pytest.raises(GalletteError, match="somebody else still holds it"):
+    with pytest.raises(GalletteError, match="still referenced elsewhere"):
         context.create_shader_state(shader.stage, shader)
     handle = context.create_shader_state(shader.stage, shader)
     context.delete_shader_state(handle)

@@ -303,7 +303,7 @@ def test_explain_needs_a_shader_it_knows(
     assert "no such file" in refuse(capsys, "explain", str(tmp_path / "x.frag"))
     other = tmp_path / "x.txt"
     other.write_text("")
-    assert "what stage" in refuse(capsys, "explain", str(other))
+    assert "the stage cannot be inferred" in refuse(capsys, "explain", str(other))
 
 
 def test_explain_of_a_stage_that_is_not_there(

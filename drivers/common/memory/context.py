@@ -7,6 +7,7 @@ Clears, copies, blits, mipmaps, transfers and queries are executed immediately; 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
@@ -47,6 +48,12 @@ class MemoryContext(BindingContext):
         """Whether the render condition suppresses drawing."""
         return self._condition is not None and not self._condition.passes()
 
+    def on_host(
+        self, resource: Resource, levels: Iterable[int] = (0,), write: bool = False
+    ) -> None:
+        """The host is about to read levels of a resource, or to write them: a driver whose
+        resources are elsewhere, too, brings what is in host memory up to date."""
+
     def launch_grid(self, info: ComputeInfo) -> None:
         raise GalletteError(f"{self.screen.name} has no compute shaders")
 
@@ -67,6 +74,7 @@ class MemoryContext(BindingContext):
 
     def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
         self.settle()
+        self.on_host(surface.resource, (surface.level,), write=True)
         clears.clear_color(surface, color, rect)
 
     def clear_depth_stencil(
@@ -79,11 +87,14 @@ class MemoryContext(BindingContext):
         stencil_writemask: int = 0xFF,
     ) -> None:
         self.settle()
+        self.on_host(surface.resource, (surface.level,), write=True)
         clears.clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
 
     def blit(self, info: BlitInfo) -> None:
         self.settle()
         if not self.skipped:
+            self.on_host(info.src, (info.src_level,))
+            self.on_host(info.dst, (info.dst_level,), write=True)
             blit(info)
 
     def resource_copy_region(
@@ -98,6 +109,8 @@ class MemoryContext(BindingContext):
         src_box: Box,
     ) -> None:
         self.settle()
+        self.on_host(src, (src_level,))
+        self.on_host(dst, (dst_level,), write=True)
         copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
     def invalidate_resource(self, resource: Resource) -> None:
@@ -113,6 +126,8 @@ class MemoryContext(BindingContext):
         last_layer: int,
     ) -> None:
         self.settle()
+        self.on_host(resource, range(base_level, last_level + 1))
+        self.on_host(resource, range(base_level + 1, last_level + 1), write=True)
         generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
 
     # -- transfers -----------------------------------------------------------------------------

@@ -249,8 +249,8 @@ class MultisampleEngine(FragmentEngine):
         if written is not None and written[0] is not None:
             z = written[0]
             return self.tests.codes_of(z[which] if z.ndim else z, source, lanes)
-        nobody = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))
-        z = ChunkLanes(source, nobody, lanes, sample, None, self.pattern).depth()
+        primitives = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))
+        z = ChunkLanes(source, primitives, lanes, sample, None, self.pattern).depth()
         return self.tests.codes_of(z, source, lanes)
 
     def _write_samples(self, chunk: Fragments, result: FragmentOutputs, left: Masks) -> None:

@@ -255,7 +255,7 @@ def _taken_over(shader: Shader, options: LoweringOptions) -> Shader:
         if shader.refcount > 1:
             name = shader.name or "a shader"
             shader.unref()
-            raise GalletteError(f"{name} was handed over, but somebody else still holds it")
+            raise GalletteError(f"{name} was handed over, but is still referenced elsewhere")
         return shader
     return mutable(shader)
 

@@ -31,7 +31,7 @@ class VertexKey:
     clip_planes: int = lowered("clip_planes")
     clamp_color: bool = lowered("clamp_color")
     depth_only: bool = lowered(
-        "depth_only", "position and clip distances only: nobody reads the varyings"
+        "depth_only", "position and clip distances only: varyings are not read"
     )
 
     @classmethod

@@ -20,8 +20,8 @@ __all__ = ["ImageKey", "Missing", "TexelsKey", "TextureKey", "UnitKey", "is_know
 class Missing(enum.Enum):
     """Why a texture unit has no key."""
 
-    UNBOUND = "nothing is bound, or nobody asks for what is"
-    NO_CODE = "there is no code for these texels: the shared unit is asked"
+    UNBOUND = "nothing is bound, or the binding is not used"
+    NO_CODE = "there is no code for these texels: the shared unit is used"
 
 
 @dataclass(frozen=True, slots=True)

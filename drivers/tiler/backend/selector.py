@@ -172,7 +172,7 @@ class SelectorCore(ArithmeticSelector):
                 self.copy(source._replace(offset=k), word, fresh=k == 0)
         dst = Operand("v", self.code.new(result)) if result else NONE
         if len(words) > 15 or result > 8:
-            raise self.fail(f"a message of {len(words)} words that answers {result}")
+            raise self.fail(f"a message of {len(words)} words that returns {result}")
         message = Message(pack(unit, **fields), len(words), result)
         name = MNEMONICS.get(unit, unit)
         srcs = (source,) if words else (Operand("r", 0),)

@@ -14,8 +14,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from gallette.compiler.errors import GalletteError, OutOfMemoryError
-from gallette.drivers.vulkan.api.errors import VulkanError
+from gallette.compiler.errors import GalletteError, OutOfMemoryError, ResetError
+from gallette.drivers.vulkan.api.errors import DEVICE_LOST, VulkanError
 
 __all__ = ["Commands", "address", "array", "byref", "constant", "make", "struct"]
 
@@ -134,6 +134,7 @@ class Commands:
 
     def __init__(self, lookup: Callable[[bytes], int | None]) -> None:
         self._lookup = lookup
+        self._addresses: dict[str, int] = {}
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("vk"):
@@ -142,8 +143,15 @@ class Commands:
         setattr(self, name, found)
         return found
 
+    def address(self, name: str) -> int:
+        """Where a command's code is."""
+        found = self._addresses.get(name)
+        if found is None:
+            found = self._addresses[name] = self._lookup(name.encode()) or 0
+        return found
+
     def _command(self, name: str) -> Any:
-        pointer = self._lookup(name.encode())
+        pointer = self.address(name)
         if not pointer:
             raise GalletteError(f"the Vulkan driver has no {name}")
         prototype, fails = _prototype(name)
@@ -167,6 +175,8 @@ def _checked(name: str) -> Any:
     def check(result: int, function: Any, arguments: Any) -> int:
         if result in _OUT_OF_MEMORY:
             raise OutOfMemoryError(f"out of memory: {name}")
+        if result == DEVICE_LOST:
+            raise ResetError("the Vulkan device is lost")
         if result < 0:
             raise VulkanError(name, result, _name_of(result))
         return result

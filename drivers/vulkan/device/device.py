@@ -11,8 +11,10 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from gallette.compiler.errors import ResetError
 from gallette.drivers.vulkan.api.binding import Commands, array, byref, make, struct
 
 from .loader import Instance, NoVulkanError, PhysicalDevice
@@ -38,6 +40,9 @@ EXTENSIONS: dict[str, str] = {
     "VK_EXT_shader_atomic_float": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT",
     "VK_EXT_4444_formats": "VkPhysicalDevice4444FormatsFeaturesEXT",
     "VK_KHR_shader_clock": "VkPhysicalDeviceShaderClockFeaturesKHR",
+    "VK_KHR_pipeline_executable_properties": (
+        "VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR"
+    ),
     "VK_EXT_shader_stencil_export": "",
     "VK_EXT_post_depth_coverage": "",
     "VK_EXT_depth_range_unrestricted": "",
@@ -146,7 +151,8 @@ class Device:
     def __del__(self) -> None:
         """Nothing refers to the device any more: it goes with all that was made on it."""
         if self.handle and not sys.is_finalizing():
-            self.vk.vkDeviceWaitIdle(self.handle)
+            with suppress(ResetError):
+                self.vk.vkDeviceWaitIdle(self.handle)
             for kind, handle in reversed(list(self.live)):
                 self.drop(kind, handle)
             self.vk.vkDestroyDevice(self.handle, None)

@@ -1,13 +1,17 @@
-"""Device memory in blocks: parts of a block are given out first-fit, and mapped blocks are arrays.
+"""Device memory in blocks, of which parts are given out; mapped blocks are arrays.
 
-A part gives its bytes back when the last reference to it goes. A block is freed by Python's own
-counting, too: a NumPy view of mapped memory keeps its block, and so the device, alive.
+A part goes to those of its size that are free when the last reference to it goes, which may be in
+any thread and in the midst of an allocation. A block is freed by Python's own counting, too: a
+NumPy view of mapped memory keeps its block, and so the device.
 """
 
 from __future__ import annotations
 
 import ctypes
 import sys
+import threading
+from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,9 +21,12 @@ from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.vulkan.api.binding import byref, make
 from gallette.drivers.vulkan.device.device import Device
 
-__all__ = ["Allocator", "Part"]
+__all__ = ["ALIGN", "Allocator", "Part"]
 
 BLOCK = 16 << 20
+ALIGN = 256
+"""Where parts of buffers begin: what every device's offset alignment divides."""
+_BUFFERS = -1
 _DEVICE_LOCAL, _VISIBLE, _COHERENT, _CACHED = 1, 2, 4, 8
 
 
@@ -39,69 +46,81 @@ class _Memory:
             self.device.drop("Memory", self.handle)
 
 
-class _Block:
-    """One allocation, of which parts are given out."""
+_BUFFER_USAGE = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x20 | 0x40 | 0x80 | 0x100
+"""Transfers, texel buffers, uniform, storage, index and vertex buffers, indirect parameters."""
+_STREAM_OUTPUT = 0x800 | 0x1000
 
-    def __init__(self, device: Device, size: int, kind: int, mapped: bool) -> None:
-        self.free = [(0, size)]  # offsets and sizes, in order
+
+class _Block:
+    """One allocation, of which parts are given out; for buffers, one buffer that is all of it."""
+
+    def __init__(self, device: Device, size: int, kind: int, buffer: int = 0) -> None:
+        self.device, self.buffer, self.size, self.given = device, buffer, size, 0
         self.memory = _Memory(device, size, kind)
         self.bytes: npt.NDArray[np.uint8] | None = None
-        if mapped:
+        if buffer:
             where, handle = ctypes.c_void_p(), self.memory.handle
+            device.vk.vkBindBufferMemory(device.handle, buffer, handle, 0)
             device.vk.vkMapMemory(device.handle, handle, 0, size, 0, byref(where))
             raw: Any = (ctypes.c_uint8 * size).from_address(where.value or 0)
             raw.owner = self.memory  # views hold the array, and with it the memory
             self.bytes = np.frombuffer(raw, np.uint8)
 
-    def take(self, size: int, align: int) -> int | None:
-        """The offset of a free part, or None."""
-        for index, (start, length) in enumerate(self.free):
-            at = -(-start // align) * align
-            left = start + length - (at + size)
-            if left >= 0:
-                kept = [(start, at - start)] if at > start else []
-                kept += [(at + size, left)] if left else []
-                self.free[index : index + 1] = kept
-                return at
-        return None
+    def __del__(self) -> None:
+        if self.buffer and not sys.is_finalizing():
+            self.device.drop("Buffer", self.buffer)
 
-    def give_back(self, offset: int, size: int) -> None:
-        """Join a part with its free neighbours."""
-        free = sorted([*self.free, (offset, size)])
-        joined = [free[0]]
-        for start, length in free[1:]:
-            last, before = joined[-1]
-            if last + before == start:
-                joined[-1] = (last, before + length)
-            else:
-                joined.append((start, length))
-        self.free = joined
+    def take(self, size: int, align: int) -> int | None:
+        """The offset of a part that was never given out, or None."""
+        at = -(-self.given // align) * align
+        if at + size > self.size:
+            return None
+        self.given = at + size
+        return at
+
+
+_Free = deque[tuple[_Block, int]]
+"""Parts of one size that nothing refers to: pushed and popped by any thread."""
 
 
 class Part:
-    """Bytes of a block; `bytes` where it is mapped."""
+    """Bytes of a block: of memory, for an image, or of a mapped buffer."""
 
-    __slots__ = ("_block", "bytes", "offset", "size")
+    __slots__ = ("_block", "_free", "offset", "size")
 
-    def __init__(self, block: _Block, offset: int, size: int) -> None:
-        self._block, self.offset, self.size = block, offset, size
-        self.bytes = None if block.bytes is None else block.bytes[offset : offset + size]
+    def __init__(self, block: _Block, offset: int, size: int, free: _Free | None) -> None:
+        self._block, self.offset, self.size, self._free = block, offset, size, free
 
     @property
     def memory(self) -> int:
-        """The handle to bind."""
+        """The memory to bind."""
         return self._block.memory.handle
 
+    @property
+    def buffer(self) -> int:
+        """The buffer it is a part of."""
+        return self._block.buffer
+
+    @property
+    def bytes(self) -> npt.NDArray[np.uint8]:
+        """The bytes, mapped."""
+        assert self._block.bytes is not None
+        return self._block.bytes[self.offset : self.offset + self.size]
+
     def __del__(self) -> None:
-        self._block.give_back(self.offset, self.size)
+        if self._free is not None:
+            self._free.append((self._block, self.offset))
 
 
 class Allocator:
-    """Gives out parts of blocks, of one kind each: mapped or not, for buffers or images."""
+    """Gives out parts of blocks, of one kind each."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._blocks: dict[tuple[int, bool, bool], list[_Block]] = {}
+        self._lock = threading.Lock()  # contexts of several threads allocate
+        self._free: dict[tuple[int, int, int], _Free] = {}
+        self._blocks: dict[int, _Block] = {}  # the one that parts are taken of
+        self._usage = _BUFFER_USAGE | _STREAM_OUTPUT * device.feature("transformFeedback")
 
     def _kind(self, bits: int, mapped: bool) -> int:
         """The memory type that suits best."""
@@ -120,19 +139,39 @@ class Allocator:
             raise OutOfMemoryError("the device has no memory of the kind that is needed")
         return found
 
-    def allocate(self, size: int, align: int, bits: int, mapped: bool, image: bool) -> Part:
-        """So many bytes of a memory type among `bits`."""
-        size = -(-size // 64) * 64
-        key = (self._kind(bits, mapped), mapped, image)
-        blocks = self._blocks.setdefault(key, [])
-        if size <= BLOCK // 4:
-            for block in blocks:
+    def _buffers(self, size: int) -> _Block:
+        """A block that is one buffer for every purpose."""
+        device, needs = self.device, make("VkMemoryRequirements")
+        buffer = device.new("Buffer", size=size, usage=self._usage)
+        device.vk.vkGetBufferMemoryRequirements(device.handle, buffer, byref(needs))
+        kind = self._kind(needs.memoryTypeBits, mapped=True)
+        return _Block(device, max(size, needs.size), kind, buffer)
+
+    def buffer(self, size: int) -> Part:
+        """So many bytes of a buffer."""
+        return self._part(_BUFFERS, size, ALIGN, self._buffers)
+
+    def image(self, needs: Any) -> Part:
+        """Memory for an image's VkMemoryRequirements."""
+        kind = self._kind(needs.memoryTypeBits, mapped=False)
+        align = max(needs.alignment, 64)
+        return self._part(kind, needs.size, align, lambda size: _Block(self.device, size, kind))
+
+    def _part(self, kind: int, size: int, align: int, make: Callable[[int], _Block]) -> Part:
+        if size > BLOCK // 4:
+            return Part(make(size), 0, size, None)
+        step = max(ALIGN, 1 << (size.bit_length() - 3))  # sizes that serve again
+        size = -(-size // step) * step
+        free = self._free.setdefault((kind, size, align), deque())
+        try:
+            return Part(*free.pop(), size, free)
+        except IndexError:
+            pass
+        with self._lock:
+            block = self._blocks.get(kind)
+            at = None if block is None else block.take(size, align)
+            if block is None or at is None:
+                block = self._blocks[kind] = make(BLOCK)
                 at = block.take(size, align)
-                if at is not None:
-                    return Part(block, at, size)
-        block = _Block(self.device, max(size, BLOCK) if size <= BLOCK // 4 else size, *key[:2])
-        if size <= BLOCK // 4:
-            blocks.append(block)
-        at = block.take(size, align)
-        assert at is not None
-        return Part(block, at, size)
+                assert at is not None
+        return Part(block, at, size, free)

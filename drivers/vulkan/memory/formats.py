@@ -56,7 +56,6 @@ class VulkanFormat:
     swizzle: tuple[int, int, int, int] = (3, 4, 5, 6)
     aspect: int = COLOR
     has_alpha: bool = True
-    remapped: bool = False  # what a shader writes as red is stored elsewhere
 
 
 def _number(name: str) -> int:
@@ -86,7 +85,7 @@ def vulkan_format(format: Format) -> VulkanFormat | None:
         found = vulkan_format(FORMATS[twin]) if twin in FORMATS else None
         if found is None:
             return None
-        return VulkanFormat(found.number, _swizzle(_LETTERS[letters]), COLOR, True, letters != "L")
+        return VulkanFormat(found.number, _swizzle(_LETTERS[letters]), COLOR)
     if name in _SPECIAL:
         number = _number(_SPECIAL[name])
     elif format.is_array:

@@ -1,13 +1,12 @@
-"""Resources: buffers in mapped memory, and textures as a device image with a mapped mirror.
+"""Resources: buffers in mapped memory, and textures as a device image with a mirror on the host.
 
 The mirror of a texture is laid out as `drivers/common/memory` lays out textures, so that the host
-parts of the drivers read and write it directly, and the device copies between it and the image.
-A texture knows which levels are newer where; `copies` copies when the other side is used.
+parts of the drivers read and write it directly. A texture knows what is newer where; `copies`
+copies between the two when the other side is used.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -19,8 +18,7 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.memory.storage import (
     MAX_RESOURCE_BYTES,
     TAIL,
-    Storage,
-    level_bytes,
+    allocate,
     level_offsets,
 )
 from gallette.drivers.vulkan.api.errors import VulkanError
@@ -28,6 +26,7 @@ from gallette.drivers.vulkan.device.device import Device
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, level_extent
+from gallette.pipe.state import Box
 
 from .allocator import Allocator
 from .formats import COLOR, VulkanFormat, decoded_format, vulkan_format
@@ -66,14 +65,13 @@ class VulkanBuffer(HostResource):
 
 
 class VulkanTexture(HostResource):
-    """A texture: an image, made when the device first uses it, and a mirror in mapped memory."""
+    """A texture: an image, made when the device first uses it, and a mirror in host memory."""
 
     __slots__ = (
         "_image",
         "allocator",
         "device",
         "format",
-        "gpu",
         "newer_image",
         "newer_mirror",
         "stored",
@@ -84,31 +82,14 @@ class VulkanTexture(HostResource):
         allocator: Allocator,
     ) -> None:  # fmt: skip
         self.device, self.allocator = device, allocator
-        self.gpu = DeviceBuffer(device, allocator, level_offsets(desc)[-1] + TAIL)  # the mirror
-        self.gpu.bytes[:] = 0
-        super().__init__(desc, destroy, self._levels(desc))
+        super().__init__(desc, destroy, allocate(desc))
         self.stored = stored_format(device, desc.format)  # None: as in the mirror
         found = vulkan_format(self.stored or desc.format)
         self.format: VulkanFormat = found or VulkanFormat(0)
         self._image: DeviceImage | None = None
-        self.newer_mirror: set[int] = set(range(desc.last_level + 1))
+        self.newer_mirror: dict[int, Box | None] = dict.fromkeys(range(desc.last_level + 1))
+        """Levels of which a box, or everything (None), is newer in the mirror."""
         self.newer_image: set[int] = set()
-
-    def _levels(self, desc: ResourceDesc) -> list[Storage]:
-        """The mirror's levels, as the host parts of drivers lay them out."""
-        own, storage = np.frombuffer(self.gpu.bytes.data, np.uint8), []
-        for level, offset in enumerate(level_offsets(desc)[:-1]):
-            shape = level_bytes(desc, level)
-            storage.append(own[offset : offset + math.prod(shape)].reshape(shape))
-        return storage
-
-    def replace(self) -> None:
-        """Another mirror with the same bytes: batches go on reading the one there was."""
-        old = self.gpu
-        self.gpu = DeviceBuffer(self.device, self.allocator, old.size)
-        self.gpu.bytes[: old.size] = old.bytes[: old.size]
-        self.storage = self._levels(self.desc)
-        self._views.clear()
 
     @property
     def image(self) -> DeviceImage:
@@ -123,22 +104,38 @@ class VulkanTexture(HostResource):
             self._image = DeviceImage(self.device, self.allocator, **members)
         return self._image
 
-    def host_wrote(self, levels: Iterable[int]) -> None:
-        """The mirror of these levels is newer than the image."""
-        self.newer_mirror.update(levels)
+    def host_wrote(self, levels: Iterable[int], box: Box | None = None) -> None:
+        """The mirror of these levels, or of a box of them, is newer than the image."""
+        for level in levels:
+            old = self.newer_mirror.get(level, box)
+            self.newer_mirror[level] = None if box is None or old is None else _around(old, box)
 
     def device_wrote(self, levels: Iterable[int]) -> None:
         """The image of these levels is newer than the mirror."""
         self.newer_image.update(levels)
         self.writes += 1
 
-    def regions(self, level: int, aspect: int, offset: int) -> tuple[Any, ...]:
-        """A VkBufferImageCopy of a level, as its members."""
+    def region(self, level: int, aspect: int, offset: int, box: Box | None) -> tuple[Any, ...]:
+        """A VkBufferImageCopy of a level, or of a box of it, as its members."""
+        x, y, z = (0, 0, 0) if box is None else (box.x, box.y, box.z)
         width, height, depth = level_extent(self.desc, level)
-        layers = 1
+        if box is not None:
+            width, height, depth = min(box.width, width - x), min(box.height, height - y), box.depth
+        first, layers = 0, 1
         if self.desc.target is not Target.TEXTURE_3D:
-            layers, depth = depth, 1
-        return offset, 0, 0, (aspect, level, 0, layers), (0, 0, 0), (width, height, depth)
+            first, layers, z, depth = z, depth, 0, 1
+        return offset, 0, 0, (aspect, level, first, layers), (x, y, z), (width, height, depth)
+
+
+def _around(a: Box, b: Box) -> Box:
+    """The smallest box around two."""
+    x, y, z = min(a.x, b.x), min(a.y, b.y), min(a.z, b.z)
+    return Box(
+        x, y, z,
+        max(a.x + a.width, b.x + b.width) - x,
+        max(a.y + a.height, b.y + b.height) - y,
+        max(a.z + a.depth, b.z + b.depth) - z,
+    )  # fmt: skip
 
 
 def stored_format(device: Device, format: Format) -> Format | None:
@@ -202,7 +199,8 @@ def create_resource(
         resource._views.clear()
         if isinstance(resource, VulkanTexture):
             resource._image = None
-        del resource.gpu  # type: ignore[attr-defined]
+        else:
+            del resource.gpu  # type: ignore[attr-defined]
 
     kind = VulkanBuffer if desc.target is Target.BUFFER else VulkanTexture
     try:

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DeviceBuffer", "DeviceImage", "Used"]
 
-# transfer src and dst, texel buffers, uniform, storage, index, vertex, indirect
-_BUFFER_USAGE = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x20 | 0x40 | 0x80 | 0x100
-_STREAM_OUTPUT = 0x800 | 0x1000
-
 
 class Used:
     """Something batches use: which read it last, and which wrote it."""
@@ -51,37 +47,32 @@ class Used:
 
 
 class DeviceBuffer(Used):
-    """A buffer for every purpose, mapped: `bytes` is its memory."""
+    """Bytes for every purpose, mapped: from `offset` on in the buffer `handle`."""
 
     def __init__(self, device: Device, allocator: Allocator, size: int) -> None:
-        self.device, self.handle, self.size = device, 0, max(size, 4)
+        self.device, self.size = device, max(size, 4)
         self.views: dict[tuple[int, int, int], int] = {}
-        usage = _BUFFER_USAGE | _STREAM_OUTPUT * device.feature("transformFeedback")
-        self.handle = device.new("Buffer", size=self.size, usage=usage)
-        needs = make("VkMemoryRequirements")
-        device.vk.vkGetBufferMemoryRequirements(device.handle, self.handle, byref(needs))
-        self.part = allocator.allocate(
-            needs.size, max(needs.alignment, 64), needs.memoryTypeBits, mapped=True, image=False
-        )
-        part = self.part
-        device.vk.vkBindBufferMemory(device.handle, self.handle, part.memory, part.offset)
-        assert part.bytes is not None
-        self.bytes: npt.NDArray[np.uint8] = part.bytes
+        self.part = allocator.buffer(self.size)
+        self.handle, self.offset = self.part.buffer, self.part.offset
+        self.bytes: npt.NDArray[np.uint8] = self.part.bytes
 
     def view(self, format: int, offset: int, size: int) -> int:
         """A view of texels."""
         key = (format, offset, size)
         if key not in self.views:
             self.views[key] = self.device.new(
-                "BufferView", buffer=self.handle, format=format, offset=offset, range=size
+                "BufferView",
+                buffer=self.handle,
+                format=format,
+                offset=self.offset + offset,
+                range=size,
             )
         return self.views[key]
 
     def __del__(self) -> None:
-        if self.handle and not sys.is_finalizing():
+        if not sys.is_finalizing():
             for view in self.views.values():
                 self.device.drop("BufferView", view)
-            self.device.drop("Buffer", self.handle)
 
 
 class DeviceImage(Used):
@@ -96,10 +87,7 @@ class DeviceImage(Used):
         self.handle = device.new("Image", **members)
         needs = make("VkMemoryRequirements")
         device.vk.vkGetImageMemoryRequirements(device.handle, self.handle, byref(needs))
-        self.part = allocator.allocate(
-            needs.size, needs.alignment, needs.memoryTypeBits, mapped=False, image=True
-        )
-        part = self.part
+        self.part = part = allocator.image(needs)
         device.vk.vkBindImageMemory(device.handle, self.handle, part.memory, part.offset)
 
     def view(

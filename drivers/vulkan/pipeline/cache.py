@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from gallette.drivers.vulkan.api.binding import array, byref, make
 from gallette.drivers.vulkan.device.device import Device
 from gallette.drivers.vulkan.spirv.program import Program
 
+from .executables import CAPTURE
 from .keys import PipelineKey
 from .layouts import STAGE_BITS, Layout, Link, linked
 
@@ -49,14 +51,16 @@ class PipelineCache:
         self._links: dict[tuple[int, ...], tuple[Sequence[Program], Link]] = {}
         self._pipelines: dict[Any, Pipeline] = {}
         self._cache = device.new("PipelineCache")
+        self._lock = threading.RLock()  # contexts of several threads make pipelines
 
     def link(self, programs: Sequence[Program]) -> Link:
         """Programs with their numbers."""
         key = tuple(id(program) for program in programs)
-        found = self._links.get(key)
-        if found is None:
-            found = self._links[key] = (programs, linked(self.device, programs, self.layouts))
-        return found[1]
+        with self._lock:
+            found = self._links.get(key)
+            if found is None:
+                found = self._links[key] = (programs, linked(self.device, programs, self.layouts))
+            return found[1]
 
     def _module(self, words: npt.NDArray[np.uint32]) -> int:
         return self.device.new("ShaderModule", codeSize=words.nbytes, pCode=int(words.ctypes.data))
@@ -79,22 +83,31 @@ class PipelineCache:
             found = self._pipelines[key] = Pipeline(device, handle.value, link)
         return found
 
+    def using(self, program: Program) -> list[Pipeline]:
+        """The pipelines that a program is part of."""
+        with self._lock:
+            found = list(self._pipelines.values())
+        return [pipeline for pipeline in found if program in pipeline.link.programs]
+
     def forget(self, program: Program) -> None:
         """Drop the pipelines of a program that goes."""
-        self._pipelines.pop(("compute", id(program)), None)
-        for links in [key for key in self._links if id(program) in key]:
-            _, link = self._links.pop(links)
-            for whole in [key for key in self._pipelines if key[0] == id(link)]:
-                del self._pipelines[whole]
+        with self._lock:
+            self._pipelines.pop(("compute", id(program)), None)
+            for links in [key for key in self._links if id(program) in key]:
+                _, link = self._links.pop(links)
+                for whole in [key for key in self._pipelines if key[0] == id(link)]:
+                    del self._pipelines[whole]
 
     def graphics(self, programs: Sequence[Program], key: PipelineKey) -> Pipeline:
         """The pipeline of some stages in a state."""
         link = self.link(programs)
         whole = (id(link), key)
-        found = self._pipelines.get(whole)
-        if found is None:
-            found = self._pipelines[whole] = Pipeline(self.device, self._create(link, key), link)
-        return found
+        with self._lock:
+            found = self._pipelines.get(whole)
+            if found is None:
+                made = Pipeline(self.device, self._create(link, key), link)
+                found = self._pipelines[whole] = made
+            return found
 
     def _create(self, link: Link, key: PipelineKey) -> int:
         device = self.device
@@ -116,6 +129,7 @@ class PipelineCache:
                 depthAttachmentFormat=key.depth,
                 stencilAttachmentFormat=key.stencil,
             ),
+            flags=CAPTURE * device.feature("pipelineExecutableInfo"),
             stageCount=len(stages),
             pStages=stages,
             pVertexInputState=_vertex_input(key),

@@ -208,10 +208,10 @@ def _has_buffer(context: VulkanContext, element: VertexElement) -> bool:
 
 def vertex_inputs(
     context: VulkanContext, doubles: frozenset[int]
-) -> list[tuple[DeviceBuffer, int] | None]:
+) -> list[tuple[DeviceBuffer | VulkanBuffer, int] | None]:
     """The buffer and offset of each binding; what the device cannot read is converted."""
     bound = context.bound
-    found: list[tuple[DeviceBuffer, int] | None] = []
+    found: list[tuple[DeviceBuffer | VulkanBuffer, int] | None] = []
     plan = _plan(context, doubles)
     for index, element in enumerate(bound.elements.state):
         number, double = plan[index][0], index in doubles
@@ -227,7 +227,7 @@ def vertex_inputs(
             if offset >= resource.desc.width:
                 found.append(None)
             else:
-                found.append((resource.gpu, offset))
+                found.append((resource, offset))
             continue
         context.on_host(resource)
         key = ("vertices", element.src_format, offset, buffer.stride, double)

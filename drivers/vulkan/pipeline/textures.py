@@ -12,13 +12,16 @@ from gallette.pipe.enums import Filter, MipFilter, Reduction, Swizzle, Target, W
 from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.state import SamplerState, SamplerView, Surface
 
-__all__ = ["Samplers", "image_view", "surface_view", "texture_view"]
+__all__ = ["Samplers", "image_view", "surface_view", "texture_view", "wraps"]
 
 _WRAPS = {
     Wrap.REPEAT: 0, Wrap.MIRROR_REPEAT: 1, Wrap.CLAMP_TO_EDGE: 2, Wrap.CLAMP_TO_BORDER: 3,
-    Wrap.CLAMP: 3, Wrap.MIRROR_CLAMP_TO_EDGE: 4, Wrap.MIRROR_CLAMP: 4,
-    Wrap.MIRROR_CLAMP_TO_BORDER: 4,
+    Wrap.CLAMP: 3, Wrap.MIRROR_CLAMP_TO_EDGE: 4, Wrap.MIRROR_CLAMP: 3,
+    Wrap.MIRROR_CLAMP_TO_BORDER: 3,
 }  # fmt: skip
+"""VkSamplerAddressMode; what this leaves to do is `folds` of variants."""
+_NEAREST = {Wrap.CLAMP: Wrap.CLAMP_TO_EDGE, Wrap.MIRROR_CLAMP: Wrap.MIRROR_CLAMP_TO_EDGE}
+"""What is the same where no border texel has a share."""
 _VIEW_TYPES = {
     Target.TEXTURE_1D: 0, Target.TEXTURE_2D: 1, Target.TEXTURE_RECT: 1, Target.TEXTURE_3D: 2,
     Target.TEXTURE_CUBE: 3, Target.TEXTURE_1D_ARRAY: 4, Target.TEXTURE_2D_ARRAY: 5,
@@ -82,7 +85,7 @@ class Samplers:
         is_cube: bool,
         number: int,
     ) -> int:
-        device = self.device
+        device, modes = self.device, [_WRAPS[wrap] for wrap in wraps(state)]
         chain, color = None, _STANDARD_BORDERS.get(tuple(float(x) for x in border), -1)
         if color >= 0:
             color += integer
@@ -113,9 +116,9 @@ class Samplers:
             magFilter=int(linear and state.mag_img_filter is Filter.LINEAR),
             minFilter=int(linear and state.min_img_filter is Filter.LINEAR),
             mipmapMode=int(linear and state.min_mip_filter is MipFilter.LINEAR),
-            addressModeU=_WRAPS[state.wrap_s],
-            addressModeV=_WRAPS[state.wrap_t],
-            addressModeW=_WRAPS[state.wrap_r],
+            addressModeU=modes[0],
+            addressModeV=modes[1],
+            addressModeW=modes[2],
             mipLodBias=max(-16.0, min(state.lod_bias, device.physical.limits.maxSamplerLodBias)),
             anisotropyEnable=int(anisotropic),
             maxAnisotropy=min(state.max_anisotropy, device.physical.limits.maxSamplerAnisotropy),
@@ -166,9 +169,18 @@ def _signed(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
+def wraps(state: SamplerState) -> tuple[Wrap, Wrap, Wrap]:
+    """The wrap modes of a sampler, as far as its filters let them be told apart."""
+    found = state.wrap_s, state.wrap_t, state.wrap_r
+    if Filter.LINEAR in (state.min_img_filter, state.mag_img_filter):
+        return found
+    s, t, r = (_NEAREST.get(wrap, wrap) for wrap in found)
+    return s, t, r
+
+
 def _border(state: SamplerState, format: Format | None) -> tuple[float, ...]:
     """The border's colour as the image stores it: before the view's swizzle."""
-    if not {Wrap.CLAMP_TO_BORDER, Wrap.CLAMP}.intersection(_wraps(state)):
+    if 3 not in [_WRAPS[wrap] for wrap in wraps(state)]:
         return (0.0, 0.0, 0.0, 0.0)
     r, g, b, a = state.border_color
     letters = "".join(c.name for c in format.channels) if format is not None else ""
@@ -177,10 +189,6 @@ def _border(state: SamplerState, format: Format | None) -> tuple[float, ...]:
     if letters == "LA":
         return (r, a, 0.0, 1.0)
     return (r, g, b, a)
-
-
-def _wraps(state: SamplerState) -> tuple[Wrap, Wrap, Wrap]:
-    return state.wrap_s, state.wrap_t, state.wrap_r
 
 
 def texture_view(texture: VulkanTexture, view: SamplerView) -> int:

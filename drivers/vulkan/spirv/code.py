@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gallette.compiler.nir.ir.instrs import Instr, Intrinsic, Tex
 from gallette.compiler.nir.ir.modes import Stage
@@ -80,6 +80,7 @@ class DriverCode(Code):
     def pushed(self, word: int) -> Value:
         """A push constant."""
         b = self.b
+        b.known["pushed", word] = 1
         chain = b.op(
             "OpAccessChain",
             b.pointer("PushConstant", b.int_type()),
@@ -92,13 +93,15 @@ class DriverCode(Code):
     def as_float(self, value: Value) -> Value:
         return self.values.cast(value, "f") if value.kind != "f" else value
 
-    def choice_of(self, index: Value, count: int, make: Callable[[int], Value]) -> Value:
+    def choice_of(
+        self, index: Value, numbers: Sequence[int], make: Callable[[int], Value]
+    ) -> Value:
         """`make(index)` for an index that is not known: every one is made, and one selected."""
         b = self.b
-        result = make(0)
+        result = make(numbers[0])
         type = self.values.type(result.kind, result.bits, result.components)
         bools = self.values.type("b", 1, result.components)
-        for number in range(1, count):
+        for number in numbers[1:]:
             other = make(number)
             same = b.op("OpIEqual", b.bool_type(), index.id, b.uint(number))
             if result.components > 1:

@@ -17,7 +17,7 @@ from .interface import DriverInterface
 from .options import EmitOptions
 from .outputs import flush_fragment, flush_vertex
 from .program import Program
-from .system import stipple
+from .system import PUSHED, point_coverage, stipple
 
 __all__ = ["emit"]
 
@@ -71,14 +71,18 @@ def emit(shader: Shader, options: EmitOptions) -> Program:
         wide_inputs=frozenset(interface.wide),
         doubles=frozenset(interface.doubles),
         writes_memory=interface.writes_memory,
+        pushes_first=("pushed", PUSHED["first_vertex"]) in b.known,
     )  # fmt: skip
 
 
 class _Main(DriverCode):
-    """The function itself: a polygon stipple comes before everything else."""
+    """The function itself; what drops fragments by where they are comes before everything else."""
 
     def body(self, body, loop):  # type: ignore[no-untyped-def]
-        if self.options.stipple and not self.b.known.get(("stipple",)):
-            self.b.known["stipple",] = 1
-            stipple(self)
+        if not self.b.known.get(("begun",)):
+            self.b.known["begun",] = 1
+            if self.options.stipple:
+                stipple(self)
+            if self.options.smooth_points and self.stage is Stage.FRAGMENT:
+                point_coverage(self)
         super().body(body, loop)

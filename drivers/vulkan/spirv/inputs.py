@@ -11,11 +11,11 @@ from gallette.compiler.spirv.emit.values import Value
 from .code import DriverCode, handles
 from .interface import CLIP_SLOTS, CULL_SLOTS
 
-__all__ = ["builtin_floats", "per_vertex_length", "read_slot"]
+__all__ = ["INTEGERS", "per_vertex_length", "place_of", "read_slot"]
 
 _LEVELS = {VaryingSlot.TESS_LEVEL_OUTER: ("TessLevelOuter", 4),
            VaryingSlot.TESS_LEVEL_INNER: ("TessLevelInner", 2)}  # fmt: skip
-_INTEGERS = {VaryingSlot.PRIMITIVE_ID: "PrimitiveId", VaryingSlot.LAYER: "Layer",
+INTEGERS = {VaryingSlot.PRIMITIVE_ID: "PrimitiveId", VaryingSlot.LAYER: "Layer",
              VaryingSlot.VIEWPORT: "ViewportIndex"}  # fmt: skip
 MAX_PATCH = 32
 _CORNERS = {"points": 1, "lines": 2, "lines_adjacency": 4, "triangles": 3, "triangles_adjacency": 6}
@@ -29,53 +29,48 @@ def per_vertex_length(c: DriverCode, storage: str) -> int:
     return _CORNERS[info.input_primitive] if c.stage is Stage.GEOMETRY else MAX_PATCH
 
 
-def builtin_floats(c: DriverCode, slots: tuple[VaryingSlot, ...], storage: str) -> int:
-    """How many floats the array of clip or cull distances has: 4, or 8 where both slots are."""
-    info = c.interface.shader.info
-    used = info.inputs_read if storage == "Input" else info.outputs_written
-    return 8 if int(slots[1]) in used else 4
-
-
-def _patch(c: DriverCode, slot: int) -> bool:
-    return slot >= VaryingSlot.PATCH0 or slot in _LEVELS
+def place_of(
+    c: DriverCode, storage: str, slot: int, vertex: Value | None
+) -> tuple[int, list[int], int, int]:
+    """Where a slot is, of a vertex of the primitive perhaps: the variable and the way into it, then
+    the first float of an array and how many there are; of a vector none, of a scalar -1."""
+    interface, info, f32 = c.interface, c.interface.shader.info, c.b.float_type()
+    length = per_vertex_length(c, storage) if vertex is not None else 0
+    at = [] if vertex is None else [vertex.id]
+    if slot in _LEVELS:
+        name, count = _LEVELS[VaryingSlot(slot)]
+        type = interface.array_of(f32, count)
+        return interface.builtin_array(storage, name, type, 0, patch=True), [], 0, count
+    for slots, name in ((CLIP_SLOTS, "ClipDistance"), (CULL_SLOTS, "CullDistance")):
+        if slot in slots:
+            used = info.inputs_read if storage == "Input" else info.outputs_written
+            type = interface.array_of(f32, 8 if int(slots[1]) in used else 4)
+            var = interface.builtin_array(storage, name, type, length)
+            return var, at, 4 * slots.index(VaryingSlot(slot)), 4
+    if slot == VaryingSlot.PSIZ and c.stage is not Stage.FRAGMENT:
+        return interface.builtin_array(storage, "PointSize", f32, length), at, 0, -1
+    if slot == VaryingSlot.POS:
+        return interface.builtin_array(storage, "Position", interface.vec4(), length), at, 0, 0
+    patch = vertex is None and c.stage in (Stage.TESS_CTRL, Stage.TESS_EVAL)
+    return interface.slot(storage, slot, "f", length, patch), at, 0, 0
 
 
 def read_slot(c: DriverCode, storage: str, slot: int, vertex: Value | None) -> Value:
-    """All four components of a slot, of a vertex of the primitive perhaps."""
-    b = c.b
-    f32 = b.float_type()
-    vec4 = c.interface.vec4()
-    length = per_vertex_length(c, storage) if vertex is not None else 0
-    at = [] if vertex is None else [vertex.id]
+    """All four components of a slot."""
+    b, vec4 = c.b, c.interface.vec4()
     if slot in c.options.zero_inputs and storage == "Input":
-        raw = (0, 0, 0, 0x3F800000)
-        return c.values.constant("f", 32, raw)
-    if slot in _LEVELS:
-        name, count = _LEVELS[VaryingSlot(slot)]
-        type = c.interface.array_of(f32, count)
-        var = c.interface.builtin_array(storage, name, type, 0, patch=True)
-        return _floats(c, storage, var, [], 0, count)
-    if slot in CLIP_SLOTS or slot in CULL_SLOTS:
-        slots, name = (
-            (CLIP_SLOTS, "ClipDistance") if slot in CLIP_SLOTS else (CULL_SLOTS, "CullDistance")
-        )
-        type = c.interface.array_of(f32, builtin_floats(c, slots, storage))
-        var = c.interface.builtin_array(storage, name, type, length)
-        return _floats(c, storage, var, at, 4 * slots.index(VaryingSlot(slot)), 4)
-    if slot == VaryingSlot.PSIZ and (vertex is not None or c.stage is not Stage.FRAGMENT):
-        var = c.interface.builtin_array(storage, "PointSize", f32, length)
-        size = _load(c, storage, var, at, f32)
-        return Value(b.op("OpCompositeConstruct", vec4, *[size] * 4), "f", 32, 4)
-    if slot == VaryingSlot.POS:
-        var = c.interface.builtin_array(storage, "Position", vec4, length)
-    elif slot in _INTEGERS and storage == "Input":
-        id, _ = c.builtin_value(_INTEGERS[VaryingSlot(slot)], "i", 1, 0)
+        return c.values.constant("f", 32, (0, 0, 0, 0x3F800000))
+    if slot in INTEGERS and storage == "Input":
+        id, _ = c.builtin_value(INTEGERS[VaryingSlot(slot)], "i", 1, 0)
         if slot == VaryingSlot.PRIMITIVE_ID:
             id = primitive_id(c, id)
         return Value(b.op("OpCompositeConstruct", c.interface.vec4("u"), *[id] * 4), "u", 32, 4)
-    else:
-        patch = _patch(c, slot) and c.stage in (Stage.TESS_CTRL, Stage.TESS_EVAL)
-        var = c.interface.slot(storage, slot, "f", length, patch)
+    var, at, first, count = place_of(c, storage, slot, vertex)
+    if count > 0:
+        return _floats(c, storage, var, at, first, count)
+    if count < 0:
+        size = _load(c, storage, var, at, b.float_type())
+        return Value(b.op("OpCompositeConstruct", vec4, *[size] * 4), "f", 32, 4)
     return Value(_load(c, storage, var, at, vec4), "f", 32, 4)
 
 
@@ -111,7 +106,9 @@ def _slots_of(c: DriverCode, instr: Intrinsic, storage: str, offset: int,
         index = c.source(instr, offset)
         count = max(1, instr["num_slots"])
         whole = c.choice_of(
-            index, count, lambda number: c.as_float(read_slot(c, storage, slot + number, vertex))
+            index,
+            range(count),
+            lambda number: c.as_float(read_slot(c, storage, slot + number, vertex)),
         )
     _deliver(c, instr, whole)
 
@@ -136,7 +133,7 @@ def _attribute(c: DriverCode, instr: Intrinsic) -> None:
         return
     index = c.source(instr, 0)
     count = max(1, instr["num_slots"])
-    _deliver(c, instr, c.choice_of(index, count, lambda n: _element(c, instr, base + n)))
+    _deliver(c, instr, c.choice_of(index, range(count), lambda n: _element(c, instr, base + n)))
 
 
 def _element(c: DriverCode, instr: Intrinsic, base: int) -> Value:
@@ -211,7 +208,7 @@ def _decorate(c: DriverCode, slot: int, interp: str, where: str) -> None:
     key = ("interp", slot)
     if key in c.b.known or slot in c.options.zero_inputs:
         return
-    if slot in CLIP_SLOTS or slot in CULL_SLOTS or slot in _INTEGERS:
+    if slot in CLIP_SLOTS or slot in CULL_SLOTS or slot in INTEGERS:
         return
     c.b.known[key] = 1
     id = c.interface.slot("Input", slot)

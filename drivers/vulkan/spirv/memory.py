@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gallette.compiler.nir.ir.instrs import Intrinsic
+from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.queries import const_int
 from gallette.compiler.nir.ir.types import FLOAT, UINT, UINT64, Type
 from gallette.compiler.spirv.emit.values import Value
@@ -66,7 +67,7 @@ def _load_ubo(c: DriverCode, instr: Intrinsic) -> None:
     if block is not None:
         var, path = c.interface.uniform_block(("ubo", block), 0), []
     else:
-        count = max(info.num_ubos, 1)
+        count = c.interface.blocks(Mode.UBO, info.num_ubos)
         var = c.interface.uniform_block(("ubos", 0), count)
         path = [c.source(instr, 0).id]
     count = _count(instr)
@@ -104,7 +105,7 @@ def _block(
     known = const_int(instr.srcs[index].value)
     if known is not None:
         return c.interface.storage_block(("ssbo", known), 0, bits, kind), []
-    count = max(c.interface.shader.info.num_ssbos, 1)
+    count = c.interface.blocks(Mode.SSBO, c.interface.shader.info.num_ssbos)
     var = c.interface.storage_block(("ssbos", 0), count, bits, kind)
     return var, [c.source(instr, index).id]
 
@@ -205,46 +206,58 @@ def _counter(c: DriverCode, instr: Intrinsic) -> None:
     c.values.set(instr.result, id, "u")
 
 
-# Memory of the workgroup and of the invocation.
+# Memory of the workgroup and of the invocation. Values of 64 bits have an array of their own, since
+# no variable of GLSL is both: atomic operations want elements of their size.
 
 
-def _own(c: DriverCode, storage: str, size: int) -> Callable[[Value], int]:
-    """Where a word of workgroup or scratch memory is."""
-    b = c.b
-    key = ("own", storage)
+def _own(c: DriverCode, instr: Intrinsic, bits: int) -> Callable[[Value], int]:
+    """Where an element of workgroup or scratch memory is."""
+    b, info = c.b, c.interface.shader.info
+    shared = "shared" in instr.name
+    storage, size = ("Workgroup", info.shared_bytes) if shared else ("Private", info.scratch_bytes)
+    key, element = ("own", storage, bits), b.int_type(bits)
     if key not in b.known:
-        array = b.type("OpTypeArray", b.int_type(), b.uint(max(size // 4, 1)))
+        array = b.type("OpTypeArray", element, b.uint(max(size * 8 // bits, 1)))
         b.known[key] = c.interface.variable(storage, array)
-    pointer = b.pointer(storage, b.int_type())
-    return lambda word: b.op("OpAccessChain", pointer, b.known[key], word.id)
-
-
-def _shared(c: DriverCode) -> Callable[[Value], int]:
-    return _own(c, "Workgroup", c.interface.shader.info.shared_bytes)
+    pointer = b.pointer(storage, element)
+    return lambda at: b.op("OpAccessChain", pointer, b.known[key], at.id)
 
 
 @handles("load_shared", "load_scratch")
 def _load_own(c: DriverCode, instr: Intrinsic) -> None:
-    where = _shared(c) if instr.name == "load_shared" else _scratch(c)
-    _load_words(c, instr, c.source(instr, 0), where)
+    b, result, where = c.b, instr.result, _own(c, instr, instr.result.bit_size)
+    if result.bit_size != 64:
+        _load_words(c, instr, c.source(instr, 0), where)
+        return
+    first, n = c.binary("OpShiftRightLogical", c.source(instr, 0), c.uint(3)), result.num_components
+    parts = [b.op("OpLoad", b.int_type(64), where(c.add(first, i))) for i in range(n)]
+    id = parts[0]
+    if n > 1:
+        id = b.op("OpCompositeConstruct", c.values.type("u", 64, n), *parts)
+    c.values.set(result, id, "u")
 
 
 @handles("store_shared", "store_scratch")
 def _store_own(c: DriverCode, instr: Intrinsic) -> None:
-    where = _shared(c) if instr.name == "store_shared" else _scratch(c)
-    _store_words(c, instr, c.source(instr, 1), where)
-
-
-def _scratch(c: DriverCode) -> Callable[[Value], int]:
-    return _own(c, "Private", c.interface.shader.info.scratch_bytes)
+    value = c.source(instr, 0)
+    where = _own(c, instr, value.bits)
+    if value.bits != 64:
+        _store_words(c, instr, c.source(instr, 1), where)
+        return
+    first = c.binary("OpShiftRightLogical", c.source(instr, 1), c.uint(3))
+    for i in range(value.components):
+        if instr["write_mask"] >> i & 1:
+            c.b.do("OpStore", where(c.add(first, i)), c.values.swizzle(value, (i,)).id)
 
 
 @handles("shared_atomic", "shared_atomic_swap")
 def _shared_atomic(c: DriverCode, instr: Intrinsic) -> None:
     op = instr["atomic_op"] if instr.name == "shared_atomic" else "xchg"
-    if op.startswith("f") or instr.result.bit_size != 32:
+    type, bits, _ = _atomic_type(c, instr, op)
+    if type is FLOAT:
         raise SpirvError(f"an atomic {op} in shared memory has no counterpart")
-    word = c.binary("OpShiftRightLogical", c.source(instr, 0), c.uint(2))
+    shift = 3 if bits == 64 else 2
+    at = c.binary("OpShiftRightLogical", c.source(instr, 0), c.uint(shift))
     srcs = [s.value for s in instr.srcs[1:]]
-    id, kind = c.memory.atomic_at(_shared(c)(word), UINT, op, srcs, "workgroup")
+    id, kind = c.memory.atomic_at(_own(c, instr, bits)(at), type, op, srcs, "workgroup")
     c.values.set(instr.result, id, kind)

@@ -17,6 +17,7 @@ class EmitOptions:
     clip_mask: Any = 0
     point_size: Any = ""
     clip_points: Any = False
+    snap_points: Any = False
     upper_left: Any = True
     color_buffers: Any = 1
     zero_inputs: Any = ()
@@ -24,6 +25,8 @@ class EmitOptions:
     sample_shading: Any = False
     alpha_to_red: Any = False
     swizzles: Any = ()
+    folds: Any = ()
+    smooth_points: Any = False
     stream_output: Any = None
     quads: Any = ""
     block: Any = None

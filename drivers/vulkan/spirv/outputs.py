@@ -6,6 +6,8 @@ that are not in force, colours for every buffer, and the copies transform feedba
 
 from __future__ import annotations
 
+import numpy as np
+
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.queries import const_int
@@ -13,18 +15,14 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.spirv.emit.values import Value
 
 from .code import DriverCode, handles
-from .inputs import per_vertex_length
+from .inputs import INTEGERS, place_of
 from .interface import CLIP_SLOTS, CULL_SLOTS
+from .system import PUSHED, SMOOTH_RIM
 
 __all__ = ["XFB_SLOT", "flush_fragment", "flush_vertex", "private_output"]
 
 XFB_SLOT = 1000
 """Slots of outputs that exist only to be captured begin here."""
-POINT_SIZE_WORD = 3
-_INTEGERS = {VaryingSlot.PRIMITIVE_ID: "PrimitiveId", VaryingSlot.LAYER: "Layer",
-             VaryingSlot.VIEWPORT: "ViewportIndex"}  # fmt: skip
-_LEVELS = {VaryingSlot.TESS_LEVEL_OUTER: ("TessLevelOuter", 4),
-           VaryingSlot.TESS_LEVEL_INNER: ("TessLevelInner", 2)}  # fmt: skip
 
 
 def private_output(c: DriverCode, slot: int, dual: int, kind: str) -> tuple[int, str]:
@@ -93,30 +91,12 @@ def _store_shared(c: DriverCode, instr: Intrinsic, offset: int, vertex: Value | 
 
 
 def _store_slot(c: DriverCode, instr: Intrinsic, slot: int, vertex: Value | None) -> None:
-    b, f32 = c.b, c.b.float_type()
-    length = per_vertex_length(c, "Output") if vertex is not None else 0
-    at = [] if vertex is None else [vertex.id]
-    interface = c.interface
-    first = 0
-    if slot in _LEVELS:
-        name, count = _LEVELS[VaryingSlot(slot)]
-        type = interface.array_of(f32, count)
-        var = interface.builtin_array("Output", name, type, 0, patch=True)
-    elif slot in CLIP_SLOTS or slot in CULL_SLOTS:
-        slots = CLIP_SLOTS if slot in CLIP_SLOTS else CULL_SLOTS
-        count = 8 if int(slots[1]) in interface.shader.info.outputs_written else 4
-        name = "ClipDistance" if slot in CLIP_SLOTS else "CullDistance"
-        var = interface.builtin_array("Output", name, interface.array_of(f32, count), length)
-        first = 4 * slots.index(VaryingSlot(slot))
-    elif slot == VaryingSlot.PSIZ:
-        var = interface.builtin_array("Output", "PointSize", f32, length)
-        _write_parts(c, instr, "Output", "f", lambda i: (var, at))
-        return
-    elif slot == VaryingSlot.POS:
-        var = interface.builtin_array("Output", "Position", interface.vec4(), length)
-    else:
-        var = interface.slot("Output", slot, "f", length, patch=vertex is None)
-    _write_parts(c, instr, "Output", "f", lambda i: (var, [*at, b.uint(first + i)]))
+    var, at, first, count = place_of(c, "Output", slot, vertex)
+    uint = c.b.uint
+    _write_parts(
+        c, instr, "Output", "f",
+        lambda i: (var, at if count < 0 else [*at, uint(first + i)]),
+    )  # fmt: skip
 
 
 # What happens at the end.
@@ -137,14 +117,16 @@ def flush_vertex(c: DriverCode) -> None:
         value = values[slot] = _kept(c, slot)
         if slot == VaryingSlot.POS:
             place = interface.builtin_array("Output", "Position", vec4, 0)
+            if c.options.snap_points:
+                value = _snapped(c, value)
             b.do("OpStore", place, _beside(c, value) if c.options.clip_points else value.id)
-        elif slot in _INTEGERS:
-            name, int32 = _INTEGERS[VaryingSlot(slot)], b.int_type(32, True)
+        elif slot in INTEGERS:
+            name, int32 = INTEGERS[VaryingSlot(slot)], b.int_type(32, True)
             part = b.op("OpBitcast", int32, c.values.swizzle(value, (0,)).id)
             b.do("OpStore", interface.builtin_array("Output", name, int32, 0), part)
         elif slot in CULL_SLOTS or slot in CLIP_SLOTS or slot == VaryingSlot.PSIZ:
             continue
-        elif slot not in (VaryingSlot.EDGE, VaryingSlot.CLIP_VERTEX):
+        elif slot != VaryingSlot.EDGE:
             b.do("OpStore", interface.slot("Output", slot), value.id)
     _distances(c, values, CULL_SLOTS, "CullDistance", 0xFF)
     _distances(c, values, CLIP_SLOTS, "ClipDistance", c.options.clip_mask)
@@ -152,10 +134,29 @@ def flush_vertex(c: DriverCode) -> None:
         if c.options.point_size != "state" and VaryingSlot.PSIZ in values:
             size = c.values.swizzle(values[VaryingSlot.PSIZ], (0,))
         else:
-            size = c.as_float(c.pushed(POINT_SIZE_WORD))
+            size = c.as_float(c.pushed(PUSHED["point_size"]))
+        if c.options.smooth_points:
+            rim = np.float32(SMOOTH_RIM).view(np.uint32)
+            one, more = (c.values.constant("f", 32, (x,)).id for x in (0x3F800000, int(rim)))
+            least = b.ext("FMax", f32, size.id, one)
+            size = Value(b.op("OpFAdd", f32, least, more), "f", 32, 1)
         if c.options.point_size != "written" or VaryingSlot.PSIZ in values:
             b.do("OpStore", interface.builtin_array("Output", "PointSize", f32, 0), size.id)
     _capture(c, values)
+
+
+def _snapped(c: DriverCode, position: Value) -> Value:
+    """A point's position a sub-pixel to the right and up.
+
+    A square whose edges run through the centres of pixels covers the left and lower ones of them
+    in Vulkan, the others in OpenGL, where positions of points are rounded upwards.
+    """
+    b, f32 = c.b, c.b.float_type()
+    parts = [c.values.swizzle(position, (i,)).id for i in range(4)]
+    for axis in (0, 1):
+        step = c.as_float(c.pushed(PUSHED["sub_pixel"] + axis)).id
+        parts[axis] = b.op("OpFAdd", f32, parts[axis], b.op("OpFMul", f32, step, parts[3]))
+    return Value(b.op("OpCompositeConstruct", c.interface.vec4(), *parts), "f", 32, 4)
 
 
 def _beside(c: DriverCode, position: Value) -> int:
@@ -264,6 +265,12 @@ def _color(c: DriverCode, number: int, dual: int, kind: str, value: Value) -> No
         c.b.decorate(id, "Location", number)
         if dual:
             c.b.decorate(id, "Index", 1)
+    share = c.b.known.get(("coverage",))
+    if share is not None and kind == "f":
+        f32 = c.b.float_type()
+        alpha = c.b.op("OpFMul", f32, c.values.swizzle(value, (3,)).id, share)
+        id4 = c.b.op("OpCompositeInsert", interface.vec4(), alpha, value.id, 3)
+        value = Value(id4, "f", 32, 4)
     if c.options.alpha_to_red and number == 0:
         value = c.values.swizzle(value, (3, 3, 3, 3))
     c.b.do("OpStore", id, value.id)

@@ -47,6 +47,7 @@ class Program:
     wide_inputs: frozenset[int] = frozenset()  # of vertex shaders: those of two locations
     doubles: frozenset[int] = frozenset()  # of vertex shaders: inputs of 64 bits
     writes_memory: bool = False
+    pushes_first: bool = False  # does it read which vertex the draw began at?
     module: Module | None = field(default=None, repr=False)
 
     @classmethod

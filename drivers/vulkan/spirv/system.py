@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.spirv.emit.values import Value
+from gallette.drivers.common.raster.samples import STANDARD
 
 from .code import DriverCode, handles
 from .program import Open
 
-__all__ = ["PARAMETERS", "PUSHED", "stipple"]
+__all__ = ["PARAMETERS", "PUSHED", "SMOOTH_RIM", "point_coverage", "stipple"]
 
 PUSHED = {"base_vertex": 0, "first_vertex": 1, "draw_id": 2, "point_size": 3, "alpha_ref": 4,
-          "num_samples": 5, "levels": 8}  # fmt: skip
+          "num_samples": 5, "sub_pixel": 6, "levels": 8}  # fmt: skip
 """Push constants by the word they are at."""
+SMOOTH_RIM = 2.0
+"""By how much smooth points are drawn larger: all pixels the circle touches are to be covered."""
 PARAMETERS: Open = ("params", 0)
 """The storage block with user clip planes (eight vectors) and the polygon stipple (32 words)."""
 
@@ -70,6 +75,50 @@ def _point_coord(c: DriverCode, instr: Intrinsic) -> None:
     c.values.set(instr.result, id, kind)
 
 
+def point_coverage(c: DriverCode) -> None:
+    """The share of a pixel inside a smooth point, of sixteen samples; without any, no fragment.
+
+    The size is what the point coordinate's slope says, less the rim.
+    """
+    b, f32, vec4 = c.b, c.b.float_type(), c.interface.vec4()
+
+    def number(*values: float) -> int:
+        words = tuple(np.array(values, np.float32).view(np.uint32).tolist())
+        return c.values.constant("f", 32, words).id
+
+    coord, _ = c.builtin_value("PointCoord", "f", 2, 0)
+    x, y = (b.op("OpCompositeExtract", f32, coord, i) for i in (0, 1))
+    size = b.op("OpFDiv", f32, number(1.0), b.op("OpDPdx", f32, x))
+    size = b.ext("FAbs", f32, size)
+    radius = b.op("OpFMul", f32, b.op("OpFSub", f32, size, number(SMOOTH_RIM)), number(0.5))
+    within = b.op("OpFMul", f32, radius, radius)
+    limit = b.op("OpCompositeConstruct", vec4, *[within] * 4)
+    away = []
+    for part in (x, y):
+        distance = b.op("OpFMul", f32, b.op("OpFSub", f32, part, number(0.5)), size)
+        away.append(b.op("OpCompositeConstruct", vec4, *[distance] * 4))
+    bools, share = c.values.type("b", 1, 4), number(0.0)
+    for first in range(0, 16, 4):
+        squares = []
+        for axis, distance in enumerate(away):
+            places = number(*[at[axis] - 0.5 for at in STANDARD[3][first : first + 4]])
+            moved = b.op("OpFAdd", vec4, distance, places)
+            squares.append(b.op("OpFMul", vec4, moved, moved))
+        inside = b.op("OpFOrdLessThanEqual", bools, b.op("OpFAdd", vec4, *squares), limit)
+        parts = b.op("OpSelect", vec4, inside, number(*[1 / 16] * 4), number(*[0.0] * 4))
+        share = b.op("OpFAdd", f32, share, b.op("OpDot", f32, parts, number(*[1.0] * 4)))
+    b.known["coverage",] = share
+    _discard_where(c, b.op("OpFOrdEqual", b.bool_type(), share, number(0.0)))
+
+
+def _discard_where(c: DriverCode, condition: int) -> None:
+    def drop() -> None:
+        c.b.do("OpKill")
+        c.open = False
+
+    c.when(condition, drop)
+
+
 def stipple(c: DriverCode) -> None:
     """Discard where the polygon stipple has a zero: row by row, bit 31 leftmost."""
     b, uint = c.b, c.b.int_type()
@@ -85,10 +134,4 @@ def stipple(c: DriverCode) -> None:
     bit = c.binary(
         "OpBitwiseAnd", c.binary("OpShiftRightLogical", Value(row, "u", 32, 1), shift), c.uint(1)
     )
-    hole = b.op("OpIEqual", b.bool_type(), bit.id, b.uint(0))
-
-    def drop() -> None:
-        b.do("OpKill")
-        c.open = False
-
-    c.when(hole, drop)
+    _discard_where(c, b.op("OpIEqual", b.bool_type(), bit.id, b.uint(0)))

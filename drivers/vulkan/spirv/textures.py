@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Intrinsic, LoadConst, Tex
 from gallette.compiler.nir.ir.queries import const_int
-from gallette.compiler.nir.ir.types import FLOAT, INT, UINT, Dim, image_coordinates
+from gallette.compiler.nir.ir.types import FLOAT, INT, UINT, Base, Dim, image_coordinates
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.textures import Textures
 from gallette.compiler.spirv.emit.types import FORMATS
@@ -18,27 +18,14 @@ __all__ = ["emit_tex"]
 
 _MOST = 32
 """Textures that an index which is not known may choose among."""
-_BASIC_FORMATS = frozenset(
-    [
-        "Rgba32f",
-        "Rgba16f",
-        "R32f",
-        "Rgba8",
-        "Rgba8Snorm",
-        "Rgba32i",
-        "Rgba16i",
-        "Rgba8i",
-        "R32i",
-        "Rgba32ui",
-        "Rgba16ui",
-        "Rgba8ui",
-        "R32ui",
-    ]
-)
+_BASIC = """Rgba32f Rgba16f R32f Rgba8 Rgba8Snorm Rgba32i Rgba16i Rgba8i R32i Rgba32ui Rgba16ui
+Rgba8ui R32ui"""
+_BASIC_FORMATS = frozenset(_BASIC.split())
 
 
 class DriverTextures(Textures):
-    """Lookups whose texture is known; coordinates of rectangles are divided by its size."""
+    """Lookups whose texture is known. Coordinates of rectangles are divided by its size, and those
+    of wrap modes that Vulkan does not have are mirrored or clamped."""
 
     def __init__(self, c: DriverCode, tex: Tex, number: int) -> None:
         super().__init__(c.memory)
@@ -67,20 +54,29 @@ class DriverTextures(Textures):
 
     def coord(self, tex: Tex, count: int) -> Value:
         coord = super().coord(tex, count)
-        if tex.dim is not Dim.RECT:
-            return coord
-        b = self.b
-        b.capability("ImageQuery")
-        two = self.values.type("u", 32, 2)
-        size = b.op("OpImageQuerySizeLod", two, self.image_of(self.sampled, None), b.uint(0))
-        floats = b.op("OpConvertUToF", self.values.type("f", 32, 2), size)
-        pair = self.values.swizzle(coord, (0, 1))
-        id = b.op("OpFDiv", self.values.type("f", 32, 2), pair.id, floats)
-        if coord.components > 2:
-            rest = self.values.swizzle(coord, tuple(range(2, coord.components)))
-            type = self.values.type("f", 32, coord.components)
-            id = b.op("OpCompositeConstruct", type, id, rest.id)
-        return Value(id, "f", 32, coord.components)
+        parts = [self.values.swizzle(coord, (i,)).id for i in range(coord.components)]
+        b, f32 = self.b, self.b.float_type()
+        if tex.dim is Dim.RECT:
+            b.capability("ImageQuery")
+            two = self.values.type("u", 32, 2)
+            size = b.op("OpImageQuerySizeLod", two, self.image_of(self.sampled, None), b.uint(0))
+            floats = b.op("OpConvertUToF", self.values.type("f", 32, 2), size)
+            for i in (0, 1):
+                scale = b.op("OpCompositeExtract", f32, floats, i)
+                parts[i] = b.op("OpFDiv", f32, parts[i], scale)
+        folds = dict(self.c.options.folds).get(tex.sampler_index, ())
+        if folds and tex.dim is not Dim.CUBE and tex.src("offset") is None:
+            # Less than one by the least there is: one is a texel beyond the last.
+            zero, one = (self.values.constant("f", 32, (bits,)).id for bits in (0, 0x3F7FFFFF))
+            for i, fold in enumerate(folds[: tex.dim.coordinates]):
+                if "mirror" in fold:
+                    parts[i] = b.ext("FAbs", f32, parts[i])
+                if "clamp" in fold:
+                    parts[i] = b.ext("FClamp", f32, parts[i], zero, one)
+        if len(parts) == 1:
+            return Value(parts[0], "f", 32, 1)
+        type = self.values.type("f", 32, len(parts))
+        return Value(b.op("OpCompositeConstruct", type, *parts), "f", 32, len(parts))
 
     def query(self, tex: Tex, image: int, type: object) -> None:
         b = self.b
@@ -167,20 +163,18 @@ def emit_tex(c: DriverCode, tex: Tex) -> None:
         DriverTextures(c, tex, tex.texture_index).lookup(tex)
         return
     index = c.values.get(offset.value, "u")
-    count = _reach(c, tex)
+    numbers = range(_reach(c, tex))
     found = c.choice_of(
-        index, count, lambda n: DriverTextures(c, tex, tex.texture_index + n).lookup(tex)
+        index, numbers, lambda n: DriverTextures(c, tex, tex.texture_index + n).lookup(tex)
     )
     c.values.set(tex.result, found.id, found.kind)
 
 
 def _reach(c: DriverCode, tex: Tex) -> int:
-    """How many textures an array may have, as far as the shader knows."""
-    used = c.interface.shader.info.textures_used
-    last = tex.texture_index
-    while last + 1 in used and last - tex.texture_index < _MOST:
-        last += 1
-    return last - tex.texture_index + 1
+    """How many textures the array has from one of its textures on."""
+    first = tex.texture_index
+    ends = [numbers.stop for numbers in c.interface.numbers(Base.SAMPLER) if first in numbers]
+    return min([*ends, first + _MOST]) - first
 
 
 # Images.
@@ -213,14 +207,15 @@ def _image_access(c: DriverCode, instr: Intrinsic) -> None:
         _access(c, instr, known)
         return
     index = c.source(instr, 0)
-    used = sorted(c.interface.shader.info.images_used) or [0]
+    shape = Dim(instr["dim"]), bool(instr["is_array"])
+    used = [number for part in c.interface.numbers(Base.IMAGE, shape=shape) for number in part]
     if instr.name in ("image_load", "image_size", "image_samples"):
 
         def loaded(number: int) -> Value:
-            _access(c, instr, used[number])
+            _access(c, instr, number)
             return c.values.of[instr.result]
 
-        found = c.choice_of(c.add(index, 0), len(used), loaded)
+        found = c.choice_of(index, used, loaded)
         c.values.set(instr.result, found.id, found.kind)
         return
     keep = c.interface.private(c.b.int_type()) if instr.dest is not None else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gallette.drivers.vulkan import repeating
 from gallette.state_tracker import GL, create_context
 from tests.state_tracker.helpers import program, quad
 
@@ -114,3 +116,66 @@ def test_samples_that_an_occlusion_query_counts_span_other_work(gl: Any) -> None
     gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
     gl.end_query(GL.SAMPLES_PASSED)
     assert gl.get_query_objectuiv(query, GL.QUERY_RESULT) == [2 * SIZE * SIZE]
+
+
+def test_a_lost_device_is_a_lost_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    gl: Any = create_context("vulkan", version=(4, 5), size=(SIZE, SIZE))
+    name = program(gl)
+    quad(gl, name)
+    binding_check = gl.pipe.device.vk.vkQueueSubmit.errcheck
+
+    def lost(queue: int, count: int, info: Any, fence: int) -> int:
+        checked: int = binding_check(-4, None, ())  # VK_ERROR_DEVICE_LOST
+        return checked
+
+    with monkeypatch.context() as patch:
+        patch.setattr(gl.pipe.device.vk, "vkQueueSubmit", lost)
+        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        gl.finish()
+    assert gl.get_error() == GL.CONTEXT_LOST
+    assert gl.get_graphics_reset_status() == GL.GUILTY_CONTEXT_RESET
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert gl.get_error() == GL.CONTEXT_LOST
+    gl.release()
+
+
+def test_draws_that_come_again_are_recorded_by_rows(gl: Any) -> None:
+    """Python's loop and machine code make the same calls; what is drawn is the last call's."""
+    found = []
+    for loop in (repeating._loop(), None):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(repeating, "_loop", lambda loop=loop: loop)
+            found.append(_many_draws(gl))
+    assert (found[0] == found[1]).all()
+    assert len(np.unique(found[0].reshape(-1, 4), axis=0)) == SIZE
+
+
+def _many_draws(gl: Any) -> Any:
+    """A column for each of some draws, twice; their vertices are written in between."""
+    (buffer,) = gl.gen_buffers(1)
+    (array,) = gl.gen_vertex_arrays(1)
+    name = program(gl)
+    pointers = {
+        call: ctypes.CFUNCTYPE(None, *kinds)(gl.load_opengl_function(call))
+        for call, kinds in {
+            "glUniform4f": [ctypes.c_int, *[ctypes.c_float] * 4],
+            "glBufferSubData": [ctypes.c_uint, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p],
+            "glDrawArrays": [ctypes.c_uint, ctypes.c_int, ctypes.c_int],
+        }.items()
+    }
+    gl.bind_vertex_array(array)
+    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+    gl.buffer_data(GL.ARRAY_BUFFER, 32, None, GL.STREAM_DRAW)
+    place = gl.get_attrib_location(name, "position")
+    gl.enable_vertex_attrib_array(place)
+    gl.vertex_attrib_pointer(place, 2, GL.FLOAT, 0, 0, None)
+    color = gl.get_uniform_location(name, "color")
+    gl.make_current()
+    for turn in range(2):
+        for column in range(SIZE):
+            left, right = column / SIZE * 2 - 1, (column + 1) / SIZE * 2 - 1
+            corners = np.array([left, -1, right, -1, left, 1, right, 1], np.float32)
+            pointers["glUniform4f"](color, column / SIZE, turn, 0.5, 1)
+            pointers["glBufferSubData"](GL.ARRAY_BUFFER, 0, 32, corners.ctypes.data)
+            pointers["glDrawArrays"](GL.TRIANGLE_STRIP, 0, 4)
+    return pixels(gl)

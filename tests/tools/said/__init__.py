@@ -114,6 +114,8 @@ gallette.mark("a box", picture)
 """,
 }
 _LEFT_OUT = (
+    # Progress, which a slow machine prints where there is no terminal.
+    (re.compile(r"^\S+ on \S+: \d+ of \d+.* left.*\n", re.M), ""),
     (re.compile(r"\b\d+(\.\d+)? ?(s|ms|us|min)\b"), "T"),
     (re.compile(r"\b\d+ kB\b"), "SIZE"),
     (re.compile(r"NumPy [\d.]+"), "NumPy N"),

@@ -16,7 +16,7 @@ def lower_flatshade(shader: Shader) -> bool:
     """`glShadeModel(GL_FLAT)`: interpolated loads of colour inputs become plain `load_input`.
 
     Before: `load_interpolated_input (%bary, %0) (location=VARYING.COL0)`; after: `load_input (%0)
-    (location=VARYING.COL0)`.
+    (location=VARYING.COL0)`. Colours that are qualified themselves (GLSL 1.30) stay as they are.
     """
     if shader.stage is not Stage.FRAGMENT:
         return False
@@ -24,7 +24,9 @@ def lower_flatshade(shader: Shader) -> bool:
     for impl in shader.impls():
         for load in intrinsics_of(impl, "load_interpolated_input"):
             slot = load["location"]
-            if not isinstance(slot, VaryingSlot) or not slot.is_color:
+            where = load.srcs[0].value.instr
+            assert isinstance(where, Intrinsic)
+            if not isinstance(slot, VaryingSlot) or not slot.is_color or where["interp"] != "none":
                 continue
             dest = load.result
             flat = Intrinsic(

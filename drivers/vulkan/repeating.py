@@ -1,0 +1,464 @@
+"""Draws that are made again: the command stream hands over many of them at once (`pipe.series`).
+
+A `Recorded` draw knows all commands that lead to it. Between two of them only what differs is set,
+which is worked out once for each pair. A series becomes rows of numbers, a command in each, and one
+loop makes all the calls: machine code where llvmlite is installed, else Python.
+
+What is recorded holds while its buffers and textures are where they were: `Recorded.serves`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.memory.clear import ClearValues
+from gallette.pipe.series import Series
+from gallette.pipe.state import BufferWrite, ClearCall, DrawInfo, FramebufferState, QueryChange
+
+from .clears import clear_on_device
+from .dynamic import Row, State, pointer
+from .memory.resources import VulkanBuffer, VulkanTexture
+from .memory.storage import DeviceBuffer
+from .pipeline.cache import Pipeline
+from .pipeline.layouts import DYNAMIC_UNIFORM
+
+if TYPE_CHECKING:
+    from .context import VulkanContext
+
+__all__ = ["Recorded", "Repeating", "records"]
+
+Ints = npt.NDArray[np.int64]
+_WORDS = 12
+"""Of a row: the function, the command buffer and seven more arguments, three floats."""
+_VERTICES = "vkCmdBindVertexBuffers2"
+Version = tuple[Ints, npt.NDArray[np.uint64], Ints, npt.NDArray[np.uint8]]
+"""Of a buffer: where it is written, handles and offsets before and after each, the last bytes."""
+_MOST_VERSIONED = 1 << 12
+_FIRST = 4
+"""The word of a draw's row that is its first vertex or index."""
+
+
+@dataclass(slots=True, eq=False)
+class Recorded:
+    """A draw to be made again."""
+
+    info: DrawInfo
+    target: FramebufferState
+    epoch: int
+    pipeline: Pipeline
+    state: State
+    vertices: list[tuple[VulkanBuffer | DeviceBuffer, int]]
+    record: npt.NDArray[np.uint64]  # descriptors
+    buffers: list[tuple[VulkanBuffer, DeviceBuffer]]  # and where they were
+    textures: list[tuple[VulkanTexture, range]]
+    moves: bool  # may it begin at another vertex?
+    draw: Row
+    _rows: dict[Any, tuple[Ints, Any]] = field(default_factory=dict)
+    _set: tuple[Any, Any] = (None, None)
+
+    def serves(self) -> bool:
+        """Whether everything that the commands name is where it was."""
+        return all(buffer.storage and buffer.gpu is gpu for buffer, gpu in self.buffers) and all(
+            texture.storage for texture, _ in self.textures
+        )
+
+    def bind_vertices(self) -> None:
+        """The command that binds vertex buffers, where they are now."""
+        found = []
+        for buffer, offset in self.vertices:
+            gpu = buffer.gpu if isinstance(buffer, VulkanBuffer) else buffer
+            found.append((gpu.handle, gpu.offset + offset, gpu.size - offset))
+        row = vertex_row(tuple(found))
+        if found and row is not self.state.get(_VERTICES):
+            self.state[_VERTICES] = row
+
+    def reads(self, written: dict[VulkanBuffer, Version]) -> bool:
+        """Whether it reads vertices of any of these buffers."""
+        return bool(written) and any(buffer in written for buffer, _ in self.vertices)
+
+    def vertex_table(self, versions: dict[VulkanBuffer, Version], places: Ints) -> Any:
+        """For draws at these places the buffers, offsets and sizes: `[draw, which, binding]`."""
+        found = np.zeros((len(places), 3, len(self.vertices)), np.uint64)
+        for binding, (buffer, offset) in enumerate(self.vertices):
+            gpu = buffer.gpu if isinstance(buffer, VulkanBuffer) else buffer
+            start: Any = gpu.offset
+            found[:, 0, binding], found[:, 2, binding] = gpu.handle, gpu.size - offset
+            if isinstance(buffer, VulkanBuffer) and buffer in versions:
+                writes, handles, starts, _ = versions[buffer]
+                which = writes.searchsorted(places)
+                found[:, 0, binding], start = handles[which], starts[which]
+                found[:, 2, binding] = buffer.desc.width - offset
+            found[:, 1, binding] = start + offset
+        return found
+
+    def rows_after(self, before: Recorded | None, vk: Any, written: bool) -> Ints:
+        """The commands from the state of another draw to this one's, and the draw itself.
+
+        The last ones bind the set and draw; before them comes one that binds vertex buffers, if
+        these are `written` between draws.
+        """
+        old: State = {} if before is None else before.state
+        moved = self.state.get(_VERTICES), old.get(_VERTICES), written
+        rows, known = self._rows.get(before, (None, None))
+        if rows is None or known != moved:
+            calls = [row for slot, row in self.state.items() if old.get(slot) != row]
+            if written:
+                calls.append(self.state[_VERTICES])
+            calls += [self._sets(), self.draw]
+            rows = np.array([numbers(vk, row) for row in calls], np.int64)
+            self._rows[before] = rows, moved
+        return rows
+
+    def _sets(self) -> Row:
+        """The command that binds the set, or one that does nothing new: each draw has this row."""
+        link = self.pipeline.link
+        if not link.layout.rows:
+            return self.state["vkCmdSetCullMode", 0]
+        return "vkCmdBindDescriptorSets", (0, link.layout.handle, 0, 1, 0, len(link.dynamic), 0)
+
+    def descriptor_set(self, context: VulkanContext, uniforms: int) -> int:
+        """Where the set of this batch is, whose uniforms are in that buffer."""
+        if not len(self.record):
+            return 0
+        link, batch = self.pipeline.link, context.stream.batch
+        if self._set[0] != (batch, uniforms):
+            for slot in link.slots:
+                if slot.binding.type == DYNAMIC_UNIFORM:
+                    self.record[slot.row, 0] = uniforms
+            made = batch.descriptor_set(link.layout.set_layout)
+            device, at = context.device, int(self.record.ctypes.data)
+            device.vk.vkUpdateDescriptorSetWithTemplate(
+                device.handle, made, link.layout.template, at
+            )
+            self._set = (batch, uniforms), (ctypes.c_uint64 * 1)(made)
+        return ctypes.addressof(self._set[1])
+
+
+@lru_cache(1024)
+def vertex_row(inputs: tuple[tuple[int, int, int], ...]) -> Row:
+    """The command that binds vertex buffers: with sizes, because each is a part of a buffer."""
+    columns = [
+        pointer((ctypes.c_uint64 * len(inputs))(*column)) for column in zip(*inputs, strict=True)
+    ]
+    return _VERTICES, (0, len(inputs), *columns, 0)
+
+
+def numbers(vk: Any, row: Row) -> list[int]:
+    """A command as numbers."""
+    name, arguments = row
+    whole = [int(x) for x in arguments if not isinstance(x, float)]
+    floats = [x for x in arguments if isinstance(x, float)]
+    bits = np.array([*floats, 0.0, 0.0, 0.0][:3], np.float32).view(np.uint32).tolist()
+    return [vk.address(name), 0, *whole, *[0] * (7 - len(whole)), *bits]
+
+
+def _has_versions(buffer: Any) -> bool:
+    """Whether each of many writes is better copied than given other memory."""
+    return buffer.desc.width <= _MOST_VERSIONED and not buffer.live
+
+
+class _Rows:
+    """Takes commands as `Commands` does, and keeps them as rows."""
+
+    def __init__(self) -> None:
+        self.found: list[Row] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda commands, *arguments: self.found.append((name, arguments))
+
+
+class Repeating:
+    """Repeats recorded draws of a context."""
+
+    def __init__(self, context: VulkanContext) -> None:
+        self.context = context
+
+    def repeat(self, series: Series) -> int:
+        """Make entries from the first on; answers how many."""
+        context, done = self.context, 0
+        try:
+            while done < len(series):
+                more = self._draws(series, done)
+                if more:
+                    done += more
+                    continue
+                kind = series.entries[done]
+                if isinstance(kind, Recorded):
+                    break
+                if isinstance(kind, QueryChange):
+                    (context.begin_query if kind.begins else context.end_query)(kind.query)
+                elif isinstance(kind, ClearCall):
+                    values = ClearValues(kind.color, kind.depth, kind.stencil)
+                    clear_on_device(context, kind.flags, values, kind.scissor, kind.framebuffer)
+                else:
+                    context.buffer_subdata(kind.buffer, series.firsts[done], series.data[done])
+                done += 1
+        finally:
+            context.draws.forget()
+        return done
+
+    def _draws(self, series: Series, first: int) -> int:
+        """Make draws of one framebuffer with what may be between them, queries of samples and
+        writes of what only vertices are read from, until there is something else; answers how many
+        entries that were."""
+        entries, starts = series.entries, series.firsts
+        target, epoch = None, self.context.bound.epoch
+        good: dict[Recorded, bool] = {}
+        writes: dict[VulkanBuffer, list[int]] = {}
+        end = first
+        for end in range(first, len(entries)):
+            draw = entries[end]
+            if type(draw) is Recorded:
+                target = target or draw.target
+                if draw not in good:
+                    good[draw] = draw.target is target and draw.epoch == epoch and draw.serves()
+                if not good[draw] or (starts[end] != draw.info.start and not draw.moves):
+                    break
+                if writes and any(buffer in writes for buffer, _ in draw.buffers):
+                    break
+            elif type(draw) is BufferWrite and _has_versions(draw.buffer):
+                writes.setdefault(draw.buffer, []).append(end)  # type: ignore[arg-type]
+            elif type(draw) is not QueryChange or not draw.query.counts_samples:
+                break
+        else:
+            end = len(entries)
+        draws = [draw for draw, serves in good.items() if serves]
+        if draws and target is not None:
+            self._prepare(draws, target)
+            self._run(series, first, end, writes)
+        return end - first if draws else 0
+
+    def _prepare(self, draws: list[Recorded], target: FramebufferState) -> None:
+        context = self.context
+        for draw in draws:
+            for texture, levels in draw.textures:
+                context.on_device(texture, levels)
+        context.rendering.begin(target)
+        batch = context.stream.batch
+        for draw in draws:
+            batch.keeps.add(draw.pipeline)
+            draw.bind_vertices()
+            for buffer, _ in draw.vertices:
+                batch.uses(buffer.gpu if isinstance(buffer, VulkanBuffer) else buffer, write=False)
+            for buffer, _ in draw.buffers:
+                batch.uses(buffer.gpu, write=False)
+
+    def _run(
+        self, series: Series, first: int, end: int, writes: dict[VulkanBuffer, list[int]]
+    ) -> None:
+        """Record the draws: rows for each, then what differs between those of a kind."""
+        context, vk = self.context, self.context.device.vk
+        entries = series.entries
+        versions = {buffer: self._versions(series, buffer, at) for buffer, at in writes.items()}
+        places = [at for at in range(first, end) if type(entries[at]) is Recorded]
+        where = np.array(places)
+        handle, offsets = self._uniforms(series, where)
+        pieces: list[Ints] = []
+        before, sets, totals, total = None, [], [], 0
+        for draw in entries[first:end]:
+            if type(draw) is Recorded:
+                pieces.append(draw.rows_after(before, vk, draw.reads(versions)))
+                sets.append(draw.descriptor_set(context, handle))
+                before = draw
+                total += len(pieces[-1])
+                totals.append(total)
+            elif type(draw) is QueryChange:
+                pieces.append(self._query_rows(draw))
+                total += len(pieces[-1])
+        rows, ends = np.concatenate(pieces), np.array(totals)
+        rows[:, 1] = context.stream.batch.commands
+        rows[ends - 2, 6] = sets
+        rows[ends - 2, 8] = offsets.ctypes.data + offsets.strides[0] * np.arange(len(places))
+        rows[ends - 1, _FIRST] = series.starts[where]
+        kept = []
+        for draw in {entries[at] for at in places} if versions else ():
+            if draw.reads(versions):
+                some = np.array([i for i, at in enumerate(places) if entries[at] is draw])
+                table = draw.vertex_table(versions, where[some])
+                kept.append(table)
+                bases = table.ctypes.data + table.strides[0] * np.arange(len(some))
+                for column in range(3):
+                    rows[ends[some] - 3, 4 + column] = bases + column * table.strides[1]
+        execute(rows)
+        for buffer, (_, _, _, contents) in versions.items():
+            context.buffer_subdata(buffer, 0, contents)
+
+    def _query_rows(self, change: QueryChange) -> Ints:
+        """The commands of a query that begins or ends."""
+        queries, rows = self.context.queries, _Rows()
+        queries.vk = rows
+        try:
+            queries.change(change.query, change.begins)
+        finally:
+            queries.vk = self.context.device.vk
+        found = [numbers(queries.vk, row) for row in rows.found]
+        return np.array(found, np.int64).reshape(-1, _WORDS)
+
+    def _versions(self, series: Series, buffer: VulkanBuffer, places: list[int]) -> Version:
+        """What a buffer holds after each write, in memory of the batch."""
+        size = buffer.desc.width
+        contents = buffer.bytes_at(0, size).copy()
+        stride = -(-size // 64) * 64
+        handle, offset, where = self.context.stream.batch.room(stride * len(places))
+        for row, at in zip(where.reshape(len(places), stride), places, strict=True):
+            data, start = series.data[at], series.firsts[at]
+            contents[start : start + len(data)] = np.frombuffer(data, np.uint8)
+            row[:size] = contents
+        starts = np.append(buffer.gpu.offset, offset + stride * np.arange(len(places)))
+        handles = np.array([buffer.gpu.handle, *[handle] * len(places)], np.uint64)
+        return np.array(places), handles, starts, contents
+
+    def _uniforms(self, series: Series, places: Ints) -> tuple[int, Any]:
+        """The uniforms of draws in memory of the batch: the buffer, and offsets for each stage."""
+        pieces, count = series.pieces, len(places)
+        sizes, starts = pieces.sizes[places], pieces.offsets[places]
+        stride = -(-max(int(sizes.max()), 16) // 256) * 256
+        handle, offset, where = self.context.stream.batch.room(stride * count)
+        rows, memory = where.reshape(count, stride), np.frombuffer(pieces.memories[0], np.uint8)
+        for size in np.unique(sizes).tolist():
+            if size:
+                some = np.flatnonzero(sizes == size)
+                rows[some, :size] = memory[starts[some, None] + np.arange(size)]
+        offsets = np.empty((count, 4), np.uint32)
+        offsets[:] = (offset + stride * np.arange(count))[:, None]
+        return handle, offsets
+
+
+def records(context: VulkanContext, made: tuple[Any, ...], info: DrawInfo) -> Recorded | None:
+    """The draw that was recorded last, to be made again; None where that takes more than this."""
+    single, pipeline, inputs, index, pushed = made
+    bound, link = context.bound, pipeline.link
+    if single is not info or context.draws.feedback.wanted or sys.platform == "win32":
+        return None  # Windows passes floats in the places of integers
+    descriptors = context.draws.descriptors
+    buffers: list[tuple[VulkanBuffer, DeviceBuffer]] = []
+    textures: list[tuple[VulkanTexture, range]] = []
+    for slot in link.slots:
+        kind, number = slot.what
+        stage = bound.stages[slot.stage]
+        if slot.binding.type == DYNAMIC_UNIFORM:
+            block = stage.constants[0] if stage.constants else None
+            if block is None or block.buffer is not None:
+                return None
+        elif kind == "tex":
+            view = stage.view(number % 1000)
+            if view is None:
+                return None
+            resource = view.resource
+            if isinstance(resource, VulkanTexture):
+                textures.append((resource, range(view.first_level, view.last_level + 1)))
+            elif isinstance(resource, VulkanBuffer):
+                buffers.append((resource, resource.gpu))
+        elif kind == "ubo" and number < len(stage.constants):
+            block = stage.constants[number]
+            if block is None or not isinstance(block.buffer, VulkanBuffer):
+                return None
+            buffers.append((block.buffer, block.buffer.gpu))
+        else:
+            return None
+    state = context.draws.dynamic.whole()
+    state["pipeline"] = ("vkCmdBindPipeline", (0, pipeline.handle))
+    words = (ctypes.c_uint8 * len(pushed)).from_buffer_copy(pushed)
+    state["push"] = (
+        "vkCmdPushConstants", (link.layout.handle, 0x3F, 0, len(pushed), pointer(words)),
+    )  # fmt: skip
+    at = info.start_instance
+    draw: Row = ("vkCmdDraw", (info.count, info.instance_count, info.start, at))
+    if index is not None:
+        buffers.append((index, index.gpu))
+        state["index"] = index_row(info, index)
+        row = info.count, info.instance_count, info.start, info.index_bias, at
+        draw = ("vkCmdDrawIndexed", row)
+    vertices = []
+    for buffer, offset in inputs:
+        if isinstance(buffer, DeviceBuffer) and buffer is not context.screen.samplers.zeros():
+            return None  # converted from what was there
+        vertices.append((buffer, offset))
+    moves = not any(program.pushes_first for program in link.programs)
+    return Recorded(
+        info, bound.framebuffer, bound.epoch, pipeline, state, vertices,
+        descriptors.record.copy(), buffers, textures, moves, draw,
+    )  # fmt: skip
+
+
+@lru_cache(1024)
+def _push_row(layout: int, pushed: bytes) -> Row:
+    words = (ctypes.c_uint8 * len(pushed)).from_buffer_copy(pushed)
+    return "vkCmdPushConstants", (layout, 0x3F, 0, len(pushed), pointer(words))
+
+
+def index_row(info: DrawInfo, buffer: VulkanBuffer) -> Row:
+    """The command that binds an index buffer."""
+    kind = {1: 1000265000, 2: 0, 4: 1}[info.index_size]
+    gpu = buffer.gpu
+    return "vkCmdBindIndexBuffer", (gpu.handle, gpu.offset + info.index_offset, kind)
+
+
+# -- the loop ------------------------------------------------------------------------------------
+
+
+@cache
+def _called(function: int) -> Any:
+    """A function as Python calls it, with all arguments there may be: C ignores those too many."""
+    kinds: list[Any] = [*[ctypes.c_int64] * 8, *[ctypes.c_float] * 3]
+    return ctypes.PYFUNCTYPE(None, *kinds)(function)
+
+
+@cache
+def _loop() -> Any:
+    """The loop as machine code, and what keeps it; or None."""
+    try:
+        import llvmlite.binding as llvm
+        from llvmlite import ir
+    except ImportError:
+        return None
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    word, real, none = ir.IntType(64), ir.FloatType(), ir.VoidType()
+    module = ir.Module("record")
+    function = ir.Function(module, ir.FunctionType(none, [word, word]), "record")
+    start, body, leave = (function.append_basic_block(name) for name in ("start", "body", "leave"))
+    b = ir.IRBuilder(start)
+    b.cbranch(b.icmp_signed(">", function.args[1], word(0)), body, leave)
+    b.position_at_end(body)
+    number = b.phi(word)
+    number.add_incoming(word(0), start)
+    row = b.add(function.args[0], b.mul(number, word(8 * _WORDS)))
+
+    def load(index: int, type: Any) -> Any:
+        at = b.inttoptr(b.add(row, word(8 * index)), type.as_pointer())
+        return b.load(at)
+
+    arguments = [load(index, word) for index in range(1, 9)]
+    arguments += [load(index, real) for index in range(9, 12)]
+    kind = ir.FunctionType(none, [*[word] * 8, *[real] * 3])
+    b.call(b.inttoptr(load(0, word), kind.as_pointer()), arguments)
+    following = b.add(number, word(1))
+    number.add_incoming(following, body)
+    b.cbranch(b.icmp_signed("<", following, function.args[1]), body, leave)
+    b.position_at_end(leave)
+    b.ret_void()
+    parsed = llvm.parse_assembly(str(module))
+    machine = llvm.Target.from_default_triple().create_target_machine()
+    engine = llvm.create_mcjit_compiler(parsed, machine)
+    engine.finalize_object()
+    kinds = ctypes.PYFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
+    return kinds(engine.get_function_address("record")), engine
+
+
+def execute(rows: Ints) -> None:
+    """Call what the rows say."""
+    loop = _loop()
+    if loop is not None:
+        loop[0](rows.ctypes.data, len(rows))
+        return
+    for function, *rest in rows.tolist():
+        floats = np.array(rest[8:], np.uint32).view(np.float32).tolist()
+        _called(function)(*rest[:8], *floats)

@@ -1,0 +1,200 @@
+"""What Vulkan has no state for, or no way to reach from the host, comes out as on numpipe."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.pipe.loader import create_screen
+from gallette.state_tracker import GL, create_context
+from gallette.state_tracker.context import Context
+from tests.state_tracker.helpers import pixels, program, quad
+
+from .device import needs_device, said, validated
+
+pytestmark = needs_device
+SIZE = 16
+WRAPS = (GL.CLAMP, GL.CLAMP_TO_BORDER, GL.MIRROR_CLAMP_EXT, GL.MIRROR_CLAMP_TO_BORDER_EXT)
+
+
+@pytest.fixture(autouse=True)
+def layers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    messages = validated(tmp_path, monkeypatch)
+    yield
+    assert said(messages) == ""
+
+
+def both(draw: Callable[[Any], list[Any]], profile: str = "core") -> Iterator[tuple[Any, Any]]:
+    """What a function returns on numpipe, and what it returns on vulkan."""
+    found = []
+    for driver in ("numpipe", "vulkan"):
+        gl: Any = create_context(driver, profile=profile, version=(4, 5), size=(SIZE, SIZE))
+        found.append(draw(gl))
+        assert gl.get_error() == GL.NO_ERROR
+        gl.release()
+    return zip(*found, strict=True)
+
+
+@pytest.mark.parametrize("size", [1.0, 2.5, 9.3])
+def test_smooth_points_are_circles_whose_rims_are_faint(size: float) -> None:
+    def draw(gl: Any) -> list[Any]:
+        gl.enable(GL.BLEND)
+        gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+        gl.enable(GL.POINT_SMOOTH)
+        gl.point_size(size)
+        gl.begin(GL.POINTS)
+        for i in range(4):
+            gl.color4f(1, 0.5, i / 3, 0.9)
+            gl.vertex2f(-0.6 + i * 0.37, -0.5 + i * 0.31)
+        gl.end()
+        return [pixels(gl, SIZE, SIZE)]
+
+    ((ours, theirs),) = both(draw, "compat")
+    assert np.abs(ours.astype(int) - theirs).max() <= 1
+    assert len(np.unique(ours[..., 0])) > 3  # neither inside nor outside only
+
+
+@pytest.mark.parametrize("filter", [GL.NEAREST, GL.LINEAR])
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_wrap_modes_that_vulkan_has_not(filter: int, wrap: int) -> None:
+    image = np.random.default_rng(1).integers(0, 255, (4, 4, 4), np.uint8)
+
+    def draw(gl: Any) -> list[Any]:
+        (texture,) = gl.gen_textures(1)
+        gl.enable(GL.TEXTURE_2D)
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, image)
+        border = np.array([0.1, 0.6, 0.3, 0.7], np.float32)
+        gl.tex_parameterfv(GL.TEXTURE_2D, GL.TEXTURE_BORDER_COLOR, border)
+        for name in (GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER):
+            gl.tex_parameteri(GL.TEXTURE_2D, name, filter)
+        for name in (GL.TEXTURE_WRAP_S, GL.TEXTURE_WRAP_T):
+            gl.tex_parameteri(GL.TEXTURE_2D, name, wrap)
+        gl.begin(GL.QUADS)
+        for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
+            gl.tex_coord2f(x * 2.3, y * 2.1)
+            gl.vertex2f(x, y)
+        gl.end()
+        return [pixels(gl, SIZE, SIZE)]
+
+    ((ours, theirs),) = both(draw, "compat")
+    assert np.abs(ours.astype(int) - theirs).max() <= 1
+
+
+def _target(gl: Any, format: int, samples: int) -> tuple[int, int]:
+    """A framebuffer with depth and stencil, and its colours."""
+    textures, (target,) = gl.gen_textures(2), gl.gen_framebuffers(1)
+    kind = GL.TEXTURE_2D_MULTISAMPLE if samples else GL.TEXTURE_2D
+    gl.bind_framebuffer(GL.FRAMEBUFFER, target)
+    for texture, of, place in (
+        (textures[0], format, GL.COLOR_ATTACHMENT0),
+        (textures[1], GL.DEPTH24_STENCIL8, GL.DEPTH_STENCIL_ATTACHMENT),
+    ):
+        gl.bind_texture(kind, texture)
+        if samples:
+            gl.tex_storage2d_multisample(kind, samples, of, SIZE, SIZE, True)
+        else:
+            gl.tex_storage2d(kind, 1, of, SIZE, SIZE)
+        gl.framebuffer_texture2d(GL.FRAMEBUFFER, place, kind, texture, 0)
+    return target, textures[0]
+
+
+@pytest.mark.parametrize("format", [GL.RGBA8, GL.SRGB8_ALPHA8, GL.RGBA16F, GL.RGB10_A2, GL.R8])
+def test_masked_clears_and_the_host_write_samples(format: int) -> None:
+    everything = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT
+    whole = (0, 0, SIZE, SIZE)
+
+    def draw(gl: Any) -> list[Any]:
+        found = []
+        plain, _ = _target(gl, format, 0)
+
+        def resolved(source: int) -> None:
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, source)
+            gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, plain)
+            gl.blit_framebuffer(*whole, *whole, everything, GL.NEAREST)
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, plain)
+            for of, type, kind in (
+                (GL.RGBA, GL.FLOAT, np.float32),
+                (GL.DEPTH_STENCIL, GL.UNSIGNED_INT_24_8, np.uint32),
+            ):
+                found.append(np.frombuffer(bytes(gl.read_pixels(*whole, of, type)), kind))
+
+        source, _ = _target(gl, format, 4)
+        gl.clear_color(0.2, 0.4, 0.6, 0.8)
+        gl.clear_depth(0.25)
+        gl.clear_stencil(0x5A)
+        gl.clear(everything)
+        name = program(gl)
+        quad(gl, name)
+        gl.enable(GL.SAMPLE_MASK)
+        gl.sample_maski(0, 0b0101)  # two of four
+        gl.uniform4f(gl.get_uniform_location(name, "color"), 1, 1, 1, 1)
+        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        gl.disable(GL.SAMPLE_MASK)
+        gl.color_mask(False, True, False, True)
+        gl.stencil_mask(0x0F)
+        gl.clear_color(0, 0, 1, 1)
+        gl.clear_stencil(0xA7)
+        gl.enable(GL.SCISSOR_TEST)
+        gl.scissor(2, 3, 5, 4)
+        gl.clear(everything)
+        gl.disable(GL.SCISSOR_TEST)
+        gl.color_mask(True, True, True, True)
+        gl.stencil_mask(0xFF)
+        resolved(source)
+        other, colors = _target(gl, format, 4)
+        gl.bind_framebuffer(GL.READ_FRAMEBUFFER, source)
+        gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, other)
+        gl.blit_framebuffer(*whole, *whole, everything, GL.NEAREST)
+        gl.enable(GL.SCISSOR_TEST)
+        gl.blit_framebuffer(0, 1, SIZE, SIZE + 1, *whole, GL.COLOR_BUFFER_BIT, GL.NEAREST)
+        gl.disable(GL.SCISSOR_TEST)
+        texel = np.array([0.5, 0.25, 0.75, 1], np.float32)
+        gl.clear_tex_sub_image(colors, 0, 1, 1, 0, 3, 3, 1, GL.RGBA, GL.FLOAT, texel)
+        resolved(other)
+        return found
+
+    for ours, theirs in both(draw):
+        # Devices round the mean of four samples to the next number of the format on either side.
+        step = 0.001 if ours.dtype == np.float32 else 0
+        assert np.abs(ours.astype(np.float64) - theirs).max() <= step
+
+
+def test_contexts_of_one_screen_draw_in_threads_at_the_same_time() -> None:
+    screen, wrong = create_screen("vulkan"), []
+
+    def work(color: tuple[float, ...]) -> None:
+        gl: Any = Context(screen=screen, version=(4, 5), size=(SIZE, SIZE))
+        for _ in range(20):
+            name = program(gl)
+            quad(gl, name)
+            (texture,) = gl.gen_textures(1)
+            gl.bind_texture(GL.TEXTURE_2D, texture)
+            gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, SIZE, SIZE)
+            gl.uniform4f(gl.get_uniform_location(name, "color"), *color)
+            gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+            if (pixels(gl, SIZE, SIZE) != np.array(color) * 255).any():
+                wrong.append(color)
+            gl.delete_textures(1, [texture])
+            gl.delete_program(name)
+        gl.release()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [
+            threading.Thread(target=work, args=(color,)) for color in ((1, 0, 0, 1), (0, 1, 0, 1))
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert wrong == []
