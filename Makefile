@@ -15,7 +15,7 @@ export PIP_BUILD_CONSTRAINT := $(PIP_CONSTRAINT)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance piglit test lint types unit clients gallery browser docs fuzz bombs mutants dist lock installed format bench clean
+.PHONY: help conformance piglit test lint types unit clients gallery browser docs docs-test fuzz bombs mutants dist lock installed format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -73,9 +73,11 @@ docs: $(READY)  ## the documentation as a site, with live pages: build/docs/inde
 	$(BIN)/python docs/live_pages.py build/live/live
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	$(BIN)/python docs/check_site.py build/docs
+	@echo "site: $(CURDIR)/build/docs/index.html"
+
+docs-test: docs  ## the site in a browser, and every command that the documentation shows
 	GALLETTE_SITE=build/docs GALLETTE_DOCS=1 GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q -n auto \
 	    tests/tools/test_docs_commands.py tests/inspector/test_site.py
-	@echo "site: $(CURDIR)/build/docs/index.html"
 
 SECONDS ?= 30
 fuzz: $(READY)  ## SECONDS=30 each of random OpenGL, GLSL, hostile programs, captures and names

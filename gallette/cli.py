@@ -126,7 +126,14 @@ GROUPS: dict[str, dict[str, Command]] = {
             "gallette.commands.lesson",
             "read a lesson of the course on drivers and compilers",
             "gallette lesson\ngallette lesson is_used_once --html lesson.html\n"
-            "gallette lesson --html reports/lessons\ngallette lesson triangle --serve",
+            "gallette lesson --html reports/lessons\ngallette lesson triangle --serve\n"
+            "gallette lesson start bins\ngallette lesson check bins",
+        ),
+        "new": Command(
+            "gallette.commands.new",
+            "write a pass, rules or a driver to start from, with a test",
+            "gallette new pass lower_fsub\ngallette new rule my_rules\n"
+            "gallette new driver my_driver",
         ),
     },
     "compile shaders": {

@@ -15,6 +15,7 @@ from typing import Any
 from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import CompileError, GalletteError, InputError
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
+from gallette.compiler.nir.text.difference import stable
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.debugger.invocation import compiled_afresh
 from gallette.inspector.programs import marked_code
@@ -88,7 +89,8 @@ class ShaderStory:
         found += [(r.name, r.after) for r in changed]
         for v in self.variants:
             found += [(f"{v.key}: {r.name}", r.after) for r in v.passes if r.progress]
-            found.append((f"variant: {v.key}", v.marked_nir or v.nir))
+            text = v.marked_nir or v.nir  # printed apart from the passes: numbered anew
+            found.append((f"variant: {v.key}", stable(found[-1][1], text) if found else text))
         if sum(len(text) for _, text in found) > MOST_TEXT:  # a page has to stay readable
             found = [found[0], *(f for f in found if f[0].startswith("variant: "))]
         return found
@@ -105,6 +107,15 @@ class Explanation:
     log: str = ""
     outcome: str = ""
     memory: dict[str, Any] | None = None  # map and picture of a run's buffers, if the driver tells
+
+    def __repr__(self) -> str:
+        stages = ", ".join(shader.stage for shader in self.shaders)
+        return f"<Explanation of {self.name} on {self.driver}: {stages}>"
+
+    def _repr_html_(self) -> str:
+        from gallette.reports import cells
+
+        return cells.explanation(self)
 
 
 def explain_file(

@@ -1,7 +1,8 @@
 """Finds drivers in the entry-point group `gallette.drivers`, which any package can extend.
 
 In a source tree that is not installed, the group's own entries are read from the tree's
-`pyproject.toml`, which declares them.
+`pyproject.toml`, which declares them. `GALLETTE_LOAD=my_driver.py` adds the
+drivers of a file.
 
 >>> from gallette.pipe.loader import create_screen
 >>> create_screen("noop").name
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.outside import load_file
 
 from .interface import Screen
 from .overrides import overridden
@@ -57,9 +59,18 @@ def _declared_by_the_source_tree() -> dict[str, EntryPoint]:
     return {name: EntryPoint(name, value, GROUP) for name, value in points.get(GROUP, {}).items()}
 
 
+def _loaded() -> dict[str, Callable[..., Any]]:
+    """Drivers of the files that `GALLETTE_LOAD` names: what their tables `DRIVERS` have."""
+    found: dict[str, Callable[..., Any]] = {}
+    for path in os.environ.get("GALLETTE_LOAD", "").split(os.pathsep):
+        if path:
+            found.update(getattr(load_file(path), "DRIVERS", {}))
+    return found
+
+
 def driver_names() -> list[str]:
-    """The names of all installed drivers, sorted."""
-    return sorted(_drivers())
+    """The names of all drivers, installed or loaded, sorted."""
+    return sorted({*_drivers(), *_loaded()})
 
 
 def driver_package(name: str) -> str:
@@ -98,9 +109,12 @@ def create_screen(name: str, **options: Any) -> Screen:
 
 def driver_factory(base: str) -> Callable[..., Any]:
     """The function that creates screens of a driver; its parameters are the driver's options."""
+    loaded = _loaded().get(base)
+    if loaded is not None:
+        return loaded
     point = _drivers().get(base)
     if point is None:
-        close = difflib.get_close_matches(base, _drivers(), n=1)
+        close = difflib.get_close_matches(base, driver_names(), n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise DriverError(
             f"unknown driver {base!r}{hint} (installed: {', '.join(driver_names()) or 'none'})"

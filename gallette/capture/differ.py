@@ -53,6 +53,15 @@ class CaptureDiff:
     draws: list[DrawDiff] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def __repr__(self) -> str:
+        sides = f"{self.ours} against {self.theirs}"
+        return f"<CaptureDiff of {sides}: {len(self.draws)} of {self.compared} draws differ>"
+
+    def _repr_html_(self) -> str:
+        from gallette.reports import cells
+
+        return cells.capture_diff(self)
+
     @property
     def first(self) -> DrawDiff | None:
         return self.draws[0] if self.draws else None

@@ -21,8 +21,8 @@ from gallette import default_driver
 from gallette.commands.options import add_driver
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.pass_runner import PassRecord
+from gallette.compiler.nir.text.difference import diff_lines
 from gallette.compiler.output_files import write_whole
-from gallette.difftext import diff_lines
 from gallette.explaining import (
     STAGES,
     Explanation,

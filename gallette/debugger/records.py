@@ -73,6 +73,14 @@ class Session:
     note: str = ""
     stores: list[str] = field(default_factory=list)  # to images, buffers and counters
 
+    def __repr__(self) -> str:
+        return f"<Session of {self.title} ({self.stage}): {len(self.steps)} steps>"
+
+    def _repr_html_(self) -> str:
+        from gallette.reports import cells
+
+        return cells.session(self)
+
     def value(self, step: int, lane: int | None = None) -> list[float | int | bool] | None:
         """What a step computed, as numbers."""
         at = self.steps[step]

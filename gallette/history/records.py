@@ -93,6 +93,15 @@ class History:
     outcome: str = ""
     resource: str = ""
 
+    def __repr__(self) -> str:
+        at = f"pixel {self.x}, {self.y} of {self.target}"
+        return f"<History of {at} on {self.driver}: {len(self.events)} events>"
+
+    def _repr_html_(self) -> str:
+        from gallette.reports import cells
+
+        return cells.history(self)
+
     @property
     def final(self) -> dict[str, Stored]:
         """What the pixel held at the end, by the attachments of the framebuffer last drawn to."""

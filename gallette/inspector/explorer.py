@@ -6,6 +6,7 @@ recorded, and the driver's own variants are asked for afterwards.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,6 +53,74 @@ USED_ONCE = ("not_position", "always", "never")
 _CORNERS = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
 
 
+EXAMPLES: dict[str, dict[str, str]] = {
+    "waves": {"vertex": VERTEX, "fragment": FRAGMENT},
+    "a loop that pixels leave": {
+        "vertex": VERTEX,
+        "fragment": """#version 330
+in vec2 uv;
+uniform float time;
+out vec4 color;
+void main() {
+    vec2 c = uv * 3.0 - vec2(2.0, 1.5), z = c;
+    int steps = 0;
+    for (; steps < 40 && dot(z, z) < 4.0; steps++)
+        z = vec2(z.x * z.x - z.y * z.y, 2.0 * z.x * z.y) + c;
+    color = vec4(vec3(float(steps) / 40.0) * (0.75 + 0.25 * sin(time)), 1.0);
+}
+""",
+    },
+    "a branch that becomes a selection": {
+        "vertex": VERTEX,
+        "fragment": """#version 330
+in vec2 uv;
+uniform float level;
+out vec4 color;
+void main() {
+    float shade = uv.x * level * 2.0;
+    if (shade > 0.5) {
+        shade = 1.0 - shade;
+    }
+    color = vec4(shade, shade, uv.y, 1.0);
+}
+""",
+    },
+    "a light at the pointer": {
+        "vertex": VERTEX,
+        "fragment": """#version 330
+in vec2 uv;
+uniform vec2 mouse;
+out vec4 color;
+void main() {
+    float near = 1.0 - smoothstep(0.0, 0.4, distance(uv, mouse));
+    color = vec4(vec3(near) * vec3(1.0, 0.8, 0.5), 1.0);
+}
+""",
+    },
+    "colours of fixed function": {
+        "vertex": """#version 120
+attribute vec2 position;
+void main() {
+    gl_Position = vec4(position, 0.0, 1.0);
+    gl_FrontColor = vec4(position * 0.5 + 0.5, 0.0, 0.75);
+    gl_BackColor = vec4(0.0, 0.0, 1.0, 0.25);
+}
+""",
+        "fragment": """#version 120
+void main() {
+    gl_FragColor = gl_Color;
+}
+""",
+    },
+}
+_ERROR = re.compile(r"^<(\w+) shader>:(\d+):(\d+): error: (.*)$", re.M)
+
+
+def errors_of(log: str) -> list[list[Any]]:
+    """[stage, line, column, message] of each error in a log."""
+    return [[m[1], int(m[2]), int(m[3]), m[4]] for m in _ERROR.finditer(log)]
+
+
 def sources_of(path: Path) -> dict[str, str]:
     """The pair a file belongs to: `a.frag` goes with `a.vert` if there is one."""
     text = path.read_text(encoding="utf-8", errors="replace")
@@ -82,6 +151,7 @@ class Explorer(Questions):
             "drivers": drivers,
             "used_once": list(USED_ONCE),
             "switches": list(SWITCHES),
+            "examples": EXAMPLES,
         }
 
     def close(self) -> None:
@@ -116,11 +186,11 @@ class Explorer(Questions):
             raise GalletteError(f"unknown driver: {driver}")
         texts = {"vertex": str(q["vertex"]), "fragment": str(q["fragment"])}
         switches = [name for name in SWITCHES if dict(q.get("switches", {})).get(name)]
-        now = float(q.get("time", 0.0))
+        given = float(q.get("time", 0.0)), *map(float, q.get("mouse", (0.0, 0.0))[:2])
         gl = self._context(driver, used_once, bool(q.get("fuse")))
         usable = False
         try:
-            answer = self._drawn(gl, texts, switches, now)
+            answer = self._drawn(gl, texts, switches, given)
             usable = not gl.lost
         finally:
             if not usable:
@@ -128,7 +198,7 @@ class Explorer(Questions):
         return answer
 
     def _drawn(
-        self, gl: Any, texts: dict[str, str], switches: list[str], now: float
+        self, gl: Any, texts: dict[str, str], switches: list[str], given: tuple[float, ...]
     ) -> dict[str, Any]:
         """What becomes of a pair of shaders, as far as it gets."""
         start = time.perf_counter()
@@ -139,12 +209,12 @@ class Explorer(Questions):
             _program(gl, texts) as (program, log),
         ):
             if not program:
-                return {"log": log, "stages": [], "picture": ""}
+                return {"log": log, "errors": errors_of(log), "stages": [], "picture": ""}
             for name in switches:
                 gl.enable(SWITCHES[name])
             gl.alpha_func(GL.GREATER, 0.5)
             try:
-                _draw(gl, program, now)
+                _draw(gl, program, given)
             finally:
                 for capability in SWITCHES.values():
                     gl.disable(capability)
@@ -189,12 +259,12 @@ def _program(gl: Any, texts: dict[str, str]) -> Iterator[tuple[int, str]]:
             pass
 
 
-def _draw(gl: Any, program: int, now: float) -> None:
+def _draw(gl: Any, program: int, given: tuple[float, ...]) -> None:
     """A square over the whole picture; inputs and uniforms get something sensible by name."""
     linked = gl.programs.executable.linked
     for uniform in linked.uniforms:
         if not uniform.builtin and uniform.location >= 0:
-            _set_uniform(gl, uniform, now)
+            _set_uniform(gl, uniform, given)
     vertex_array, buffer = gl.gen_vertex_arrays(1)[0], gl.gen_buffers(1)[0]
     gl.bind_vertex_array(vertex_array)
     gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
@@ -240,8 +310,8 @@ def _attribute(name: str) -> Any:
     return flat
 
 
-def _set_uniform(gl: Any, uniform: Any, now: float) -> None:
-    """`time` is the clock, matrices do nothing, other numbers are a half."""
+def _set_uniform(gl: Any, uniform: Any, given: tuple[float, ...]) -> None:
+    """`time` is the clock, `mouse` the pointer, matrices do nothing, other numbers are a half."""
     kind, location = uniform.type.without_array, uniform.location
     if kind.is_opaque:
         return
@@ -251,11 +321,13 @@ def _set_uniform(gl: Any, uniform: Any, now: float) -> None:
             matrix = np.eye(kind.rows, dtype=np.float32)
             getattr(gl, f"uniform_matrix{kind.rows}fv")(location, 1, 0, matrix)
         return
-    value = now if uniform.name.lower() in ("time", "t", "now", "itime") else 0.5
+    value = given[0] if uniform.name.lower() in ("time", "t", "now", "itime") else 0.5
     if "resolution" in uniform.name.lower():
         value = float(SIZE)
     if base == "FLOAT":
         values = np.full(kind.components, value, np.float32)
+        if "mouse" in uniform.name.lower():
+            values[:2] = given[1:][: kind.components]
         getattr(gl, f"uniform{kind.components}fv")(location, 1, values)
     elif base in ("INT", "BOOL", "UINT"):
         letter = "ui" if base == "UINT" else "i"

@@ -1,16 +1,11 @@
-"""Lessons: runnable pages about real driver-architecture problems.
+"""The course: runnable lessons about real problems of compilers and drivers.
 
-Every module of this package is imported, and those that have lessons register them: `LESSONS` has
-them by name, `course` in their order. A new lesson is a new file, and nothing else.
+A lesson is a Markdown file whose figures and numbers come from running it (`text.py`); what it
+measures is a module of the same name beside it. `course.CHAPTERS` has their order.
 """
 
-import importlib
-import pkgutil
+from gallette.lessons.course import LESSONS
+from gallette.lessons.page import Page
+from gallette.lessons.text import Lesson, run_lesson
 
-from gallette.lessons.page import LESSONS, Lesson, Page
-
-__all__ = ["LESSONS", "Lesson", "Page"]
-
-for _module in pkgutil.iter_modules(__path__):
-    if not _module.name.startswith("_"):
-        importlib.import_module(f"{__name__}.{_module.name}")
+__all__ = ["LESSONS", "Lesson", "Page", "run_lesson"]

@@ -1,7 +1,8 @@
-"""`python -m gallette.lessons`: write `docs/reference/vocabulary.md` from its table."""
+"""`python -m gallette.lessons`: write the vocabulary and the course's contents into `docs`."""
 
 from pathlib import Path
 
-from gallette.lessons.glossary import page
+from gallette.lessons import course, glossary
 
-Path("docs/reference/vocabulary.md").write_text(page(), encoding="utf-8")
+Path("docs/reference/vocabulary.md").write_text(glossary.page(), encoding="utf-8")
+Path("docs/course.md").write_text(course.page(), encoding="utf-8")

@@ -1,9 +1,8 @@
-"""Lesson: a frame's commands, what the driver makes of them, and what merging saves."""
+"""The lesson: a frame's commands, what the driver makes of them, and what merging saves."""
 
 from __future__ import annotations
 
 import ctypes
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +11,6 @@ import numpy as np
 
 import gallette
 from gallette.compiler.errors import GalletteError
-from gallette.lessons.page import Page, Pictures, Table, lesson
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["Frame", "drawn"]
@@ -90,76 +88,3 @@ def _shown(name: str, arguments: tuple[Any, ...]) -> str:
         first, *rest = arguments
         return f"{name}({', '.join([GL.name_of(first), *map(str, rest)])})"
     return f"{name}({', '.join(map(str, arguments))})"
-
-
-@lesson(
-    "command_stream",
-    "The command stream: calls, batches, merged draws",
-    chapter="Drivers",
-    place=25,
-)
-def run(page: Page, driver: str) -> None:
-    """A frame of many small draws, from the calls of the application to the few draws executed.
-
-    Why a driver does not draw at once.
-    """
-    frame = drawn(driver)
-    draws = sum(name.startswith("glDraw") for name, _ in frame.commands)
-    executed = sum(map(len, frame.batches))
-    page.section(
-        "Nothing is drawn yet",
-        f"""The program draws {SPRITES} sprites: for each it switches blending on or off, binds one
-        of two textures, sets two uniforms and draws. None of these calls returns anything, so none
-        is executed when it is made. A few instructions write it into a ring of memory as a command,
-        unless it switches what was switched that way last. The ring is flushed when the program
-        asks for something: here for the picture.""",
-    )
-    page.add(Pictures([("the third frame", frame.picture)]))
-    rows: list[tuple[str, ...]] = [
-        (str(number), text) for number, (_, text) in enumerate(frame.commands[:24], 1)
-    ]
-    page.add(Table(("command", "call"), rows, f"the first of {len(frame.commands)} commands"))
-    counts = Counter(name for name, _ in frame.commands)
-    rows = [(name, str(count)) for name, count in counts.most_common()]
-    page.add(Table(("function", "commands"), rows, "by function"))
-    page.section(
-        "States instead of calls",
-        """Most commands set state. What counts is the state that each draw is made in: the last
-        call for every slot, such as the texture of unit 0. The state tracker works out a hash of
-        that for all draws at once. For a state that it met before it need not look at textures,
-        programs and formats again: the driver's snapshot of that state is still there. Only the
-        uniforms of each draw are new.""",
-    )
-    page.section(
-        "Few draws instead of many",
-        f"""The driver makes {draws} pending draws of them. Those with an equal merge key become
-        instances of one draw: here all sprites that are blended, and all that are not. They may
-        differ in constants, in vertex buffers and in the textures that fragments read. Because
-        sprites of both states could overlap, every pixel is given its fragments in the order of
-        the draws.""",
-    )
-    page.add(
-        Table(
-            ("merged draw", "pending draws in it", "draws saved"),
-            [
-                (str(number), str(count), str(count - 1))
-                for number, count in enumerate((n for batch in frame.batches for n in batch), 1)
-            ],
-            f"{draws} pending draws became {executed}",
-        )
-    )
-    page.ask(
-        "The program reads a pixel after every sprite. What happens?",
-        """Each read makes the effect of pending draws visible, so it flushes the ring and then the
-        batch, which has one draw in it. Nothing can be merged: the picture is the same, and takes
-        many times as long.""",
-    )
-    page.ask(
-        "May the driver wait with a draw whose vertex buffer is written in the next call?",
-        """Yes: what pending draws read is copied before it is written, so that they see it as it
-        was (copy-on-write). If too much would have to be copied, the batch is flushed instead.""",
-    )
-    page.tries(
-        ("GALLETTE_STREAM=off gallette bench small_draws", "the same, every call executed at once"),
-        ("gallette bench small_draws state_draws", "scenes of many small draws"),
-    )

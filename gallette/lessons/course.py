@@ -1,8 +1,4 @@
-"""The lessons in their order: chapters, what comes before and after, and the course as a site.
-
-The order is derived from what each lesson says about itself (`chapter`, `place`), so a new lesson
-joins the index, and its neighbours' links, by being registered.
-"""
+"""The course: chapters, the lessons in their order, and all of it as a site."""
 
 from __future__ import annotations
 
@@ -11,45 +7,87 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gallette.compiler.errors import GalletteError
-from gallette.lessons.page import LESSONS, Lesson, Page
+from gallette.lessons.text import Lesson, read_lesson, run_lesson
 
-__all__ = ["CHAPTERS", "chapters", "in_order", "neighbours", "write_course"]
+__all__ = ["CHAPTERS", "LESSONS", "chapters", "neighbours", "page", "write_course"]
 
-CHAPTERS: dict[str, str] = {
-    "First steps": "What happens between a draw call and a pixel, and the language it is told in.",
-    "Doing it yourself": "A pass, a rewrite rule, a driver: each small, real, and checked.",
-    "The compiler": "What optimisers may do, and what they know about memory and numbers.",
-    "Drivers": "Who owns a shader, when it is compiled again, and what the hardware asks for.",
-    "Machines": "Registers, masks, page tables, machine code.",
-    "Further": "More problems worth seeing.",
+CHAPTERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "From a call to a pixel": (
+        "What happens between a draw call and a pixel, and the language it is told in.",
+        ("triangle", "reading_nir"),
+    ),
+    "Passes": (
+        "What changes a shader: passes and rewrite rules, and what catches the wrong ones.",
+        ("writing_a_pass", "algebraic_rule", "newton_raphson"),
+    ),
+    "Variants": (
+        "When a shader is compiled again, who owns it, and what must stay the same.",
+        ("variants", "ownership", "is_used_once", "dvec_inputs"),
+    ),
+    "Memory in the compiler": (
+        "What is known about memory while accesses are derefs, and what an address forgets.",
+        ("derefs", "pointers", "spirv"),
+    ),
+    "Machines": (
+        "Machine code, registers, masks, and answers that land late.",
+        (
+            "from_nir_to_machine_code",
+            "live_ranges",
+            "register_pressure",
+            "texture_scoreboard",
+            "half_precision",
+        ),
+    ),
+    "Memory of the device": (
+        "Tiles on the chip, and the tables that turn addresses into places.",
+        ("binning", "page_tables"),
+    ),
+    "Whole drivers": (
+        "What a driver is asked to do, how it waits, and one of your own.",
+        ("writing_a_driver", "gl_on_vulkan", "command_stream"),
+    ),
+}
+"""Name of a chapter: what it is about, and its lessons. A new lesson is a file and a line here."""
+
+_FOLDER = Path(__file__).resolve().parent
+LESSONS: dict[str, Lesson] = {
+    name: read_lesson(_FOLDER / f"{name}.md") for _, names in CHAPTERS.values() for name in names
 }
 
 
 def chapters() -> Iterator[tuple[str, str, list[Lesson]]]:
-    """(name, line about it, lessons) of every chapter that has lessons."""
-    for name, about in CHAPTERS.items():
-        members = [x for x in LESSONS.values() if _chapter(x) == name]
-        if members:
-            yield name, about, sorted(members, key=lambda x: (x.place, x.name))
+    """(name, line about it, lessons) of every chapter."""
+    for chapter, (about, names) in CHAPTERS.items():
+        yield chapter, about, [LESSONS[name] for name in names]
 
 
-def _chapter(item: Lesson) -> str:
-    """Where a lesson belongs; one that names a chapter nobody knows is not lost."""
-    return item.chapter if item.chapter in CHAPTERS else "Further"
+def page() -> str:
+    """`docs/course.md`: the contents, with links to the pages that are made beside it."""
+    from gallette.lessons.exercises import EXERCISES
 
-
-def in_order() -> list[Lesson]:
-    """The whole course, first lesson first."""
-    return [item for _, _, members in chapters() for item in members]
+    lines = ["# The course", "", "Made by `python -m gallette.lessons`; do not edit.", ""]
+    lines += [
+        "Lessons that run: predict, look, set a control. The links lead to pages that were made"
+    ]
+    lines += ["when this site was built; `gallette lesson --serve` computes what you ask for.", ""]
+    for chapter, about, members in chapters():
+        lines += [f"## {chapter}", "", about, ""]
+        for item in members:
+            link = f'<a href="live/lessons/{item.name}.html">{item.title}</a>'
+            lines.append(f"- {link} ({item.minutes} minutes). {item.about}")
+            for x in (x for x in EXERCISES.values() if x.lesson == item.name):
+                lines.append(f"  Exercise: `gallette lesson start {x.name}`. {x.about}")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def neighbours(name: str) -> tuple[Lesson | None, Lesson | None]:
     """The lesson before and the one after."""
-    order = in_order()
-    at = [item.name for item in order].index(name)
+    order = list(LESSONS)
+    at = order.index(name)
     return (
-        order[at - 1] if at else None,
-        order[at + 1] if at + 1 < len(order) else None,
+        LESSONS[order[at - 1]] if at else None,
+        LESSONS[order[at + 1]] if at + 1 < len(order) else None,
     )
 
 
@@ -78,13 +116,13 @@ def write_course(
     """
     from gallette.reports.html import write_glossary, write_lesson, write_lesson_index
 
-    chosen = [x for x in in_order() if names is None or x.name in names]
     written = []
-    for item in chosen:
-        page = Page(item.title, _told(progress, item.name))
+    for item in LESSONS.values():
+        if names is not None and item.name not in names:
+            continue
         progress(item.name)
         try:
-            item.run(page, driver)
+            page = run_lesson(item, driver, _told(progress, item.name))
         except GalletteError as error:
             written.append(Written(item, None, str(error).splitlines()[0]))
             continue
@@ -92,5 +130,5 @@ def write_course(
         written.append(Written(item, path))
     write_glossary(folder / "glossary.html")
     missing = {w.lesson.name: w.missing for w in written if w.path is None}
-    absent = {x.name: "not asked for" for x in in_order() if x not in chosen}
+    absent = {name: "not asked for" for name in LESSONS if names is not None and name not in names}
     return write_lesson_index(folder, missing | absent, driver), written

@@ -1,4 +1,4 @@
-"""Lesson: what a compiler still knows about memory while accesses are chains of derefs."""
+"""The lesson: what a compiler still knows about memory while accesses are chains of derefs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassSpec, recording, run_passes
 from gallette.compiler.nir.text.parser import parse
-from gallette.compiler.nir.text.printer import print_shader
-from gallette.lessons.page import Block, Code, Diff, Page, Prose, Table, lesson
 
-__all__ = ["KERNELS", "accesses", "both_ways"]
+__all__ = ["HEAD", "KERNELS", "MORALS", "accesses", "both_ways"]
 
-_HEAD = """#version 430
+HEAD = """#version 430
 struct Item { float a; float b; };
 layout(std430, binding = 0) buffer Data { Item items[16]; float total; };
 uniform int i;
@@ -83,8 +81,7 @@ KERNELS: dict[str, str] = {
 }
 """,
 }
-_COLUMNS = ("kernel", "as offsets", "as derefs")
-_MORALS = {
+MORALS = {
     "another member": "`a` and `b` of the same element are different places: the second load of `a`"
     " is not needed.",
     "overwritten": "The first value of `b` is never read: the load between the stores is of `a`.",
@@ -107,7 +104,7 @@ def front_end_form(body: str) -> str:
     """The shader in SSA with its memory accesses still derefs, as NIR text."""
     with recording() as log:
         options = CompileOptions(version_limit=430)
-        shader = compile_shader(Stage.FRAGMENT, _HEAD + body, options)
+        shader = compile_shader(Stage.FRAGMENT, HEAD + body, options)
         program = link_program([shader], LinkOptions(separable=True))
     for linked in program.shaders.values():
         linked.unref()
@@ -134,71 +131,3 @@ def both_ways(body: str) -> tuple[Shader, Shader]:
     run_passes(with_derefs, [*_START, *_MEMORY, *_LOWER, *_MEMORY])
     run_passes(offsets, [*_START, *_LOWER, *_MEMORY])
     return with_derefs, offsets
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
-
-
-@lesson("derefs", "Derefs: what a compiler can know about memory", chapter="The compiler", place=20)
-def run(page: Page, driver: str) -> None:
-    """Writing `items[i].b` leaves `items[i].a` alone: visible in a deref chain, lost in an offset.
-
-    The same kernels are optimised before and after their accesses become byte offsets.
-    """
-    page.section(
-        "Chains",
-        """An access to memory is a chain of deref instructions: a variable, an array element, a
-        struct member. Each link says what it may point to, so two chains can be compared:
-        different members never overlap, different constant elements neither, and two dynamic
-        elements may. Once the chain is lowered to a byte offset, all that is left is
-        arithmetic.""",
-    )
-    page.add(Code(_HEAD.strip(), "glsl", "what every kernel below begins with"))
-    page.section(
-        "Kernels",
-        """Each was compiled twice. Lines in red are what is left when accesses become offsets
-        first and are optimised then; green, when they are optimised as derefs and lowered
-        after.""",
-    )
-    rows: list[tuple[str, ...]] = []
-    states: list[tuple[str, list[Block]]] = []
-    for name, body in KERNELS.items():
-        page.progress(name)
-        with_derefs, offsets = both_ways(body)
-        counts = [accesses(offsets), accesses(with_derefs)]
-        rows.append((name, *(f"{_many(a, 'load')}, {_many(b, 'store')}" for a, b in counts)))
-        caption = "optimised as offsets (-), optimised as derefs and then lowered (+)"
-        diff = Diff(print_shader(offsets), print_shader(with_derefs), caption)
-        moral = Prose(_MORALS.get(name, ""))
-        states.append((name, [Code(body.strip(), "glsl"), Table(_COLUMNS, rows[-1:]), moral, diff]))
-        with_derefs.unref()
-        offsets.unref()
-    page.flip("the kernel", *states)
-    page.section("The same kernels both ways")
-    page.add(Table(_COLUMNS, rows))
-    page.section(
-        "What decides it",
-        """How a pointer is represented (an offset, an index and an offset, an address) is the
-        driver's choice per kind of memory, and it should be made late: what is removed while
-        derefs exist need not be addressed at all. The row where two elements may be the same
-        keeps its load both ways: the optimiser only does what it can prove.""",
-    )
-    page.ask(
-        "Why not keep derefs to the very end?",
-        """Because addresses are arithmetic, and arithmetic can be optimised too: common parts of
-        two addresses, constant offsets folded into the load. The order is derefs first, then
-        addresses, and each gets its own optimisations.""",
-    )
-    page.ask(
-        "Two different buffers are bound to different points. May they overlap?",
-        """In OpenGL, yes: the application may bind the same memory twice. Only `restrict` promises
-        that it did not.""",
-    )
-    page.tries(
-        ("gallette explain shader.frag --html explain.html", "see where derefs become offsets"),
-        (
-            "gallette nir-opt kernel.nir -p opt_copy_prop_vars,opt_dead_write_vars --each",
-            "the two passes that know memory, on a text",
-        ),
-    )

@@ -1,4 +1,4 @@
-"""Lesson: one shader as NumPy code, as LLVM IR and as machine code, and what memory has to do."""
+"""The lesson: one shader as NumPy code, as LLVM IR and as machine code, and its memory."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import FLOAT, array
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.text.printer import print_shader
-from gallette.lessons.page import Code, Page, Table, lesson
 
 __all__ = ["FRAGMENT", "memory_accesses", "two_arrays"]
 
@@ -77,100 +75,8 @@ def memory_accesses(optimised: str) -> tuple[int, int]:
     return len(loads), len(stores)
 
 
-def timed(run: Callable[[], Result]) -> tuple[Result, str]:
+def timed(run: Callable[[], Result]) -> tuple[Result, float]:
     """A result, and the milliseconds it took."""
     start = time.perf_counter()
     result = run()
-    return result, f"{(time.perf_counter() - start) * 1e3:.1f} ms"
-
-
-@lesson("from_nir_to_machine_code", "From NIR to machine code", chapter="Machines", place=50)
-def run(page: Page, driver: str) -> None:
-    """The same shader as NumPy code, as LLVM IR and as assembly, with the time each step takes.
-
-    And what derefs let LLVM see about memory that offsets hide.
-    """
-    try:
-        from gallette.drivers.jit.llvm.engine import explain, machine, optimised
-        from gallette.drivers.jit.shader.chunk_emit import emit_chunk
-    except ImportError as error:
-        raise GalletteError(f"this lesson needs the extra gallette[jit]: {error}") from error
-    from gallette.drivers.numpipe.shader.program import compile_program
-
-    page.section(
-        "One shader",
-        """A loop that lanes leave at different times, after some arithmetic that is the same in
-        every lane. Both drivers get the same NIR.""",
-    )
-    page.add(Code(FRAGMENT.strip(), "glsl"))
-    shader = fragment_shader(FRAGMENT)
-    page.add(Code(print_shader(shader), "nir", "what the drivers are given"))
-
-    page.progress("NumPy")
-    program, numpy_time = timed(lambda: compile_program(shader))
-    page.section(
-        "numpipe: an array operation per instruction",
-        """A value is an array of thousands of lanes. Lanes that leave the loop are dropped from
-        the arrays, so later iterations are cheaper; every operation goes through memory.""",
-    )
-    page.add(Code(program.code, "python", "generated NumPy code"))
-
-    page.progress("LLVM")
-    chunk, emit_time = timed(lambda: emit_chunk(shader, explains=True))
-    _, optimise_time = timed(lambda: optimised(chunk.text))
-    (after, assembly), both_time = timed(lambda: explain(chunk.text))
-    page.section(
-        "jit: a register per value",
-        f"""A value is one vector of {machine().lanes} lanes in a register. The uniform part is
-        scalar code; the loop keeps a mask of the lanes still inside and ends when it is empty.
-        Comments name the NIR instruction each group of lines comes from.""",
-    )
-    page.add(Code(chunk.text, "llvm", "LLVM IR as written"))
-    page.add(Code(after, "llvm", "optimised: variables have become registers"))
-    page.add(Code(assembly, "asm", f"machine code for {machine().cpu}"))
-    page.section("What each step costs")
-    rows: list[tuple[str, ...]] = [
-        ("NIR to Python, compiled", numpy_time, f"{len(program.code.splitlines())} lines"),
-        ("NIR to LLVM IR", emit_time, f"{len(chunk.text.splitlines())} lines"),
-        ("LLVM's passes", optimise_time, f"{len(after.splitlines())} lines"),
-        ("passes and machine code", both_time, f"{len(assembly.splitlines())} lines"),
-    ]
-    page.add(Table(("step", "time", "result"), rows, "the driver does this once; files keep it"))
-    shader.unref()
-    _memory(page)
-    page.ask(
-        "One line of the NumPy code works on thousands of lanes. So what is slow about it?",
-        """Memory: every intermediate value is an array that is written and read again. The
-        interpreter's share shrinks with the number of lanes; that of memory does not.""",
-    )
-    page.ask(
-        "The loop in the machine code runs until its mask is empty. What does that cost?",
-        """A lane that leaves in the first round is carried along until the last of its group has
-        left. NumPy code drops it from the arrays instead, which costs a gather.""",
-    )
-    page.tries(
-        ("gallette explain shader.frag --driver jit", "IR and assembly of your own shader"),
-        ("gallette bench mandelbrot --against jit", "what it is worth, side by side"),
-    )
-
-
-def _memory(page: Page) -> None:
-    from gallette.drivers.jit.llvm.engine import explain
-    from gallette.drivers.jit.shader.chunk_emit import emit_chunk
-
-    page.progress("memory")
-    shader = two_arrays()
-    page.section(
-        "What derefs tell LLVM",
-        """Two local arrays: `second` is written at an index from a uniform, then `first` is read.
-        From derefs each variable becomes memory of its own, and a write to one cannot change the
-        other. As offsets into one memory, the write may have hit anything.""",
-    )
-    page.add(Code(print_shader(shader), "nir", "derefs, nothing optimised"))
-    rows: list[tuple[str, ...]] = []
-    for name, one_block in (("a memory per variable (derefs)", False), ("offsets", True)):
-        text = emit_chunk(shader, one_block=one_block).text
-        loads, stores = memory_accesses(explain(text)[0])
-        rows.append((name, str(loads), str(stores)))
-    page.add(Table(("arrays as", "vector loads left", "vector stores left"), rows))
-    shader.unref()
+    return result, (time.perf_counter() - start) * 1e3

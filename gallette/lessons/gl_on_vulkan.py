@@ -1,4 +1,4 @@
-"""Lesson: what OpenGL does unasked and a driver on top of Vulkan has to do itself."""
+"""The lesson: what OpenGL does unasked and a driver on top of Vulkan has to do itself."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ import numpy.typing as npt
 
 from gallette.drivers.vulkan import context as driver_context
 from gallette.drivers.vulkan import copies
-from gallette.drivers.vulkan.device.loader import NoVulkanError
 from gallette.drivers.vulkan.pipeline import state as pipeline_state
 from gallette.drivers.vulkan.pipeline.cache import PipelineCache
-from gallette.lessons.page import Block, Code, Page, Pictures, Table, lesson
 from gallette.state_tracker import GL, create_context
 
-__all__ = ["STEPS", "drawn"]
+__all__ = ["STEPS", "WIDE", "drawn"]
 
 SIZE = 64
 FLAT = """#version 330
@@ -174,87 +172,3 @@ def drawn(step: Callable[[Any, bool], None], without: bool) -> Picture:
     raw = bytes(gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE))
     gl.release()
     return np.frombuffer(raw, np.uint8).reshape(SIZE, SIZE, 4)[::-1, :, :3].copy()
-
-
-def _flip(page: Page, name: str, with_it: str, without_it: str) -> None:
-    states: list[tuple[str, list[Block]]] = [
-        (caption, [Pictures([(caption, drawn(STEPS[name], without))])])
-        for caption, without in ((with_it, False), (without_it, True))
-    ]
-    page.flip(STEPS[name].__doc__ or name, *states)
-
-
-@lesson(
-    "gl_on_vulkan", "OpenGL on Vulkan: what is implicit, said aloud", chapter="Drivers", place=32
-)
-def run(page: Page, driver: str) -> None:
-    """Four things that OpenGL does unasked, and the picture without each of them.
-
-    Memory that is still read, state in pipelines, the order of work, slots of wide attributes.
-    """
-    try:
-        create_context("vulkan", version=(4, 5), size=(1, 1)).release()
-    except NoVulkanError as error:
-        page.section("No device", f"This page draws on a Vulkan device, and finds none: {error}.")
-        return
-    page.section(
-        "Memory is the application's to look after",
-        """OpenGL promises that a draw reads what its buffer held when it was called. The draw is
-        only recorded then, and the device reads the memory later. A driver on Vulkan therefore
-        asks whether a batch that is not done yet reads the buffer. If one does, the write goes to
-        other memory, and what is bound from then on is that.""",
-    )
-    _flip(page, "writes", "written to other memory", "written in place")
-    page.section(
-        "State is part of a pipeline",
-        """glEnable(GL_BLEND) is one call. In Vulkan blending is fixed when a pipeline is made, and
-        so are formats, sample counts and shaders. The driver derives a key from all such state at
-        every draw and looks the pipeline up; what may be dynamic stays out of the key.""",
-    )
-    _flip(page, "pipelines", "blending is in the key", "the first pipeline serves all")
-    page.add(
-        Table(
-            ("in the key", "dynamic"),
-            [
-                ("blending, colour masks, logic operation", "blend colour"),
-                ("formats, samples, sample mask", "viewports, scissors"),
-                ("vertex formats, strides, divisors", "vertex buffers, restart"),
-                ("class of topology, polygon mode", "topology, culling, front face"),
-                ("depth clipping and clamping", "depth and stencil tests, bias"),
-            ],
-            "what a pipeline is made for",
-        )
-    )
-    page.section(
-        "Nothing is in order unless it is said",
-        """A copy, then a draw that samples what was copied: OpenGL executes them in that order. A
-        Vulkan device may overlap the two unless a barrier stands between them. The driver ends the
-        render pass, puts a barrier for everything before the next work that looks at memory, and
-        leaves it out where nothing was written since the last one. lavapipe executes commands one
-        by one, so the second picture shows what another device may do: it copies afterwards.""",
-    )
-    _flip(page, "order", "copied before the draw", "the copy comes late")
-    page.section(
-        "Locations are counted in slots",
-        """To OpenGL a dvec4 is one location. Vulkan's locations hold 16 bytes, so the attribute
-        takes two, and the driver renumbers those after it. The shader reads pairs of words and
-        joins them. Without the second location the last two doubles are never fetched.""",
-    )
-    page.add(Code(WIDE.strip(), "glsl"))
-    _flip(page, "slots", "two locations", "one location")
-    page.ask(
-        "Why does a barrier end the render pass?",
-        """Inside a pass only dependencies between a pixel and itself can be expressed. Everything
-        else, such as sampling what was drawn, wants the pass to be over, and on tiled devices its
-        tiles to be in memory.""",
-    )
-    page.ask(
-        "What does it cost to write a large buffer that the device reads?",
-        """Other memory of that size and a copy of what is kept. Above 4 MiB this driver waits for
-        the device instead.""",
-    )
-    page.tries(
-        ("gallette lesson dvec_inputs", "the pass that splits 64-bit attributes"),
-        ("gallette explain shader.frag --driver vulkan", "a shader's SPIR-V, and its pipeline"),
-        ("gallette drivers vulkan", "what the device lacks, and what is done instead"),
-    )

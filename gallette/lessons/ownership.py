@@ -1,4 +1,4 @@
-"""Lesson: who owns the IR? Three models of handing shaders to a driver, counted."""
+"""The lesson: who owns the IR? Three models of handing shaders to a driver, counted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.text.serialize import serialize
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.numpipe.variants.compiler import ShaderCompiler
-from gallette.lessons.page import Code, Diff, Page, Prose, Table, lesson
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.keys import needs_nir
 
@@ -156,137 +155,55 @@ def simulate(make: Callable[[], _Model], shaders: list[Shader]) -> tuple[Tally, 
     return tally, results
 
 
-@lesson("ownership", "Who owns the IR?", chapter="Drivers", place=10)
-def run(page: Page, driver: str) -> None:
-    """A state tracker hands shaders to a driver that makes variants: who may keep, change, delete?
-
-    Three models run the same frames; clones, references and bytes are counted.
-    """
-    from gallette.lessons.shaders import corpus, link
-
-    page.section(
-        "Two rights",
-        """Owning a shader means two things: the right to delete it and the right to modify it.
-        The tracker may want to keep a program (another context, a relink); the driver wants to
-        lower it, once when it is created and again whenever bound state asks for a variant.
-        Three models have been argued over.""",
-    )
-    page.add(
-        Code(
-            "(i)   the driver owns what it gets and may change it; the tracker clones to keep one\n"
-            "(ii)  the tracker keeps a read-only copy; every driver clones before it lowers\n"
-            "(iii) references are counted; passing a shader transfers one; `mutable` gives back\n"
-            "      the shader itself if nobody else holds a reference, otherwise a clone",
-            "text",
-        )
-    )
-    _mistakes(page)
-    sources = list(corpus())[:40]
-    rows: list[tuple[str, ...]] = []
-    outputs = []
-    for name, make in MODELS.items():
-        page.progress(name)
-        shaders = [s for _, text in sources for s in link(text).values()]
-        tally, results = simulate(make, shaders)
-        outputs.append(results)
-        rows.append(
-            (
-                name,
-                str(tally.clones),
-                str(tally.references),
-                f"{tally.cloned_bytes / 1024:.0f} KiB",
-                str(tally.kept_shaders),
-                f"{tally.kept_bytes / 1024:.0f} KiB",
-            )
-        )
-    same = "the same, instruction for instruction"
-    verdict = same if all(o == outputs[0] for o in outputs) else "DIFFERENT"
-    page.section(
-        "The same frames, three models",
-        f"""{len(sources)} programs, and draws that ask each vertex shader for
-        {len(FRAMES["vertex"])} keys and each fragment shader for {len(FRAMES["fragment"])},
-        some of which need no lowering in NIR. The variants come out
-        {verdict}.""",
-    )
-    columns = ("model", "clones", "references", "copied", "shaders kept", "memory kept")
-    page.add(Table(columns, rows))
-    page.section(
-        "What decides it",
-        """Most draws use the null key, and of the others some need nothing from NIR: flat
-        shading and sample shading are the code generator's business. Under (i) even those cost
-        a clone, because code generation may change its input. Under (ii) the hand-over always
-        costs one. Under (iii) a clone is made exactly where two parties want different things
-        from the same shader. One rule remains: passes die when they meet registers, so an IR
-        that has left SSA must always be a private clone.""",
-    )
-    page.ask(
-        "Under (iii), when does handing over a shader cost nothing at all?",
-        """When the tracker does not keep a reference: the driver's is then the only one, and
-        `mutable` returns the shader itself. The last row of the table is that.""",
-    )
-    page.ask(
-        "Could the driver lower the tracker's shader in place if it is the only driver?",
-        """Not if the tracker may need it again: for another context with other caps, for the
-        other stages at a relink, for a second variant of what it lowers itself. What was lowered
-        for one key is wrong for another.""",
-    )
-    page.tries(
-        (
-            "GALLETTE_DEBUG=driver:ownership=driver_owns gallette trace two_sided",
-            "the driver takes what it is given; the tracker clones to keep one",
-        ),
-        (
-            "GALLETTE_DEBUG=driver:ownership=always_clone gallette trace two_sided",
-            "every driver clones before it lowers",
-        ),
-    )
-
-
 # -- what goes wrong ------------------------------------------------------------------------------
 
 
-def given_back_twice() -> tuple[str, str]:
-    """Hand a shader over, and give it back as well: what happens, step by step; the complaint."""
+Steps = list[tuple[str, int]]
+"""What was done, and how many references there are after it."""
+
+
+def given_back_twice() -> tuple[Steps, str]:
+    """Hand a shader over, and give it back as well: what happens; the complaint."""
     shader = _one()
-    told = [f"linked:                         {shader.refcount} reference"]
+    told = [("linked", shader.refcount)]
     handed = shader  # passing it on gives the reference away: it is the driver's now
-    told.append(f"create_shader_state(shader):    {handed.refcount} reference, the driver's")
+    told.append(("create_shader_state: the driver's now", handed.refcount))
     shader.unref()
-    told.append(f"shader.unref() by the tracker:  {shader.refcount} references: the shader is dead")
+    told.append(("the tracker's unref: it is dead", shader.refcount))
     try:
         handed.unref()
     except AssertionError as error:
-        told.append("delete_shader_state(handle):    the driver gives back what it was given")
-        return "\n".join(told), f"AssertionError: {error}"
-    return "\n".join(told), ""
+        told.append(("the driver gives it back", shader.refcount))
+        return told, f"AssertionError: {error}"
+    return told, ""
 
 
-def never_given_back(driver: str = "noop") -> tuple[str, str]:
+def never_given_back(driver: str = "noop") -> tuple[Steps, str]:
     """Hand a shader over, keep one, and end the context without deleting what was made of it."""
     from gallette.pipe.loader import create_screen
     from gallette.pipe.resource import LeakError
 
     shader = _one()
-    told = [f"linked:                         {shader.refcount} reference"]
+    told = [("linked", shader.refcount)]
     screen = create_screen(driver)
     context = screen.context_create()
     handle = context.create_shader_state(shader.stage, shader.ref())
-    told.append(f"create_shader_state(ref()):     {shader.refcount} references")
+    told.append(("create_shader_state with ref", shader.refcount))
     complaint = ""
     try:
         context.destroy()
     except LeakError as error:
-        told.append("context.destroy():              one of them is still the driver's")
+        told.append(("context.destroy: one is the driver's", shader.refcount))
         complaint = f"LeakError: {error}"
     context.delete_shader_state(handle)
-    told.append(f"delete_shader_state(handle):    {shader.refcount} reference, the tracker's")
+    told.append(("delete_shader_state: the tracker's is left", shader.refcount))
     context.destroy()
     screen.destroy()
     shader.unref()
-    return "\n".join(told), complaint
+    return told, complaint
 
 
-def changed_under_his_feet() -> tuple[str, str]:
+def changed_meanwhile() -> tuple[str, str]:
     """The tracker keeps a shader without saying so; the driver lowers it. Before and after."""
     from gallette.compiler.nir.run.pass_runner import run_passes
     from gallette.compiler.nir.text.printer import print_shader
@@ -301,54 +218,9 @@ def changed_under_his_feet() -> tuple[str, str]:
 
 
 def _one() -> Shader:
-    from gallette.lessons.shaders import link
+    from gallette.lessons.experiments import link
     from gallette.scenes.depth_prepass import FRAGMENT, VERTEX
 
     linked = link({"vertex": VERTEX, "fragment": FRAGMENT})
     linked["fragment"].unref()
     return linked["vertex"]
-
-
-def _mistakes(page: Page) -> None:
-    page.section(
-        "Three ways to get it wrong",
-        """In C these are a crash, a slow death and a wrong picture. Here the count is checked at
-        every step, so each is told at the place where it happens.""",
-    )
-    twice, complaint = given_back_twice()
-    never, leak = never_given_back()
-    before, after = changed_under_his_feet()
-    page.flip(
-        "what went wrong",
-        (
-            "given back twice",
-            [
-                Code(twice, "text"),
-                Code(complaint, "text", "and the stack says"),
-                Prose(
-                    "In C the second free would be of memory that belongs to somebody else by"
-                    " now. The rule that prevents it: whoever passes a shader on gives one"
-                    " reference away, and to keep one takes another first."
-                ),
-            ],
-        ),
-        (
-            "never given back",
-            [
-                Code(never, "text"),
-                Code(leak, "text", "and the stack says"),
-                Prose("A context counts what was made through it, and names it when it ends."),
-            ],
-        ),
-        (
-            "changed under his feet",
-            [
-                Diff(before, after, "the tracker's shader before and after the driver's lowering"),
-                Prose(
-                    "The tracker kept the shader without a reference of its own. The driver, with"
-                    " the only one, was free to make it a depth-only shader; the next variant"
-                    " would be made of what is left, without any varying."
-                ),
-            ],
-        ),
-    )

@@ -1,29 +1,32 @@
-"""What a lesson is made of: a row of blocks that the terminal and the HTML page both can draw."""
+"""What a lesson is made of: a row of blocks that the terminal and the HTML page both can draw.
+
+`Page` collects them. Its methods are what the executed parts of a lesson call (`text.py`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 __all__ = [
-    "LESSONS",
     "Block",
     "Code",
+    "Control",
     "Diff",
     "Drawing",
-    "Flip",
-    "Lesson",
     "Page",
     "Pictures",
     "Prose",
     "Question",
     "Table",
     "Try",
-    "lesson",
+    "shown",
 ]
 
 
@@ -32,10 +35,9 @@ _FIGURE = re.compile(r"[-+]?[\d.,]+( ?[%\w/]+){0,3}$")
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """Paragraphs; with `heading` a new section starts."""
+    """Markdown: paragraphs, lists, headings."""
 
     text: str
-    heading: str = ""
     kind: str = "prose"
 
 
@@ -48,10 +50,15 @@ class Code:
     caption: str = ""
     kind: str = "code"
 
+    @property
+    def long(self) -> bool:
+        """Too long to be read in passing: the page folds it."""
+        return self.text.count("\n") > 32
+
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Two texts side by side, as a line diff."""
+    """Two texts as a line diff."""
 
     before: str
     after: str
@@ -97,13 +104,21 @@ class Drawing:
     kind: str = "drawing"
 
 
-@dataclass(frozen=True, slots=True)
-class Flip:
-    """Recorded states of one thing, (name, blocks) each: the page switches between them."""
+@dataclass(slots=True)
+class Control:
+    """One thing that the reader sets, and what the run gives for each value: (label, blocks).
+
+    Numbers make a slider, names a row of buttons. In a live page only the first state is there;
+    the others are computed when they are asked for.
+    """
 
     caption: str
     states: list[tuple[str, list[Block]]]
-    kind: str = "flip"
+    compute: Callable[[int], list[Block]]
+    slider: bool = False
+    number: int = 0
+    live: bool = False
+    kind: str = "control"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,72 +131,85 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, and the answer the reader can uncover."""
+    """A question with its answer. With choices it is a prediction: the reader commits to one.
+
+    `right` is the choice that the run found to be true.
+    """
 
     text: str
     answer: str
+    choices: tuple[str, ...] = ()
+    right: int = -1
     kind: str = "question"
 
 
-Block = Prose | Code | Diff | Table | Pictures | Drawing | Flip | Try | Question
+Block = Prose | Code | Diff | Table | Pictures | Drawing | Control | Try | Question
+
+
+def shown(value: Any) -> str:
+    """A value of the run as prose and tables show it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)):
+        return f"{int(value):,}"
+    if isinstance(value, (float, np.floating)):
+        return f"{float(value):.3g}"
+    return str(value)
 
 
 @dataclass(slots=True)
 class Page:
-    """A lesson being written; `progress` is told what is being worked on."""
+    """A lesson being made; `progress` gets what is being worked on."""
 
     title: str
     progress: Callable[[str], None] = lambda text: None
+    live: bool = False
     blocks: list[Block] = field(default_factory=list)
-
-    def section(self, heading: str, text: str = "") -> None:
-        self.blocks.append(Prose(" ".join(text.split()), heading))
-
-    def prose(self, text: str) -> None:
-        self.blocks.append(Prose(" ".join(text.split())))
+    controls: list[Control] = field(default_factory=list)
 
     def add(self, block: Block) -> None:
         self.blocks.append(block)
 
-    def flip(self, caption: str, *states: tuple[str, list[Block]]) -> None:
-        """Switches: one of the states is seen at a time, the first at first."""
-        self.blocks.append(Flip(caption, list(states)))
+    def prose(self, text: str) -> None:
+        self.add(Prose(text))
 
-    def tries(self, *commands: tuple[str, str]) -> None:
-        """What the reader can do now: command, and what to look for."""
-        self.blocks.append(Try(list(commands)))
+    def code(self, text: str, language: str = "nir", caption: str = "") -> None:
+        self.add(Code(text.strip("\n"), language, caption))
 
-    def ask(self, text: str, answer: str) -> None:
-        """A question with its answer folded away."""
-        self.blocks.append(Question(" ".join(text.split()), " ".join(answer.split())))
+    def diff(self, before: str, after: str, caption: str = "") -> None:
+        self.add(Diff(before, after, caption))
 
+    def table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = ""
+    ) -> None:
+        """Cells may be numbers; they are written as in prose."""
+        self.add(Table(tuple(columns), [tuple(map(shown, row)) for row in rows], caption))
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """A registered lesson."""
+    def pictures(self, *pictures: tuple[str, npt.NDArray[Any]]) -> None:
+        self.add(Pictures([(caption, np.ascontiguousarray(p)) for caption, p in pictures]))
 
-    name: str
-    title: str
-    doc: str
-    run: Callable[[Page, str], None]
-    chapter: str
-    place: int
+    def control(self, caption: str, values: Sequence[Any], at: Callable[[Any], None]) -> None:
+        """`at(value)` adds the blocks of one state."""
 
+        def compute(i: int) -> list[Block]:
+            self.progress(f"{caption}: {shown(values[i])}")
+            with self.aside() as blocks:
+                at(values[i])
+            return blocks
 
-LESSONS: dict[str, Lesson] = {}
+        # Its number is taken before anything inside of it takes one.
+        slider = not isinstance(values[0], str)
+        made = Control(caption, [], compute, slider, len(self.controls), self.live)
+        self.controls.append(made)
+        for i, value in enumerate(values):
+            made.states.append((shown(value), [] if self.live and i else compute(i)))
+        self.add(made)
 
-
-def lesson(
-    name: str, title: str, *, chapter: str = "Further", place: int = 50
-) -> Callable[[Callable[[Page, str], None]], Callable[[Page, str], None]]:
-    """Register a lesson: a function that fills a page, given the driver to use.
-
-    `chapter` is one of `course.CHAPTERS`; within it lessons are in order of `place`.
-    """
-
-    def register(run: Callable[[Page, str], None]) -> Callable[[Page, str], None]:
-        doc = " ".join((run.__doc__ or "").strip().split("\n\n")[0].split())
-        LESSONS[name] = Lesson(name, title, doc, run, chapter, place)
-        return run
-
-    return register
+    @contextmanager
+    def aside(self) -> Iterator[list[Block]]:
+        """What is added meanwhile goes into a list of its own."""
+        kept, self.blocks = self.blocks, []
+        try:
+            yield self.blocks
+        finally:
+            self.blocks = kept

@@ -1,8 +1,7 @@
-"""Lesson: a pass from the first line to the checks it has to survive."""
+"""The lesson: a pass from the first line to the checks it has to survive."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 import numpy as np
@@ -19,7 +18,6 @@ from gallette.compiler.nir.ir.queries import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.lessons.page import Block, Code, Diff, Page, Prose, Table, lesson
 
 __all__ = ["ATTEMPTS", "SUBJECT", "verdict"]
 
@@ -155,77 +153,3 @@ def verdict(run: Pass, text: str = SUBJECT) -> tuple[str, str, str]:
     if said and run(shader):
         return "it makes progress for ever", "", after
     return "", "", after
-
-
-@lesson("writing_a_pass", "Writing a pass", chapter="Doing it yourself", place=10)
-def run(page: Page, driver: str) -> None:
-    """One intent, one function, an honest answer: did I change anything?
-
-    A pass that replaces subtractions, four ways to get it wrong, and what catches each.
-    """
-    page.section(
-        "What a pass is",
-        """A function that walks over a shader, changes a little, and says whether it did. It does
-        one thing; a compiler is a list of them. This one is for a machine that can add and negate
-        and not subtract.""",
-    )
-    page.add(Code(inspect.getsource(lower_fsub).strip(), "python", "the whole pass"))
-    page.prose(
-        """`instrs_of` walks and stands removal; `Builder` makes instructions in front of the one
-        looked at; `replace_by` gives the new value to everybody who used the old one and removes
-        that. Use lists are exact at every moment: there is nothing to rebuild."""
-    )
-    page.add(Code(SUBJECT.strip(), "nir", "a shader to try it on"))
-    _, _, after = verdict(lower_fsub)
-    page.add(Diff(print_shader(parse(SUBJECT)), after, "before and after"))
-    page.section(
-        "Four ways to get it wrong",
-        """Each of these was run on the same shader and met the same checks: the validator, the
-        check of what is claimed to be known about the function, and the reference interpreter on
-        both shaders.""",
-    )
-    states: list[tuple[str, list[Block]]] = []
-    rows: list[tuple[str, ...]] = []
-    for name, function, moral in ATTEMPTS:
-        page.progress(name)
-        wrong, evidence, _ = verdict(function)
-        blocks: list[Block] = [Code(inspect.getsource(function).strip(), "python")]
-        blocks.append(Prose(f"Caught: {wrong}." if wrong else "Passes every check."))
-        if evidence:
-            blocks.append(Code(evidence, "nir"))
-        blocks.append(Prose(moral))
-        states.append((name, blocks))
-        rows.append((name, wrong or "nothing"))
-    page.flip("the pass as it might have been written", *states)
-    page.add(Table(("attempt", "what is wrong"), rows))
-    page.section(
-        "Registering it",
-        """`@nir_pass("lower_fsub", preserves=Metadata.CONTROL_FLOW)` above the function, in a file
-        of that name under `compiler/nir/passes/`, and every tool knows it: the runner times and
-        validates it, `nir-opt` runs it on a text, `explain` shows it between its neighbours.
-        `preserves` is a promise: blocks are where they were, so dominance still holds.""",
-    )
-    page.ask(
-        "Why does a pass say whether it made progress? The runner could compare the shaders.",
-        """It would have to print or copy every shader around every pass: most runs of most passes
-        change nothing. An honest answer is free.""",
-    )
-    page.ask(
-        "`fsub a, b` and `fadd a, fneg b`: are they equal to the last bit?",
-        """Yes, IEEE arithmetic defines subtraction that way. Had rounding changed, the pass would
-        have to be registered as inexact and stay away from what is `precise`.""",
-    )
-    page.tries(
-        (
-            "gallette nir-opt shader.nir -p lower_alu_to_scalar,dce --each",
-            "the text after every pass that changed something",
-        ),
-        (
-            "gallette nir-opt shader.nir -p algebraic --run",
-            "runs the shader before and after and compares, as this lesson does",
-        ),
-        (
-            "GALLETTE_DEBUG=nir:validate,nir:metadata gallette piglit run --filter float",
-            "every shader of these tests is checked after every pass",
-        ),
-    )

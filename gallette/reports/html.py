@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import datetime
+import functools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,17 +16,20 @@ from gallette.piglit_subset.summary import Summary, pass_rate
 from gallette.reports.highlight import coloured, mapped
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markupsafe import Markup
 
     from gallette.commands.diff import DiffReport
     from gallette.explaining import Explanation, ShaderStory
-    from gallette.lessons.page import Block, Lesson, Page
+    from gallette.lessons.page import Block, Page
+    from gallette.lessons.text import Lesson
     from gallette.tracing import TraceStory
 
 __all__ = [
     "page_path",
     "png_uri",
     "render_page",
+    "render_text",
     "write_conformance",
     "write_diff",
     "write_explanation",
@@ -43,18 +47,33 @@ def png_uri(image: Any) -> str:
     return "data:image/png;base64," + base64.b64encode(png_bytes(image)).decode()
 
 
-def _ticks(text: str) -> Any:
-    """Prose with `code` in backticks, as HTML."""
-    import re
+@functools.cache
+def _markdown() -> MarkdownIt:
+    """CommonMark in which HTML is text like any other."""
+    from markdown_it import MarkdownIt
 
-    from markupsafe import Markup, escape
-
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    return MarkdownIt("commonmark", {"html": False})
 
 
-def render_page(template: str, path: Path, **values: Any) -> Path:
-    """Fill a template and write it; `path` is the file, its folder is made."""
+def _paragraphs(text: str) -> Markup:
+    """Markdown as HTML."""
+    from markupsafe import Markup
+
+    return Markup(_markdown().render(text))
+
+
+def _inline(text: str) -> Markup:
+    """A line of Markdown (`code`, *emphasis*) as HTML."""
+    from markupsafe import Markup
+
+    return Markup(_markdown().renderInline(text))
+
+
+def render_text(template: str, **values: Any) -> str:
+    """A template, filled."""
     import jinja2
+
+    from gallette.compiler.nir.text.difference import diff_lines
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -63,15 +82,21 @@ def render_page(template: str, path: Path, **values: Any) -> Path:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["diff"] = diff_lines
     environment.filters["png"] = png_uri
-    environment.filters["ticks"] = _ticks
+    environment.filters["inline"] = _inline
+    environment.filters["markdown"] = _paragraphs
     environment.filters["colour"] = coloured
     environment.filters["mapped"] = mapped
     made = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
-    text = environment.get_template(template).render(
+    return environment.get_template(template).render(
         version=__version__, made=made, subtitle=values.pop("subtitle", ""), **values
     )
-    write_whole(path, text, folder=True)
+
+
+def render_page(template: str, path: Path, **values: Any) -> Path:
+    """Fill a template and write it; `path` is the file, its folder is made."""
+    write_whole(path, render_text(template, **values), folder=True)
     return path
 
 
@@ -107,7 +132,7 @@ def write_conformance(
 
 
 def write_explanation(explanation: Explanation, target: Path) -> Path:
-    from gallette.difftext import diff_lines
+    from gallette.compiler.nir.text.difference import diff_lines
     from gallette.explaining import unmarked
 
     return render_page(
@@ -130,7 +155,7 @@ def _panes(story: ShaderStory) -> Iterator[tuple[str, list[tuple[str, str, Marku
 
     before: list[str] = []
     for name, text in story.forms():
-        bare = unmarked(text).splitlines()
+        bare = [line.strip() for line in unmarked(text).splitlines()]
         fresh: set[int] = set()
         if before:
             edits = SequenceMatcher(None, before, bare, autojunk=False).get_opcodes()
@@ -160,8 +185,8 @@ def write_lesson(
 ) -> Path:
     """A lesson's page. `linked` says that its neighbours lie beside it, `drivers` that it is live:
     which ones it can be asked for again with."""
-    from gallette.difftext import diff_lines
-    from gallette.lessons.course import neighbours
+    from gallette.lessons.course import LESSONS, neighbours
+    from gallette.lessons.exercises import EXERCISES
     from gallette.lessons.glossary import GLOSSARY, words_in
 
     before, after = neighbours(item.name) if item is not None else (None, None)
@@ -170,9 +195,11 @@ def write_lesson(
         "lesson.html.jinja",
         page_path(target),
         title=page.title,
-        subtitle=f"a lesson of gallette{f', on {driver}' if driver else ''}",
+        subtitle="a lesson of gallette",
         page=page,
-        diff=diff_lines,
+        item=item,
+        needs=[LESSONS[name] for name in item.needs] if item is not None else [],
+        exercises=[x for x in EXERCISES.values() if item is not None and x.lesson == item.name],
         before=before,
         after=after,
         linked=linked,
@@ -185,7 +212,7 @@ def write_lesson(
 def _words(blocks: Sequence[Block]) -> Iterator[str]:
     """What a lesson says in sentences."""
     for block in blocks:
-        for field in ("heading", "text", "caption", "answer"):
+        for field in ("text", "caption", "answer"):
             if block.kind != "code" or field == "caption":
                 yield getattr(block, field, "")
         for _, inside in getattr(block, "states", ()):
@@ -199,8 +226,8 @@ def write_lesson_index(folder: Path, missing: dict[str, str], driver: str) -> Pa
     return render_page(
         "lessons.html.jinja",
         folder / "index.html",
-        title="Lessons",
-        subtitle=f"driver problems, run on {driver}",
+        title="The course",
+        subtitle=f"real problems of compilers and drivers, run on {driver}",
         chapters=list(chapters()),
         missing=missing,
     )

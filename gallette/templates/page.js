@@ -36,15 +36,32 @@ for (const box of document.querySelectorAll(".filter")) {
     });
   }
 }
-// Switches of a lesson: one recorded state is seen at a time; arrow keys go through them.
-for (const flip of document.querySelectorAll(".flip")) {
-  const buttons = [...flip.querySelector(":scope > .switch").children];
-  const states = [...flip.querySelectorAll(":scope > .state")];
+// Controls of a lesson: one state of the run is seen at a time. A live page asks for the others.
+function setUpControl(control) {
+  const buttons = [...(control.querySelector(":scope > .switch")?.children || [])];
+  const slider = control.querySelector(":scope > .slide input");
+  const labels = [...control.querySelectorAll(":scope > div > .label")].map((label) => label.textContent);
+  const states = [...control.querySelectorAll(":scope > .state")];
+  const compute = async (state, i) => {
+    const lesson = control.closest("[data-lesson]").dataset;
+    state.removeAttribute("data-missing");
+    state.innerHTML = '<p class="faint" role="status">computing…</p>';
+    const answer = await fetch(`${lesson.lesson}.part?driver=${lesson.driver}&control=${control.dataset.number}&state=${i}`);
+    state.innerHTML = answer.ok ? await answer.text() : "<p>This cannot be computed.</p>";
+    state.querySelectorAll(".control").forEach(setUpControl);
+    state.querySelectorAll("figure img").forEach((image) => image.addEventListener("load", () => fit(image)));
+  };
   const show = (chosen) => {
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === chosen)));
+    if (slider) {
+      slider.setAttribute("aria-valuetext", labels[chosen]);
+      slider.nextElementSibling.textContent = labels[chosen];
+    }
     states.forEach((state, i) => { state.hidden = i !== chosen; });
+    if ("missing" in states[chosen].dataset) compute(states[chosen], chosen);
     states[chosen].querySelectorAll("figure img").forEach(fit);
   };
+  slider?.addEventListener("input", () => show(Number(slider.value)));
   buttons.forEach((button, i) => {
     button.addEventListener("click", () => show(i));
     button.addEventListener("keydown", (event) => {
@@ -55,6 +72,59 @@ for (const flip of document.querySelectorAll(".flip")) {
       show(next);
     });
   });
+}
+document.querySelectorAll(".control").forEach(setUpControl);
+// What the reader has predicted and finished is kept in the browser.
+const course = {
+  read() {
+    try { return JSON.parse(localStorage.getItem("gallette course")) || {}; } catch { return {}; }
+  },
+  write(key, value) {
+    try { localStorage.setItem("gallette course", JSON.stringify({ ...this.read(), [key]: value })); } catch { /* private windows keep nothing */ }
+  },
+};
+document.querySelectorAll("fieldset.predict").forEach((box, number) => {
+  const key = `${box.closest("[data-lesson]")?.dataset.lesson} ${number}`;
+  const choices = [...box.querySelectorAll("input")];
+  const button = box.querySelector("button");
+  const commit = (chosen) => {
+    const right = Number(box.dataset.right);
+    choices.forEach((choice, i) => {
+      choice.checked = i === chosen;
+      choice.disabled = true;
+      choice.parentElement.classList.toggle("right", i === right);
+    });
+    button.hidden = true;
+    box.querySelector(".verdict").textContent = chosen === right ? "So it is." : "The run says otherwise.";
+    box.querySelector(".answer").hidden = false;
+  };
+  choices.forEach((choice) => choice.addEventListener("change", () => { button.disabled = false; }));
+  button.addEventListener("click", () => {
+    const chosen = choices.findIndex((choice) => choice.checked);
+    course.write(key, chosen);
+    commit(chosen);
+  });
+  if (key in course.read()) commit(course.read()[key]);
+});
+for (const box of document.querySelectorAll("[data-done]")) {
+  box.checked = Boolean(course.read()[box.dataset.done]);
+  box.addEventListener("change", () => course.write(box.dataset.done, box.checked));
+}
+for (const line of document.querySelectorAll("[data-finished-of]")) {
+  const listed = [...document.querySelectorAll("[data-listed]")];
+  const done = listed.filter((item) => course.read()[item.dataset.listed] === true);
+  done.forEach((item) => item.classList.add("finished"));
+  line.textContent = `${done.length} of ${line.dataset.finishedOf} lessons finished`;
+}
+for (const line of document.querySelectorAll("[data-waiting]")) {
+  const ask = async () => {
+    const answer = await fetch(location.pathname.replace(/html$/, "json") + location.search);
+    const told = await answer.json();
+    if (told === "") return location.reload();
+    line.textContent = `Computing: ${told} …`;
+    setTimeout(ask, 300);
+  };
+  ask();
 }
 // Source, NIR and code side by side: lines made for one source line are marked together.
 for (const section of document.querySelectorAll(".mapped")) {

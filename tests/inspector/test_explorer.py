@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gallette.cli import main
-from gallette.inspector.explorer import FRAGMENT, VERTEX, Explorer, sources_of
+from gallette.inspector.explorer import EXAMPLES, FRAGMENT, VERTEX, Explorer, sources_of
 from gallette.inspector.server import make_server
 from gallette.state_tracker.context import Context
 
@@ -164,6 +164,13 @@ def test_the_command_refuses_what_is_not_there(capsys: pytest.CaptureFixture[str
     assert "no such file" in capsys.readouterr().err
 
 
+def write(page: Any, text: str) -> None:
+    """Replace the text of the editor."""
+    page.click(".cm-content")
+    page.keyboard.press("Control+A")
+    page.keyboard.insert_text(text)
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
 def test_the_page_follows_the_typing(
     browser: Any,  # noqa: F811
@@ -178,9 +185,10 @@ def test_the_page_follows_the_typing(
         visit = Visit(browser, f"http://127.0.0.1:{server.server_port}", width, scheme)
         page = visit.page
         page.wait_for_selector(".shown canvas")
+        page.wait_for_selector(".cm-line")
         page.wait_for_function("document.querySelector('.shown canvas').dataset.name !== ''")
         before = page.get_attribute(".shown canvas", "data-name")
-        page.fill("textarea", FLAT)
+        write(page, FLAT)
         page.wait_for_function(
             f"document.querySelector('.shown canvas').dataset.name !== '{before}'"
         )
@@ -188,7 +196,7 @@ def test_the_page_follows_the_typing(
             .getImageData(9, 9, 1, 1).data)"""
         assert page.evaluate(read) == [255, 255, 255, 255]
         assert axe(page) == []
-        page.fill("textarea", "#version 330\nnonsense")
+        write(page, "#version 330\nnonsense")
         page.wait_for_selector("pre.error")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         visit.clean()
@@ -197,3 +205,30 @@ def test_the_page_follows_the_typing(
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_draws(explorer: Explorer, name: str) -> None:
+    answer = asked(explorer, **EXAMPLES[name])
+    assert answer["picture"], answer["log"]
+    picture = explorer.frame.pictures[answer["picture"]]
+    assert name == "a light at the pointer" or picture[..., :3].any()
+    assert explorer.ask("frame", {})["examples"] == EXAMPLES
+
+
+def test_the_pointer_is_a_uniform(explorer: Explorer) -> None:
+    text = (
+        "#version 330\nuniform vec2 mouse;\nout vec4 c;\nvoid main() { c = vec4(mouse, 0.0, 1.0); }"
+    )
+    answer = asked(explorer, fragment=text, mouse=[0.2, 0.6])
+    assert explorer.frame.pictures[answer["picture"]][0, 0].tolist() == [51, 153, 0, 255]
+    assert asked(explorer, fragment=text)["picture"]
+
+
+def test_errors_have_their_stage_and_place(explorer: Explorer) -> None:
+    text = "#version 330\nout vec4 c;\nvoid main() {\n    c = missing;\n    int i = 1.5;\n}\n"
+    answer = asked(explorer, fragment=text)
+    assert answer["errors"] == [
+        ["fragment", 4, 9, "'missing' is not declared"],
+        ["fragment", 5, 13, "initializer of 'i': cannot convert 'float' to 'int'"],
+    ]

@@ -1,43 +1,99 @@
-"""A lesson's page in a real browser: switches flip, nothing is fetched, axe does not complain."""
+"""The course in a real browser: controls, predictions, progress; axe does not complain."""
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gallette.lessons import LESSONS, Page
-from gallette.reports.html import write_lesson
+from gallette.lessons.course import write_course
+from gallette.lessons.serve import Course, make_server
 
 from .test_browser import Visit, axe, browser  # noqa: F401
 
 
 @pytest.fixture(scope="module")
-def lesson_page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    item = LESSONS["dvec_inputs"]
-    page = Page(item.title)
-    item.run(page, "numpipe")
-    path: Path = tmp_path_factory.mktemp("lesson") / "dvec_inputs.html"
-    write_lesson(page, path, item, "numpipe", linked=True)
-    return path.as_uri()
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("course")
+    write_course(folder, "numpipe", names=["dvec_inputs", "reading_nir"])
+    return folder
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (400, "light")])
-def test_switches_flip(browser: Any, lesson_page: str, width: int, scheme: str) -> None:  # noqa: F811
-    visit = Visit(browser, lesson_page, width, scheme)
+def test_controls_and_questions(browser: Any, course: Path, width: int, scheme: str) -> None:  # noqa: F811
+    visit = Visit(browser, (course / "dvec_inputs.html").as_uri(), width, scheme)
     page = visit.page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    flip = page.locator(".flip").last
-    assert flip.locator(".state:visible").count() == 1
-    assert "10000000000.0" in flip.inner_text()
-    flip.locator("button", has_text="without it").click()
-    assert flip.locator(".state:visible").count() == 1
-    assert "2.000000473111868" in flip.inner_text()
+    control = page.locator(".control").last
+    assert control.locator(".state:visible").count() == 1
+    assert "10000000000.0" in control.inner_text()
+    control.locator("button", has_text="without it").click()
+    assert control.locator(".state:visible").count() == 1
+    assert "2.000000473111868" in control.inner_text()
     page.keyboard.press("ArrowRight")
-    assert "used before it is defined" in flip.inner_text()
+    assert "used before it is defined" in control.inner_text()
     page.locator(".question summary").first.click()
     assert page.locator(".question[open] p").first.is_visible()
     assert axe(page) == []
     visit.clean()
     page.close()
+
+
+def test_a_prediction_is_committed_to_and_kept(browser: Any, course: Path) -> None:  # noqa: F811
+    visit = Visit(browser, (course / "dvec_inputs.html").as_uri(), 900, "light")
+    page = visit.page
+    box = page.locator(".predict")
+    assert not box.locator(".answer").is_visible() and box.locator("button").is_disabled()
+    box.locator("label", has_text="Zero").click()
+    box.locator("button").click()
+    assert "The run says otherwise." in box.inner_text()
+    assert "read as a double" in box.locator("label.right").inner_text()
+    assert axe(page) == []
+    page.locator("[data-done]").check()
+    page.reload()
+    assert "The run says otherwise." in page.locator(".predict").inner_text()
+    assert page.locator("[data-done]").is_checked()
+    page.goto((course / "index.html").as_uri())
+    assert "1 of " in page.locator("[data-finished-of]").inner_text()
+    assert page.locator("li.finished").get_attribute("data-listed") == "dvec_inputs"
+    assert visit.complaints == []
+    assert [url for url in visit.elsewhere if not url.startswith(course.as_uri())] == []
+    page.close()
+
+
+def test_a_slider_shows_the_steps_of_the_run(browser: Any, course: Path) -> None:  # noqa: F811
+    visit = Visit(browser, (course / "reading_nir.html").as_uri(), 900, "light")
+    page = visit.page
+    slider = page.locator(".control input[type=range]")
+    first = page.locator(".control .state:visible").inner_text()
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".control output").inner_text() == "2"
+    assert page.locator(".control .state:visible").inner_text() != first
+    visit.clean()
+    page.close()
+
+
+def test_a_live_page_computes_what_is_asked_for(browser: Any) -> None:  # noqa: F811
+    server = make_server(Course("numpipe"))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        address = f"http://127.0.0.1:{server.server_port}/pointers.html"
+        visit = Visit(browser, address, 900, "light")
+        page = visit.page
+        page.wait_for_selector(".control", timeout=60_000)
+        control = page.locator(".control").first
+        control.locator("button", has_text="bounded64").click()
+        page.wait_for_selector(".control .state:visible table", timeout=60_000)
+        assert "bounded64" in control.locator(".state:visible table").inner_text()
+        assert visit.complaints == []
+        own = address.removesuffix("pointers.html")
+        assert [url for url in visit.elsewhere if not url.startswith(own)] == []
+        page.close()
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -24,7 +24,7 @@ from gallette.drivers.simd.isa.encoding import decode, encode
 from gallette.drivers.simd.isa.instruction import Instruction, Message, Region, immediate
 from gallette.drivers.simd.isa.opcodes import CONDITIONS
 from gallette.drivers.simd.isa.types import TYPES
-from gallette.lessons.register_pressure import _shader, chosen_width
+from gallette.lessons.register_pressure import chosen_width, shader_of
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import divergent_shader
 
@@ -221,7 +221,7 @@ def test_random_bits_are_decoded_or_refused() -> None:
 
 def test_more_values_than_registers_are_spilled_and_stay_right() -> None:
     """24 texels alive at once, of which sixteen channels have registers for 15."""
-    shader = _shader(24)
+    shader = shader_of(24)
     made = compile_shader(shader, BackendOptions(width=16))
     assert 0 < made.allocation.spills < 16
     assert made.executable.scratch == 8 * made.allocation.spills

@@ -11,8 +11,8 @@ from gallette.drivers.tiler.backend.repeats import fold_repeats
 from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
 from gallette.drivers.tiler.isa.assembly import assemble_line, line_of
 from gallette.drivers.tiler.lower import lowered_for_tiler
+from gallette.lessons.experiments import link
 from gallette.lessons.register_pressure import VERTEX, blur_of
-from gallette.lessons.shaders import link
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import DivergentShader
 from tests.tiler.oracle import clashes, early_reads, missing_waits

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 import gallette
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.enums import GL
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def test_everything_public_is_there_and_says_what_it_is() -> None:
@@ -210,3 +214,38 @@ def test_pictures_that_are_compared_have_one_size() -> None:
 def test_all_public_names_are_listed() -> None:
     """Also those that are imported when they are first used: people look with `dir`."""
     assert set(gallette.__all__) <= set(dir(gallette))
+
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_and_its_results_show_themselves(path: Path) -> None:
+    """Cells run in order; what a cell ends with has a picture or HTML, and a short repr."""
+    names: dict[str, Any] = {}
+    shown = 0
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        assert cell["outputs"] == []  # they are the reader's
+        *body, last = ast.parse("".join(cell["source"])).body
+        exec(compile(ast.Module(body, []), path.name, "exec"), names)
+        assert isinstance(last, ast.Expr), "a cell ends with what it shows"
+        value = eval(compile(ast.Expression(last.value), path.name, "eval"), names)
+        assert len(repr(value)) < 200
+        for method in ("_repr_png_", "_repr_html_"):
+            if hasattr(value, method):
+                assert getattr(value, method)()
+                shown += 1
+    assert shown
+    if "nir" in names:
+        names["nir"].unref()
+
+
+def test_html_of_results_is_escaped_and_short() -> None:
+    found = gallette.pixel("gradient", 128, 96)
+    found.target = "<script>"
+    text = found._repr_html_()
+    assert "<script>" not in text and "&lt;script&gt;" in text
+    assert text.startswith("<table>") and "written" in text
+    assert repr(found).startswith("<History of pixel 128, 96 of <script> on ")

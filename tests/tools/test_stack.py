@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,23 +12,15 @@ from gallette import tracing
 from gallette.compare import compare
 from gallette.compiler.errors import GalletteError
 from gallette.explaining import explain_file
-from gallette.lessons import LESSONS, Page
-from gallette.lessons.derefs import KERNELS, accesses, both_ways
-from gallette.lessons.dvec_inputs import split
-from gallette.lessons.ownership import MODELS, simulate
-from gallette.lessons.page import Table
-from gallette.lessons.shaders import link
-from gallette.lessons.variants import collect
+from gallette.lessons import LESSONS
 from gallette.piglit_subset.environment import child_environment
 from gallette.piglit_subset.pool import run_all
 from gallette.piglit_subset.suite import BUNDLED, find_tests, some_bundled
 from gallette.references import load
 from gallette.render import Rendering, render_scenes
-from gallette.reports.html import write_lesson
-from gallette.scenes import SCENES, depth_prepass
+from gallette.scenes import SCENES
 from gallette.tracing import TraceStory, read_trace, trace_target
 from tests.scenes_once import numpipe_scenes
-from tests.tools.outlines import SLOW, outline, written
 
 # A machine without native GL, for those who ask EGL.
 NO_GL = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/dev/null", "GALLETTE_REQUIRE_REFERENCE": "0"}
@@ -108,102 +98,6 @@ def test_a_syntax_error_is_one_message_with_its_place(gallette, tmp_path: Path) 
     assert "bad.frag:3:" in done.stderr
     assert "^" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_ownership_models_make_the_same_variants_at_different_prices() -> None:
-    sources = {"vertex": depth_prepass.VERTEX, "fragment": depth_prepass.FRAGMENT}
-    tallies, variants = {}, []
-    for name, make in MODELS.items():
-        tallies[name], results = simulate(make, list(link(sources).values()))
-        variants.append(results)
-    assert all(v == variants[0] for v in variants)
-    clones = [t.clones for t in tallies.values()]
-    assert clones == sorted(clones, reverse=True)
-    assert clones[0] > clones[-1]
-
-
-FIGURES: dict[str, set[tuple[str, ...]]] = {
-    "half_precision": {("always", "48768"), ("auto", "0"), ("never", "0")},
-    "texture_scoreboard": {
-        ("late", "reads", "24528"), ("late", "writes", "0"), ("in_order", "reads", "0")
-    },
-    "binning": {
-        ("1 of 256x192", "2048", "2048", "6144", "6144", "393216"),
-        ("4 of 128x96", "2048", "2331", "6144", "6993", "393216"),
-        ("12 of 64x64", "2048", "2813", "6144", "8439", "393216"),
-        ("2555904", "0"), ("1769472", "0"), ("196608", "0"),
-    },
-    "triangle": {
-        ("-0.8, -0.7, 0, 1", "16.0, 18.0", "1, 0, 0"),
-        ("0.8, -0.7, 0, 1", "144.0, 18.0", "0, 1, 0"),
-        ("0, 0.8, 0, 1", "80.0, 108.0", "0, 0, 1"),
-        ("after", "(0.101961, 0.101961, 0.14902, 1)"),
-        ("before", "(0.101961, 0.101961, 0.14902, 1)"),
-        ("after", "(0.25098, 0.258824, 0.290196, 1)"),
-        ("after", "(0.760784, 0.0156863, 0.0235294, 1)"),
-        ("", "0, vertices 1, 0, 2"), ("", "0.323, 0.316, 0.361"), ("", "0.0213, 0.951, 0.0278"),
-        ("", "0.5"), ("", "0.252, 0.259, 0.289, 1"), ("", "0.761, 0.017, 0.0222, 1"),
-        ("", "written"),
-    },
-}  # fmt: skip
-"""Rows of the page, after their names: wrong pixels without a remedy and with each, what machines
-did, the triangle's corners and pixels."""
-
-
-def shown(blocks: Sequence[Any]) -> Iterator[Any]:
-    """The blocks of a page, and those behind its switches."""
-    for block in blocks:
-        yield block
-        for _, behind in getattr(block, "states", ()):
-            yield from shown(behind)
-
-
-@pytest.fixture(scope="module")
-def outlined() -> dict[str, list[str]]:
-    """What the pages have, as it was written down."""
-    found = written()
-    assert list(found) == [name for name in LESSONS if name not in SLOW]
-    return found
-
-
-@pytest.mark.parametrize("name", [n for n in LESSONS if n not in SLOW])
-def test_lessons_fill_a_page(name: str, outlined: dict[str, list[str]], tmp_path: Path) -> None:
-    page = Page(LESSONS[name].title)
-    LESSONS[name].run(page, "numpipe")
-    kinds = {b.kind for b in page.blocks}
-    assert "prose" in kinds and kinds & {"table", "pictures"}
-    rows = {
-        row[1:] for block in shown(page.blocks) if isinstance(block, Table) for row in block.rows
-    }
-    assert FIGURES.get(name, set()) <= rows
-    assert outlined[name] == outline(page), "meant: python -m tests.tools.outlines"
-    assert write_lesson(page, tmp_path / "page.html").stat().st_size > 5000
-
-
-def test_derefs_let_loads_and_stores_go_that_offsets_keep() -> None:
-    counts = {name: tuple(map(accesses, both_ways(body))) for name, body in KERNELS.items()}
-    assert counts["another member"] == ((1, 1), (2, 1))
-    assert counts["overwritten"] == ((1, 1), (1, 2))
-    assert counts["another element"] == ((1, 1), (2, 1))
-    # What cannot be proven stays, whichever way.
-    assert counts["may be the same element"] == ((2, 1), (2, 1))
-
-
-def test_a_dvec3_input_gets_two_slots() -> None:
-    _, after, inputs = split()
-    assert ("after", "wide", "dvec2", "15") in inputs
-    assert ("after", "wide@high", "double", "16") in inputs
-    assert "vec3 %3.x, %3.y, %4" in after
-
-
-def test_the_log_says_which_key_field_forced_a_variant() -> None:
-    events, stages = collect("numpipe")
-    reasons = {e.key: (e.reason, e.lowered) for e in events if e.stage == "fragment"}
-    assert reasons["flat_colors=True"] == ("differs in flat_colors", False)
-    assert reasons["two_sided_color=True"] == ("differs in two_sided_color", True)
-    # The alpha test's reference value is no part of a key, and returning to a key is a hit.
-    assert stages["fragment"]["misses"] == 3
-    assert stages["fragment"]["hits"] >= 3
 
 
 def test_lessons_are_listed(gallette) -> None:

@@ -6,7 +6,6 @@ than before the passes, or a command of the user's says so by its exit status.
 
 from __future__ import annotations
 
-import difflib
 import re
 import subprocess
 import tempfile
@@ -22,6 +21,7 @@ from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassLog, PassRecord, get_pass, run_pass
 from gallette.compiler.nir.run.pass_spec import Step
+from gallette.compiler.nir.text.difference import diff_lines
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.compiler.reduce import reduce_text
@@ -84,14 +84,9 @@ class Finding:
     def __str__(self) -> str:
         options = ", ".join(f"{k}={v!r}" for k, v in self.record.options.items())
         name = f"{self.record.name}({options})" if options else self.record.name
-        changes = difflib.unified_diff(
-            self.record.before.splitlines(),
-            self.record.after.splitlines(),
-            "before",
-            "after",
-            lineterm="",
-            n=2,
-        )
+        signs = {"add": "+", "del": "-", "hunk": ""}
+        rows = diff_lines(self.record.before, self.record.after)
+        changes = [signs.get(kind, " ") + line for kind, line in rows]
         head = f"change {self.number} of {self.total} breaks it: {name}\n{self.problem}"
         return "\n".join([head, *([self.rule] if self.rule else []), *changes])
 

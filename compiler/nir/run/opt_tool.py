@@ -19,6 +19,7 @@ from gallette.compiler.nir.interp.interpreter import Environment
 from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.bisect_passes import Judge, bisect, reduce_shader
+from gallette.compiler.nir.run.loaded import load_passes
 from gallette.compiler.nir.run.pass_runner import PassLog, all_passes
 from gallette.compiler.nir.run.pass_spec import Step, parse_passes
 from gallette.compiler.nir.text.parser import parse
@@ -35,6 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="PASS,...",
         help="the passes to run, with options as in algebraic(fuse=ffma)",
+    )
+    parser.add_argument(
+        "--load",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="load passes or rules of your own (gallette new pass, gallette new rule)",
     )
     parser.add_argument("--list", action="store_true", help="list the passes and their options")
     parser.add_argument(
@@ -158,6 +167,8 @@ def _hunt(options: argparse.Namespace, steps: list[Step], judge: Judge) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
+    for file in options.load:
+        load_passes(str(file))
     if options.list:
         _list_passes()
         return 0

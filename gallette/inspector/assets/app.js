@@ -200,58 +200,6 @@ function App() {
         <div role="tabpanel" id="panel" aria-labelledby=${"tab" + tab} tabindex="0">${frame.notes.map(n => html`<p class="error">${n}</p>`)}${body()}</div></section></main>`;
 }
 
-/* -- the explorer: a pair of shaders, live -- */
-
-function Explorer() {
-  const [start, setStart] = useState(null);
-  const [texts, setTexts] = useState(null);
-  const [stage, setStage] = useState("fragment");
-  const [choice, setChoice] = useState({ driver: "", used_once: "not_position", fuse: false, switches: {}, time: 0.5 });
-  const [answer, setAnswer] = useState(null);
-  const [line, setLine] = useState(0);
-  const [good, setGood] = useState(null);
-  const asked = useRef(0);
-  const editor = useRef();
-  useEffect(() => { ask("frame").then(f => { setStart(f); setTexts(f.sources); setChoice({ ...choice, driver: f.drivers[0] }); document.title = "explorer - gallette"; }); }, []);
-  useEffect(() => {
-    if (!texts || !choice.driver) return;
-    const wait = setTimeout(async () => {
-      const mine = ++asked.current;
-      const found = await ask("explore", { ...texts, ...choice }, true);
-      if (mine !== asked.current) return;
-      setAnswer(found);
-      if (found.picture) setGood(found);
-    }, 120);
-    return () => clearTimeout(wait);
-  }, [texts, choice]);
-  if (!texts) return html`<p class="wait">Starting…</p>`;
-  const way = good && good.stages.find(s => s.stage === stage);
-  const caret = () => setLine(editor.current.value.slice(0, editor.current.selectionStart).split("\n").length);
-  const put = part => setChoice({ ...choice, ...part });
-  const shown = line && texts[stage].split("\n")[line - 1];
-  return html`<header><span class="brand">gallette</span><h1>explorer</h1>
-      <div class="tools">
-        <label>driver <select value=${choice.driver} onChange=${e => put({ driver: e.target.value })}>${start.drivers.map(d => html`<option value=${d}>${d}</option>`)}</select></label>
-        <label>inexact rules that count uses <select value=${choice.used_once} onChange=${e => put({ used_once: e.target.value })}>${start.used_once.map(d => html`<option value=${d}>${d}</option>`)}</select></label>
-        <label><input type="checkbox" checked=${choice.fuse} onChange=${e => put({ fuse: e.target.checked })} /> fused multiply-add</label>
-        ${start.switches.map(n => html`<label><input type="checkbox" checked=${!!choice.switches[n]} onChange=${e => put({ switches: { ...choice.switches, [n]: e.target.checked } })} /> ${n}</label>`)}
-      </div>
-      <span class="faint">${good ? `${good.milliseconds} ms` : ""}</span></header>
-    <main class="explore">
-      <section class="pane" aria-label="GLSL"><div class="stage">
-        <div class="tools"><span role="group" aria-label="stage">${Object.keys(texts).map(s => html`<button aria-pressed=${s === stage} onClick=${() => { setStage(s); setLine(0); }}>${s}</button>`)}</span></div>
-        <label>GLSL of the ${stage} shader<textarea ref=${editor} class="code" rows="24" spellcheck="false" value=${texts[stage]} onKeyUp=${caret} onClick=${caret}
-          onInput=${e => setTexts({ ...texts, [stage]: e.target.value })}></textarea></label>
-        <p class="faint">${shown ? `line ${line}: ${shown.trim()}` : "the caret's line is marked in the NIR"}</p>
-        <div role="status">${answer && (answer.error || answer.log) && html`<pre class="error">${answer.error || answer.log}</pre>`}</div></div></section>
-      <section class="pane" aria-label="passes"><div class="stage">${way ? html`<${WayView} way=${way} outer=${line} setOuter=${setLine} forms=${["nir", "final"]} />` : html`<p class="faint">No NIR yet.</p>`}</div></section>
-      <section class="pane" aria-label="picture and code"><div class="stage">
-        ${good && html`<div class="shown"><${Thumb} name=${good.picture} label="what the shaders draw">time ${spell(choice.time)}<//></div>`}
-        <label>time <input type="range" min="0" max="6.3" step="0.05" value=${choice.time} onInput=${e => put({ time: Number(e.target.value) })} /></label>
-        ${way && way.variants[0] && html`<p class="faint">${way.variants[0].key} (${way.variants[0].reason})</p><${Code} label="generated code" lines=${way.variants[0].code.split("\n")} lit=${i => line && lineOf(way.variants[0].code.split("\n")[i]) === line} onHover=${i => setLine(lineOf(way.variants[0].code.split("\n")[i]))} />`}</div></section>
-    </main>`;
-}
-
 const root = document.getElementById("app");
 root.textContent = "";
 render(document.documentElement.dataset.view === "explore" ? html`<${Explorer} />` : html`<${App} />`, root);

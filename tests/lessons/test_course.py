@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import http.client
-import re
-import shlex
+import json
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gallette.cli import COMMANDS, main
 from gallette.lessons import (
     LESSONS,
     Page,
@@ -19,13 +18,15 @@ from gallette.lessons import (
     dvec_inputs,
     is_used_once,
     ownership,
+    run_lesson,
     triangle,
     writing_a_pass,
 )
-from gallette.lessons.course import CHAPTERS, chapters, in_order, neighbours, write_course
+from gallette.lessons.course import CHAPTERS, chapters, neighbours, write_course
+from gallette.lessons.course import page as contents
 from gallette.lessons.examples import overdraw
 from gallette.lessons.glossary import GLOSSARY, page, words_in
-from gallette.lessons.page import Code, Diff, Flip, Pictures, Prose, Question, Table, Try, lesson
+from gallette.lessons.page import Control, Diff, Pictures, Table
 from gallette.lessons.serve import Course, make_server
 from gallette.reports.html import write_lesson
 from gallette.state_tracker import GL
@@ -36,25 +37,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def test_the_course_has_every_lesson_once_and_neighbours_in_its_order() -> None:
-    order = [x.name for x in in_order()]
-    assert sorted(order) == sorted(LESSONS)
+    order = list(LESSONS)
     assert order[:2] == ["triangle", "reading_nir"]
     assert neighbours(order[0]) == (None, LESSONS[order[1]])
     assert neighbours(order[-1]) == (LESSONS[order[-2]], None)
-    assert {name for name, _, _ in chapters()} <= set(CHAPTERS)
-
-
-def test_a_new_lesson_joins_by_being_registered() -> None:
-    try:
-
-        @lesson("fresh", "Something new", chapter="no such chapter")
-        def run(page: Page, driver: str) -> None:
-            """What it is about."""
-
-        assert "fresh" in [x.name for x in in_order()]
-        assert LESSONS["fresh"].doc == "What it is about."
-    finally:
-        del LESSONS["fresh"]
+    assert [x.name for _, _, members in chapters() for x in members] == order
+    files = {path.stem for path in (ROOT / "gallette" / "lessons").glob("*.md")}
+    assert files == set(order), "a lesson is a file and a line in course.CHAPTERS"
+    assert len(CHAPTERS) > 4
 
 
 def test_the_course_as_pages(tmp_path: Path) -> None:
@@ -66,9 +56,17 @@ def test_the_course_as_pages(tmp_path: Path) -> None:
     assert "not asked for" in text
     rule = (tmp_path / "algebraic_rule.html").read_text()
     assert '<a rel="prev" href="writing_a_pass.html">' in rule
-    assert 'class="flip"' in rule and 'class="question"' in rule and "Try this" in rule
+    assert 'class="control"' in rule and 'class="question"' in rule and "Try this" in rule
+    assert 'class="predict"' in rule and "gallette lesson start xor_rule" in rule
     assert "Words of this page" in rule and "<dt>inexact</dt>" in rule
     assert "NIR" in (tmp_path / "glossary.html").read_text()
+
+
+def test_emphasis_is_rendered_and_html_is_not(tmp_path: Path) -> None:
+    made = Page("t")
+    made.prose("A *screen* is <b>no</b> `*pointer*`.")
+    text = write_lesson(made, tmp_path / "t.html").read_text()
+    assert "<em>screen</em> is &lt;b&gt;no&lt;/b&gt; <code>*pointer*</code>" in text
 
 
 def test_only_numbers_are_set_flush_right() -> None:
@@ -99,65 +97,63 @@ def test_each_wrong_pass_is_caught_by_what_the_lesson_says() -> None:
     }
 
 
+def test_a_counterexample_shows_what_its_explanation_says() -> None:
+    """Rounding is shown by ordinary numbers whose results are far apart, not by signs of zero."""
+    rules = {claim: algebraic_rule.counterexample(rule) for claim, rule, _ in algebraic_rule.RULES}
+    lost = rules["(a + b) - b is a"]
+    assert lost is not None
+    a, b = (float(lost.operands[name].split()[0]) for name in "ab")
+    assert abs(b) > 1e6 * abs(a) and float(lost.after.split()[0]) == a
+    assert float(lost.before.split()[0]) != a
+    fused = rules["a * b + c in one step"]
+    assert fused is not None
+    before, after = (float(x.split()[0]) for x in (fused.before, fused.after))
+    assert np.isfinite([before, after]).all() and before != after
+
+
 def test_ownership_mistakes_are_told_where_they_happen() -> None:
-    _, twice = ownership.given_back_twice()
+    steps, twice = ownership.given_back_twice()
     assert twice == "AssertionError: shader 'vertex' was given back too often"
-    for driver in ("noop", "numpipe"):
-        _, leak = ownership.never_given_back(driver)
+    assert [count for _, count in steps[:3]] == [1, 1, 0]
+    for driver, counts in (("noop", [1, 2, 2, 1]), ("numpipe", [1, 1, 1, 1])):  # numpipe clones
+        steps, leak = ownership.never_given_back(driver)
         assert leak.startswith("LeakError:") and "vertex" in leak
-    before, after = ownership.changed_under_his_feet()
+        assert [count for _, count in steps] == counts
+    before, after = ownership.changed_meanwhile()
     assert "VARYING.VAR0" in before and "VARYING.VAR0" not in after
 
 
 def test_each_remedy_of_is_used_once_is_seen_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bug loses pixels and no remedy does; what each costs is counted over a few shaders."""
     some = [("a", {"vertex": is_used_once.VERTEX, "fragment": is_used_once.FRAGMENT})] * 2
-    monkeypatch.setattr("gallette.lessons.shaders.corpus", lambda: iter(some))
+    monkeypatch.setattr("gallette.lessons.experiments.corpus", lambda: iter(some))
     said: list[str] = []
-    lesson_page = Page("t", said.append)
-    LESSONS["is_used_once"].run(lesson_page, "numpipe")
-    blocks = lesson_page.blocks
-    assert [b.heading for b in blocks if isinstance(b, Prose)] == [
-        "The idiom",
-        "What the driver does",
-        "The same frames under each remedy",
-        "What the remedies cost",
-        "Whose duty is it?",
-        "What to take home",
-    ]
-    assert [type(b) for b in blocks if not isinstance(b, Prose)] == [
-        Code, Diff, Table, Flip, Table, Question, Question, Question, Try,
-    ]  # fmt: skip
-    names = [remedy.name for remedy in is_used_once.REMEDIES]
-    assert said[:4] == [f"rendering with {name}" for name in names]
-    assert said[4:] == ["counting instructions: a"] * 2
-    code, variants = blocks[1], blocks[3]
-    assert isinstance(code, Code) and code.text == is_used_once.VERTEX.strip()
-    assert isinstance(variants, Diff)
+    made = run_lesson(LESSONS["is_used_once"], "numpipe", said.append)
+    assert said[-2:] == ["counting instructions: a"] * 2
+    blocks = made.blocks
+    variants = next(b for b in blocks if isinstance(b, Diff))
     # Of the position's eight products, those of one use only are fused in the smaller variant.
     assert variants.before.count("ffma") < variants.after.count("ffma")
-    pixels_lost, costs = (b for b in blocks if isinstance(b, Table))
-    assert [row[0] for row in pixels_lost.rows] == names
-    lost = [tuple(map(int, row[1].split(" of "))) for row in pixels_lost.rows]
-    seen = lost[0][1]
-    assert 0 < lost[0][0] < seen and lost[1:] == [(0, seen)] * 3
-    flip = next(b for b in blocks if isinstance(b, Flip))
-    for (name, behind), (count, _) in zip(flip.states, lost, strict=True):
-        (shown,) = behind
-        assert isinstance(shown, Pictures)
+    (control,) = (b for b in blocks if isinstance(b, Control))
+    names = [remedy.name for remedy in is_used_once.REMEDIES]
+    assert [name for name, _ in control.states] == names
+    rows = []
+    for _, behind in control.states:
+        shown, table = behind
+        assert isinstance(shown, Pictures) and isinstance(table, Table)
         ((caption, picture),) = shown.pictures
-        assert caption == f"{name}: {count} pixels lost (magenta)"
-        assert (picture == (255, 0, 255)).all(axis=-1).sum() == count
+        lost, seen = (int(n.replace(",", "")) for n in table.rows[0][0].split(" of "))
+        assert caption == f"{lost:,} pixels lost (orange)"
+        assert (picture == (255, 120, 0)).all(axis=-1).sum() == lost
+        rows.append((lost, seen, *map(int, table.rows[0][1:])))
+    assert 0 < rows[0][0] < rows[0][1] and [row[0] for row in rows[1:]] == [0, 0, 0]
     # The vertex shader of the scene twice: what the rows above say, and twice that below.
-    for above, below, remedy in zip(
-        pixels_lost.rows, costs.rows, is_used_once.REMEDIES, strict=True
-    ):
-        both = int(above[2]) + int(above[3])
-        first = int(pixels_lost.rows[0][2]) + int(pixels_lost.rows[0][3])
-        percent = f"{both / first - 1:+.2%}"
+    costs = next(b for b in blocks if isinstance(b, Table))
+    first = sum(rows[0][2:])
+    for row, below, remedy in zip(rows, costs.rows, is_used_once.REMEDIES, strict=True):
+        both = sum(row[2:])
         changed = "2" if both != first else "0"
-        assert below == (remedy.name, str(2 * both), percent, changed)
-    assert any("the 2 vertex shaders" in b.text for b in blocks if isinstance(b, Prose))
+        assert below == (remedy.name, str(2 * both), f"{both / first - 1:+.2%}", changed)
     options = [r.driver_options for r in is_used_once.REMEDIES]
     assert [o["inexact_used_once"] for o in options] == [
         "always",
@@ -174,12 +170,15 @@ def test_without_the_pass_a_dvec3_reads_its_neighbours_bytes() -> None:
 
 
 def test_the_triangle_is_told_by_its_own_run() -> None:
-    with triangle.run_once("numpipe") as seen:
-        names = [c["call"] for c in seen.pipe_calls if "call" in c]
-        assert names.index("clear") < names.index("draw_vbo")
-        assert set(seen.stages) == {"vertex", "fragment"}
-        assert {r.stage for r in seen.passes} == {"vertex", "fragment"}
-        assert tuple(seen.picture[triangle.SIZE[1] // 2, triangle.SIZE[0] // 2]) != (26, 26, 38)
+    seen = triangle.run_once("numpipe")
+    names = [c["call"] for c in seen.pipe_calls if "call" in c]
+    assert names.index("clear") < names.index("draw_vbo")
+    assert set(seen.stages) == {"vertex", "fragment"}
+    assert {r.stage for r in seen.passes} == {"vertex", "fragment"}
+    assert tuple(seen.picture[triangle.SIZE[1] // 2, triangle.SIZE[0] // 2]) != (26, 26, 38)
+    folder = seen.capture.parent
+    del seen
+    assert not folder.exists(), "a run that is gone leaves no files"
 
 
 PLACED = """#version 330
@@ -208,9 +207,11 @@ def test_the_drivers_lesson_shows_how_often_a_pixel_is_covered() -> None:
     gl.release()
 
 
-def test_the_vocabulary_is_up_to_date() -> None:
+def test_the_pages_in_the_documentation_are_up_to_date() -> None:
     text = (ROOT / "docs" / "reference" / "vocabulary.md").read_text(encoding="utf-8")
     assert text == page(), "run: python -m gallette.lessons"
+    text = (ROOT / "docs" / "course.md").read_text(encoding="utf-8")
+    assert text == contents(), "run: python -m gallette.lessons"
 
 
 def test_words_are_found_in_plural_and_not_inside_others() -> None:
@@ -221,47 +222,11 @@ def test_words_are_found_in_plural_and_not_inside_others() -> None:
 
 def test_terms_are_never_left_raw(tmp_path: Path) -> None:
     """A caption or cell in backticks becomes code, and nothing of it is HTML by itself."""
-    page = Page("t")
-    page.add(Diff("<a>", "<b>", "`x` & <y>"))
-    text = write_lesson(page, tmp_path / "t.html").read_text()
+    made = Page("t")
+    made.add(Diff("<a>", "<b>", "`x` & <y>"))
+    text = write_lesson(made, tmp_path / "t.html").read_text()
     assert "<code>x</code> &amp; &lt;y&gt;" in text
     assert "&lt;a&gt;" in text
-
-
-@pytest.fixture(scope="module")
-def tries() -> list[tuple[str, str]]:
-    """Commands of the cheap lessons; the others are looked at by the test of all pages."""
-    found = []
-    for name in ("reading_nir", "writing_a_pass", "algebraic_rule", "dvec_inputs", "derefs"):
-        lesson_page = Page(name)
-        LESSONS[name].run(lesson_page, "numpipe")
-        for block in lesson_page.blocks:
-            if isinstance(block, Try):
-                found += [(name, command) for command, _ in block.commands]
-    return found
-
-
-def test_what_is_to_be_tried_exists(
-    tries: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert len(tries) > 8
-    for name, command in tries:
-        check_command(name, command, capsys)
-
-
-def check_command(name: str, command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = [w for w in shlex.split(command) if not re.fullmatch(r"[A-Z_]+=\S+", w)]
-    if words[0] == "python":
-        files = [w for w in words if w.endswith(".py")]
-        assert all((ROOT / f).exists() for f in files), f"{name}: {command}"
-        return
-    assert words[0] == "gallette" and words[1] in COMMANDS, f"{name}: {command}"
-    path = words[1:3] if words[1] == "piglit" else words[1:2]
-    with pytest.raises(SystemExit):
-        main([*path, "--help"])
-    usage = capsys.readouterr().out
-    for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", " ".join(words)):
-        assert option in usage, f"{name}: no option {option} in {command}"
 
 
 def test_the_live_course_answers_its_own_pages_only() -> None:
@@ -277,14 +242,25 @@ def test_the_live_course_answers_its_own_pages_only() -> None:
         connection.close()
         return answer.status, text
 
+    def when_made(path: str) -> str:
+        """The page, asked for again until it is there."""
+        while json.loads(ask(path.replace(".html", ".json"))[1]):
+            time.sleep(0.05)
+        return ask(path)[1]
+
     try:
         assert ask("/")[0] == 200
-        status, text = ask("/writing_a_pass.html?driver=numpipe")
-        assert status == 200 and "forgets the swizzle" in text
+        assert ask("/glossary.html")[0] == 200
+        text = when_made("/writing_a_pass.html?driver=numpipe")
+        assert "forgets the swizzle" in text and "data-missing" in text
         assert 'href="?driver=jit"' in text
+        status, part = ask("/writing_a_pass.part?driver=numpipe&control=0&state=1")
+        assert status == 200 and "forgets_the_swizzle" in part and "<html" not in part
+        assert ask("/writing_a_pass.part?driver=numpipe&control=0&state=99")[0] == 404
+        assert ask("/writing_a_pass.part?driver=numpipe&control=x&state=1")[0] == 404
         for driver in ("numpipe", "jit", "numpipe"):
-            found = ask(f"/writing_a_pass.html?driver={driver}")[1]
-            assert re.findall(r'"\?driver=(\w+)" aria-current', found) == [driver]
+            found = when_made(f"/writing_a_pass.html?driver={driver}")
+            assert f'"?driver={driver}" aria-current' in found
         assert ask("/writing_a_pass.html?driver=native")[0] == 404
         assert ask("/../secret.html")[0] == 404
         assert ask("/", Host="example.org")[0] == 403
@@ -293,3 +269,28 @@ def test_the_live_course_answers_its_own_pages_only() -> None:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def test_a_page_that_is_not_made_yet_says_what_is_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go = threading.Event()
+
+    def slowly(item: object, driver: str, say: object, live: bool) -> Page:
+        assert callable(say)
+        say("something slow")
+        go.wait(60)
+        made = Page("t")
+        made.prose("## Here it is")
+        return made
+
+    monkeypatch.setattr("gallette.lessons.serve.run_lesson", slowly)
+    course = Course("numpipe")
+    waiting = course.page("triangle", "numpipe")
+    assert waiting is not None and b"data-waiting" in waiting
+    while course.state("triangle", "numpipe") != b'"something slow"':
+        time.sleep(0.01)
+    go.set()
+    while course.state("triangle", "numpipe") != b'""':
+        time.sleep(0.01)
+    assert b"Here it is" in (course.page("triangle", "numpipe") or b"")

@@ -1,0 +1,124 @@
+"""What several lessons do: link shaders, count over the bundled ones, compare with numpipe."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compare import to_rgb8
+from gallette.compiler.errors import CompileError, GalletteError
+from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.render import render_scenes
+from gallette.scenes.common import Pass
+
+__all__ = ["compared", "corpus", "every_fourth", "fragment_of", "link", "marked"]
+
+
+def link(sources: Mapping[str, str]) -> dict[str, Shader]:
+    """Compile and link stage -> source; the caller owns one reference to every shader."""
+    compiled = [
+        compile_shader(Stage(stage), text, CompileOptions()) for stage, text in sources.items()
+    ]
+    for shader in compiled:
+        if not shader.ok:
+            raise CompileError(shader.info_log)
+    program = link_program(compiled, LinkOptions())
+    if not program.ok:
+        raise CompileError(program.info_log)
+    return {stage.value: shader for stage, shader in program.shaders.items()}
+
+
+def fragment_of(vertex: str, fragment: str) -> Shader:
+    """The fragment shader of a linked pair; the caller owns it."""
+    linked = link({"vertex": vertex, "fragment": fragment})
+    linked["vertex"].unref()
+    return linked["fragment"]
+
+
+def corpus() -> Iterator[tuple[str, dict[str, str]]]:
+    """(name, sources) of every vertex and fragment pair bundled with gallette, core GLSL only."""
+    from gallette.piglit_subset.requirements import context_needs
+    from gallette.piglit_subset.shader_test import parse_file
+    from gallette.piglit_subset.suite import find_tests
+
+    stages = {"VERTEX_SHADER": "vertex", "FRAGMENT_SHADER": "fragment"}
+    for name, path in find_tests([]):
+        test = parse_file(Path(path))
+        needs = context_needs(test)
+        shaders = [s for s in test.shaders if s.form == "glsl" and s.stage in stages]
+        glsl = {stages[s.stage]: s.text for s in shaders}
+        error_wanted = any(c.text.startswith("link error") for c in test.commands)
+        if needs.profile == "core" and len(test.shaders) == len(glsl) == 2 and not error_wanted:
+            yield name.replace("@", "/"), glsl
+    yield from _scene_shaders()
+
+
+def _scene_shaders() -> Iterator[tuple[str, dict[str, str]]]:
+    from gallette.scenes import (
+        blur,
+        deferred,
+        depth_prepass,
+        gradient,
+        instances,
+        lit_mesh,
+        mandelbrot,
+        shadow_map,
+        textured_quads,
+        transparency,
+    )
+
+    for module in (
+        depth_prepass, gradient, instances, lit_mesh, mandelbrot, shadow_map, textured_quads,
+        transparency,
+    ):  # fmt: skip
+        name = module.__name__.rpartition(".")[2]
+        yield name, {"vertex": module.VERTEX, "fragment": module.FRAGMENT}
+    yield "blur", {"vertex": blur.VERTEX, "fragment": blur.BLUR}
+    geometry = {"vertex": deferred.GEOMETRY_VERTEX, "fragment": deferred.GEOMETRY_FRAGMENT}
+    yield "deferred geometry", geometry
+    yield "deferred light", {"vertex": deferred.LIGHT_VERTEX, "fragment": deferred.LIGHT_FRAGMENT}
+
+
+def every_fourth() -> Iterator[Shader]:
+    """The shaders of every fourth bundled pair; the caller's to drop."""
+    for _, sources in islice(corpus(), 0, None, 4):
+        yield from link(sources).values()
+
+
+@functools.cache
+def _on_numpipe(scene: str) -> list[Pass]:
+    return render_scenes("numpipe", [scene]).passes[scene]
+
+
+def compared(
+    driver: str, scene: str, options: dict[str, str], number: int = 0, tolerance: int = 0
+) -> tuple[int, npt.NDArray[Any]]:
+    """A pass of a scene on a driver: how many pixels differ from numpipe's, and the picture."""
+    return _compared(driver, scene, tuple(sorted(options.items())), number, tolerance)
+
+
+@functools.cache
+def _compared(
+    driver: str, scene: str, options: tuple[tuple[str, str], ...], number: int, tolerance: int
+) -> tuple[int, npt.NDArray[Any]]:
+    rendering = render_scenes(driver, [scene], options=dict(options))
+    if scene in rendering.errors:
+        raise GalletteError(rendering.errors[scene])
+    found, right = rendering.passes[scene][number], _on_numpipe(scene)[number]
+    apart = np.abs(found.color.astype(np.int64) - right.color.astype(np.int64))
+    return int((apart > tolerance).any(axis=2).sum()), to_rgb8(found.color)
+
+
+def marked(picture: npt.NDArray[Any], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A picture in dim grey with some pixels in orange: no colour of a scene can be mistaken."""
+    grey = np.repeat(picture.mean(axis=2, keepdims=True) * 0.5, 3, axis=2).astype(np.uint8)
+    grey[mask] = (255, 120, 0)
+    return np.ascontiguousarray(grey)

@@ -1,0 +1,100 @@
+"""The explorer in a real browser: the editor, errors at their lines, examples, shared links."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gallette.inspector.explorer import Explorer
+from gallette.inspector.server import make_server
+
+from .test_browser import Visit, axe, browser  # noqa: F401
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    explorer = Explorer()
+    server = make_server(explorer, 0, "explore")
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+    explorer.close()
+
+
+def opened(browser: Any, url: str, width: int = 1280, scheme: str = "light") -> Visit:  # noqa: F811
+    visit = Visit(browser, url, width, scheme)
+    visit.page.wait_for_selector(".cm-line")
+    visit.page.wait_for_selector(".shown canvas", timeout=60_000)
+    return visit
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (400, "light")])
+def test_an_error_is_marked_and_what_is_old_is_dimmed(
+    browser: Any,  # noqa: F811
+    address: str,
+    width: int,
+    scheme: str,
+) -> None:
+    visit = opened(browser, address, width, scheme)
+    page = visit.page
+    assert axe(page) == []
+    page.click(".cm-content")
+    page.keyboard.press("Control+End")
+    page.keyboard.type("nonsense")
+    page.wait_for_selector("pre.error", timeout=60_000)
+    assert page.locator(".cm-lint-marker-error").count() == 1
+    assert page.locator(".stale").count() == 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert axe(page) == []
+    for _ in "nonsense":
+        page.keyboard.press("Backspace")
+    page.wait_for_function("!document.querySelector('.stale')", timeout=60_000)
+    assert page.locator(".cm-lint-marker-error").count() == 0
+    visit.clean()
+    page.close()
+
+
+def test_a_link_shows_the_same_in_another_browser(browser: Any, address: str) -> None:  # noqa: F811
+    visit = opened(browser, address)
+    page = visit.page
+    page.select_option("header select >> nth=0", "a loop that pixels leave")
+    page.wait_for_function("document.querySelector('.cm-content')?.textContent.includes('steps')")
+    page.locator("label", has_text="fused multiply-add").click()
+    page.click("button:has-text('link')")
+    page.wait_for_function("location.hash.length > 100")
+    other = opened(browser, page.url)
+    assert "steps < 40" in other.page.locator(".cm-content").inner_text()
+    assert other.page.locator("label", has_text="fused multiply-add").locator("input").is_checked()
+    for seen in (visit, other):
+        assert seen.complaints == []
+        seen.page.close()
+
+
+def test_a_line_under_the_pointer_is_marked_in_all_panes(browser: Any, address: str) -> None:  # noqa: F811
+    visit = opened(browser, address)
+    page = visit.page
+    page.locator(".cm-line", has_text="vec3 wave").hover()
+    page.wait_for_selector(".code li.lit")
+    assert page.locator(".cm-line.lit").inner_text().strip().startswith("vec3 wave")
+    assert page.locator(".code").nth(0).locator("li.lit").count() > 0
+    assert page.locator(".code").nth(1).locator("li.lit").count() > 0
+    visit.clean()
+    page.close()
+
+
+def test_the_clock_runs_and_stops(browser: Any, address: str) -> None:  # noqa: F811
+    visit = opened(browser, address)
+    page = visit.page
+    before = page.locator(".shown figcaption").inner_text()
+    page.click("button:has-text('play')")
+    page.wait_for_function(f"document.querySelector('.shown figcaption').innerText !== {before!r}")
+    page.click("button:has-text('pause')")
+    assert page.locator("button[aria-pressed=true]:has-text('pause')").count() == 0
+    visit.clean()
+    page.close()
