@@ -76,6 +76,7 @@ from gallette.state_tracker.shading.compiler_preload import load_compiler
 from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
 from gallette.state_tracker.shading.programs import ProgramState
+from gallette.state_tracker.shading.subroutines import SubroutineChoices
 from gallette.state_tracker.share import Caches, ShareGroup
 from gallette.state_tracker.stream import ring
 from gallette.state_tracker.stream.stream import Stream
@@ -201,6 +202,7 @@ class Context(GLInterface):
     color_index: IndexState
     accumulation: AccumulationBuffer
     pipelines: PipelineState
+    subroutines: SubroutineChoices
     queries: QueryState
     syncs: SyncState
     vertex_input: VertexInput
@@ -296,6 +298,7 @@ class Context(GLInterface):
         self.color_index, self.accumulation = IndexState(), AccumulationBuffer()
         self.programs = ProgramState(self)
         self.pipelines = PipelineState()
+        self.subroutines = SubroutineChoices()
         self.fixed_function = FixedFunction(self)
         self.assembly = AssemblyState(self)
         self.ati = AtiState(self)

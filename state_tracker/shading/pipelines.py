@@ -104,6 +104,8 @@ def bind_program_pipeline(ctx: Context, pipeline: int) -> None:
     found = None
     if pipeline:
         found = ctx.pipelines.names.bind(pipeline, Pipeline, True)
+    if found is not ctx.pipelines.current and ctx.subroutines.reset():
+        ctx.dirty |= Dirty.CONSTANTS
     ctx.pipelines.current = swap(ctx.pipelines.current, found)
     ctx.dirty |= Dirty.PROGRAM
 
@@ -129,6 +131,8 @@ def use_program_stages(ctx: Context, pipeline: int, stages: int, program: int) -
     for bit, kind in BITS.items():
         if stages & bit:
             stage = STAGES[kind]
+            if ctx.subroutines.reset([stage]):
+                ctx.dirty |= Dirty.CONSTANTS
             executable = chosen.executable if chosen is not None else None
             has = executable is not None and stage in executable.linked.shaders
             found.use(stage, chosen if has else None)
