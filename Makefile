@@ -80,26 +80,25 @@ docs-test: docs  ## the site in a browser, and every command that the documentat
 	    tests/tools/test_docs_commands.py tests/inspector/test_site.py
 
 SECONDS ?= 30
-fuzz: export GALLETTE_DEBUG = nir:validate
-fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, programs, captures and names, whole GLSL programs, random OpenGL
-	$(BIN)/python bench/glsl_fuzz.py --count 1000000 --seconds $(SECONDS) --link
-	$(BIN)/python bench/glsl_program_fuzz.py --against evaluator --seconds $(SECONDS)
-	$(BIN)/python bench/glsl_program_fuzz.py --against variants --seconds $(SECONDS)
-	$(BIN)/python bench/glsl_program_fuzz.py --against native --seconds $(SECONDS)
-	$(BIN)/python bench/gl_diff_fuzz.py --seed 20000 --seconds $(SECONDS)
-	$(BIN)/python bench/gl_diff_fuzz.py --fixed --seed 2000 --seconds $(SECONDS)
-	$(BIN)/python bench/gl_diff_fuzz.py --modern --seed 1000 --seconds $(SECONDS)
-	$(BIN)/python bench/gl_diff_fuzz.py --beside --seed 3000 --seconds $(SECONDS)
-	$(BIN)/python bench/gl_diff_fuzz.py --shared --seed 4000 --seconds $(SECONDS)
-	$(BIN)/python bench/gl_diff_fuzz.py --threads --seed 5000 --seconds $(SECONDS)
-	$(BIN)/python -m fuzz.hostile --driver numpipe --seconds $(SECONDS)
-	$(BIN)/python -m fuzz.hostile --driver jit --seconds $(SECONDS)
-	$(BIN)/python fuzz/captures.py --seconds $(SECONDS)
-	$(BIN)/python fuzz/program_binaries.py --seconds $(SECONDS)
-	$(BIN)/python fuzz/spirv_names.py --seconds $(SECONDS)
+fuzz: $(READY)  ## SECONDS=30 each of random OpenGL, GLSL, hostile programs, captures and names
+	$(BIN)/python -m fuzz glsl-text --seconds $(SECONDS)
+	$(BIN)/python -m fuzz glsl-programs --against evaluator --seconds $(SECONDS)
+	$(BIN)/python -m fuzz glsl-programs --against variants --seconds $(SECONDS)
+	$(BIN)/python -m fuzz glsl-programs --against native --seconds $(SECONDS)
+	$(BIN)/python -m fuzz gl --first 20000 --seconds $(SECONDS)
+	$(BIN)/python -m fuzz gl --kind fixed --first 2000 --seconds $(SECONDS)
+	$(BIN)/python -m fuzz gl --kind modern --first 1000 --seconds $(SECONDS)
+	$(BIN)/python -m fuzz gl --kind beside --first 3000 --seconds $(SECONDS)
+	$(BIN)/python -m fuzz gl --kind shared --first 4000 --seconds $(SECONDS)
+	$(BIN)/python -m fuzz gl --kind threads --first 5000 --seconds $(SECONDS)
+	$(BIN)/python -m fuzz hostile --driver numpipe --seconds $(SECONDS)
+	$(BIN)/python -m fuzz hostile --driver jit --seconds $(SECONDS)
+	$(BIN)/python -m fuzz captures --seconds $(SECONDS)
+	$(BIN)/python -m fuzz program-binaries --seconds $(SECONDS)
+	$(BIN)/python -m fuzz spirv-names --seconds $(SECONDS)
 
 bombs: $(READY)  ## SECONDS=30 of constructs that grow: what takes a compiler or a draw too long or too much memory?
-	$(BIN)/python fuzz/compile_bombs.py --seconds $(SECONDS) --seed 1
+	$(BIN)/python -m fuzz compile-bombs --seconds $(SECONDS) --order 1
 
 COUNT ?= 400
 SEED  ?= 1

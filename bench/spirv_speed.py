@@ -1,6 +1,6 @@
 """How many SPIR-V instructions per second are read and translated to NIR.
 
-    python bench/spirv_speed.py [--profile] [--rounds N]
+    python -m bench.spirv_speed [--profile] [--rounds N]
 
 The modules are the kernels of the tests and what `nir_to_spirv` makes of bundled shader_tests; time
 is the process's own.
@@ -14,8 +14,7 @@ import pstats
 import time
 from collections.abc import Callable
 
-import spirv_seeds
-
+from fuzz import spirv_seeds
 from gallette.compiler.spirv.module import read_module
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.translate import entry_points, spirv_to_nir

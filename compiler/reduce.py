@@ -1,71 +1,128 @@
-"""Shrinks a text while it stays interesting, such as a shader that shows a bug.
+"""Makes an input that shows a bug small: whatever can go, goes, as long as the bug stays.
 
-`reduce_text(text, interesting)` works on lines, braces and tokens, of which GLSL, NIR text and
-shader_tests consist; `rewrites` adds steps for a particular language. `interesting` is called once
-per candidate, since its results are cached. The steps run repeatedly, coarse ones first, until none
-of them makes the text smaller.
+A `Reduction` holds the smallest failing value so far. Steps offer it smaller candidates, coarse
+ones first, and are repeated until none helps. `reduce_lines` and `reduce_text` are the steps
+for lists of lines and for texts (GLSL, NIR, shader_tests: lines, blocks in braces, tokens,
+numbers); a language with a syntax tree brings steps of its own.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from itertools import islice
+from typing import Any, Generic, TypeAlias, TypeVar
 
-__all__ = ["Reduction", "reduce_lines", "reduce_text"]
+__all__ = ["Reduction", "Step", "reduce_lines", "reduce_text", "rewriting", "without_runs"]
 
+T = TypeVar("T")
 Rewrite: TypeAlias = "Callable[[str], Iterable[str]]"
 _TOKEN = re.compile(r"[%&$@!]?\w+(?:\.\w+)*|\s+|.", re.DOTALL)
 _NUMBER = re.compile(r"\b\d[\w.]*")
 
 
 @dataclass
-class Reduction:
-    """One reduction; `text` is the smallest interesting text so far."""
+class Reduction(Generic[T]):
+    """One reduction; `value` is the smallest failing value so far."""
 
-    text: str
-    interesting: Callable[[str], bool]
+    value: T
+    fails: Callable[[T], bool]
+    key: Callable[[T], Any] = lambda value: value
+    """what two candidates that are the same have in common"""
     limit: int = 20_000
+    seconds: float = float("inf")
+    shrinking: bool = False
+    """candidates whose key is not shorter (or as long, and lower) are refused"""
     tried: int = 0
-    known: dict[str, bool] = field(default_factory=dict)
+    known: dict[Any, bool] = field(default_factory=dict)
 
-    def accept(self, candidate: str) -> bool:
-        """Continue with `candidate` if it is new, not larger, and interesting."""
-        if candidate == self.text or self.tried >= self.limit:
+    def __post_init__(self) -> None:
+        self._end = time.monotonic() + self.seconds
+
+    @property
+    def spent(self) -> bool:
+        return self.tried >= self.limit or time.monotonic() >= self._end
+
+    def accept(self, candidate: T) -> bool:
+        """Go on with `candidate` if it is new and fails, too; each is judged once."""
+        key, now = self.key(candidate), self.key(self.value)
+        if key == now or self.spent:
             return False
-        if (len(candidate), candidate) >= (len(self.text), self.text):
+        if self.shrinking and (len(key), key) >= (len(now), now):
             return False
-        answer = self.known.get(candidate)
+        answer = self.known.get(key)
         if answer is None:
             self.tried += 1
-            answer = self.known[candidate] = self.interesting(candidate)
+            answer = self.known[key] = self.fails(candidate)
         if answer:
-            self.text = candidate
+            self.value = candidate
         return answer
+
+    def exhaust(self, rewrite: Callable[[T], Iterable[T]]) -> bool:
+        """Apply a rewrite wherever it helps, and say whether it did.
+
+        After a success the next candidates are those of the new value, from the same place on.
+        """
+        at, helped = 0, False
+        while not self.spent:
+            for candidate in islice(rewrite(self.value), at, None):
+                if self.accept(candidate):
+                    helped = True
+                    break
+                at += 1
+            else:
+                break
+        return helped
+
+    def run(self, *steps: Step[T]) -> bool:
+        """Repeat the steps until none of them helps; whether any did."""
+        helped = False
+        while not self.spent and sum(step(self) for step in steps):
+            helped = True
+        return helped
+
+
+Step: TypeAlias = Callable[[Reduction[T]], bool]
+
+
+def without_runs(
+    split: Callable[[T], Sequence[Any]], join: Callable[[Any], T], largest: int = 1 << 30
+) -> Step[T]:
+    """Leave out runs of pieces: halves first, then ever shorter ones, from the end."""
+
+    def step(state: Reduction[T]) -> bool:
+        pieces, helped = split(state.value), False
+        size = min(max(len(pieces) // 2, 1), largest)
+        while size and not state.spent:
+            at = len(pieces)
+            while at > 0:
+                start = max(at - size, 0)
+                rest = [*pieces[:start], *pieces[at:]]
+                if state.accept(join(rest)):
+                    pieces, helped = rest, True
+                at = start
+            size //= 2
+        return helped
+
+    return step
+
+
+def rewriting(rewrite: Callable[[T], Iterable[T]]) -> Step[T]:
+    return lambda state: state.exhaust(rewrite)
 
 
 def reduce_lines(
-    lines: Sequence[str], fails: Callable[[list[str]], bool], most_tries: int = 160
+    lines: Sequence[str],
+    fails: Callable[[list[str]], bool],
+    limit: int = 1000,
+    seconds: float = float("inf"),
 ) -> list[str]:
     """The shortest list found from which no single line can be taken (delta debugging)."""
-    kept = list(lines)
-    size = max(1, len(kept) // 2)
-    tries = 0
-    while tries < most_tries:
-        at, shrunk = 0, False
-        while at < len(kept) and tries < most_tries:
-            candidate = kept[:at] + kept[at + size :]
-            tries += 1
-            if candidate and fails(candidate):
-                kept, shrunk = candidate, True
-            else:
-                at += size
-        if not shrunk:
-            if size == 1:
-                break
-            size = max(1, size // 2)
-    return kept
+    state = Reduction(list(lines), fails, tuple, limit, seconds)
+    state.run(without_runs(list, list))
+    return state.value
 
 
 def reduce_text(
@@ -73,46 +130,22 @@ def reduce_text(
     interesting: Callable[[str], bool],
     rewrites: Sequence[Rewrite] = (),
     limit: int = 20_000,
-) -> Reduction:
+    seconds: float = float("inf"),
+) -> Reduction[str]:
     """The smallest text found; `text` itself must be interesting."""
-    state = Reduction(text, interesting, limit)
+    state = Reduction(text, interesting, limit=limit, seconds=seconds, shrinking=True)
     if not interesting(text):
         raise ValueError("the text is not interesting to begin with")
-    while state.tried < limit:
-        before = state.text
-        _without_runs(state, lambda t: t.splitlines(keepends=True))
-        for rewrite in (_without_blocks, *rewrites):
-            _exhaust(state, rewrite)
-        if state.text == before:
-            _without_runs(state, _TOKEN.findall, largest=16)
-            _exhaust(state, _smaller_numbers)
-        if state.text == before:
-            break
+    whole = without_runs(lambda t: t.splitlines(keepends=True), "".join)
+    tokens = without_runs(_TOKEN.findall, "".join, largest=16)
+    coarse = (whole, *map(rewriting, (_without_blocks, *rewrites)))
+
+    def fine(state: Reduction[str]) -> bool:
+        """Only where nothing coarse is left: a text has many tokens."""
+        return tokens(state) | state.exhaust(_smaller_numbers)
+
+    state.run(lambda s: s.run(*coarse), fine)
     return state
-
-
-def _exhaust(state: Reduction, rewrite: Rewrite) -> None:
-    """Apply a rewrite wherever it helps, searching again after each success."""
-    again = True
-    while again:
-        again = any(state.accept(candidate) for candidate in rewrite(state.text))
-
-
-def _without_runs(
-    state: Reduction, split: Callable[[str], list[str]], largest: int = 1 << 30
-) -> None:
-    """Remove runs of pieces: halves first, then shorter and shorter ones, from the end."""
-    pieces = split(state.text)
-    size = min(max(len(pieces) // 2, 1), largest)
-    while size:
-        at = len(pieces)
-        while at > 0:
-            start = max(at - size, 0)
-            rest = pieces[:start] + pieces[at:]
-            if state.accept("".join(rest)):
-                pieces = rest
-            at = start
-        size //= 2
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
@@ -128,7 +161,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _without_blocks(text: str) -> Iterator[str]:
-    """Remove a block with the line before it, or its content, or only its braces."""
+    """A block goes with the line that heads it, or is emptied, or replaced by its content."""
     for start, end in _blocks(text):
         line = text.rfind("\n", 0, start) + 1
         yield text[:line] + text[end + 1 :].lstrip("\n")

@@ -1,7 +1,7 @@
 """Damaged and hostile captures: opening and replaying one gives a result or a `GalletteError`.
 
-    python fuzz/captures.py --count 5000 --driver jit
-    python fuzz/captures.py --first 1234 --count 1 --write bad.gcap      # keep that mutant
+    python -m fuzz captures --count 5000 --driver jit
+    python -m fuzz captures --first 1234 --show --save bad/      # keep that mutant
 
 Small programs are recorded when a run begins (`capture_programs`). A mutant is one of their files
 with bytes changed or cut off, or, mostly, one written anew from changed records: fields, lengths,
@@ -15,25 +15,24 @@ import argparse
 import copy
 import ctypes
 import mmap
-import os
 import random
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from capture_programs import record_all
-from workers import Case, add_options, run, silenced
 
+from fuzz.capture_programs import record_all
+from fuzz.harness import Fuzzer, silenced
 from gallette.capture import memory, open_capture, replay
 from gallette.capture.container import CaptureReader, CaptureWriter, content_hash
 from gallette.capture.snapshot import take_snapshots
 from gallette.compiler.errors import GalletteError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
+
+__all__ = ["FUZZER"]
 
 NUMBERS = (
     0, 1, 2, 3, 4, 7, 8, 16, 63, 64, 65, 255, 256, 4095, 4096, 65535, 65536, 1 << 20, 1 << 24,
@@ -64,15 +63,9 @@ def read_seed(path: Path) -> Seed:
 
 
 def seeds() -> list[Seed]:
-    """Captures of the programs, recorded in another process: this one stays as it is."""
+    """Captures of the programs."""
     with tempfile.TemporaryDirectory() as folder:
-        child = os.fork()
-        if child == 0:
-            list(record_all(Path(folder)))
-            os._exit(0)
-        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
-            raise SystemExit("the programs could not be recorded")
-        return [read_seed(path) for path in sorted(Path(folder).iterdir())]
+        return [read_seed(path) for path in record_all(Path(folder))]
 
 
 # -- mutations -------------------------------------------------------------------------------------
@@ -289,9 +282,9 @@ def damaged(whole: bytes, random_: random.Random) -> bytes:
     return bytes(data)
 
 
-def write_mutant(found: list[Seed], number: int, seed: int, path: Path) -> None:
+def write_mutant(found: list[Seed], number: int, path: Path) -> None:
     """The file of a case."""
-    random_ = random.Random(f"{seed} {number}")
+    random_ = random.Random(number)
     chosen = found[number % len(found)]
     if random_.random() < 0.15:
         path.write_bytes(damaged(chosen.whole, random_))
@@ -336,30 +329,32 @@ def attempt(path: Path, driver: str, look: bool) -> str:
     return "replayed, with errors" if done.errors else "replayed"
 
 
-def make_case(found: list[Seed], folder: Path, options: argparse.Namespace) -> Case:
-    memory.zeros = _Pages().zeros
-    scratch = folder / f"{os.getpid()}.gcap"
+class Captures(Fuzzer[bytes]):
+    """Mutants of the captures of small programs."""
 
-    def case(number: int) -> str:
-        write_mutant(found, number, options.seed, scratch)
+    @classmethod
+    def prepare(cls, options: argparse.Namespace) -> list[Seed]:
+        return seeds()
+
+    def __init__(self, options: argparse.Namespace, prepared: Any) -> None:
+        super().__init__(options, prepared)
+        self.found: list[Seed] = prepared
+        self._folder = tempfile.TemporaryDirectory()
+        self._path = Path(self._folder.name) / "mutant.gcap"
+        self._zeros, memory.zeros = memory.zeros, _Pages().zeros
+
+    def make(self, number: int) -> bytes:
+        write_mutant(self.found, number, self._path)
+        return self._path.read_bytes()
+
+    def attempt(self, given: bytes) -> str:
+        self._path.write_bytes(given)
         with silenced():
-            return attempt(scratch, options.driver, number % 5 == 0)
+            return attempt(self._path, self.options.driver, len(given) % 5 == 0)
 
-    return case
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    add_options(parser, 1000)
-    parser.add_argument("--write", type=Path, help="write the first case's file, run nothing")
-    options = parser.parse_args()
-    found = seeds()
-    if options.write is not None:
-        write_mutant(found, options.first, options.seed, options.write)
-        return 0
-    with tempfile.TemporaryDirectory() as folder:
-        return run(partial(make_case, found, Path(folder), options), options)
+    def release(self) -> None:
+        memory.zeros = self._zeros
+        self._folder.cleanup()
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+FUZZER = Captures

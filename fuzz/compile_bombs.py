@@ -1,36 +1,27 @@
 """Shaders that make the compiler work: one construct each, ever more often or ever deeper.
 
-    python fuzz/compile_bombs.py --driver jit --seconds 60
-    python fuzz/compile_bombs.py --driver numpipe --only glsl/loops --size 250
-    python fuzz/compile_bombs.py --list
+    python -m fuzz compile-bombs --driver jit --seconds 60
+    python -m fuzz compile-bombs --driver numpipe --only glsl/loops --size 250
 
-A case compiles, links and draws with a shader of `bombs` twice, in a child process: with a quarter
-of a construct's largest size (or of `--size`), and with all of it. Each ends in a result or in an
-error of the log. A case fails if anything raises or the process dies, if it takes more than
-`--limit` seconds of the processor or more than `--memory` MiB, or if four times as much takes far
-more than four times as long. Exit status 1: some case failed; 2: a wrong option.
+A case compiles, links and draws with a shader of `bombs` twice: with a quarter of a construct's
+largest size (or of `--size`), and with all of it. Each ends in a result or in an error of the log.
+A case fails if anything raises or the process dies, if it takes more than `--longest` seconds of
+the processor or more than `--most` MiB, or if four times as much takes far more than four times as
+long.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import resource
 import struct
-import subprocess
-import sys
 import time
-import traceback
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from bombs import BOMBS, Bomb
-
+from fuzz.bombs import BOMBS, Bomb
+from fuzz.harness import Finding, Fuzzer
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.text.parser import parse
@@ -38,7 +29,7 @@ from gallette.compiler.spirv.assembler import assemble
 from gallette.state_tracker import create_context
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["DRIVERS", "Runner"]
+__all__ = ["DRIVERS", "FUZZER", "Runner", "prepared"]
 
 DRIVERS = ("numpipe", "jit", "simd", "tiler")
 _VERTEX = """#version 430
@@ -48,7 +39,6 @@ _STEEP = 3.0
 """Four times as much may take so many times longer than four times as long..."""
 _SHORT = 3.0
 """...unless it takes less than so many seconds."""
-_ADDRESSES = 8 << 30
 
 
 class Runner:
@@ -149,121 +139,71 @@ def prepared(bomb: Bomb, size: int) -> Any:
     return assemble(text).to_bytes() if bomb.language == "spirv" else text
 
 
-@dataclass
-class Found:
-    """What became of one shader."""
-
-    size: int
-    how: str
-    what: str
-    seconds: float
-    mebibytes: int
-
-    def __str__(self) -> str:
-        return f"{self.size} {self.how} {self.seconds:.2f} s {self.mebibytes} MiB"
+Construct = tuple[str, str, int]
+"""a construct, a driver, and how much of it"""
 
 
-def child(driver: str, name: str, sizes: list[int]) -> int:
-    """Run a case and print what was found, a line each."""
-    resource.setrlimit(resource.RLIMIT_AS, (_ADDRESSES, _ADDRESSES))
-    runner, bomb = Runner(driver), BOMBS[name]
-    for size in sizes:
-        source = prepared(bomb, size)
-        start = time.process_time()
-        try:
-            how, what = runner.run(bomb.language, source)
-        except BaseException:  # whatever it is, it is what is looked for
-            how, what = "raised", traceback.format_exc()[-3000:]
-        seconds = time.process_time() - start
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-        print(json.dumps((size, how, what[:3000], seconds, most)), flush=True)
-    os._exit(0)  # whatever the background still makes
+class CompileBombs(Fuzzer[Construct]):
+    """All constructs on all drivers, each in a process of its own."""
 
+    memory = 8 << 30
+    lasting = False
+    limit = 160.0
 
-def case(driver: str, name: str, size: int, limit: float, memory: int) -> tuple[list[Found], str]:
-    """What was found of a case, and what is wrong with it."""
-    sizes = sorted({max(1, size // 4), size})
-    command = [sys.executable, __file__, "--child", driver, name, *map(str, sizes)]
-    environment = {**os.environ, "GALLETTE_CACHE": "off"}
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=5 * limit + 60, env=environment
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        parser.set_defaults(driver=",".join(DRIVERS))
+        parser.add_argument(
+            "--only", metavar="NAME", default="", help="those with this in the name"
         )
-        output, status, errors = done.stdout, done.returncode, done.stderr
-    except subprocess.TimeoutExpired as stopped:
-        output = (stopped.stdout or b"").decode()  # type: ignore[union-attr]
-        status, errors = 0, "it does not end"
-    found = [Found(*json.loads(line)) for line in output.splitlines()]
-    for one in found:
-        if one.how == "raised":
-            return found, one.what
-    if status or len(found) < len(sizes):
-        return found, f"the process ended with status {status}: {errors[-2000:]}"
-    few, many = found[0], found[-1]
-    if many.seconds > limit:
-        return found, f"{many.size} take {many.seconds:.1f} s"
-    if many.mebibytes > memory:
-        return found, f"{many.size} take {many.mebibytes} MiB"
-    expected = many.size / few.size * few.seconds
-    if few.how == many.how and many.seconds > max(_SHORT, _STEEP * expected):
-        return found, f"{few.size} take {few.seconds:.2f} s, {many.size} {many.seconds:.2f} s"
-    return found, ""
+        parser.add_argument("--size", type=int, default=0, help="instead of the construct's own")
+        parser.add_argument("--longest", type=float, default=20.0, help="seconds of a shader")
+        parser.add_argument("--most", type=int, default=2048, help="MiB that a shader may take")
+        parser.add_argument("--order", type=int, default=0, help="in another order, unless it is 0")
+
+    @classmethod
+    def prepare(cls, options: argparse.Namespace) -> list[Construct]:
+        os.environ["GALLETTE_CACHE"] = "off"
+        drivers = options.driver.split(",")
+        cases = [
+            (name, driver, options.size or bomb.most)
+            for name, bomb in BOMBS.items()
+            if options.only in name
+            for driver in drivers
+        ]
+        if options.order:
+            random.Random(options.order).shuffle(cases)
+        options.count = min(options.count, len(cases) - options.first)
+        return cases
+
+    def __init__(self, options: argparse.Namespace, prepared: Any) -> None:
+        super().__init__(options, prepared)
+        self.cases: list[Construct] = prepared
+
+    def make(self, number: int) -> Construct:
+        return self.cases[number]
+
+    def attempt(self, given: Construct) -> str:
+        name, driver, size = given
+        runner, bomb = Runner(driver), BOMBS[name]
+        few = max(1, size // 4)
+        took = {}
+        for part in sorted({few, size}):
+            source = prepared(bomb, part)
+            self.say(f"{part} of {name} on {driver}")
+            start = time.process_time()
+            how, _ = runner.run(bomb.language, source)
+            took[how, part] = seconds = time.process_time() - start
+            most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            if seconds > self.options.longest:
+                raise Finding(f"{name} takes long on {driver}", f"{part} take {seconds:.1f} s")
+            if most > self.options.most:
+                raise Finding(f"{name} takes much on {driver}", f"{part} take {most} MiB")
+        before, after = took.get((how, few)), took[how, size]
+        if before and after > max(_SHORT, _STEEP * before * size / few):
+            text = f"{few} take {before:.2f} s, {size} {after:.2f} s"
+            raise Finding(f"{name} grows steeply on {driver}", text)
+        return how
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__.split("\n")[0],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=__doc__[__doc__.index("\n") :],
-    )
-    parser.add_argument("--driver", action="append", choices=DRIVERS, help="default: all of them")
-    parser.add_argument("--only", metavar="NAME", help="those whose name contains this")
-    parser.add_argument("--size", type=int, default=0, help="instead of the construct's own")
-    parser.add_argument("--count", type=int, default=1 << 30, help="cases")
-    parser.add_argument("--seconds", type=float, default=0.0, help="begin no case after so long")
-    parser.add_argument("--seed", type=int, default=0, help="in another order, unless it is 0")
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds a shader may take")
-    parser.add_argument("--memory", type=int, default=2048, help="MiB that it may take")
-    parser.add_argument("--verbose", action="store_true", help="tell of every case")
-    parser.add_argument("--list", action="store_true", help="list the constructs")
-    parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    options.names = [name for name in BOMBS if not options.only or options.only in name]
-    if not options.names:
-        parser.error(f"no construct is called {options.only}")
-    return options
-
-
-def main() -> int:
-    options = _options()
-    if options.child:
-        driver, name, *sizes = options.child
-        return child(driver, name, [int(size) for size in sizes])
-    if options.list:
-        print("\n".join(f"{name}  up to {BOMBS[name].most}" for name in options.names))
-        return 0
-    stop = time.monotonic() + options.seconds if options.seconds else float("inf")
-    cases = [(name, driver) for name in options.names for driver in options.driver or DRIVERS]
-    if options.seed:
-        random.Random(options.seed).shuffle(cases)
-    failures = done = 0
-    for name, driver in cases[: options.count]:
-        if time.monotonic() >= stop:
-            break
-        size = options.size or BOMBS[name].most
-        found, wrong = case(driver, name, size, options.limit, options.memory)
-        done += 1
-        failures += bool(wrong)
-        if wrong or options.verbose:
-            times = ", ".join(
-                f"{f.size} {f.how} {f.seconds:.2f} s {f.mebibytes} MiB" for f in found
-            )
-            print(f"{name} of {size} on {driver}: {wrong or 'ok'} [{times}]", flush=True)
-            if wrong:
-                print(f"    --driver {driver} --only {name} --size {size}", flush=True)
-    print(f"{done} cases: {failures} failed")
-    return int(failures > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+FUZZER = CompileBombs

@@ -1,6 +1,6 @@
 """Damaged and hostile program binaries: glProgramBinary links or says why not, and draws succeed.
 
-    python fuzz/program_binaries.py --count 5000 --driver jit
+    python -m fuzz program-binaries --count 5000 --driver jit
 
 Binaries of a few programs are asked for with glGetProgramBinary; a mutant has bytes changed or,
 mostly, the description inside: fields, numbers, texts, lines of GLSL, words of SPIR-V. What links
@@ -14,22 +14,20 @@ import base64
 import copy
 import json
 import random
-import sys
 import zlib
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
-from workers import Case, add_options, run, silenced
 
 import gallette
+from fuzz.harness import Fuzzer, silenced
 from gallette.compiler.spirv.assembler import assemble
 from gallette.piglit_subset.spirv import PASSTHROUGH
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.shading.program_binaries import _MAGIC, FORMAT
 
-__all__ = ["Subject", "attempt", "mutated"]
+__all__ = ["FUZZER"]
 
 VERTEX = """#version 430
 in vec4 position;
@@ -197,9 +195,9 @@ class Subject:
             self._begin()
 
 
-def mutated(seeds: list[bytes], number: int, seed: int) -> bytes:
+def mutated(seeds: list[bytes], number: int) -> bytes:
     """The binary of a case."""
-    random_ = random.Random(f"{seed} {number}")
+    random_ = random.Random(number)
     raw = seeds[number % len(seeds)]
     if random_.random() < 0.15:
         data = bytearray(raw)
@@ -335,22 +333,24 @@ def attempt(subject: Subject, binary: bytes) -> str:
     return "linked" if linked else "refused"
 
 
-def make_case(options: argparse.Namespace) -> Case:
-    subject = Subject(options.driver)
+class ProgramBinaries(Fuzzer[bytes]):
+    """Mutants of the binaries that a context gives."""
 
-    def case(number: int) -> str:
+    limit = 90.0
+
+    def __init__(self, options: argparse.Namespace, prepared: Any) -> None:
+        super().__init__(options, prepared)
+        self.subject = Subject(options.driver)
+
+    def make(self, number: int) -> bytes:
+        return mutated(self.subject.seeds, number)
+
+    def attempt(self, given: bytes) -> str:
         with silenced():
-            return attempt(subject, mutated(subject.seeds, number, options.seed))
+            return attempt(self.subject, given)
 
-    return case
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    add_options(parser, 1000)
-    options = parser.parse_args()
-    return run(partial(make_case, options), options)
+    def release(self) -> None:
+        self.subject.gl.release()
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+FUZZER = ProgramBinaries

@@ -1,14 +1,13 @@
 """SPIR-V modules with hostile names: neither results nor generated code may depend on a name.
 
-    python fuzz/spirv_names.py --count 1000
-    python fuzz/spirv_names.py --driver numpipe --seconds 60 --seed 5000
+    python -m fuzz spirv-names --count 1000
+    python -m fuzz spirv-names --driver numpipe,jit --seconds 60
 
 Each case gives every id, member, string and entry point of a program a name that tries to leave
 whatever text it is put into: line ends, quotes, braces, comments, bytes that are no UTF-8, code of
 Python, LLVM IR and HTML. The program is then linked, from the modules or from a program binary made
 of them, and run on each driver. A case fails if the result or the text of the generated code is
-another than with plain names, if a name was executed, or if anything raises. Exit status 1: some
-case failed.
+another than with plain names, if a name was executed, or if anything raises.
 """
 
 from __future__ import annotations
@@ -19,24 +18,19 @@ import json
 import random
 import struct
 import sys
-import time
-import traceback
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from named_modules import PROGRAMS, Program
-
+from fuzz.harness import Finding, Fuzzer
+from fuzz.named_modules import PROGRAMS, Program
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, Module, text_of
 from gallette.state_tracker import create_context
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["DRIVERS", "MARK", "Runner", "case", "hostile", "plain", "renamed"]
+__all__ = ["DRIVERS", "FUZZER", "MARK", "Runner", "hostile", "renamed"]
 
 DRIVERS = ("numpipe", "jit", "simd", "tiler")
 MARK = "gallette_name_was_executed"
@@ -266,48 +260,40 @@ def _texts(handle: Any) -> Sequence[str]:
     return found
 
 
-def case(runner: Runner, number: int) -> str:
-    """What is wrong with the case of that number; empty if nothing is."""
-    random_ = random.Random(number)
-    which = number % len(PROGRAMS)
-    try:
-        found = runner.run(PROGRAMS[which], hostile(random_), random_.random() < 0.3)
-    except Exception:  # whatever it is, it is what is looked for
-        return traceback.format_exc()
-    wanted = runner.plain[which]
-    if getattr(sys, MARK, False):
-        delattr(sys, MARK)
-        return "a name was executed"
-    if found.result != wanted.result:
-        return "the result is another"
-    return "" if found.code == wanted.code else "the generated code is another"
+class Names(Fuzzer[int]):
+    """The programs under hostile names, on every driver; an input is its number."""
+
+    limit = 90.0
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        parser.set_defaults(driver=",".join(DRIVERS))
+
+    def __init__(self, options: argparse.Namespace, prepared: Any) -> None:
+        super().__init__(options, prepared)
+        self.runners = [Runner(driver) for driver in options.driver.split(",")]
+
+    def make(self, number: int) -> int:
+        return number
+
+    def attempt(self, given: int) -> str:
+        which = given % len(PROGRAMS)
+        for runner in self.runners:
+            random_ = random.Random(given)
+            found = runner.run(PROGRAMS[which], hostile(random_), random_.random() < 0.3)
+            wanted = runner.plain[which]
+            if getattr(sys, MARK, False):
+                delattr(sys, MARK)
+                raise Finding(f"a name was executed on {runner.driver}")
+            if found.result != wanted.result:
+                raise Finding(f"the result is another on {runner.driver}")
+            if found.code != wanted.code:
+                raise Finding(f"the generated code is another on {runner.driver}")
+        return "alike"
+
+    def release(self) -> None:
+        for runner in self.runners:
+            runner.release()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--count", type=int, default=100, help="cases on each driver")
-    parser.add_argument("--seed", type=int, default=0, help="number of the first case")
-    parser.add_argument("--driver", action="append", choices=DRIVERS, help="default: all of them")
-    parser.add_argument("--seconds", type=float, default=0.0, help="stop after so long")
-    options = parser.parse_args()
-    stop = time.monotonic() + options.seconds if options.seconds else float("inf")
-    drivers = options.driver or DRIVERS
-    failures = done = 0
-    runners = [Runner(driver) for driver in drivers]
-    for number in range(options.seed, options.seed + options.count):
-        if time.monotonic() >= stop:
-            break
-        for runner in runners:
-            done += 1
-            wrong = case(runner, number)
-            if wrong:
-                failures += 1
-                print(f"case {number} on {runner.driver}: {wrong}", flush=True)
-    for runner in runners:
-        runner.release()
-    print(f"{done} cases on {', '.join(drivers)}: {failures} failed")
-    return int(failures > 0)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+FUZZER = Names

@@ -30,6 +30,9 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 _EXTENSION = re.compile(r"!?(GL_)?[A-Z0-9]{2,6}_\w+$")
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 
+_OF_CONTEXTS = {"SIZE", "rlimit", "depthbuffer", "SSO", "SEPARABLE", "ignore_missing_uniforms"}
+"""Requirements that every context meets: they say how the test is to be run."""
+
 
 class Skip(Exception):
     """The test does not apply to this implementation; the text says why."""
@@ -46,6 +49,7 @@ class ContextNeeds:
     size: tuple[int, int] = (250, 250)
     separable: bool = False
     sso: bool = False
+    ignores_missing: bool = False  # uniforms that the program does not have may be set
 
 
 def _version(words: Words) -> tuple[int, int]:
@@ -79,9 +83,9 @@ def _gl_for_glsl(glsl: tuple[int, int], es: bool) -> tuple[int, int]:
 def context_needs(test: ShaderTest) -> ContextNeeds:
     """Read the requirements for creating a context; malformed lines raise."""
     gl, glsl, size = (0, 0), (0, 0), (250, 250)
-    api, es_language, separable, sso = "", False, False, False
+    api, es_language, separable, sso, ignores_missing = "", False, False, False, False
     for line in test.require:
-        words = line.words()
+        words = line.words(parted=True)
         first = words.word("a requirement")
         if first == "GL" and not words.done:
             kind = words.optional("ES", "COMPAT", "CORE")
@@ -101,6 +105,8 @@ def context_needs(test: ShaderTest) -> ContextNeeds:
         elif first == "SEPARABLE":
             words.choice("PROGRAM", "PROGRAM")
             separable = words.word("ENABLED") == "ENABLED"
+        elif first == "ignore_missing_uniforms":
+            ignores_missing = True
     version = max(gl, _gl_for_glsl(glsl, es_language) if glsl != (0, 0) else (0, 0))
     if api == "es":
         version = max(version, (2, 0))
@@ -109,14 +115,14 @@ def context_needs(test: ShaderTest) -> ContextNeeds:
         api = "core" if version >= (3, 1) else "compat"
     version = max(version, (2, 0))
     if api == "compat" and version == (3, 1):
-        version = (3, 2)  # 3.1 has no profiles, so ask for 3.2 compatibility
-    return ContextNeeds(api, version, glsl, es_language, size, separable, sso)
+        version = (3, 2)  # 3.1 has no profiles: only 3.2 can be asked for compatibility
+    return ContextNeeds(api, version, glsl, es_language, size, separable, sso, ignores_missing)
 
 
 def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
     """Raise `Skip` for the first requirement the live context does not meet."""
     for line in test.require:
-        words = line.words()
+        words = line.words(parted=True)
         first = words.word("a requirement")
         text = " ".join(words.texts)
         if first == "GL" and len(words) >= 2:
@@ -126,7 +132,7 @@ def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
             words.optional("ES")
             compare, wanted = _comparison(words), _glsl_version(words)
             met = COMPARE[compare](glsl_version(gl), wanted)
-        elif first in ("SIZE", "rlimit", "depthbuffer", "SSO", "SEPARABLE"):
+        elif first in _OF_CONTEXTS:
             continue
         elif first == "SPIRV":
             words.choice("whether SPIR-V counts", "YES", "NO", "ONLY")

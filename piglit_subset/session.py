@@ -20,7 +20,7 @@ from gallette.piglit_subset.text import Line, Words
 from gallette.piglit_subset.tolerance import Mismatch, Tolerance
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["Failure", "Session", "enum"]
+__all__ = ["Failure", "Session", "enum", "value_of"]
 
 Image = npt.NDArray[Any]
 
@@ -40,6 +40,11 @@ def enum(line: Line, name: str) -> int:
     except KeyError:
         at = max(line.text.find(name), 0)
         raise line.error(f"unknown GL enum {name!r}", at, at + len(name)) from None
+
+
+def value_of(line: Line, text: str) -> int:
+    """A number or an enum."""
+    return int(text, 0) if text.lstrip("-")[:1].isdigit() else enum(line, text)
 
 
 @dataclass(slots=True)
@@ -64,8 +69,9 @@ class Session:
     # The current command: its line, and the words by which it was found.
     line: Line = field(default_factory=lambda: Line(0, "", ""))
     head: list[str] = field(default_factory=list)
-    width: int = 250
-    height: int = 250
+    # Of the framebuffers to draw to and to read from; `needs.size` is the window's.
+    draw_size: tuple[int, int] = (250, 250)
+    read_size: tuple[int, int] = (250, 250)
     program: int = 0
     link_log: str = ""
     # Stages that must not compile, and the logs of those that did not.
@@ -88,6 +94,7 @@ class Session:
     rectangle_array: int = 0
     rectangle_buffer: int = 0
     textures: dict[int, int] = field(default_factory=dict)
+    texture_sizes: dict[int, tuple[int, int]] = field(default_factory=dict)
     handles: dict[int, int] = field(default_factory=dict)
     buffers: dict[tuple[str, int], int] = field(default_factory=dict)
     uniform_cache: dict[str, Any] = field(default_factory=dict)
@@ -149,13 +156,13 @@ class Session:
     def open_window(self) -> None:
         """Make the RGBA8 + depth24 stencil8 framebuffer that stands in for a window."""
         gl = self.gl
-        self.width, self.height = self.needs.size
+        width, height = self.draw_size = self.read_size = self.needs.size
         self.window = gl.gen_framebuffers(1)[0]
         color, depth = gl.gen_renderbuffers(2)
         gl.bind_renderbuffer(GL.RENDERBUFFER, color)
-        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA8, self.width, self.height)
+        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA8, width, height)
         gl.bind_renderbuffer(GL.RENDERBUFFER, depth)
-        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.DEPTH24_STENCIL8, self.width, self.height)
+        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.DEPTH24_STENCIL8, width, height)
         self.bind_framebuffers(self.window, self.window)
         for attachment, buffer in (
             (GL.COLOR_ATTACHMENT0, color),
@@ -166,7 +173,7 @@ class Session:
         status = gl.check_framebuffer_status(GL.FRAMEBUFFER)
         if status != GL.FRAMEBUFFER_COMPLETE:
             raise Failure(f"cannot make the test window's framebuffer: status 0x{status:04x}")
-        gl.viewport(0, 0, self.width, self.height)
+        gl.viewport(0, 0, width, height)
 
     def bind_framebuffers(self, draw: int, read: int) -> None:
         if draw == read:
@@ -228,7 +235,7 @@ class Session:
     def screenshot(self) -> Image:
         """The read framebuffer as 8-bit RGBA, top row first, for the report."""
         with np.errstate(all="ignore"):
-            pixels = np.nan_to_num(self.read_pixels(0, 0, self.width, self.height))
+            pixels = np.nan_to_num(self.read_pixels(0, 0, *self.read_size))
             out: Image = (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
         return out[::-1]
 
@@ -250,7 +257,3 @@ class Session:
             log = self.link_log.strip() or "(empty info log)"
             where = f"{self.line.file}:{self.line.number}"
             raise Failure(f"{where}: the program did not link:\n{log}")
-
-    def set_size(self, width: int, height: int) -> None:
-        self.width, self.height = width, height
-        self.gl.viewport(0, 0, width, height)

@@ -36,7 +36,9 @@ SHADER_SECTIONS: dict[str, tuple[str, str]] = {
     "fragment program": ("FRAGMENT_PROGRAM_ARB", "assembly"),
     "shader include": ("INCLUDE", "include"),
 }
-_LINE_SECTIONS = {"require", "test", "vertex data", "geometry layout", "shader include paths"}
+_LINE_SECTIONS = {
+    "require", "test", "vertex data", "elements", "geometry layout", "shader include paths",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class ShaderTest:
     require: list[Line] = field(default_factory=list)
     shaders: list[ShaderSource] = field(default_factory=list)
     vertex_data: list[Line] = field(default_factory=list)
+    elements: list[Line] = field(default_factory=list)
     commands: list[Line] = field(default_factory=list)
     geometry_layout: list[Line] = field(default_factory=list)
     include_paths: list[Line] = field(default_factory=list)
@@ -84,6 +87,7 @@ def parse_text(text: str, name: str = "<shader_test>") -> ShaderTest:
         "require": test.require,
         "test": test.commands,
         "vertex data": test.vertex_data,
+        "elements": test.elements,
         "geometry layout": test.geometry_layout,
         "shader include paths": test.include_paths,
     }

@@ -20,8 +20,8 @@ __all__ = ["Line", "Words"]
 
 Value = TypeVar("Value", int, float)
 
-_GROUPING = str.maketrans("(),;", "    ")
 _WORD = re.compile(r"[^\s(),;]+")
+_PARTED = re.compile(r"[<>=!]=|[<>]|!?[^\s(),;<>=!]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,9 @@ class Line:
     text: str
     file: str
 
-    def words(self) -> Words:
-        return Words(self)
+    def words(self, parted: bool = False) -> Words:
+        """Its words; `parted` where a comparison needs no blanks around it, as in `GL>=3.0`."""
+        return Words(self, _PARTED if parted else _WORD)
 
     def error(self, message: str, start: int = 0, end: int | None = None) -> InputError:
         """An error that underlines text[start:end] (the whole line by default)."""
@@ -47,11 +48,11 @@ class Line:
 class Words:
     """A cursor over the words of a line; every `take_*` raises `InputError` with a caret."""
 
-    __slots__ = ("at", "line", "texts")
+    __slots__ = ("_word", "at", "line", "texts")
 
-    def __init__(self, line: Line):
-        self.line = line
-        self.texts = line.text.translate(_GROUPING).split()
+    def __init__(self, line: Line, word: re.Pattern[str] = _WORD):
+        self.line, self._word = line, word
+        self.texts: list[str] = word.findall(line.text)
         self.at = 0
 
     def __len__(self) -> int:
@@ -71,7 +72,7 @@ class Words:
         """An error at the word taken `back` words ago (0: the next word, or the line's end)."""
         index = self.at - back
         if 0 <= index < len(self.texts):
-            start = [found.start() for found in _WORD.finditer(self.line.text)][index]
+            start = [found.start() for found in self._word.finditer(self.line.text)][index]
             return self.line.error(message, start, start + len(self.texts[index]))
         end = len(self.line.text.rstrip())
         return self.line.error(message, end, end + 1)
@@ -122,6 +123,10 @@ class Words:
 
     def integers(self, count: int, what: str = "an integer") -> list[int]:
         return [self.integer(what) for _ in range(count)]
+
+    def all_integers(self) -> list[int]:
+        """The rest of the line."""
+        return self.integers(len(self))
 
     def sizes(self, count: int, largest: int = 16384) -> list[int]:
         """Sizes to be allocated, so they are bounded: each of them, and their product."""

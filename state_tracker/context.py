@@ -76,6 +76,7 @@ from gallette.state_tracker.shading.compiler_preload import load_compiler
 from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
 from gallette.state_tracker.shading.programs import ProgramState
+from gallette.state_tracker.shading.subroutines import SubroutineChoices
 from gallette.state_tracker.share import Caches, ShareGroup
 from gallette.state_tracker.stream import ring
 from gallette.state_tracker.stream.stream import Stream
@@ -110,6 +111,7 @@ ENTRY_MODULES = (
     "pixel_data.copies",
     "vertices.current_attribs",
     "enables",
+    "setters",
     "targets.framebuffer_objects",
     "targets.framebuffer_parameters",
     "targets.sample_locations",
@@ -144,7 +146,6 @@ ENTRY_MODULES = (
 )
 for _module in ENTRY_MODULES:
     importlib.import_module(f"gallette.state_tracker.{_module}")
-importlib.import_module("gallette.state_tracker.limit_queries").hide_desktop_queries()
 
 _KEPT = ("released", "driver", "profile", "requested_version", "_replaced")
 """Attributes that remain readable after a context is released."""
@@ -201,6 +202,7 @@ class Context(GLInterface):
     color_index: IndexState
     accumulation: AccumulationBuffer
     pipelines: PipelineState
+    subroutines: SubroutineChoices
     queries: QueryState
     syncs: SyncState
     vertex_input: VertexInput
@@ -296,6 +298,7 @@ class Context(GLInterface):
         self.color_index, self.accumulation = IndexState(), AccumulationBuffer()
         self.programs = ProgramState(self)
         self.pipelines = PipelineState()
+        self.subroutines = SubroutineChoices()
         self.fixed_function = FixedFunction(self)
         self.assembly = AssemblyState(self)
         self.ati = AtiState(self)

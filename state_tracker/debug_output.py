@@ -15,6 +15,7 @@ from gallette.state_tracker.entry_points.errors import GLError, invalid_enum, in
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, write_bytes
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.object_kinds import LABELLED
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -224,24 +225,12 @@ def get_debug_message_log(
 
 
 def _labelled(ctx: Context, identifier: int, name: int) -> GLObject:
-    tables: dict[int, Any] = {
-        GL.BUFFER: ctx.buffers.names,
-        GL.SHADER: ctx.programs.names,
-        GL.PROGRAM: ctx.programs.names,
-        GL.VERTEX_ARRAY: ctx.arrays.names,
-        GL.QUERY: ctx.queries.names,
-        GL.SAMPLER: ctx.samplers,
-        GL.TEXTURE: ctx.textures.names,
-        GL.RENDERBUFFER: ctx.renderbuffers.names,
-        GL.FRAMEBUFFER: ctx.framebuffers.names,
-        GL.TRANSFORM_FEEDBACK: ctx.feedback.names,
-        GL.PROGRAM_PIPELINE: ctx.pipelines.names,
-    }
+    tables = LABELLED | dict.fromkeys((GL.SHADER, GL.PROGRAM), lambda ctx: ctx.programs.names)
     if ctx.is_compat:
-        tables[GL.DISPLAY_LIST] = ctx.lists.names
+        tables[GL.DISPLAY_LIST] = lambda ctx: ctx.lists.names
     if identifier not in tables:
         raise invalid_enum(identifier, "kind of object")
-    found: GLObject | None = tables[identifier].get(name)
+    found: GLObject | None = tables[identifier](ctx).get(name)
     wanted = {GL.SHADER: "shader", GL.PROGRAM: "program"}.get(identifier)
     if found is None or (wanted is not None and found.kind != wanted):
         raise invalid_value(f"{name} is not the name of such an object")

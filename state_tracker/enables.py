@@ -1,15 +1,9 @@
-"""glEnable and friends: one table that maps capabilities to the fields that hold them.
-
-Each line gives a GL capability, the field of its flag and the derived state that depends on it. The
-compat ones exist in the compatibility profile (and in OpenGL ES 1) only, the desktop ones not in
-OpenGL ES from version 2 on.
-"""
+"""glEnable and friends: the lines of the table of parameters that it sets, and what is no flag."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.compatibility.matrices import coordinate_unit
@@ -23,99 +17,15 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed
+from gallette.state_tracker.parameters import PARAMETERS
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["desktop_capabilities", "is_enabled", "set_enabled"]
+__all__ = ["CAPABILITIES", "is_enabled", "set_enabled"]
 
 
-@dataclass(frozen=True, slots=True)
-class Capability:
-    """The location of a capability's flag: `ctx.<holder>.<field>`."""
-
-    holder: str
-    field: str
-    dirty: int
-    of: str = ""  # "compat" or "desktop", if not all profiles have it
-
-    def known_in(self, ctx: Context) -> bool:
-        """Whether the context's profile has it."""
-        return not self.of or ctx.is_compat or (self.of == "desktop" and ctx.profile != "es")
-
-
-_TABLE = """
-LOGIC_OP fragment.index_logic_enabled BLEND compat
-COLOR_LOGIC_OP fragment.logic_enabled BLEND desktop
-DITHER fragment.dither BLEND
-SAMPLE_ALPHA_TO_COVERAGE fragment.alpha_to_coverage BLEND
-SAMPLE_ALPHA_TO_ONE fragment.alpha_to_one BLEND desktop
-DEPTH_TEST fragment.depth_test DEPTH_STENCIL
-STENCIL_TEST fragment.stencil_test DEPTH_STENCIL
-STENCIL_TEST_TWO_SIDE_EXT fragment.stencil_two_side DEPTH_STENCIL+STENCIL_REF compat
-ALPHA_TEST fragment.alpha_test DEPTH_STENCIL compat
-DEPTH_BOUNDS_TEST_EXT fragment.depth_bounds_test DEPTH_STENCIL desktop
-CULL_FACE raster.cull_enabled RASTERIZER
-POLYGON_OFFSET_FILL raster.offset_fill RASTERIZER
-POLYGON_OFFSET_LINE raster.offset_line RASTERIZER desktop
-POLYGON_OFFSET_POINT raster.offset_point RASTERIZER desktop
-POLYGON_SMOOTH raster.polygon_smooth RASTERIZER desktop
-POLYGON_STIPPLE raster.polygon_stipple RASTERIZER compat
-LINE_SMOOTH raster.line_smooth RASTERIZER desktop
-LINE_STIPPLE raster.line_stipple RASTERIZER compat
-POINT_SMOOTH raster.point_smooth RASTERIZER compat
-POINT_SPRITE raster.point_sprite RASTERIZER compat
-PROGRAM_POINT_SIZE raster.program_point_size RASTERIZER desktop
-VERTEX_PROGRAM_TWO_SIDE raster.two_side RASTERIZER compat
-DEPTH_CLAMP raster.depth_clamp RASTERIZER
-CONSERVATIVE_RASTERIZATION_NV raster.conservative RASTERIZER desktop
-DEPTH_CLAMP_NEAR_AMD raster.clamp_near RASTERIZER desktop
-DEPTH_CLAMP_FAR_AMD raster.clamp_far RASTERIZER desktop
-RASTERIZER_DISCARD raster.discard RASTERIZER
-MULTISAMPLE raster.multisample RASTERIZER desktop
-BLEND_ADVANCED_COHERENT_KHR fragment.blend_coherent BLEND
-SAMPLE_COVERAGE raster.sample_coverage_enabled SAMPLE_MASK
-SAMPLE_MASK raster.sample_mask_enabled SAMPLE_MASK
-SAMPLE_SHADING raster.sample_shading_enabled SAMPLE_MASK
-FRAMEBUFFER_SRGB raster.framebuffer_srgb FRAMEBUFFER
-PRIMITIVE_RESTART raster.primitive_restart NOTHING desktop
-PRIMITIVE_RESTART_FIXED_INDEX raster.primitive_restart_fixed NOTHING
-TEXTURE_CUBE_MAP_SEAMLESS textures.seamless TEXTURES desktop
-DEBUG_OUTPUT debug.enabled BLEND
-DEBUG_OUTPUT_SYNCHRONOUS debug.synchronous BLEND
-LIGHTING lighting.enabled BUILTINS compat
-COLOR_MATERIAL lighting.color_material_enabled BUILTINS compat
-NORMALIZE lighting.normalize BUILTINS compat
-RESCALE_NORMAL lighting.rescale_normal BUILTINS compat
-FOG lighting.fog_enabled BUILTINS compat
-COLOR_SUM lighting.color_sum BUILTINS compat
-VERTEX_PROGRAM_ARB assembly.vertex_enabled PROGRAM compat
-FRAGMENT_PROGRAM_ARB assembly.fragment_enabled PROGRAM compat
-FRAGMENT_SHADER_ATI ati.enabled PROGRAM compat
-AUTO_NORMAL evaluators.auto_normal BUILTINS compat
-RASTER_POSITION_UNCLIPPED_IBM raster_position.unclipped BUILTINS compat
-"""
-
-
-def _read() -> dict[int, Capability]:
-    table: dict[int, Capability] = {}
-    for line in _TABLE.splitlines():
-        if line:
-            name, place, dirty, *of = line.split()
-            holder, field = place.split(".")
-            bits = sum(getattr(Dirty, part) for part in dirty.split("+") if part != "NOTHING")
-            found = Capability(holder, field, bits, of[0] if of else "")
-            table[getattr(GL, name)] = found
-    return table
-
-
-def desktop_capabilities() -> list[str]:
-    """Names of the capabilities that OpenGL ES, from version 2 on, does not have."""
-    names = (GL.name_of(cap) for cap, row in _CAPABILITIES.items() if row.of == "desktop")
-    return [name.removeprefix("GL_") for name in names]
-
-
-_CAPABILITIES = _read()
+CAPABILITIES = {row.value: row for row in PARAMETERS if "Enable" in row.by}
 _TEXTURES = frozenset(
     (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
 )
@@ -125,15 +35,14 @@ _TEXGEN = {GL.TEXTURE_GEN_S: 0, GL.TEXTURE_GEN_T: 1, GL.TEXTURE_GEN_R: 2, GL.TEX
 
 def set_enabled(ctx: Context, cap: int, on: bool) -> None:
     """glEnable or glDisable."""
-    found = _CAPABILITIES.get(cap)
-    if found is not None and found.known_in(ctx):
-        holder = getattr(ctx, found.holder)
-        if getattr(holder, found.field) != on or cap == GL.DEPTH_CLAMP:
-            setattr(holder, found.field, on)
+    found = CAPABILITIES.get(cap)
+    if found is not None and ctx.profile in found.profiles:
+        holder, field = found.fields[0]
+        owner = getattr(ctx, holder)
+        if getattr(owner, field) != on or cap == GL.DEPTH_CLAMP:
+            setattr(owner, field, on)
             ctx.dirty |= found.dirty
-            if cap == GL.RASTERIZER_DISCARD:  # decides whether there is a fragment stage
-                ctx.dirty |= Dirty.PROGRAM
-            elif cap == GL.COLOR_MATERIAL:
+            if cap == GL.COLOR_MATERIAL:
                 ctx.lighting.track_color(ctx)
         return
     if cap == GL.BLEND:
@@ -186,9 +95,9 @@ def _check_unit(ctx: Context) -> None:
 
 def is_enabled(ctx: Context, cap: int) -> bool:
     """glIsEnabled."""
-    found = _CAPABILITIES.get(cap)
-    if found is not None and found.known_in(ctx):
-        return bool(getattr(getattr(ctx, found.holder), found.field))
+    found = CAPABILITIES.get(cap)
+    if found is not None and ctx.profile in found.profiles:
+        return bool(found.read(ctx))
     if cap == GL.BLEND:
         return bool(ctx.fragment.blend_enabled & 1)
     if cap == GL.SCISSOR_TEST:
@@ -281,24 +190,9 @@ def _getter(cap: int) -> Any:
     return lambda ctx: is_enabled(ctx, cap)
 
 
-gets(
-    {
-        line.split()[0]: _getter(getattr(GL, line.split()[0]))
-        for line in _TABLE.splitlines()
-        if line and not line.endswith("compat")
-    }
-)
-gets(
-    {
-        line.split()[0]: _getter(getattr(GL, line.split()[0]))
-        for line in _TABLE.splitlines()
-        if line.endswith("compat")
-    },
-    compat=True,
-)
 gets({"BLEND": _getter(GL.BLEND), "SCISSOR_TEST": _getter(GL.SCISSOR_TEST)})
 gets({f"CLIP_DISTANCE{i}": _getter(GL.CLIP_DISTANCE0 + i) for i in range(8)})
-gets({f"LIGHT{i}": _getter(GL.LIGHT0 + i) for i in range(8)}, compat=True)
+gets({f"LIGHT{i}": _getter(GL.LIGHT0 + i) for i in range(8)}, profiles="compat")
 gets(
     {
         name: _getter(getattr(GL, name))
@@ -316,7 +210,7 @@ gets(
             ),
         )
     },
-    compat=True,
+    profiles="compat",
 )
 gets_indexed(
     lambda c: c.caps.max_render_targets,

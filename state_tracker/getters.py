@@ -1,6 +1,7 @@
-"""glGet*: one table of names, filled by the topics, and conversions between the typed queries.
+"""glGet*: the table of parameters, what topics compute, and conversions between typed queries.
 
-A topic declares `gets({"LINE_WIDTH": lambda ctx: ctx.raster.line_width})`. A value is a bool, an
+Values that stand somewhere are lines of `parameters.txt`. What takes a computation is declared by
+its topic: `gets({"NUM_EXTENSIONS": lambda ctx: len(ctx.limits.extensions)})`. A value is a bool, an
 int, a float, or a list of them; `normalized` names are those whose floats map onto the whole
 integer range in integer queries (colours, depths, normals).
 """
@@ -10,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gallette.state_tracker.drawing.color_clamp import told_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.parameters import PARAMETERS, profiles_of
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -25,7 +28,7 @@ IndexedGetter = Callable[["Context", int], Any]
 
 _GETTERS: dict[int, Getter] = {}
 _INDEXED: dict[int, tuple[Callable[[Context], int], IndexedGetter]] = {}
-_PROFILES: dict[int, tuple[str, ...]] = {}
+_PROFILES: dict[int, frozenset[str]] = {}
 _NORMALIZED: set[int] = set()
 
 
@@ -33,32 +36,17 @@ def gets(
     table: dict[str, Getter],
     *,
     normalized: bool = False,
-    compat: bool = False,
-    profiles: tuple[str, ...] = (),
+    profiles: str | frozenset[str] = "",
 ) -> None:
-    """Declare simple queries, for every profile unless restricted by `profiles` (or `compat`)."""
-    if compat:
-        profiles = ("compat",)
+    """Declare simple queries; `profiles` is what the column `for` of the table may say."""
+    known = profiles_of(profiles) if isinstance(profiles, str) else profiles
     for name, getter in table.items():
         value = getattr(GL, name)
-        if value in _GETTERS and _PROFILES.get(value, ()) != profiles:  # under another name
+        if _PROFILES.setdefault(value, known) != known:  # under another name
             raise KeyError(f"GL_{name} (0x{value:04X}) is declared for other profiles too")
         _GETTERS[value] = getter
         if normalized:
             _NORMALIZED.add(value)
-        if profiles:
-            _PROFILES[value] = profiles
-
-
-def hide_from_es(names: list[str]) -> None:
-    """Remove queries from OpenGL ES that every profile declares alike."""
-    for name in names:
-        value = getattr(GL, name)
-        if value in _GETTERS:
-            _PROFILES[value] = tuple(p for p in _PROFILES.get(value, _ALL) if p != "es")
-
-
-_ALL = ("core", "compat", "es")
 
 
 def gets_indexed(count: Callable[[Context], int], table: dict[str, IndexedGetter]) -> None:
@@ -67,11 +55,23 @@ def gets_indexed(count: Callable[[Context], int], table: dict[str, IndexedGetter
         _INDEXED[getattr(GL, name)] = (count, getter)
 
 
+def _clamped(read: Getter) -> Getter:
+    """A colour, as queries answer it."""
+    return lambda ctx: told_color(ctx, read(ctx))
+
+
+for _row in PARAMETERS:
+    if _row.name and _row.alone:
+        _read = _clamped(_row.read) if _row.conversion == "color" else _row.read
+        gets({_row.name: _read}, normalized=_row.conversion != "", profiles=_row.asked)
+    if _row.indexed is not None:
+        gets_indexed(_row.indexed[0], {_row.name: _row.indexed[1]})
+
+
 def query(ctx: Context, pname: int) -> list[Any]:
     """The value of a simple query as a list."""
     getter = _GETTERS.get(pname)
-    allowed = _PROFILES.get(pname)
-    if getter is None or (allowed is not None and not any(p in allowed for p in ctx.profiles)):
+    if getter is None or ctx.profile not in _PROFILES[pname]:
         raise invalid_enum(pname, "query")
     value = getter(ctx)
     return list(value) if isinstance(value, list | tuple) else [value]

@@ -21,12 +21,11 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import (
-    Pointer,
-    read_names,
     write_bytes,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable
 from gallette.state_tracker.vertices.buffers import BufferObject
 
@@ -215,11 +214,6 @@ def have_changed(ctx: Context, queries: Sequence[QueryObject], begun: bool) -> N
 
 
 @entry
-def gen_queries(ctx: Context, n: int) -> list[int]:
-    return ctx.queries.names.generate(n)
-
-
-@entry
 def create_queries(ctx: Context, target: int, n: int) -> list[int]:
     _check_known(ctx, target)
     names = ctx.queries.names.create(n, lambda k: QueryObject(k, ctx))
@@ -228,24 +222,13 @@ def create_queries(ctx: Context, target: int, n: int) -> list[int]:
     return names
 
 
-@entry
-def is_query(ctx: Context, id: int) -> int:
-    return int(ctx.queries.names.get(id) is not None)
+def _unbind(ctx: Context, query: QueryObject) -> None:
+    active = ctx.queries.active
+    for target in [target for target, found in active.items() if found is query]:
+        del active[target]
 
 
-@entry
-def delete_queries(ctx: Context, n: int, ids: Pointer) -> None:
-    if n < 0:
-        raise invalid_value("a negative number of queries")
-    state = ctx.queries
-    for name in read_names(ids, n):
-        found = state.names.pop(int(name))
-        if found is None:
-            continue
-        for target, query in list(state.active.items()):
-            if query is found:
-                del state.active[target]
-        found.release()
+objects("query", lambda ctx: ctx.queries.names, _unbind, plural="queries", label=GL.QUERY)
 
 
 def _check_known(ctx: Context, target: int, index: int = 0) -> None:
@@ -441,4 +424,4 @@ def end_conditional_render(ctx: Context) -> None:
     ctx.pipe.render_condition(None, False, False)
 
 
-gets({"TIMESTAMP": lambda c: c.screen.get_timestamp(), "GPU_DISJOINT_EXT": lambda c: False})
+gets({"TIMESTAMP": lambda c: c.screen.get_timestamp()})

@@ -82,7 +82,7 @@ gets(
         "ARRAY_ELEMENT_LOCK_FIRST_EXT": lambda c: (c.arrays.locked or (0, 0))[0],
         "ARRAY_ELEMENT_LOCK_COUNT_EXT": lambda c: (c.arrays.locked or (0, 0))[1],
     },
-    compat=True,
+    profiles="compat",
 )
 
 # -- GL_EXT_debug_marker ---------------------------------------------------------------------------
@@ -157,7 +157,7 @@ gets(
         f"{name}_ARRAY_COUNT_EXT": lambda c: 0
         for name in ("VERTEX", "NORMAL", "COLOR", "INDEX", "TEXTURE_COORD", "EDGE_FLAG")
     },
-    compat=True,
+    profiles="compat",
 )
 
 # -- GL_NV_primitive_restart: a new primitive inside glBegin ---------------------------------------

@@ -99,5 +99,5 @@ def get_graphics_reset_status(ctx: Context) -> int:
 
 gets(
     {"NUM_SHADING_LANGUAGE_VERSIONS": lambda c: len(language_versions(c))},
-    profiles=("core", "compat"),
+    profiles="desktop",
 )

@@ -116,6 +116,8 @@ class Language:
     warned: set[str] = field(default_factory=set)
     """extensions enabled with `warn`"""
     stage: str = ""
+    strict: bool = False
+    """is what `laxities` lists an error?"""
     _answers: dict[str, bool] | None = None
     """cached results of `has`, shared by all shaders in this language; None after a change"""
     _key: tuple[int, bool, bool, frozenset[str]] | None = None
@@ -178,9 +180,9 @@ class Language:
     def copy(self, stage: str = "") -> Language:
         """A copy of the language for another shader."""
         extensions, warned, answers = set(self.extensions), set(self.warned), self.answers
-        return Language(
-            self.version, self.es, self.compat, extensions, warned, stage, answers, self._key
-        )
+        fresh = Language(self.version, self.es, self.compat, extensions, warned, stage, self.strict)
+        fresh._answers, fresh._key = answers, self._key
+        return fresh
 
     def enable(self, extension: str) -> None:
         self.extensions.add(extension)

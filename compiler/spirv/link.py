@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.glsl.link.layout import leaves
+from gallette.compiler.glsl.link.layout import leaves, opaque_paths
 from gallette.compiler.glsl.link.program import (
     AtomicBuffer,
     Attribute,
@@ -29,11 +29,13 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import align, explicit_size, explicit_type, size_align
 from gallette.compiler.nir.ir.modes import DRAWING, Mode, Stage
+from gallette.compiler.nir.ir.queries import derefs_in
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.link.shared_memory import check_shared_memory
+from gallette.compiler.nir.passes.vars.split_struct_vars import split_members
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 from gallette.compiler.spirv.module import Module, SpirvError
 from gallette.compiler.spirv.read.translate import read_entry
@@ -77,6 +79,10 @@ class _Linker:
         self.program.info.glsl_version = 450
         self.initial: list[tuple[int, Type, Any]] = []
         self.storage = 0
+        self.units: dict[tuple[Stage, bool], int] = {}
+        """How many textures and images each stage has."""
+        self.members: set[Variable] = set()
+        """Variables that were members of structures."""
 
     def run(self, shaders: list[SpirvShader]) -> LinkedProgram:
         program = self.program
@@ -195,11 +201,12 @@ class _Linker:
 
     def _default_block(self) -> None:
         def location(var: Variable) -> int | None:
-            return None if var.type.contains_opaque() else var.location
+            return None if var.type.without_array.is_opaque else var.location
 
         for place, uniform in self._collect(Mode.UNIFORM, location):
             if place < 0:
                 raise SpirvError(f"uniform {uniform.first.name} has no location")
+            handles = self._members_apart(uniform)
             type = explicit_type(uniform.first.type)
             size, alignment = size_align(uniform.first.type)
             offset = align(self.storage, max(alignment, 4))
@@ -213,8 +220,10 @@ class _Linker:
                 _retype(self.program.shaders[stage], uniform.variables[stage])
             at = place
             for leaf in leaves(uniform.first.name, type, offset):
+                firsts = handles.get(leaf.fields, {})
+                units = {stage: first + leaf.flat for stage, first in firsts.items()}
                 self.program.uniforms.append(
-                    _member(leaf.name, leaf, -1, uniform.stages, location=at)
+                    _member(leaf.name, leaf, -1, uniform.stages, location=at, units=units)
                 )
                 at += max(1, leaf.array_size)
         self.program.default_block_size = align(self.storage, 16)
@@ -223,15 +232,41 @@ class _Linker:
             _write(data, offset, type, value)
         self.program.default_block_initial = bytes(data)
 
+    def _members_apart(self, uniform: _Uniform) -> dict[tuple[int, ...], dict[Stage, int]]:
+        """Samplers and images in structures become variables with units of their own: the first
+        one of each, by the members passed on the way."""
+        found: dict[tuple[int, ...], dict[Stage, int]] = {}
+        for fields, type, _ in opaque_paths(uniform.first.type, ""):
+            found[fields] = {
+                stage: self._take_units(stage, type.without_array.is_image, type.array_elements)
+                for stage in uniform.stages
+            }
+        for stage, var in uniform.variables.items() if found else ():
+            shader = self.program.shaders[stage]
+            parts: dict[tuple[int, ...], Variable] = {}
+            for impl in shader.impls():
+                inner = [d for d in derefs_in(impl, Mode.UNIFORM) if d.root_var is var]
+                handles = [d for d in inner if d.type.is_opaque]
+                split_members(impl, shader.variables, var, handles, parts)
+            for fields, part in parts.items():
+                part.driver_location = found[fields][stage]
+            self.members.update(parts.values())
+            if all(leaf.is_opaque for leaf in var.type.leaves()):
+                shader.variables.remove(var)
+        return found
+
+    def _take_units(self, stage: Stage, image: bool, count: int) -> int:
+        """The first of so many free units of textures or images."""
+        first = self.units.get((stage, image), 0)
+        self.units[stage, image] = first + count
+        return first
+
     def _handles(self) -> None:
         """Assign units to samplers and images per stage, in order of location or binding."""
-        counts: dict[tuple[Stage, bool], int] = {}
 
         def key(var: Variable) -> int | None:
-            if not var.type.contains_opaque():
+            if not var.type.without_array.is_opaque or var in self.members:
                 return None
-            if not var.type.without_array.is_opaque:
-                raise SpirvError(f"uniform {var.name}: samplers in structures are not supported")
             image = var.type.without_array.is_image
             number = var.location if var.location >= 0 else (1 << 16) + max(var.binding, 0)
             return number * 2 + image
@@ -241,9 +276,7 @@ class _Linker:
             element, count = var.type.without_array, var.type.array_elements
             firsts: dict[Stage, int] = {}
             for stage, own in handle.variables.items():
-                counter = (stage, element.is_image)
-                firsts[stage] = counts.get(counter, 0)
-                counts[counter] = firsts[stage] + count
+                firsts[stage] = self._take_units(stage, element.is_image, count)
                 own.driver_location = firsts[stage]
             location = var.location
             if location < 0:
@@ -462,7 +495,7 @@ def _named(var: Variable) -> Iterator[StreamVarying]:
             inner = [(f"{name}.{f.name}", f.type) for f in type.fields]
             stack.extend(reversed(inner))
             continue
-        if type.element is not None and type.without_array.is_struct:
+        if type.element is not None and (type.element.is_array or type.element.is_struct):
             parts = [(f"{name}[{i}]", type.element) for i in range(type.length)]
             stack.extend(reversed(parts))
             continue

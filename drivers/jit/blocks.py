@@ -29,8 +29,8 @@ from gallette.pipe.state import RasterizerState
 
 from .llvm.engine import Function, compile_module
 from .shader.layout import Record, TileWords, Words
-from .shader.sampling import Description
 from .shader.setup import TILE, setup_text
+from .shader.texture_keys import Description
 
 if TYPE_CHECKING:
     from .fill import TileFunction
@@ -264,7 +264,7 @@ def describe_textures(
         unit = resources.textures[number] if number < len(resources.textures) else None
         if not isinstance(unit, Unit):
             continue
-        describe(block, Words.TEXTURES + number, unit.image, _packed(unit), keep)
+        describe(block, Words.TEXTURES + number, unit.image, _packed(unit), keep, unit)
 
 
 def texels_of(unit: Unit) -> tuple[Array, Array]:
@@ -276,8 +276,16 @@ def _packed(unit: Unit) -> Image:
     return unit.packed.image if unit.packed is not None else unit.image
 
 
-def describe(block: Array, word: int, image: Image, packed: Image, keep: list[Any]) -> None:
-    """Say where texels are (decoded and as bytes), and where the tables of their levels."""
+def describe(
+    block: Array,
+    word: int,
+    image: Image,
+    packed: Image,
+    keep: list[Any],
+    unit: Unit | None = None,
+) -> None:
+    """Say where texels are (decoded and as bytes), and where the tables of their levels; and the
+    numbers of the sampler, if a unit has one."""
     words = np.zeros(Description.SIZE, np.uint64)
     arrays = {
         Description.TEXELS: image.texels(),
@@ -292,5 +300,16 @@ def describe(block: Array, word: int, image: Image, packed: Image, keep: list[An
     for at, array in arrays.items():
         words[at] = array.ctypes.data
     words[Description.LEVELS] = image.levels
+    if unit is not None:
+        numbers, sampler, floats = words.view(np.float32), unit.sampler, unit.floats
+        lods = (sampler.lod_bias, sampler.min_lod, sampler.max_lod)
+        numbers[2 * Description.LODS : 2 * Description.LODS + 3] = lods
+        bits = words.view(np.uint32)
+        for at, border in (
+            (Description.BORDER, floats.border),
+            (Description.BORDER_DEPTH, floats.border_depth),
+        ):
+            for i, component in enumerate(border):
+                bits[2 * at + i] = np.asarray(component).reshape(1).view(np.uint32)[0]
     keep += [words, *arrays.values()]
     block[word] = words.ctypes.data

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+from fuzz.programs import Program
+
 from . import steps as all_steps
 from .steps.buffers import new_buffer
 from .steps.framebuffers import new_framebuffer
@@ -12,19 +14,12 @@ from .steps.textures import new_texture
 from .steps.vertices import new_array
 from .writer import STEPS, Writer
 
-__all__ = ["Written", "generate"]
+__all__ = ["generate"]
 
 assert all_steps
 
 
-class Written(list[str]):
-    """The lines of a program, and the context they are for."""
-
-    profile = "core"
-    samples = 0
-
-
-def generate(seed: int, steps: int = 60) -> Written:
+def generate(seed: int, steps: int = 60) -> Program:
     """Lines: what a program begins with, and so many steps after it."""
     r = random.Random(seed)
     w = Writer(r, compat=r.random() < 0.15)
@@ -40,7 +35,4 @@ def generate(seed: int, steps: int = 60) -> Written:
     for _ in range(steps):
         (choice,) = r.choices(choices, weights)
         choice(w)
-    found = Written(w.lines)
-    found.profile = "compat" if w.compat else "core"
-    found.samples = r.choice((0, 0, 0, 4))
-    return found
+    return Program(w.lines, "compat" if w.compat else "core", r.choice((0, 0, 0, 4)))

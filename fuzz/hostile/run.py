@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.harness import place_of
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.ownership import live_shaders
 from gallette.drivers.common.work import ShaderBudgetError
@@ -61,7 +62,6 @@ class Outcome:
     errors: Counter[str] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
     refused: list[str] = field(default_factory=list)
-    resident: int = 0  # memory of the process afterwards, in KiB
 
 
 class _Calls:
@@ -128,13 +128,11 @@ class Runner:
     def _found(self, error: BaseException | None) -> None:
         if error is None:
             return
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [f for f in frames if "gallette/" in f.filename] or frames
-        if isinstance(error, GalletteError) and own and own[-1].filename.endswith(_CLIENT_MEMORY):
+        place = place_of(error)
+        if isinstance(error, GalletteError) and f"{_CLIENT_MEMORY}:" in place:
             return  # fewer bytes were passed than the pixel storage asks for
-        place = f"{own[-1].filename.rpartition('gallette/')[2]}:{own[-1].name}" if own else "?"
         text = "".join(traceback.format_exception(error, limit=-12))
-        self._add(f"{type(error).__name__} in {place}", f"at {self._line[:200]}\n{text}")
+        self._add(place, f"at {self._line[:200]}\n{text}")
 
     def _add(self, key: str, text: str) -> None:
         if all(found.key != key for found in self._outcome.findings):
@@ -193,5 +191,3 @@ class Runner:
         wrong, self.guard.wrong = self.guard.wrong, []
         if wrong:
             self._add("memory beside a resource was written", "; ".join(wrong[:5]))
-        with open("/proc/self/statm") as statm:
-            self._outcome.resident = int(statm.read().split()[1]) * 4

@@ -75,11 +75,11 @@ def run(options: argparse.Namespace) -> int:
                 f"{options.check!r} does not end with status {wanted} on {options.file}"
             ) from None
     if options.output is not None:
-        write_whole(options.output, done.text)
+        write_whole(options.output, done.value)
     else:
-        print(done.text, end="")
+        print(done.value, end="")
     print(
-        f"{len(text)} -> {len(done.text)} characters, {done.tried} tried, status {wanted}",
+        f"{len(text)} -> {len(done.value)} characters, {done.tried} tried, status {wanted}",
         file=sys.stderr,
     )
     return 0

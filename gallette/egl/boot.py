@@ -19,9 +19,11 @@ from typing import Any
 
 from gallette.egl.elf import TABLE_SYMBOL
 
-__all__ = ["attach", "lazy_address"]
+__all__ = ["attach", "lazy_address", "stop_calling"]
 
 _LIBRARIES: list[Library] = []
+_TABLES: list[tuple[ctypes.Array[ctypes.c_void_p], int]] = []
+"""Of others, whose first entries are functions of ours."""
 _RESOLVE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_long)
 _COLLECTED = (10_000, 50, 10)
 """Garbage is looked for seldom: hardly any is left, and much that stays would be looked through."""
@@ -95,23 +97,22 @@ def lazy_address(name: str) -> int:
     Stubs also outlive Python, which the functions themselves do not: clients call what they asked
     for while the process ends.
     """
+    from gallette.egl.libraries import exports, folder
+
     for library in _LIBRARIES:
         found = library.stub(name)
         if found:
             return found
-    if name.startswith("gl"):
-        from gallette.egl.libraries import folder
-
-        attach(str(folder() / "libGL.so.1"), " ".join(gl_names()))
-        return _LIBRARIES[-1].stub(name)
+    for library_name in ("libGL.so.1", "libEGL.so.1"):
+        if name in (names := exports()[library_name]):
+            attach(str(folder() / library_name), " ".join(names))
+            return _LIBRARIES[-1].stub(name)
     return address_of(name)
 
 
-def gl_names() -> list[str]:
-    """What libGL exports, in the order of its table."""
-    from gallette.egl.libraries import exports
-
-    return exports()["libGL.so.1"]
+def stop_calling(table: ctypes.Array[ctypes.c_void_p], count: int) -> None:
+    """When Python ends, the first functions of another library's table do nothing, too."""
+    _TABLES.append((table, count))
 
 
 def attach(path: str, names: str) -> None:
@@ -141,3 +142,6 @@ def _observe() -> None:
 def _close() -> None:
     for library in _LIBRARIES:
         library.close()
+    for table, count in _TABLES:
+        for index in range(count):
+            table[index] = _LIBRARIES[0].table[1]

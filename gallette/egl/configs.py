@@ -9,7 +9,10 @@ from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import check
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["Config", "choose", "make_configs"]
+__all__ = ["Config", "Visuals", "choose", "make_configs"]
+
+Visuals = dict[tuple[int, ...], tuple[tuple[int, int], ...]]
+"""Numbers and classes by bits of red, green, blue and alpha, the usual one first."""
 
 # colour: red, green, blue, alpha bits, internal format, sRGB twin, is it floating point
 _COLORS = (
@@ -65,20 +68,22 @@ class Config:
         return self.attributes[EGL.CONFIG_ID]
 
 
-def make_configs(
-    max_samples: int, edge: int, surfaces: int, visuals: dict[tuple[int, ...], tuple[int, int]]
-) -> list[Config]:
+def make_configs(max_samples: int, edge: int, surfaces: int, visuals: Visuals) -> list[Config]:
     """Every config, those one wants first.
 
-    `surfaces` says what can be made with them (windows need a visual: red, green, blue, alpha ->
-    its number and class).
+    `surfaces` says what can be made with them; windows need a visual. A config has one visual, so
+    colours of several have their configs again, after all others.
     """
     found: list[Config] = []
     counts = [0] + [n for n in (4, 8) if n <= max_samples]
-    for samples, color, depth in product(counts, _COLORS, _DEPTHS):
+    numbers = range(max([1, *map(len, visuals.values())]))
+    for number, samples, color, depth in product(numbers, counts, _COLORS, _DEPTHS):
         red, green, blue, alpha, internal, srgb, floats = color
         bits, stencil, depth_format = depth
-        visual = visuals.get((red, green, blue, alpha))
+        known = visuals.get((red, green, blue, alpha), ())
+        if number and number >= len(known):
+            continue
+        visual = known[number] if known else None
         kinds = surfaces if visual else surfaces & ~(EGL.WINDOW_BIT | EGL.PIXMAP_BIT)
         attributes = {
             EGL.BUFFER_SIZE: red + green + blue + alpha,

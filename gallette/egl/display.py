@@ -6,11 +6,12 @@ in the process, which glvnd needs to tell vendors apart.
 
 from __future__ import annotations
 
+import ctypes
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gallette import default_driver
-from gallette.egl.configs import Config, make_configs
+from gallette.egl.configs import Config, Visuals, make_configs
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import check
 
@@ -59,7 +60,7 @@ class Display:
     def initialize(self) -> None:
         if self.initialized:
             return
-        surfaces, visuals = EGL.PBUFFER_BIT, dict[tuple[int, ...], tuple[int, int]]()
+        surfaces, visuals = EGL.PBUFFER_BIT, Visuals()
         if self.platform in (EGL.PLATFORM_X11, EGL.PLATFORM_XCB_EXT):
             from gallette.egl.windows import connect
 
@@ -122,9 +123,43 @@ def default_platform(native: int) -> int:
     named = _PLATFORM_NAMES.get(os.environ.get("EGL_PLATFORM", ""))
     if named is not None:
         return named
+    if native and is_wayland(native):
+        return EGL.PLATFORM_WAYLAND
     if native or os.environ.get("DISPLAY"):
         return EGL.PLATFORM_X11
     return EGL.PLATFORM_SURFACELESS_MESA
+
+
+_WAYLAND = b"wl_display\0"
+
+
+def is_wayland(native: int) -> bool:
+    """Does the application's pointer lead to a `wl_display` and not to Xlib's `Display`?
+
+    A Wayland object begins with a pointer to its interface, and that with its name. What Xlib's
+    begins with may be anything, so only memory that is there is looked at.
+    """
+    address = native
+    for _ in range(2):
+        if not is_mapped(address, ctypes.sizeof(ctypes.c_void_p)):
+            return False
+        address = ctypes.c_void_p.from_address(address).value or 0
+    readable = is_mapped(address, len(_WAYLAND))
+    return readable and ctypes.string_at(address, len(_WAYLAND)) == _WAYLAND
+
+
+def is_mapped(address: int, size: int) -> bool:
+    """May so many bytes be read there?"""
+    try:
+        with open("/proc/self/maps", encoding="ascii", errors="replace") as maps:
+            for line in maps:
+                place, rights, *_ = line.split(maxsplit=2)
+                first, _, end = place.partition("-")
+                if int(first, 16) <= address < int(end, 16):
+                    return rights[0] == "r" and address + size <= int(end, 16)
+    except OSError:
+        pass  # not Linux: there are no Wayland displays
+    return False
 
 
 def get_display(platform: int, native: int) -> int:

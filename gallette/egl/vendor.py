@@ -11,6 +11,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
+from gallette.egl.boot import stop_calling
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError, set_error
 from gallette.egl.functions import PLATFORM_EXTENSIONS, proc_address
@@ -73,6 +74,7 @@ def __egl_Main(version: int, exports: int, vendor: int, imports: int) -> int:
         pointer = c_pointer(signature, _safe(globals()[f"_{name}"], signature))
         _KEPT.append(pointer)
         table[index] = ctypes.cast(pointer, ctypes.c_void_p).value
+    stop_calling(table, len(_IMPORTS))
     _GLVND.connect(exports, vendor)
     return 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from gallette.compiler.errors import tell
+from gallette.egl.configs import Visuals
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError
 
@@ -29,7 +30,7 @@ class Window(Protocol):
 class WindowSystem(Protocol):
     """A connection to a window system."""
 
-    def visuals(self) -> dict[tuple[int, ...], tuple[int, int]]: ...
+    def visuals(self) -> Visuals: ...
     def open(self, native: int) -> Window | None: ...
     def close(self) -> None: ...
 

@@ -16,6 +16,7 @@ from Xlib import X
 from Xlib import display as xdisplay
 from Xlib import error as xerror
 
+from gallette.egl.configs import Visuals
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError
 from gallette.egl.shared_picture import SharedPicture
@@ -66,8 +67,12 @@ class X11:
         self.shares = True
         """does it read pictures from memory of this process, as far as known?"""
 
-    def visuals(self) -> dict[tuple[int, ...], tuple[int, int]]:
-        """Red, green, blue, alpha bits -> a visual's number and class."""
+    def visuals(self) -> Visuals:
+        """The visuals of windows with so many bits of red, green, blue and alpha.
+
+        Windows of the root's visual may have alpha that does not show; windows of 32 bits show what
+        is behind them where alpha is small. Toolkits look for either, so there are both.
+        """
         found: dict[tuple[int, ...], tuple[int, int]] = {}
         root = (self.screen.root_visual, _TRUE_COLOR)
         for depth in self.screen.allowed_depths:
@@ -77,12 +82,14 @@ class X11:
                 bits = [int(visual[f"{c}_mask"]).bit_count() for c in ("red", "green", "blue")]
                 alpha = depth["depth"] - sum(bits)
                 found.setdefault((*bits, alpha), (visual["visual_id"], _TRUE_COLOR))
+        every: Visuals = {bits: (visual,) for bits, visual in found.items()}
         opaque = found.get((8, 8, 8, 0))
-        if opaque is not None:  # windows of the root's visual may have invisible alpha
+        if opaque is not None:
             if self.screen.root_depth == 24:
-                found[8, 8, 8, 0] = root
-            found[8, 8, 8, 8] = found[8, 8, 8, 0]
-        return found
+                opaque = root
+            every[8, 8, 8, 0] = (opaque,)
+            every[8, 8, 8, 8] = (opaque, *every.get((8, 8, 8, 8), ()))
+        return every
 
     def open(self, native: int) -> XWindow | None:
         """A window or pixmap by its number; None if the server knows none such."""

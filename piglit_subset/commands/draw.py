@@ -26,8 +26,8 @@ def _draw_rectangle(
     gl = session.gl
     if "ortho" in session.head:
         x, y, w, h = box
-        x, y = -1 + 2 * x / session.width, -1 + 2 * y / session.height
-        box = (x, y, 2 * w / session.width, 2 * h / session.height)
+        width, height = session.needs.size
+        box = (-1 + 2 * x / width, -1 + 2 * y / height, 2 * w / width, 2 * h / height)
     data = np.zeros((4, 8), np.float32)
     data[:, 0:2] = _corners(box)
     data[:, 3] = 1
@@ -107,10 +107,8 @@ def draw_textured(session: Session, *boxes: float) -> None:
 _ARRAYS = "enum a primitive mode, 2 integer a vertex number"
 
 
-@command("draw arrays", "xfb draw arrays", reads=_ARRAYS)
-@command("draw arrays instanced", reads=f"{_ARRAYS}, integer an instance count")
-def draw_arrays(session: Session, mode: int, first: int, count: int, instances: int = 1) -> None:
-    """[xfb] draw arrays [instanced] GL_MODE FIRST COUNT [INSTANCES]"""
+def _check_range(session: Session, first: int, count: int) -> None:
+    """Refuse to draw vertices that are not in the table."""
     session.need_program()
     if first < 0 or count <= 0:
         raise session.line.error("the first vertex must be at least 0 and the count at least 1")
@@ -119,6 +117,35 @@ def draw_arrays(session: Session, mode: int, first: int, count: int, instances: 
         if first + count > session.vertex_count:
             last, have = first + count - 1, session.vertex_count
             raise session.line.error(f"draws vertex {last}, [vertex data] has {have}")
+
+
+@command(
+    "draw arrays instanced base", reads=f"{_ARRAYS}, integer an instance count, integer an instance"
+)
+def draw_from_instance(
+    session: Session, mode: int, first: int, count: int, instances: int, base: int
+) -> None:
+    """draw arrays instanced base GL_MODE FIRST COUNT INSTANCES BASE"""
+    _check_range(session, first, count)
+    session.gl.draw_arrays_instanced_base_instance(mode, first, count, instances, base)
+
+
+@command("multidraw arrays", reads="enum a primitive mode, integer a count, * integer a number")
+def draw_many(session: Session, mode: int, count: int, *numbers: int) -> None:
+    """multidraw arrays GL_MODE N FIRST... COUNT...: glMultiDrawArrays, N of each"""
+    if count <= 0 or len(numbers) != 2 * count:
+        raise session.line.error(f"expected {2 * max(count, 1)} numbers after the count")
+    for first, length in zip(numbers[:count], numbers[count:], strict=True):
+        _check_range(session, first, length)
+    firsts, counts = np.array(numbers, np.int32).reshape(2, count)
+    session.gl.multi_draw_arrays(mode, firsts, counts, count)
+
+
+@command("draw arrays", "xfb draw arrays", reads=_ARRAYS)
+@command("draw arrays instanced", reads=f"{_ARRAYS}, integer an instance count")
+def draw_arrays(session: Session, mode: int, first: int, count: int, instances: int = 1) -> None:
+    """[xfb] draw arrays [instanced] GL_MODE FIRST COUNT [INSTANCES]"""
+    _check_range(session, first, count)
     if "xfb" in session.head:
         _begin_feedback(session, mode)
     _draw_arrays(session, mode, first, count, instances)
@@ -130,20 +157,33 @@ def draw_arrays(session: Session, mode: int, first: int, count: int, instances: 
 
 @command("draw elements", reads="enum a primitive mode, * integer an index")
 def draw_elements(session: Session, mode: int, *numbers: int) -> None:
-    """draw elements GL_MODE I0 I1 I2 ...: indexed, the indices on the line (not in piglit)"""
+    """draw elements GL_MODE COUNT BASEVERTEX: so many of [elements], and what is added to each
+
+    A test without that section has the indices in the line instead (not in piglit).
+    """
+    base = 0
+    if session.test.elements:
+        count, base = numbers if len(numbers) == 2 else (0, 0)
+        given = [i for line in session.test.elements for i in line.words().all_integers()]
+        if not 0 < count <= len(given) or base < 0:
+            raise session.line.error(f"expected a count up to {len(given)} and a base vertex")
+        numbers = tuple(given[:count])
     indices = np.array(numbers, np.uint32)
     session.need_program()
     if not len(indices):
         raise session.line.error("no indices to draw")
     vertices.bind(session)
-    if indices.max() >= session.vertex_count:
+    if (last := int(indices.max()) + base) >= session.vertex_count:
         have = session.vertex_count
-        raise session.line.error(f"index {indices.max()}, [vertex data] has {have} rows")
+        raise session.line.error(f"index {last}, [vertex data] has {have} rows")
     gl = session.gl
     (buffer,) = gl.gen_buffers(1)
     gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, buffer)
     gl.buffer_data(GL.ELEMENT_ARRAY_BUFFER, indices.nbytes, indices, GL.STREAM_DRAW)
-    gl.draw_elements(mode, len(indices), GL.UNSIGNED_INT, 0)
+    if base:
+        gl.draw_elements_base_vertex(mode, len(indices), GL.UNSIGNED_INT, 0, base)
+    else:
+        gl.draw_elements(mode, len(indices), GL.UNSIGNED_INT, 0)
 
 
 _COUNTED = ("PRIMITIVES_GENERATED", "TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN")

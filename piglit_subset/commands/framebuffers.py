@@ -33,37 +33,32 @@ def _finish(session: Session, target: int, count: int = 1) -> None:
         raise Failure(f"the framebuffer is not complete: {GL.name_of(status)}")
 
 
-def _texture_size(session: Session, target: int, level: int) -> tuple[int, int]:
-    gl = session.gl
-    side = GL.TEXTURE_CUBE_MAP_POSITIVE_X if target == GL.TEXTURE_CUBE_MAP else target
-    width = int(gl.get_tex_level_parameteriv(side, level, GL.TEXTURE_WIDTH)[0])
-    height = int(gl.get_tex_level_parameteriv(side, level, GL.TEXTURE_HEIGHT)[0])
-    if target == GL.TEXTURE_1D_ARRAY:  # its height is the number of layers
-        height = 1
-    return width, max(height, 1)
+def _resize(session: Session, width: int, height: int) -> None:
+    """What is drawn to, read from or both has this size now. The viewport stays: tests set it."""
+    if "read" not in session.head:
+        session.draw_size = width, height
+    if "draw" not in session.head:
+        session.read_size = width, height
 
 
-def _resize(session: Session, target: int, unit: int, level: int = 0) -> None:
-    """Set the size for drawing and probing to that of the attachment."""
-    session.gl.active_texture(GL.TEXTURE0 + unit)
-    gl = session.gl
-    version = (gl.get_integerv(GL.MAJOR_VERSION)[0], gl.get_integerv(GL.MINOR_VERSION)[0])
-    if not session.is_es or version >= (3, 1):
-        session.set_size(*_texture_size(session, target, level))
+def _resize_to(session: Session, unit: int, level: int = 0) -> None:
+    width, height = session.texture_sizes[unit]
+    _resize(session, max(width >> level, 1), max(height >> level, 1))
 
 
 @command("fb tex 2d", "fb draw tex 2d", "fb read tex 2d", reads="* integer a texture unit")
 def fb_tex_2d(session: Session, *units: int) -> None:
-    """fb [draw|read] tex 2d UNIT...: a framebuffer of the textures on these units"""
+    """fb [draw|read] tex 2d UNIT...: a framebuffer of the textures on these units; -1 is none"""
     if not units:
         raise session.line.error("expected at least one texture unit")
     target = _new_framebuffer(session)
     for i, unit in enumerate(units):
-        session.gl.framebuffer_texture2d(
-            target, GL.COLOR_ATTACHMENT0 + i, GL.TEXTURE_2D, session.texture(unit), 0
-        )
+        name = 0 if unit == -1 else session.texture(unit)
+        session.gl.framebuffer_texture2d(target, GL.COLOR_ATTACHMENT0 + i, GL.TEXTURE_2D, name, 0)
     _finish(session, target, len(units))
-    _resize(session, GL.TEXTURE_2D, units[0])
+    for unit in units:
+        if unit != -1:
+            _resize_to(session, unit)
 
 
 @command("fb tex slice", "fb draw tex slice", "fb read tex slice")
@@ -87,7 +82,7 @@ def fb_tex_slice(session: Session, words: Words) -> None:
     else:
         gl.framebuffer_texture_layer(*attach, name, level, layer)
     _finish(session, target)
-    _resize(session, texture_target, unit, level)
+    _resize_to(session, unit, level)
 
 
 @command(
@@ -99,7 +94,7 @@ def fb_tex_layered(session: Session, unit: int) -> None:
     target = _new_framebuffer(session)
     session.gl.framebuffer_texture(target, GL.COLOR_ATTACHMENT0, name, 0)
     _finish(session, target)
-    _resize(session, session.uniform_cache[f"texture target {unit}"], unit)
+    _resize_to(session, unit)
 
 
 @command("fb ms", "fb draw ms", "fb read ms", reads="enum a format, 3 size a size")
@@ -112,21 +107,28 @@ def fb_multisample(session: Session, form: int, width: int, height: int, samples
     gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, form, width, height)
     gl.framebuffer_renderbuffer(target, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, name)
     _finish(session, target)
-    session.set_size(width, height)
+    _resize(session, width, height)
 
 
 @command("fb winsys", "fb draw winsys", "fb read winsys", reads="")
 def fb_window(session: Session) -> None:
     """fb [draw|read] winsys: back to the window"""
     _bind(session, session.window)
-    session.set_size(*session.needs.size)
+    _resize(session, *session.needs.size)
 
 
-@command("blit color", "blit depth")
+_BLITTED = {
+    "color": GL.COLOR_BUFFER_BIT,
+    "depth": GL.DEPTH_BUFFER_BIT,
+    "stencil": GL.STENCIL_BUFFER_BIT,
+}
+
+
+@command("blit color", "blit depth", "blit stencil")
 def blit(session: Session, words: Words) -> None:
-    """blit color|depth nearest|linear: the read framebuffer to the draw framebuffer"""
-    bit = GL.COLOR_BUFFER_BIT if "color" in session.head else GL.DEPTH_BUFFER_BIT
+    """blit color|depth|stencil nearest|linear: the read framebuffer to the draw framebuffer"""
+    bit = _BLITTED[session.head[1]]
     name = words.choice("a filter", "nearest", "linear")
     words.end()
-    box = (0, 0, session.width, session.height)
-    session.gl.blit_framebuffer(*box, *box, bit, GL.LINEAR if name == "linear" else GL.NEAREST)
+    sizes = (0, 0, *session.read_size, 0, 0, *session.draw_size)
+    session.gl.blit_framebuffer(*sizes, bit, GL.LINEAR if name == "linear" else GL.NEAREST)

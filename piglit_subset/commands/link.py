@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gallette.piglit_subset.commands.registry import command
-from gallette.piglit_subset.session import Session, enum
+from gallette.piglit_subset.session import Session, value_of
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
-
-_NONE = 0xFFFFFFFF
 
 
 @command("compile error", reads="word a stage")
@@ -36,52 +34,12 @@ def link_error(session: Session) -> None:
         session.wrong("linking succeeded")
 
 
-@command("verify program_query", reads="enum a query, integer a value")
-def verify_program(session: Session, name: int, expected: int) -> None:
+@command("verify program_query", reads="enum a query, word a value")
+def verify_program(session: Session, name: int, value: str) -> None:
     """verify program_query GL_NAME VALUE: glGetProgramiv"""
     session.need_program()
+    expected = value_of(session.line, value)
     session.expect(int(session.gl.get_programiv(session.program, name)[0]), expected)
-
-
-def _value(session: Session, text: str) -> int:
-    """A number or an enum."""
-    number = text.lstrip("-")[:1].isdigit()
-    return int(text, 0) if number else enum(session.line, text)
-
-
-@command(
-    "verify program_interface_query",
-    reads="enum an interface, word a resource, enum a property, word a value",
-)
-def verify_interface(session: Session, interface: int, name: str, prop: int, value: str) -> None:
-    """verify program_interface_query GL_INTERFACE NAME GL_PROPERTY VALUE"""
-    session.need_program()
-    expected = _value(session, value)
-    index = int(session.gl.get_program_resource_index(session.program, interface, name))
-    if session.spirv and index == _NONE:
-        index = _bound_block(session, interface)
-    if index == _NONE:
-        session.wrong(f"no resource {name!r}")
-    else:
-        session.expect(_property(session, interface, index, prop), expected)
-
-
-def _property(session: Session, interface: int, index: int, prop: int) -> int:
-    props, out = np.array([prop], np.uint32), np.zeros(1, np.int32)
-    session.gl.get_program_resourceiv(session.program, interface, index, 1, props, 1, None, out)
-    return int(out[0])
-
-
-def _bound_block(session: Session, interface: int) -> int:
-    """The block that `block binding` selects, where SPIR-V has no names."""
-    if interface not in (GL.UNIFORM_BLOCK, GL.SHADER_STORAGE_BLOCK) or session.block.binding < 0:
-        return _NONE
-    out = np.zeros(1, np.int32)
-    session.gl.get_program_interfaceiv(session.program, interface, GL.ACTIVE_RESOURCES, out)
-    for index in range(int(out[0])):
-        if _property(session, interface, index, GL.BUFFER_BINDING) == session.block.binding:
-            return index
-    return _NONE
 
 
 @command("verify query_object", reads="word a query target, integer a value")
@@ -98,7 +56,7 @@ def verify_query(session: Session, target: str, expected: int) -> None:
 def active_uniform(session: Session, name: str, prop: int, value: str) -> None:
     """active uniform NAME GL_PROPERTY VALUE: glGetActiveUniformsiv"""
     session.need_program()
-    expected = _value(session, value)
+    expected = value_of(session.line, value)
     gl = session.gl
     for index in range(int(gl.get_programiv(session.program, GL.ACTIVE_UNIFORMS)[0])):
         if str(gl.get_active_uniform_name(session.program, index)) == name:

@@ -32,13 +32,13 @@ def _kind(words: Words) -> str:
 def probe_all(session: Session, words: Words) -> None:
     """probe all rgba R G B A: every pixel of the window has this colour"""
     kind = _kind(words)
-    _probe(session, words, (0, 0, session.width, session.height), kind)
+    _probe(session, words, (0, 0, *session.read_size), kind)
 
 
 @command("probe warn all rgba")
 def probe_warn_all(session: Session, words: Words) -> None:
     """probe warn all rgba R G B A: as `probe all`, but a mismatch is only a warning"""
-    _probe(session, words, (0, 0, session.width, session.height))
+    _probe(session, words, (0, 0, *session.read_size))
 
 
 @command("probe rgba", "probe rgb")
@@ -53,8 +53,8 @@ def probe_relative(session: Session, words: Words) -> None:
     """relative probe rgba (X, Y) (R, G, B, A): one pixel, coordinates as fractions of the window"""
     x, y = words.numbers(2, "a coordinate")
     # A coordinate of 1.0 means the last pixel, not the one after it.
-    column = min(int(x * session.width), session.width - 1)
-    row = min(int(y * session.height), session.height - 1)
+    width, height = session.read_size
+    column, row = min(int(x * width), width - 1), min(int(y * height), height - 1)
     _probe(session, words, (column, row, 1, 1))
 
 
@@ -69,7 +69,7 @@ def probe_rectangle(session: Session, words: Words) -> None:
 @command("relative probe rect rgba", "relative probe rect rgb")
 def probe_relative_rectangle(session: Session, words: Words) -> None:
     """relative probe rect rgba (X, Y, W, H) (R, G, B, A): in fractions of the window"""
-    kind, across, up = _kind(words), session.width, session.height
+    kind, (across, up) = _kind(words), session.read_size
     x, y, width, height = words.numbers(4, "a coordinate")
     _probe(
         session, words, (int(x * across), int(y * up), int(width * across), int(height * up)), kind
@@ -84,7 +84,9 @@ def probe_depth(session: Session, x: int, y: int, expected: float) -> None:
         session.wrong(f"depth at ({x}, {y}): expected {expected:g}, observed {seen:g}")
 
 
-@command("tolerance", reads="4 number a tolerance")
+@command("tolerance", reads="* number a tolerance")
 def tolerance(session: Session, *channels: float) -> None:
     """tolerance R G B A: how far off the channels of later probes may be"""
-    session.tolerance.channels = list(channels)
+    if not 1 <= len(channels) <= 4:
+        raise session.line.error("expected a tolerance for 1 to 4 channels")
+    session.tolerance.channels[: len(channels)] = channels

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from gallette.piglit_subset.commands.registry import Row, calls, command, unsupported
-from gallette.piglit_subset.session import Session
+from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Words
 from gallette.state_tracker.entry_points.enums import GL
 
@@ -44,6 +44,7 @@ CALLS: tuple[Row, ...] = (
     ("color", "R G B A: the current colour", "color4f", "4 number a colour channel"),
     ("endlist", "", "end_list", ""),
     ("fbfetch barrier", ": glFramebufferFetchBarrierEXT", "framebuffer_fetch_barrier_ext", ""),
+    ("blend barrier", ": glBlendBarrier", "blend_barrier_khr", ""),
 )  # fmt: skip
 calls(CALLS)
 
@@ -94,6 +95,30 @@ def clip_plane(session: Session, plane: int, *equation: float) -> None:
     session.gl.clip_plane(GL.CLIP_PLANE0 + plane, np.array(equation, np.float64))
 
 
+_LIGHT_VALUES = {
+    GL.AMBIENT: 4, GL.DIFFUSE: 4, GL.SPECULAR: 4, GL.POSITION: 4, GL.SPOT_DIRECTION: 3,
+}  # fmt: skip
+
+
+@command("light")
+def light(session: Session, words: Words) -> None:
+    """light N GL_DIFFUSE float|int VALUES: a parameter of a light (compatibility profile)"""
+    index, name = words.integer("a light"), enum(words.line, words.word("a parameter"))
+    kind = words.choice("a type", "float", "int")
+    count, gl, at = _LIGHT_VALUES.get(name, 1), session.gl, GL.LIGHT0 + index
+    if kind == "float":
+        gl.lightfv(at, name, np.array(words.numbers(count), np.float32))
+    else:
+        gl.lightiv(at, name, np.array(words.integers(count), np.int32))
+    words.end()
+
+
+@command("texcoord", reads="integer a unit, 4 number a coordinate")
+def texture_coordinate(session: Session, unit: int, *values: float) -> None:
+    """texcoord UNIT (S, T, R, Q): the current texture coordinates (compatibility profile)"""
+    session.gl.multi_tex_coord4f(GL.TEXTURE0 + unit, *values)
+
+
 @command("shade model")
 def shade_model(session: Session, words: Words) -> None:
     """shade model flat|smooth (compatibility profile)"""
@@ -114,7 +139,8 @@ def provoking_vertex(session: Session, words: Words) -> None:
 @command("ortho", reads="4 number? a bound")
 def ortho(session: Session, *bounds: float) -> None:
     """ortho [LEFT RIGHT BOTTOM TOP]: projection; window coordinates if no bounds are given"""
-    left, right, bottom, top = bounds or (0.0, float(session.width), 0.0, float(session.height))
+    width, height = session.draw_size
+    left, right, bottom, top = bounds or (0.0, float(width), 0.0, float(height))
     matrix = np.eye(4, dtype=np.float32)
     matrix[0, 0], matrix[0, 3] = 2 / (right - left), -(right + left) / (right - left)
     matrix[1, 1], matrix[1, 3] = 2 / (top - bottom), -(top + bottom) / (top - bottom)

@@ -43,14 +43,14 @@ def target_of(words: Words) -> int:
     return int(getattr(GL, TARGETS[name]))
 
 
-def _new(session: Session, unit: int, target: int) -> int:
+def _new(session: Session, unit: int, target: int, width: int, height: int = 1) -> int:
     """Make a texture on a unit, with nearest filtering; fixed function sees it too."""
     gl = session.gl
     (name,) = gl.gen_textures(1)
     gl.active_texture(GL.TEXTURE0 + unit)
     gl.bind_texture(target, name)
     session.textures[unit] = name
-    session.uniform_cache[f"texture target {unit}"] = target
+    session.texture_sizes[unit] = width, height
     gl.tex_parameteri(target, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
     gl.tex_parameteri(target, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
     fixed_function = (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP)
@@ -97,7 +97,7 @@ _UNIT = "integer a texture unit"
 )
 def texture_rgbw(session: Session, unit: int, width: int, height: int, form: int = GL.RGBA) -> None:
     """texture rgbw UNIT (W, H) [GL_FORMAT]: four quadrants red, green, blue, white"""
-    _new(session, unit, GL.TEXTURE_2D)
+    _new(session, unit, GL.TEXTURE_2D, width, height)
     for wrap in (GL.TEXTURE_WRAP_S, GL.TEXTURE_WRAP_T):
         session.gl.tex_parameteri(GL.TEXTURE_2D, wrap, GL.CLAMP_TO_EDGE)
     name = GL.name_of(form)
@@ -113,14 +113,14 @@ def texture_rgbw(session: Session, unit: int, width: int, height: int, form: int
 @command("texture rgbw 1D", reads=_UNIT)
 def texture_rgbw_1d(session: Session, unit: int) -> None:
     """texture rgbw 1D UNIT: four texels red, green, blue, white"""
-    _new(session, unit, GL.TEXTURE_1D)
+    _new(session, unit, GL.TEXTURE_1D, 4)
     _upload(session, GL.TEXTURE_1D, _layers(4))
 
 
 @command("texture rgbw 3D", reads=_UNIT)
 def texture_rgbw_3d(session: Session, unit: int) -> None:
     """texture rgbw 3D UNIT: 2 x 2 x 2; red, green, blue, white, then their mixtures"""
-    _new(session, unit, GL.TEXTURE_3D)
+    _new(session, unit, GL.TEXTURE_3D, 2, 2)
     texels = np.empty((2, 2, 2, 4), np.float32)
     texels[0] = [[_RED, _GREEN], [_BLUE, _WHITE]]
     texels[1] = [[_RED + _GREEN, _RED + _BLUE], [_GREEN + _BLUE, _WHITE]]
@@ -133,7 +133,7 @@ def texture_rgbw_2d_array(
     session: Session, unit: int, width: int, height: int, layers: int
 ) -> None:
     """texture rgbw 2DArray UNIT (W, H, LAYERS): layers cycle through red, green, blue, white"""
-    _new(session, unit, GL.TEXTURE_2D_ARRAY)
+    _new(session, unit, GL.TEXTURE_2D_ARRAY, width, height)
     texels = np.broadcast_to(_layers(layers)[:, None, None], (layers, height, width, 4))
     _upload(session, GL.TEXTURE_2D_ARRAY, texels.copy())
 
@@ -141,31 +141,50 @@ def texture_rgbw_2d_array(
 @command("texture rgbw 1DArray", reads=f"{_UNIT}, 2 size a size")
 def texture_rgbw_1d_array(session: Session, unit: int, width: int, layers: int) -> None:
     """texture rgbw 1DArray UNIT (W, LAYERS): layers cycle through red, green, blue, white"""
-    _new(session, unit, GL.TEXTURE_1D_ARRAY)
+    _new(session, unit, GL.TEXTURE_1D_ARRAY, width)
     texels = np.broadcast_to(_layers(layers)[:, None], (layers, width, 4))
     _upload(session, GL.TEXTURE_1D_ARRAY, texels.copy())
 
 
-@command(
-    "texture checkerboard",
-    reads="2 integer a unit or level, 2 size a size, 8 number a colour channel",
-)
+_CHANNELS = "number a colour channel"
+
+
+@command("texture checkerboard", reads=f"2 integer a unit or level, 2 size a size, 8 {_CHANNELS}")
 def texture_checkerboard(
     session: Session, unit: int, level: int, width: int, height: int, *colors: float
 ) -> None:
     """texture checkerboard UNIT LEVEL (W, H) (R G B A) (R G B A): 2 x 2 squares"""
-    _new(session, unit, GL.TEXTURE_2D)
-    rows = np.arange(height)[:, None] // max(height // 2, 1)
-    columns = np.arange(width)[None, :] // max(width // 2, 1)
-    odd = ((rows ^ columns) & 1).astype(bool)
-    texels = np.where(odd[..., None], colors[4:], colors[:4]).astype(np.float32)
-    _upload(session, GL.TEXTURE_2D, texels, level=level)
+    black, white = colors[:4], colors[4:]
+    square = (max(width // 2, 1), max(height // 2, 1))
+    texture_quads(session, unit, level, width, height, *square, *black, *white, *white, *black)
+
+
+@command(
+    "texture quads", reads=f"2 integer a unit or level, 4 size a size, 8 {_CHANNELS}, 8 {_CHANNELS}"
+)
+def texture_quads(
+    session: Session, unit: int, level: int, width: int, height: int, *numbers: Any
+) -> None:
+    """texture quads UNIT LEVEL (W, H) (SW, SH) (R G B A)...: squares of four colours
+
+    They are those of the bottom left, bottom right, top left and top right.
+    """
+    (across, up), colors = numbers[:2], np.array(numbers[2:], np.float32).reshape(4, 4)
+    _new(session, unit, GL.TEXTURE_2D, width, height)
+    gl = session.gl
+    wrapping = GL.CLAMP_TO_EDGE if session.is_es else GL.CLAMP_TO_BORDER
+    for wrap in (GL.TEXTURE_WRAP_S, GL.TEXTURE_WRAP_T):
+        gl.tex_parameteri(GL.TEXTURE_2D, wrap, wrapping)
+    if not session.is_es:
+        gl.tex_parameterfv(GL.TEXTURE_2D, GL.TEXTURE_BORDER_COLOR, _RED)
+    rows, columns = np.arange(height)[:, None] // up % 2, np.arange(width)[None, :] // across % 2
+    _upload(session, GL.TEXTURE_2D, colors[2 * rows + columns], level=level)
 
 
 @command("texture miptree", reads=_UNIT)
 def texture_miptree(session: Session, unit: int) -> None:
     """texture miptree UNIT: 8 x 8 with the levels red, green, blue, white"""
-    _new(session, unit, GL.TEXTURE_2D)
+    _new(session, unit, GL.TEXTURE_2D, 8, 8)
     gl = session.gl
     gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST_MIPMAP_NEAREST)
     for level, color in enumerate((_RED, _GREEN, _BLUE, _WHITE)):
@@ -181,7 +200,7 @@ def texture_integer(
     session: Session, unit: int, width: int, height: int, step: int, base: int, form: int
 ) -> None:
     """texture integer UNIT (W, H) (STEP, BASE) GL_FORMAT: texel (x, y) holds BASE + STEP*y + x"""
-    _new(session, unit, GL.TEXTURE_2D)
+    _new(session, unit, GL.TEXTURE_2D, width, height)
     texels = np.zeros((height, width, 4), np.int32)
     texels[..., 0] = base + step * np.arange(height)[:, None] + np.arange(width)
     kind = GL.UNSIGNED_INT if GL.name_of(form).endswith("UI") else GL.INT
@@ -198,7 +217,7 @@ def texture_integer(
 @command("texture junk 2DArray", reads=f"{_UNIT}, 3 size a size")
 def texture_junk(session: Session, unit: int, *size: int) -> None:
     """texture junk 2DArray UNIT (W, H, LAYERS): undefined content"""
-    _new(session, unit, GL.TEXTURE_2D_ARRAY)
+    _new(session, unit, GL.TEXTURE_2D_ARRAY, *size[:2])
     texels = (np.arange(math.prod(size) * 4) * 7919 % 256).astype(np.uint8)
     layout = (*size, 0, GL.RGBA, GL.UNSIGNED_BYTE)
     session.gl.tex_image3d(GL.TEXTURE_2D_ARRAY, 0, GL.RGBA8, *layout, texels)
@@ -210,9 +229,10 @@ def texture_storage(session: Session, words: Words) -> None:
     unit, target = words.integer("a texture unit"), target_of(words)
     form = enum(words.line, words.word("an internal format"))
     levels, *size = words.sizes(max(len(words), 2))
-    _new(session, unit, target)
     if len(size) > 3:
         raise words.line.error("a storage has 1 to 3 sizes")
+    layers = target == GL.TEXTURE_1D_ARRAY  # is its height
+    _new(session, unit, target, size[0], size[1] if len(size) > 1 and not layers else 1)
     getattr(session.gl, f"tex_storage{len(size)}d")(target, levels, form, *size)
 
 
@@ -222,7 +242,7 @@ _DEPTH_SHAPES = {"1D": 1, "2D": 2, "Rect": 2, "1DArray": 2, "2DArray": 3, "Cube"
 def _shadow(name: str) -> Callable[..., None]:
     def run(session: Session, unit: int, *size: int) -> None:
         gl, target = session.gl, int(getattr(GL, TARGETS[name]))
-        _new(session, unit, target)
+        _new(session, unit, target, size[0], 1 if name.startswith("1D") else size[1])
         ramp = np.linspace(0, 1, size[0], dtype=np.float32)
         texels = np.broadcast_to(ramp, (*size[:0:-1], size[0])).copy()
         faces = [GL.TEXTURE_CUBE_MAP_POSITIVE_X + face for face in range(6)]
@@ -260,13 +280,18 @@ _NUMBERS = {
 
 @command("texparameter")
 def texture_parameter(session: Session, words: Words) -> None:
-    """texparameter TARGET min|mag|wrap_s|...|compare_func|depth_mode|lod_bias|max_level VALUE"""
+    """texparameter TARGET min|mag|wrap_s|...|compare_func|swizzle_r|lod_bias|border_color VALUE"""
     target = target_of(words)
     name = words.word("a parameter")
     if name in _NUMBERS:
         value = words.number("a value")
         words.end()
         session.gl.tex_parameterf(target, int(getattr(GL, _NUMBERS[name])), value)
+        return
+    if name == "border_color":
+        color = np.array(words.numbers(4, "a colour channel"), np.float32)
+        words.end()
+        session.gl.tex_parameterfv(target, GL.TEXTURE_BORDER_COLOR, color)
         return
     if name in ("swizzle_r", "swizzle_g", "swizzle_b", "swizzle_a"):
         parameter = f"TEXTURE_{name.upper()}"

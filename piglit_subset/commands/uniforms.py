@@ -56,8 +56,7 @@ TYPES = _table()
 
 
 def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
-    """All numbers left on the line; a whole multiple of the type's size (arrays take several)."""
-    size = kind.components * kind.columns
+    """All numbers left on the line: an array takes several elements, the last may be in part."""
     found: npt.NDArray[Any]
     if kind.dtype is np.float32 or kind.dtype is np.float64:
         parse = parse_float if kind.dtype is np.float32 else parse_double
@@ -68,8 +67,8 @@ def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
         mask = 2**bits - 1
         wrapped = [value & mask for value in words.parsed(parse_integer, len(words), "an integer")]
         found = np.array(wrapped, np.uint32 if bits == 32 else np.uint64).view(kind.dtype)
-    if not len(found) or len(found) % size:
-        raise words.error(f"expected {size} numbers (or a multiple), got {len(found)}", back=0)
+    if not len(found):
+        raise words.error("expected at least one number", back=0)
     return found
 
 
@@ -88,10 +87,24 @@ def uniform(session: Session, words: Words) -> None:
         if isinstance(target, BlockMember):
             write_member(session, target, kind, values)
         elif target is not None:
-            count = len(values) // (kind.components * kind.columns)
+            size = kind.components * kind.columns
+            if missing := -len(values) % size:  # numbers that a line leaves out are zeros here
+                values = np.concatenate([values, np.zeros(missing, kind.dtype)])
+            count = len(values) // size
+            if count > 1 and not _is_array(session, name):
+                count = 1  # the numbers after those of one element count for nothing
             extra = (0,) if kind.columns > 1 else ()
             address = values.__array_interface__["data"][0]  # the fastest way to get an address
             getattr(session.gl, kind.setter)(target, count, *extra, address)
+
+
+def _is_array(session: Session, name: str) -> bool:
+    """May the uniform have several elements? One that a line names by its location may."""
+    gl, program = session.gl, _program(session)
+    if name.isdigit() or name.endswith("]"):
+        return True
+    count = int(gl.get_programiv(program, GL.ACTIVE_UNIFORMS)[0])
+    return any(gl.get_active_uniform(program, i)[2] == f"{name}[0]" for i in range(count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +144,7 @@ def _look_up(session: Session, name: str) -> int | BlockMember | None:
         return location
     has_blocks = session.needs.version >= (3, 1) or not session.is_es
     member = _block_member(session, program, name) if has_blocks else None
-    if member is None:
+    if member is None and not session.needs.ignores_missing:
         session.wrong(f"{name!r} is no active uniform of the program")
     return member
 
@@ -176,15 +189,14 @@ def _uniform_index(gl: Any, program: int, name: str) -> int | None:
 def _explicit_member(session: Session) -> BlockMember:
     """A member without a name, described by `block binding`, `block offset` and so on."""
     block = session.block
-    buffer = session.buffers.get(("ubo binding", block.binding))
-    if buffer is None:
-        program = _program(session)
-        count = int(session.gl.get_programiv(program, GL.ACTIVE_UNIFORM_BLOCKS)[0])
-        for index in range(count):
-            block_buffer(session, program, index)
-        buffer = session.buffers.get(("ubo binding", block.binding), 0)
+    program = _program(session)
+    prepare_blocks(session, program)
+    # An element of an array of blocks follows the first one, whatever it is bound to.
+    first = session.buffers.get(("ubo bound", block.binding))
+    if first is None:
+        raise session.line.error(f"no uniform block is bound at {block.binding}")
     return BlockMember(
-        buffer,
+        block_buffer(session, program, first + block.array_index),
         max(block.offset, 0),
         max(block.array_stride, 0),
         max(block.matrix_stride, 16),
@@ -219,7 +231,7 @@ def prepare_blocks(session: Session, program: int) -> None:
         gl.uniform_block_binding(program, index, binding)
         gl.bind_buffer_base(GL.UNIFORM_BUFFER, binding, buffer)
         session.buffers["ubo", index] = buffer
-        session.buffers["ubo binding", binding] = buffer
+        session.buffers["ubo bound", binding] = index
 
 
 def write_member(
@@ -235,7 +247,8 @@ def write_member(
         if kind.columns == 1:
             gl.buffer_sub_data(GL.UNIFORM_BUFFER, base, data.nbytes, data)
             continue
-        matrix = data.reshape(kind.columns, kind.components)
+        matrix = np.zeros((kind.columns, kind.components), kind.dtype)
+        matrix.reshape(-1)[: len(data)] = data
         if member.row_major:
             matrix = matrix.T
         for number, vector in enumerate(matrix):
@@ -276,8 +289,11 @@ def subroutine_uniform(session: Session, stage: int, name: str, function: str) -
         session.wrong("no such subroutine uniform or function")
         return
     (count,) = gl.get_program_stageiv(program, stage, GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS)
-    empty = np.full(count, unset, np.uint32)
-    chosen = session.uniform_cache.setdefault(f"subroutines {stage}", empty)
+    # GL takes the choices of all locations at once. Those that are no uniform's are an error to ask
+    # for, and may be anything.
+    chosen = np.zeros(count, np.uint32)
+    for place in range(count):
+        now = gl.get_uniform_subroutineuiv(stage, place)
+        chosen[place] = 0 if gl.get_error() else now[0]
     chosen[location] = index
-    if not (chosen == unset).any():  # GL takes a stage's choices only all at once
-        gl.uniform_subroutinesuiv(stage, count, chosen)
+    gl.uniform_subroutinesuiv(stage, count, chosen)

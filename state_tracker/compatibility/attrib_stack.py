@@ -1,7 +1,7 @@
 """glPushAttrib and glPushClientAttrib: groups of state saved and restored as a whole.
 
-A group is a list of fields (`ctx.<holder>` and field names). Saving copies the values; restoring
-writes them back and marks all derived state as dirty.
+Which parameters belong to a group stands in the table of parameters; saving copies the values,
+restoring puts them back and marks everything derived as dirty.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import swap
+from gallette.state_tracker.parameters import PARAMETERS
 from gallette.state_tracker.vertices.vertex_arrays import bind_vertex_array
 
 if TYPE_CHECKING:
@@ -26,73 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["AttribStack"]
 
 DEPTH = 16
-_GROUPS: dict[int, dict[str, str]] = {
-    GL.COLOR_BUFFER_BIT: {
-        "fragment": "blend blend_enabled blend_color logic_enabled index_logic_enabled logic_op "
-        "dither alpha_test alpha_func alpha_ref clear_color clamp_fragment_color clamp_read_color",
-        "raster": "framebuffer_srgb",
-        "color_index": "clear mask",
-    },
-    GL.DEPTH_BUFFER_BIT: {"fragment": "depth_test depth_mask depth_func clear_depth"},
-    GL.STENCIL_BUFFER_BIT: {
-        "fragment": "stencil_test stencil stencil_two_side stencil_active clear_stencil"
-    },
-    GL.ENABLE_BIT: {
-        "fragment": "blend_enabled logic_enabled index_logic_enabled dither alpha_test depth_test "
-        "stencil_test stencil_two_side depth_bounds_test alpha_to_coverage alpha_to_one",
-        "raster": "cull_enabled offset_fill offset_line offset_point polygon_smooth "
-        "polygon_stipple line_smooth line_stipple point_smooth point_sprite program_point_size "
-        "two_side clamp_near clamp_far multisample sample_coverage_enabled sample_mask_enabled "
-        "scissor_enabled clip_planes_enabled framebuffer_srgb",
-        "lighting": "enabled color_material_enabled normalize rescale_normal fog_enabled "
-        "color_sum texgen_enabled",
-        "evaluators": "auto_normal",
-        "assembly": "vertex_enabled fragment_enabled",
-    },
-    GL.LIGHTING_BIT: {
-        "lighting": "enabled lights materials model_ambient local_viewer two_side color_control "
-        "color_material_enabled color_material_face color_material_mode",
-        "raster": "flat_shade",
-        "fragment": "clamp_vertex_color",
-    },
-    GL.FOG_BIT: {
-        "lighting": "fog_enabled fog_mode fog_color fog_density fog_start fog_end fog_index "
-        "fog_source fog_distance"
-    },
-    GL.LINE_BIT: {"raster": "line_width line_smooth line_stipple stipple_factor stipple_pattern"},
-    GL.POINT_BIT: {
-        "raster": "point_size point_smooth point_sprite point_fade point_min point_max "
-        "point_attenuation sprite_origin coord_replace"
-    },
-    GL.POLYGON_BIT: {
-        "raster": "cull_enabled cull_face front_face polygon_front polygon_back offset_fill "
-        "offset_line offset_point offset polygon_smooth polygon_stipple"
-    },
-    GL.POLYGON_STIPPLE_BIT: {"raster": "stipple"},
-    GL.SCISSOR_BIT: {"raster": "scissors scissor_enabled"},
-    GL.VIEWPORT_BIT: {"raster": "viewports depth_ranges"},
-    GL.TRANSFORM_BIT: {
-        "raster": "clip_planes clip_planes_enabled clamp_near clamp_far clip_origin clip_depth",
-        "matrices": "mode",
-        "lighting": "normalize rescale_normal",
-    },
-    GL.CURRENT_BIT: {
-        "arrays": "values types",
-        "raster_position": "position valid distance color secondary index texcoords",
-    },
-    GL.PIXEL_MODE_BIT: {
-        "transfer": "scale bias depth_scale depth_bias map_color map_stencil index_shift "
-        "index_offset zoom"
-    },
-    GL.ACCUM_BUFFER_BIT: {"accumulation": "clear_value"},
-    GL.EVAL_BIT: {"evaluators": "grids auto_normal"},
-    GL.LIST_BIT: {"lists": "base"},
-    GL.MULTISAMPLE_BIT: {
-        "raster": "multisample sample_coverage_enabled sample_coverage sample_invert "
-        "sample_mask_enabled sample_mask",
-        "fragment": "alpha_to_coverage alpha_to_one",
-    },
-}
+_GROUPS: dict[int, list[tuple[str, str]]] = {}
+"""holders in the context and their attributes, by group"""
+for _row in PARAMETERS:
+    for _group in _row.groups:
+        _GROUPS.setdefault(_group, []).extend(_row.fields)
 
 
 class AttribStack:
@@ -174,12 +113,10 @@ def push_attrib(ctx: Context, mask: int) -> None:
     if len(stack) >= DEPTH:
         raise GLError(GL.STACK_OVERFLOW, "the attribute stack is full")
     saved: dict[Any, Any] = {}
-    for bit, holders in _GROUPS.items():
+    for bit, fields in _GROUPS.items():
         if mask & bit:
-            for holder, fields in holders.items():
-                for name in fields.split():
-                    value = getattr(getattr(ctx, holder), name)
-                    saved[(holder, name)] = copy.deepcopy(value)
+            for holder, name in fields:
+                saved[(holder, name)] = copy.deepcopy(getattr(getattr(ctx, holder), name))
     if mask & GL.ENABLE_BIT:
         saved["texture_enables"] = [set(u.enabled) for u in ctx.textures.units]
         saved["light_enables"] = [light.enabled for light in ctx.lighting.lights]
@@ -299,5 +236,5 @@ gets(
         "ATTRIB_STACK_DEPTH": lambda c: len(c.attrib_stack.server),
         "CLIENT_ATTRIB_STACK_DEPTH": lambda c: len(c.attrib_stack.client),
     },
-    compat=True,
+    profiles="compat",
 )

@@ -273,12 +273,12 @@ def _array_gets() -> None:
         for suffix, field in fields.items():
             gets(
                 {f"{name}_ARRAY_{suffix}": lambda c, a=attrib, f=field: getattr(a(c), f)},  # type: ignore[misc]
-                compat=True,
+                profiles="compat",
             )
-        gets({f"{name}_ARRAY_BUFFER_BINDING": buffer}, compat=True)
+        gets({f"{name}_ARRAY_BUFFER_BINDING": buffer}, profiles="compat")
         if name not in ("INDEX", "EDGE_FLAG"):  # glIsEnabled declares those
-            gets({f"{name}_ARRAY": lambda c, a=attrib: a(c).enabled}, compat=True)  # type: ignore[misc]
+            gets({f"{name}_ARRAY": lambda c, a=attrib: a(c).enabled}, profiles="compat")  # type: ignore[misc]
 
 
 _array_gets()
-gets({"CLIENT_ACTIVE_TEXTURE": lambda c: GL.TEXTURE0 + c.arrays.client_unit}, compat=True)
+gets({"CLIENT_ACTIVE_TEXTURE": lambda c: GL.TEXTURE0 + c.arrays.client_unit}, profiles="compat")

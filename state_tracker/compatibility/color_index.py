@@ -49,25 +49,12 @@ def index_pointer(ctx: Context, type: int, stride: int, pointer: Pointer) -> Non
     set_pointer(ctx, SLOT, 1, type, False, stride, pointer)
 
 
-@entry
-def clear_index(ctx: Context, c: float) -> None:
-    ctx.color_index.clear = float(c)
-
-
-@entry
-def index_mask(ctx: Context, mask: int) -> None:
-    ctx.color_index.mask = mask & 0xFFFFFFFF
-
-
 gets(
     {
         "CURRENT_INDEX": lambda c: c.arrays.values[SLOT][0],
-        "INDEX_CLEAR_VALUE": lambda c: c.color_index.clear,
-        "INDEX_WRITEMASK": lambda c: c.color_index.mask,
-        "FOG_INDEX": lambda c: c.lighting.fog_index,
         "INDEX_ARRAY_TYPE": lambda c: c.arrays.current.attribs[SLOT].type,
         "INDEX_ARRAY_STRIDE": lambda c: c.arrays.current.attribs[SLOT].stride,
         "EDGE_FLAG_ARRAY_STRIDE": lambda c: c.arrays.current.attribs[VertAttrib.EDGEFLAG].stride,
     },
-    compat=True,
+    profiles="compat",
 )

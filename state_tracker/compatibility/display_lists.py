@@ -335,10 +335,9 @@ def call_lists(ctx: Context, n: int, type: int, lists: Pointer) -> None:
 
 gets(
     {
-        "LIST_BASE": lambda c: c.lists.base,
         "LIST_INDEX": lambda c: c.lists.recorder.list.name if c.lists.recorder else 0,
         "LIST_MODE": lambda c: c.lists.recorder.mode if c.lists.recorder else 0,
         "MAX_LIST_NESTING": lambda c: MAX_NESTING,
     },
-    compat=True,
+    profiles="compat",
 )

@@ -342,5 +342,5 @@ gets(
         "MAP2_GRID_DOMAIN": lambda c: c.evaluators.grids[2].domain,
         "MAP2_GRID_SEGMENTS": lambda c: c.evaluators.grids[2].segments,
     },
-    compat=True,
+    profiles="compat",
 )

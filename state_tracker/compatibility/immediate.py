@@ -317,7 +317,7 @@ gets(
         "CURRENT_SECONDARY_COLOR": _current(VertAttrib.COLOR1),
         "CURRENT_NORMAL": _current(VertAttrib.NORMAL, 3),
     },
-    compat=True,
+    profiles="compat",
     normalized=True,
 )
 gets(
@@ -328,5 +328,5 @@ gets(
         "CURRENT_FOG_COORD": lambda c: c.arrays.values[int(VertAttrib.FOG)][0],
         "EDGE_FLAG": lambda c: bool(c.arrays.values[int(VertAttrib.EDGEFLAG)][0]),
     },
-    compat=True,
+    profiles="compat",
 )

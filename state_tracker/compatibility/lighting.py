@@ -15,7 +15,6 @@ import numpy as np
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.compatibility.matrices import coordinate_unit, inverse
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.color_clamp import told_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -23,7 +22,8 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.getters import gets, to_int
+from gallette.state_tracker.getters import to_int
+from gallette.state_tracker.setters import fractions
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -201,10 +201,7 @@ def _material(ctx: Context, face: int, pname: int, values: list[float]) -> None:
 
 
 def _colors(gl_type: str, pointer: Pointer, count: int) -> list[float]:
-    values = read_array(pointer, gl_type, count).tolist()
-    if gl_type == "int" and count == 4:  # integers are fractions of their range, for colours
-        return [max(v / 2147483647.0, -1.0) for v in values]
-    return [float(v) for v in values]
+    return fractions(read_array(pointer, gl_type, count).tolist(), gl_type)
 
 
 for _suffix, _gl_type in (("f", "float"), ("i", "int")):
@@ -334,77 +331,7 @@ def get_lightfv(ctx: Context, light: int, pname: int) -> list[float]:
     raise invalid_enum(pname, "light parameter")
 
 
-def _light_model(ctx: Context, pname: int, values: list[float]) -> None:
-    state = ctx.lighting
-    if pname == GL.LIGHT_MODEL_AMBIENT and len(values) == 4:
-        state.model_ambient = tuple(values)
-    elif pname == GL.LIGHT_MODEL_LOCAL_VIEWER:
-        state.local_viewer = bool(values[0])
-    elif pname == GL.LIGHT_MODEL_TWO_SIDE:
-        state.two_side = bool(values[0])
-    elif pname == GL.LIGHT_MODEL_COLOR_CONTROL:
-        if to_int(values[0], False) not in (GL.SINGLE_COLOR, GL.SEPARATE_SPECULAR_COLOR):
-            raise invalid_enum(to_int(values[0], False), "colour control")
-        state.color_control = to_int(values[0], False)
-    else:
-        raise invalid_enum(pname, "light model parameter")
-    ctx.dirty |= Dirty.BUILTINS
-
-
 # -- fog and texture environment -------------------------------------------------------------------
-
-
-def _fog(ctx: Context, pname: int, values: list[float]) -> None:
-    state = ctx.lighting
-    if pname == GL.FOG_COLOR and len(values) == 4:
-        state.fog_color = tuple(values)
-    elif pname == GL.FOG_MODE:
-        if to_int(values[0], False) not in (GL.LINEAR, GL.EXP, GL.EXP2):
-            raise invalid_enum(to_int(values[0], False), "fog mode")
-        state.fog_mode = to_int(values[0], False)
-    elif pname == GL.FOG_DENSITY:
-        if values[0] < 0:
-            raise invalid_value("negative fog density")
-        state.fog_density = values[0]
-    elif pname == GL.FOG_START:
-        state.fog_start = values[0]
-    elif pname == GL.FOG_END:
-        state.fog_end = values[0]
-    elif pname == GL.FOG_COORD_SRC:
-        if to_int(values[0], False) not in (GL.FOG_COORD, GL.FRAGMENT_DEPTH):
-            raise invalid_enum(to_int(values[0], False), "fog coordinate source")
-        state.fog_source = to_int(values[0], False)
-    elif pname == GL.FOG_DISTANCE_MODE_NV:
-        mode = to_int(values[0], False)
-        if mode not in (GL.EYE_RADIAL_NV, GL.EYE_PLANE, GL.EYE_PLANE_ABSOLUTE_NV):
-            raise invalid_enum(mode, "fog distance mode")
-        state.fog_distance = mode
-    elif pname == GL.FOG_INDEX:
-        state.fog_index = values[0]
-    else:
-        raise invalid_enum(pname, "fog parameter")
-    ctx.dirty |= Dirty.BUILTINS
-
-
-def _register_groups() -> None:
-    vectors = {"fog": GL.FOG_COLOR, "light_model": GL.LIGHT_MODEL_AMBIENT}
-    for name, apply in (("fog", _fog), ("light_model", _light_model)):
-        for suffix, gl_type in (("f", "float"), ("i", "int")):
-
-            def vector(
-                ctx: Context, pname: int, params: Pointer, t: str = gl_type,
-                apply: Any = apply, wide: int = vectors[name],
-            ) -> None:  # fmt: skip
-                apply(ctx, pname, _colors(t, params, 4 if pname == wide else 1))
-
-            def scalar(ctx: Context, pname: int, value: float, apply: Any = apply) -> None:
-                apply(ctx, pname, [float(value)])
-
-            register(f"{name}{suffix}", scalar)
-            register(f"{name}{suffix}v", vector)
-
-
-_register_groups()
 
 
 def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None:
@@ -532,29 +459,3 @@ for _suffix, _gl_type in (("f", "float"), ("d", "double"), ("i", "int")):
         _tex_gen(ctx, coord, pname, [float(v) for v in read_array(params, t, count)])
 
     register(f"tex_gen{_suffix}v", _tex_gen_vector)
-
-
-gets(
-    {
-        "FOG_MODE": lambda c: c.lighting.fog_mode,
-        "FOG_DISTANCE_MODE_NV": lambda c: c.lighting.fog_distance,
-        "FOG_DENSITY": lambda c: c.lighting.fog_density,
-        "FOG_START": lambda c: c.lighting.fog_start,
-        "FOG_END": lambda c: c.lighting.fog_end,
-        "FOG_COORD_SRC": lambda c: c.lighting.fog_source,
-        "LIGHT_MODEL_LOCAL_VIEWER": lambda c: c.lighting.local_viewer,
-        "LIGHT_MODEL_TWO_SIDE": lambda c: c.lighting.two_side,
-        "LIGHT_MODEL_COLOR_CONTROL": lambda c: c.lighting.color_control,
-        "COLOR_MATERIAL_FACE": lambda c: c.lighting.color_material_face,
-        "COLOR_MATERIAL_PARAMETER": lambda c: c.lighting.color_material_mode,
-    },
-    compat=True,
-)
-gets(
-    {
-        "FOG_COLOR": lambda c: told_color(c, c.lighting.fog_color),
-        "LIGHT_MODEL_AMBIENT": lambda c: c.lighting.model_ambient,
-    },
-    compat=True,
-    normalized=True,
-)

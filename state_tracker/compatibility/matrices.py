@@ -237,14 +237,13 @@ for _name, _pick in (
     ("PROJECTION", lambda c: c.matrices.projection[-1]),
     ("TEXTURE", _texture_matrix),
 ):
-    gets({f"{_name}_MATRIX": _flat(_pick, False)}, compat=True)
-    gets({f"TRANSPOSE_{_name}_MATRIX": _flat(_pick, True)}, compat=True)
+    gets({f"{_name}_MATRIX": _flat(_pick, False)}, profiles="compat")
+    gets({f"TRANSPOSE_{_name}_MATRIX": _flat(_pick, True)}, profiles="compat")
 gets(
     {
-        "MATRIX_MODE": lambda c: c.matrices.mode,
         "MODELVIEW_STACK_DEPTH": lambda c: len(c.matrices.modelview),
         "PROJECTION_STACK_DEPTH": lambda c: len(c.matrices.projection),
         "TEXTURE_STACK_DEPTH": lambda c: len(c.matrices.texture[coordinate_unit(c)]),
     },
-    compat=True,
+    profiles="compat",
 )

@@ -10,7 +10,6 @@ from gallette.compiler.nir.ir import Stage
 from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
 from gallette.pipe.state import BlendState, RenderTargetBlend
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.color_clamp import told_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -18,7 +17,6 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.getters import gets, gets_indexed
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -258,39 +256,3 @@ def _mask(ctx: Context, buffers: Iterable[Any], mask: tuple[bool, bool, bool, bo
         if blend.mask != mask:
             blend.mask = mask
             ctx.dirty |= Dirty.BLEND
-
-
-@entry
-def logic_op(ctx: Context, opcode: int) -> None:
-    if not GL.CLEAR <= opcode <= GL.SET:
-        raise invalid_enum(opcode, "logic operation")
-    ctx.fragment.logic_op = opcode
-    ctx.dirty |= Dirty.BLEND
-
-
-# -- queries ---------------------------------------------------------------------------------------
-
-_BLEND_GETS: dict[str, str] = {
-    "BLEND_SRC_RGB": "src_rgb",
-    "BLEND_DST_RGB": "dst_rgb",
-    "BLEND_SRC_ALPHA": "src_alpha",
-    "BLEND_DST_ALPHA": "dst_alpha",
-    "BLEND_EQUATION_RGB": "equation_rgb",
-    "BLEND_EQUATION_ALPHA": "equation_alpha",
-    "COLOR_WRITEMASK": "mask",
-    "BLEND_SRC": "src_rgb",
-    "BLEND_DST": "dst_rgb",
-}
-
-
-def _blend_getter(field: str) -> Any:
-    return lambda ctx, index=0: getattr(ctx.fragment.blend[index], field)
-
-
-gets({name: _blend_getter(field) for name, field in _BLEND_GETS.items()})
-gets_indexed(
-    lambda c: c.caps.max_render_targets,
-    {name: _blend_getter(field) for name, field in _BLEND_GETS.items()},
-)
-gets({"LOGIC_OP_MODE": lambda c: c.fragment.logic_op})
-gets({"BLEND_COLOR": lambda c: told_color(c, c.fragment.blend_color)}, normalized=True)

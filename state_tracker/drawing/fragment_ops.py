@@ -8,7 +8,7 @@ from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState, StencilState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.blending import BUFFERS, Blend
-from gallette.state_tracker.drawing.color_clamp import clamps, told_color
+from gallette.state_tracker.drawing.color_clamp import clamps
 from gallette.state_tracker.drawing.stencil import Stencil, check_compare, face_state
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -109,20 +109,6 @@ def alpha_reference(ctx: Context) -> float:
 
 
 @entry
-def depth_func(ctx: Context, func: int) -> None:
-    check_compare(func)
-    ctx.fragment.depth_func = func
-    ctx.dirty |= Dirty.DEPTH_STENCIL
-
-
-@entry
-def depth_mask(ctx: Context, flag: int) -> None:
-    if ctx.fragment.depth_mask is not bool(flag):
-        ctx.fragment.depth_mask = bool(flag)
-        ctx.dirty |= Dirty.DEPTH_STENCIL
-
-
-@entry
 def depth_bounds_ext(ctx: Context, zmin: float, zmax: float) -> None:
     if zmin > zmax:
         raise invalid_value("depth bounds in the wrong order")
@@ -156,26 +142,7 @@ def clamp_color(ctx: Context, target: int, clamp: int) -> None:
 
 gets(
     {
-        "DEPTH_FUNC": lambda c: c.fragment.depth_func,
-        "DEPTH_WRITEMASK": lambda c: c.fragment.depth_mask,
-        "STENCIL_CLEAR_VALUE": lambda c: c.fragment.clear_stencil,
-        "CLAMP_READ_COLOR": lambda c: c.fragment.clamp_read_color,
-    }
-)
-gets(
-    {
-        "COLOR_CLEAR_VALUE": lambda c: told_color(c, c.fragment.clear_color),
-        "DEPTH_CLEAR_VALUE": lambda c: c.fragment.clear_depth,
-        "DEPTH_BOUNDS_EXT": lambda c: c.fragment.depth_bounds,
-    },
-    normalized=True,
-)
-gets(
-    {
-        "ALPHA_TEST_FUNC": lambda c: c.fragment.alpha_func,
         "ALPHA_TEST_REF": alpha_reference,
-        "CLAMP_VERTEX_COLOR": lambda c: c.fragment.clamp_vertex_color,
-        "CLAMP_FRAGMENT_COLOR": lambda c: c.fragment.clamp_fragment_color,
     },
-    compat=True,
+    profiles="compat",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
@@ -14,7 +14,8 @@ from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_val
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.getters import gets, gets_indexed, to_int
+from gallette.state_tracker.getters import gets, gets_indexed
+from gallette.state_tracker.parameters import profiles_of
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -202,22 +203,6 @@ def _two_side(ctx: Context) -> bool:
 
 
 @entry
-def cull_face(ctx: Context, mode: int) -> None:
-    if mode not in CULL_FACES:
-        raise invalid_enum(mode, "face")
-    ctx.raster.cull_face = mode
-    ctx.dirty |= Dirty.RASTERIZER
-
-
-@entry
-def front_face(ctx: Context, mode: int) -> None:
-    if mode not in (GL.CW, GL.CCW):
-        raise invalid_enum(mode, "front face")
-    ctx.raster.front_face = mode
-    ctx.dirty |= Dirty.RASTERIZER
-
-
-@entry
 def polygon_mode(ctx: Context, face: int, mode: int) -> None:
     if mode not in POLYGON_MODES:
         raise invalid_enum(mode, "polygon mode")
@@ -242,72 +227,9 @@ def polygon_offset(ctx: Context, factor: float, units: float) -> None:
 
 
 @entry
-def line_width(ctx: Context, width: float) -> None:
-    if width <= 0.0:
-        raise invalid_value("lines are wider than 0")
-    ctx.raster.line_width = width
-    ctx.dirty |= Dirty.RASTERIZER
-
-
-@entry
 def line_stipple(ctx: Context, factor: int, pattern: int) -> None:
     ctx.raster.stipple_factor = min(max(factor, 1), 256)
     ctx.raster.stipple_pattern = pattern & 0xFFFF
-    ctx.dirty |= Dirty.RASTERIZER
-
-
-@entry
-def point_size(ctx: Context, size: float) -> None:
-    if size <= 0.0:
-        raise invalid_value("points are larger than 0")
-    ctx.raster.point_size = size
-    ctx.dirty |= Dirty.RASTERIZER | Dirty.BUILTINS
-
-
-def _point_parameter(ctx: Context, pname: int, values: list[float]) -> None:
-    s, value = ctx.raster, values[0]
-    if pname == GL.POINT_SPRITE_COORD_ORIGIN:
-        if to_int(value, False) not in (GL.LOWER_LEFT, GL.UPPER_LEFT):
-            raise invalid_value("point sprite origin")
-        s.sprite_origin = to_int(value, False)
-    elif pname == GL.POINT_FADE_THRESHOLD_SIZE:
-        if value < 0:
-            raise invalid_value("negative point size")
-        s.point_fade = value
-    elif pname in (GL.POINT_SIZE_MIN, GL.POINT_SIZE_MAX) and ctx.is_compat:
-        if value < 0:
-            raise invalid_value("negative point size")
-        if pname == GL.POINT_SIZE_MIN:
-            s.point_min = value
-        else:
-            s.point_max = value
-    elif pname == GL.POINT_DISTANCE_ATTENUATION and ctx.is_compat and len(values) == 3:
-        s.point_attenuation = (values[0], values[1], values[2])
-    else:
-        raise invalid_enum(pname, "point parameter")
-    ctx.dirty |= Dirty.RASTERIZER | Dirty.BUILTINS
-
-
-def _point_vector(gl_type: str) -> Any:
-    def call(ctx: Context, pname: int, params: Pointer) -> None:
-        count = 3 if pname == GL.POINT_DISTANCE_ATTENUATION else 1
-        values = [float(v) for v in read_array(params, gl_type, count)]
-        _point_parameter(ctx, pname, values)
-
-    return call
-
-
-register("point_parameterf", lambda ctx, p, v: _point_parameter(ctx, p, [float(v)]))
-register("point_parameteri", lambda ctx, p, v: _point_parameter(ctx, p, [float(v)]))
-register("point_parameterfv", _point_vector("float"))
-register("point_parameteriv", _point_vector("int"))
-
-
-@entry
-def provoking_vertex(ctx: Context, mode: int) -> None:
-    if mode not in (GL.FIRST_VERTEX_CONVENTION, GL.LAST_VERTEX_CONVENTION):
-        raise invalid_enum(mode, "provoking vertex convention")
-    ctx.raster.provoking = mode
     ctx.dirty |= Dirty.RASTERIZER
 
 
@@ -317,11 +239,6 @@ def shade_model(ctx: Context, mode: int) -> None:
         raise invalid_enum(mode, "shade model")
     ctx.raster.flat_shade = mode == GL.FLAT
     ctx.dirty |= Dirty.RASTERIZER
-
-
-@entry
-def primitive_restart_index(ctx: Context, index: int) -> None:
-    ctx.raster.restart_index = index
 
 
 # -- samples ---------------------------------------------------------------------------------------
@@ -339,12 +256,6 @@ def sample_maski(ctx: Context, mask_number: int, mask: int) -> None:
     if mask_number != 0:
         raise invalid_value("there is one sample mask word")
     ctx.raster.sample_mask = mask & 0xFFFFFFFF
-    ctx.dirty |= Dirty.SAMPLE_MASK
-
-
-@entry
-def min_sample_shading(ctx: Context, value: float) -> None:
-    ctx.raster.min_sample_shading = min(max(value, 0.0), 1.0)
     ctx.dirty |= Dirty.SAMPLE_MASK
 
 
@@ -407,21 +318,21 @@ def get_clip_plane(ctx: Context, plane: int) -> list[float]:
 def hint(ctx: Context, target: int, mode: int) -> None:
     if mode not in (GL.FASTEST, GL.NICEST, GL.DONT_CARE):
         raise invalid_enum(mode, "hint")
-    if not any(profile in _HINTS.get(target, ()) for profile in ctx.profiles):
+    if target not in _HINTS or ctx.profile not in profiles_of(_HINTS[target]):
         raise invalid_enum(target, "hint")
     ctx.hints[target] = mode
 
 
-# The profiles that have each hint.
-_HINTS: dict[int, tuple[str, ...]] = {
-    GL.FRAGMENT_SHADER_DERIVATIVE_HINT: ("core", "compat", "es"),
-    GL.LINE_SMOOTH_HINT: ("core", "compat"),
-    GL.POLYGON_SMOOTH_HINT: ("core", "compat"),
-    GL.TEXTURE_COMPRESSION_HINT: ("core", "compat"),
-    GL.GENERATE_MIPMAP_HINT: ("compat", "es"),
-    GL.PERSPECTIVE_CORRECTION_HINT: ("compat",),
-    GL.POINT_SMOOTH_HINT: ("compat",),
-    GL.FOG_HINT: ("compat",),
+# Which profiles have a hint.
+_HINTS: dict[int, str] = {
+    GL.FRAGMENT_SHADER_DERIVATIVE_HINT: "",
+    GL.LINE_SMOOTH_HINT: "desktop",
+    GL.POLYGON_SMOOTH_HINT: "desktop",
+    GL.TEXTURE_COMPRESSION_HINT: "desktop",
+    GL.GENERATE_MIPMAP_HINT: "compat,es",
+    GL.PERSPECTIVE_CORRECTION_HINT: "compat",
+    GL.POINT_SMOOTH_HINT: "compat",
+    GL.FOG_HINT: "compat",
 }
 
 
@@ -445,56 +356,19 @@ def subpixel_precision_bias_nv(ctx: Context, xbits: int, ybits: int) -> None:
 register("primitive_bounding_box_arb", primitive_bounding_box)
 
 
-def _field(name: str) -> Any:
-    return lambda ctx: getattr(ctx.raster, name)
-
-
 gets(
     {
-        "SUBPIXEL_PRECISION_BIAS_X_BITS_NV": lambda c: c.raster.precision_bias[0],
-        "SUBPIXEL_PRECISION_BIAS_Y_BITS_NV": lambda c: c.raster.precision_bias[1],
-        "MAX_SUBPIXEL_PRECISION_BIAS_BITS_NV": lambda c: 0,
-    },
-    profiles=("core", "compat"),
-)
-gets({"PRIMITIVE_BOUNDING_BOX": _field("bounding_box")})
-gets(
-    {
-        "CULL_FACE_MODE": _field("cull_face"),
-        "FRONT_FACE": _field("front_face"),
-        "POLYGON_MODE": lambda c: (c.raster.polygon_front, c.raster.polygon_back),
-        "POLYGON_OFFSET_FACTOR": lambda c: c.raster.offset[0],
-        "POLYGON_OFFSET_UNITS": lambda c: c.raster.offset[1],
-        "POLYGON_OFFSET_CLAMP": lambda c: c.raster.offset[2],
-        "LINE_WIDTH": _field("line_width"),
-        "POINT_SIZE": _field("point_size"),
-        "POINT_FADE_THRESHOLD_SIZE": _field("point_fade"),
-        "POINT_SPRITE_COORD_ORIGIN": _field("sprite_origin"),
-        "PROVOKING_VERTEX": _field("provoking"),
-        "PRIMITIVE_RESTART_INDEX": _field("restart_index"),
-        "SAMPLE_COVERAGE_VALUE": _field("sample_coverage"),
-        "SAMPLE_COVERAGE_INVERT": _field("sample_invert"),
-        "MIN_SAMPLE_SHADING_VALUE": _field("min_sample_shading"),
-    }
-)
-gets(
-    {
-        "PRIMITIVE_RESTART_NV": _field("primitive_restart"),
-        "PRIMITIVE_RESTART_INDEX_NV": _field("restart_index"),
         "SHADE_MODEL": lambda c: GL.FLAT if c.raster.flat_shade else GL.SMOOTH,
-        "LINE_STIPPLE_PATTERN": _field("stipple_pattern"),
-        "LINE_STIPPLE_REPEAT": _field("stipple_factor"),
-        "POINT_SIZE_MIN": _field("point_min"),
-        "POINT_SIZE_MAX": _field("point_max"),
-        "POINT_DISTANCE_ATTENUATION": _field("point_attenuation"),
     },
-    compat=True,
+    profiles="compat",
 )
 for _hint, _profiles in _HINTS.items():
     gets(
         {GL.name_of(_hint)[3:]: lambda c, h=_hint: c.hints.get(h, GL.DONT_CARE)},  # type: ignore[misc]
         profiles=_profiles,
     )
+
+
 gets_indexed(lambda c: 1, {"SAMPLE_MASK_VALUE": lambda c, i: c.raster.sample_mask})
 
 

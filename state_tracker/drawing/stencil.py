@@ -146,13 +146,6 @@ def stencil_mask(ctx: Context, mask: int) -> None:
     _set_mask(ctx, _active_faces(ctx), mask)
 
 
-@entry
-def active_stencil_face_ext(ctx: Context, face: int) -> None:
-    if face not in (GL.FRONT, GL.BACK):
-        raise invalid_enum(face, "stencil face")
-    ctx.fragment.stencil_active = face
-
-
 # -- queries ---------------------------------------------------------------------------------------
 
 
@@ -180,4 +173,3 @@ for _face_index, _prefix in ((0, "STENCIL_"), (1, "STENCIL_BACK_")):
             )
         }
     )
-gets({"ACTIVE_STENCIL_FACE_EXT": lambda c: c.fragment.stencil_active}, compat=True)

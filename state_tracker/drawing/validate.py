@@ -209,7 +209,7 @@ def _constants(ctx: Context) -> None:
     data, last = b"", None
     for stage, executable in ctx.programs.stages.items():
         if executable is not last:  # all stages share the bytes: drivers may compare by identity
-            data, last = bytes(executable.uniforms.data), executable
+            data, last = ctx.subroutines.default_block(executable), executable
         ctx.pipe.set_constant_buffer(stage, 0, data)
 
 

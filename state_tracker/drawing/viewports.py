@@ -10,7 +10,6 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.getters import gets, gets_indexed
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -207,22 +206,3 @@ def clip_control(ctx: Context, origin: int, depth: int) -> None:
         raise invalid_enum(depth, "clip depth mode")
     ctx.raster.clip_origin, ctx.raster.clip_depth = origin, depth
     ctx.dirty |= Dirty.VIEWPORT | Dirty.RASTERIZER
-
-
-gets(
-    {
-        "VIEWPORT": lambda c: c.raster.viewports[0],
-        "SCISSOR_BOX": lambda c: c.raster.scissors[0],
-        "CLIP_ORIGIN": lambda c: c.raster.clip_origin,
-        "CLIP_DEPTH_MODE": lambda c: c.raster.clip_depth,
-    }
-)
-gets({"DEPTH_RANGE": lambda c: c.raster.depth_ranges[0]}, normalized=True)
-gets_indexed(
-    lambda c: len(c.raster.viewports),
-    {
-        "VIEWPORT": lambda c, i: c.raster.viewports[i],
-        "SCISSOR_BOX": lambda c, i: c.raster.scissors[i],
-        "DEPTH_RANGE": lambda c, i: c.raster.depth_ranges[i],
-    },
-)

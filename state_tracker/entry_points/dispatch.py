@@ -201,6 +201,9 @@ class _Facts:
     several: bool
     is_raw: bool
     has_texts: bool
+    capacities: tuple[int, ...]
+    """places of parameters that say how much room there is"""
+    converts: bool
     signature: Signature
 
 
@@ -215,15 +218,18 @@ def _facts(function: Function) -> _Facts:
 
 
 def _work_out(function: Function) -> _Facts:
-    outputs, total = function.outputs, len(function.params)
+    outputs = function.outputs
+    converters = tuple(converter(function, i) for i in range(len(function.params)))
     result = function.result != "void"
     return _Facts(
         function.required,
-        tuple(converter(function, i) for i in range(total)),
+        converters,
         bool(outputs) or result,
         len(outputs) > 1 or bool(outputs and result),
         function.is_raw,
         any(p.kind is Kind.STRINGS for p in function.params),
+        tuple(i for i, p in enumerate(function.params) if p.kind is Kind.CAPACITY),
+        any(converters),
         function.signature,
     )
 
@@ -252,15 +258,21 @@ def bind_method(
         if wrong:
             raise TypeError(wrong) from (None if isinstance(error, GLError) else error)
 
-    def plain(*args: Any) -> Any:
+    run: Callable[..., Any] = functools.partial(implementation, context)
+    is_raw = facts.is_raw or getattr(implementation, "stores_itself", False)
+    is_plain = is_raw or (required == total and not facts.converts)
+    padded = total if is_raw else 0  # to so many arguments with outputs that are left out
+
+    def method(*args: Any) -> Any:
         if words[pending]:
             ring.flush(stream)
         if changes:
             stream.forget()
+        given = args if len(args) >= padded else args + (OMITTED,) * (padded - len(args))
         try:
             if begun.active:
                 raise invalid_operation("not between glBegin and glEnd")
-            return implementation(context, *args)
+            return answer(*given)
         except GLError as error:
             named(args, error)
             record(error, function)
@@ -272,86 +284,40 @@ def bind_method(
             named(args, error)
             raise
 
-    def raw(*args: Any) -> Any:
-        if words[pending]:
-            ring.flush(stream)
-        if changes:
-            stream.forget()
-        full = args + (OMITTED,) * (total - len(args))
-        try:
-            if begun.active:
-                raise invalid_operation("not between glBegin and glEnd")
-            return implementation(context, *full)
-        except GLError as error:
-            named(args, error)
-            record(error, function)
-            return default
-        except (ResetError, MemoryError) as error:
-            context.work_failed(error, function)
-            return default
-        except _ASTRAY as error:
-            named(args, error)
-            raise
+    def converting(*args: Any) -> Any:
+        """Inputs as the implementation wants them, outputs where the caller does."""
+        if facts.has_texts:
+            args = function.with_count(args)
+        if not required <= len(args) <= total:
+            raise TypeError(checked_count(function, args))
+        for i in facts.capacities:
+            if i < len(args) and args[i] < 0:
+                raise invalid_value(f"{params[i].name} is negative")
+        inputs: Any = args[:required]
+        if facts.converts:
+            inputs = [
+                args[i] if convert is None else convert(args)
+                for i, convert in enumerate(converters[:required])
+            ]
+        result = run(*inputs)
+        if len(args) == required:
+            return result
+        args += (None,) * (total - len(args))
+        values = result if several else (result,)
+        if function.result != "void" and several:
+            _store(function, args, values[1:])
+            return values[0]
+        _store(function, args, values)
+        return None
 
     def outside(*args: Any) -> Any:
         if begun.active:
             raise invalid_operation("not between glBegin and glEnd")
         return implementation(context, *args)
 
-    has_texts = facts.has_texts
-
-    def general(*args: Any) -> Any:
-        if words[pending]:
-            ring.flush(stream)
-        if changes:
-            stream.forget()
-        if has_texts:
-            args = function.with_count(args)
-        if not required <= len(args) <= total:
-            raise TypeError(checked_count(function, args))
-        try:
-            if begun.active:
-                raise invalid_operation("not between glBegin and glEnd")
-            for param, value in zip(params, args, strict=False):
-                if param.kind is Kind.CAPACITY and value < 0:
-                    raise invalid_value(f"{param.name} is negative")
-            inputs = [
-                args[i] if convert is None else convert(args)
-                for i, convert in enumerate(converters[:required])
-            ]
-            result = implementation(context, *inputs)
-        except GLError as error:
-            named(args, error)
-            record(error, function)
-            return default
-        except (ResetError, MemoryError) as error:
-            context.work_failed(error, function)
-            return default
-        except _ASTRAY as error:
-            named(args, error)
-            raise
-        if len(args) == required:
-            return result
-        args += (None,) * (total - len(args))
-        if not several:
-            _store(function, args, (result,))
-            return None
-        if function.result != "void":
-            _store(function, args, result[1:])
-            return result[0]
-        _store(function, args, result)
-        return None
-
-    if facts.is_raw or getattr(implementation, "stores_itself", False):
-        method = raw
-    elif required == total and not any(converters):
-        method = plain
-    else:
-        method = general
-    if method is not general:  # for calls from C, with all arguments
-        never = begun is _NEVER
-        direct = functools.partial(implementation, context) if never else outside
-        method.direct = direct  # type: ignore[attr-defined]
+    if is_plain:  # as C calls it, with all arguments there are
+        method.direct = run if begun is _NEVER else outside  # type: ignore[attr-defined]
+    answer = run if is_plain else converting
     method.__name__ = method.__qualname__ = function.method
     method.__doc__ = str(function)
     method.__signature__ = facts.signature  # type: ignore[attr-defined]

@@ -64,9 +64,9 @@ gets(
             c.arrays.current.bindings[_point_sizes(c).binding].buffer
         ),
     },
-    profiles=("es1",),
+    profiles="es1",
 )
-gets({"TEXTURE_GEN_STR_OES": lambda c: c.lighting.texgen_enabled[0][0]}, profiles=("es1",))
+gets({"TEXTURE_GEN_STR_OES": lambda c: c.lighting.texgen_enabled[0][0]}, profiles="es1")
 
 
 # -- OES_texture_cube_map: one generated coordinate for three --------------------------------------

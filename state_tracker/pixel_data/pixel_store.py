@@ -20,15 +20,12 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
     read_bytes,
     write_bytes,
     wrote_in_place,
 )
-from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.pixel_data.pixels import (
     COMPONENTS,
     INTEGER_FORMATS,
@@ -301,54 +298,3 @@ def read_blocks(
         return None
     found = _boxed(raw, layout, (blocks[0], blocks[1], blocks[2]), blocks[3])
     return np.ascontiguousarray(found).reshape(blocks[2], blocks[1], blocks[0] * blocks[3])
-
-
-_FIELDS: dict[int, tuple[str, str]] = {
-    getattr(GL, f"{way}_{name.upper()}"): (way.lower(), name)
-    for way in ("PACK", "UNPACK")
-    for name in (
-        "alignment",
-        "row_length",
-        "skip_rows",
-        "skip_pixels",
-        "image_height",
-        "skip_images",
-        "swap_bytes",
-        "lsb_first",
-        "compressed_block_width",
-        "compressed_block_height",
-        "compressed_block_depth",
-        "compressed_block_size",
-    )
-}
-_FIELDS[GL.PACK_INVERT_MESA] = _FIELDS[GL.PACK_REVERSE_ROW_ORDER_ANGLE] = ("pack", "invert")
-_FLAGS = ("swap_bytes", "lsb_first", "invert")
-
-
-@entry
-def pixel_storei(ctx: Context, pname: int, param: int) -> None:
-    if pname not in _FIELDS:
-        raise invalid_enum(pname, "pixel store parameter")
-    check_es(ctx, pname, "pixel store parameter")
-    way, name = _FIELDS[pname]
-    if name == "alignment" and param not in (1, 2, 4, 8):
-        raise invalid_value(f"{param} is no pixel alignment")
-    if param < 0:
-        raise invalid_value("negative pixel store parameter")
-    value: Any = bool(param) if name in _FLAGS else param
-    state: PackState = getattr(ctx, way)
-    if getattr(state, name) == value:  # many programs set it before every transfer
-        return
-    setattr(ctx, way, dataclasses.replace(state, **{name: value}))
-
-
-@entry
-def pixel_storef(ctx: Context, pname: int, param: float) -> None:
-    pixel_storei(ctx, pname, to_int(float(param), False) if math.isfinite(param) else -1)
-
-
-def _getter(way: str, name: str) -> Any:
-    return lambda ctx: getattr(getattr(ctx, way), name)
-
-
-gets({GL.name_of(p).removeprefix("GL_"): _getter(*f) for p, f in _FIELDS.items()})

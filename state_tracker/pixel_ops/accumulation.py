@@ -127,9 +127,6 @@ def clear_accum(ctx: Context, red: float, green: float, blue: float, alpha: floa
     ctx.accumulation.clear_value = (clamped[0], clamped[1], clamped[2], clamped[3])
 
 
-gets({"ACCUM_CLEAR_VALUE": lambda c: c.accumulation.clear_value}, compat=True, normalized=True)
-
-
 def _bits(ctx: Context) -> int:
     draw = ctx.framebuffers.draw
     return 16 if draw.is_window and draw.attachments else 0
@@ -137,5 +134,5 @@ def _bits(ctx: Context) -> int:
 
 gets(
     {f"ACCUM_{name}_BITS": _bits for name in ("RED", "GREEN", "BLUE", "ALPHA")},
-    compat=True,
+    profiles="compat",
 )

@@ -6,7 +6,6 @@ are separate arrays. `transforms_color` is false in the usual case, which costs 
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,39 +108,6 @@ class PixelTransfer:
 # -- entry points ----------------------------------------------------------------------------------
 
 
-def _transfer(ctx: Context, pname: int, value: float) -> None:
-    state = ctx.transfer
-    for i, name in enumerate(_CHANNELS):
-        if pname == getattr(GL, f"{name}_SCALE"):
-            state.scale[i] = float(value)
-            return
-        if pname == getattr(GL, f"{name}_BIAS"):
-            state.bias[i] = float(value)
-            return
-    if pname in _OTHERS:
-        name, convert = _OTHERS[pname]
-        setattr(state, name, convert(value))
-        return
-    raise invalid_enum(pname, "pixel transfer parameter")
-
-
-def _truncated(value: float) -> int:
-    """An integer given as a real number; 0 for NaN and infinities."""
-    return int(value) if math.isfinite(value) else 0
-
-
-_OTHERS: dict[int, tuple[str, Any]] = {
-    GL.MAP_COLOR: ("map_color", bool),
-    GL.MAP_STENCIL: ("map_stencil", bool),
-    GL.INDEX_SHIFT: ("index_shift", _truncated),
-    GL.INDEX_OFFSET: ("index_offset", _truncated),
-    GL.DEPTH_SCALE: ("depth_scale", float),
-    GL.DEPTH_BIAS: ("depth_bias", float),
-}
-register("pixel_transferf", _transfer)
-register("pixel_transferi", _transfer)
-
-
 @entry
 def pixel_zoom(ctx: Context, xfactor: float, yfactor: float) -> None:
     ctx.transfer.zoom = (float(xfactor), float(yfactor))
@@ -231,26 +197,11 @@ for _suffix, _dtype, _range in (
     register(f"getn_pixel_map{_suffix}", _sized_map)
 
 
-def _field(name: str) -> Any:
-    return lambda ctx: getattr(ctx.transfer, name)
-
-
-def _channel(name: str, index: int) -> Any:
-    return lambda ctx: getattr(ctx.transfer, name)[index]
-
-
-gets({GL.name_of(p).removeprefix("GL_"): _field(f) for p, (f, _) in _OTHERS.items()}, compat=True)
-for _i, _name in enumerate(_CHANNELS):
-    gets(
-        {f"{_name}_SCALE": _channel("scale", _i), f"{_name}_BIAS": _channel("bias", _i)},
-        compat=True,
-    )
-gets({"ZOOM_X": _channel("zoom", 0), "ZOOM_Y": _channel("zoom", 1)}, compat=True)
-gets({"MAX_PIXEL_MAP_TABLE": lambda c: MAX_TABLE}, compat=True)
+gets({"MAX_PIXEL_MAP_TABLE": lambda c: MAX_TABLE}, profiles="compat")
 gets(
     {
         f"PIXEL_MAP_{name}_SIZE": lambda c, n=name: c.transfer.maps[n].size  # type: ignore[misc]
         for name in _MAPS
     },
-    compat=True,
+    profiles="compat",
 )

@@ -251,19 +251,7 @@ def _texture_coordinates(ctx: Context) -> Vec:
 
 gets(
     {
-        "CURRENT_RASTER_POSITION": lambda c: c.raster_position.position,
-        "CURRENT_RASTER_POSITION_VALID": lambda c: c.raster_position.valid,
-        "CURRENT_RASTER_DISTANCE": lambda c: c.raster_position.distance,
-        "CURRENT_RASTER_INDEX": lambda c: c.raster_position.index,
         "CURRENT_RASTER_TEXTURE_COORDS": _texture_coordinates,
     },
-    compat=True,
-)
-gets(
-    {
-        "CURRENT_RASTER_COLOR": lambda c: c.raster_position.color,
-        "CURRENT_RASTER_SECONDARY_COLOR": lambda c: c.raster_position.secondary,
-    },
-    compat=True,
-    normalized=True,
+    profiles="compat",
 )

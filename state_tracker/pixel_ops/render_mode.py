@@ -378,12 +378,11 @@ def pop_name(ctx: Context) -> None:
 
 gets(
     {
-        "RENDER_MODE": lambda c: c.rendering.mode,
         "MAX_NAME_STACK_DEPTH": lambda c: MAX_NAMES,
         "NAME_STACK_DEPTH": lambda c: len(c.rendering.names),
         "SELECTION_BUFFER_SIZE": lambda c: (c.rendering.select_buffer or (0, 0))[1],
         "FEEDBACK_BUFFER_SIZE": lambda c: (c.rendering.feedback_buffer or (0, 0))[1],
         "FEEDBACK_BUFFER_TYPE": lambda c: (c.rendering.feedback_buffer or (0, 0, GL._2D))[2],
     },
-    compat=True,
+    profiles="compat",
 )

@@ -27,12 +27,12 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
     read_array,
-    read_names,
     read_string,
     write_bytes,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.programs import Executable
 
@@ -178,31 +178,15 @@ def _check(target: int) -> None:
         raise invalid_enum(target, "assembly program target")
 
 
-@entry
-def gen_programs_arb(ctx: Context, n: int) -> list[int]:
-    return ctx.assembly.names.generate(n)
-
-
-@entry
-def delete_programs_arb(ctx: Context, n: int, programs: Pointer) -> None:
-    if n < 0:
-        raise invalid_value("a negative number of programs")
+def _unbind(ctx: Context, found: AssemblyObject) -> None:
     state = ctx.assembly
-    for name in read_names(programs, n):
-        found = state.names.pop(name)
-        if found is None:
-            continue
-        if state.bound[found.target] is found:
-            default = state.defaults[found.target]
-            state.bound[found.target] = default.retain()
-            found.release()
-            ctx.dirty |= Dirty.PROGRAM
+    if state.bound[found.target] is found:
+        state.bound[found.target] = state.defaults[found.target].retain()
         found.release()
+        ctx.dirty |= Dirty.PROGRAM
 
 
-@entry
-def is_program_arb(ctx: Context, program: int) -> int:
-    return int(ctx.assembly.names.get(program) is not None)
+objects("program_arb", lambda ctx: ctx.assembly.names, _unbind, plural="programs_arb")
 
 
 @entry
@@ -375,12 +359,10 @@ def _top(ctx: Context) -> Any:
 
 gets(
     {
-        "PROGRAM_ERROR_POSITION_ARB": lambda c: c.assembly.error_position,
         "MAX_PROGRAM_MATRICES_ARB": lambda c: MATRICES,
-        "MAX_PROGRAM_MATRIX_STACK_DEPTH_ARB": lambda c: 4,
         "CURRENT_MATRIX_ARB": lambda c: [float(v) for v in _top(c).T.reshape(-1)],
         "TRANSPOSE_CURRENT_MATRIX_ARB": lambda c: [float(v) for v in _top(c).reshape(-1)],
         "CURRENT_MATRIX_STACK_DEPTH_ARB": lambda c: len(c.matrices.stack()[0]),
     },
-    compat=True,
+    profiles="compat",
 )

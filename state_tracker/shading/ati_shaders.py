@@ -207,14 +207,7 @@ def set_fragment_shader_constant_ati(ctx: Context, dst: int, value: Pointer) -> 
 
 gets(
     {
-        "NUM_FRAGMENT_REGISTERS_ATI": lambda c: 6,
         "NUM_FRAGMENT_CONSTANTS_ATI": lambda c: CONSTANTS,
-        "NUM_PASSES_ATI": lambda c: 2,
-        "NUM_INSTRUCTIONS_PER_PASS_ATI": lambda c: 8,
-        "NUM_INSTRUCTIONS_TOTAL_ATI": lambda c: 16,
-        "COLOR_ALPHA_PAIRING_ATI": lambda c: 1,
-        "NUM_LOOPBACK_COMPONENTS_ATI": lambda c: 3,
-        "NUM_INPUT_INTERPOLATOR_COMPONENTS_ATI": lambda c: 3,
     },
-    compat=True,
+    profiles="compat",
 )

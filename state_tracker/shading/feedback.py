@@ -14,12 +14,8 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.gl_types import gl_type
-from gallette.state_tracker.entry_points.memory import (
-    Pointer,
-    read_names,
-)
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.getters import gets
+from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable
 from gallette.state_tracker.vertices.buffers import IndexedBinding
 
@@ -129,36 +125,24 @@ def _create(ctx: Context) -> Any:
     return lambda name: FeedbackObject(name, ctx.feedback.count)
 
 
-@entry
-def gen_transform_feedbacks(ctx: Context, n: int) -> list[int]:
-    return ctx.feedback.names.generate(n)
+def _check_inactive(ctx: Context, found: FeedbackObject) -> None:
+    if found.active:
+        raise invalid_operation("an active transform feedback cannot be deleted")
 
 
-@entry
-def create_transform_feedbacks(ctx: Context, n: int) -> list[int]:
-    return ctx.feedback.names.create(n, _create(ctx))
+def _unbind(ctx: Context, found: FeedbackObject) -> None:
+    if ctx.feedback.current is found:
+        bind_transform_feedback(ctx, GL.TRANSFORM_FEEDBACK, 0)
 
 
-@entry
-def is_transform_feedback(ctx: Context, id: int) -> int:
-    return int(ctx.feedback.names.get(id) is not None)
-
-
-@entry
-def delete_transform_feedbacks(ctx: Context, n: int, ids: Pointer) -> None:
-    if n < 0:
-        raise invalid_value("a negative number of transform feedbacks")
-    wanted = [int(i) for i in read_names(ids, n)]
-    for name in wanted:
-        found = ctx.feedback.names.get(name)
-        if found is not None and found.active:
-            raise invalid_operation("an active transform feedback cannot be deleted")
-    for name in wanted:
-        found = ctx.feedback.names.pop(name)
-        if found is not None:
-            if ctx.feedback.current is found:
-                bind_transform_feedback(ctx, GL.TRANSFORM_FEEDBACK, 0)
-            found.release()
+objects(
+    "transform_feedback",
+    lambda ctx: ctx.feedback.names,
+    _unbind,
+    lambda ctx, name: _create(ctx)(name),
+    label=GL.TRANSFORM_FEEDBACK,
+    check=_check_inactive,
+)
 
 
 @entry
@@ -292,12 +276,3 @@ def get_transform_feedbacki64_v(ctx: Context, xfb: int, pname: int, index: int) 
     if pname == GL.TRANSFORM_FEEDBACK_BUFFER_SIZE:
         return [binding.size]
     raise invalid_enum(pname, "transform feedback parameter")
-
-
-gets(
-    {
-        "TRANSFORM_FEEDBACK_BINDING": lambda c: c.feedback.current.name,
-        "TRANSFORM_FEEDBACK_ACTIVE": lambda c: c.feedback.current.active,
-        "TRANSFORM_FEEDBACK_PAUSED": lambda c: c.feedback.current.paused,
-    }
-)

@@ -12,12 +12,9 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import (
-    Pointer,
-    read_names,
-)
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.pipeline_rules import problem_of
 from gallette.state_tracker.shading.program_objects import create_program, create_shader
@@ -85,32 +82,19 @@ class PipelineState:
         self.names.clear()
 
 
-@entry
-def gen_program_pipelines(ctx: Context, n: int) -> list[int]:
-    return ctx.pipelines.names.generate(n)
+def _unbind(ctx: Context, found: Pipeline) -> None:
+    if ctx.pipelines.current is found:
+        ctx.pipelines.current = swap(found, None)
+        ctx.dirty |= Dirty.PROGRAM
 
 
-@entry
-def create_program_pipelines(ctx: Context, n: int) -> list[int]:
-    return ctx.pipelines.names.create(n, Pipeline)
-
-
-@entry
-def is_program_pipeline(ctx: Context, pipeline: int) -> int:
-    return int(ctx.pipelines.names.get(pipeline) is not None)
-
-
-@entry
-def delete_program_pipelines(ctx: Context, n: int, pipelines: Pointer) -> None:
-    if n < 0:
-        raise invalid_value("a negative number of pipelines")
-    for name in read_names(pipelines, n):
-        found = ctx.pipelines.names.pop(int(name))
-        if found is not None:
-            if ctx.pipelines.current is found:
-                ctx.pipelines.current = swap(found, None)
-                ctx.dirty |= Dirty.PROGRAM
-            found.release()
+objects(
+    "program_pipeline",
+    lambda ctx: ctx.pipelines.names,
+    _unbind,
+    lambda ctx, name: Pipeline(name),
+    label=GL.PROGRAM_PIPELINE,
+)
 
 
 @entry
@@ -120,6 +104,8 @@ def bind_program_pipeline(ctx: Context, pipeline: int) -> None:
     found = None
     if pipeline:
         found = ctx.pipelines.names.bind(pipeline, Pipeline, True)
+    if found is not ctx.pipelines.current and ctx.subroutines.reset():
+        ctx.dirty |= Dirty.CONSTANTS
     ctx.pipelines.current = swap(ctx.pipelines.current, found)
     ctx.dirty |= Dirty.PROGRAM
 
@@ -145,6 +131,8 @@ def use_program_stages(ctx: Context, pipeline: int, stages: int, program: int) -
     for bit, kind in BITS.items():
         if stages & bit:
             stage = STAGES[kind]
+            if ctx.subroutines.reset([stage]):
+                ctx.dirty |= Dirty.CONSTANTS
             executable = chosen.executable if chosen is not None else None
             has = executable is not None and stage in executable.linked.shaders
             found.use(stage, chosen if has else None)

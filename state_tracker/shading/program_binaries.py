@@ -165,7 +165,6 @@ def program_binary(ctx: Context, program: int, format: int, binary: Pointer, len
 
 gets(
     {
-        "NUM_PROGRAM_BINARY_FORMATS": lambda c: 1,
         "PROGRAM_BINARY_FORMATS": lambda c: [FORMAT],
     }
 )

@@ -17,7 +17,6 @@ from gallette.state_tracker.getters import gets
 from gallette.state_tracker.shading.program_queries import get_programiv
 from gallette.state_tracker.shading.programs import STAGES, ProgramObject, ShaderObject
 from gallette.state_tracker.shading.sampler_units import sampler_conflict
-from gallette.state_tracker.shading.subroutines import reset_choices
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -183,10 +182,9 @@ def use_program(ctx: Context, program: int) -> None:
     if ctx.feedback.current.running:
         raise invalid_operation("transform feedback is active")
     if found is not None:
-        executable = found.require_linked()
-        if executable.linked.subroutine_uniforms:
-            reset_choices(executable)
-            ctx.dirty |= Dirty.CONSTANTS
+        found.require_linked()
+    if ctx.subroutines.reset():
+        ctx.dirty |= Dirty.CONSTANTS
     ctx.programs.use(found)
 
 

@@ -1,12 +1,16 @@
 """Subroutines (ARB_shader_subroutine): functions a shader calls, selected by the application.
 
-The linker stores each selection in the default block as the index of the chosen function, so
-selecting is writing an integer. Selections are not program state: every glUseProgram resets them.
+The linker stores the index of a default function in the default block for each subroutine uniform.
+What the application chooses instead is state of the context and not of the program (section 7.10):
+contexts that share a program do not see each other's choices, and glUseProgram, glUseProgramStages
+and binding another pipeline put the defaults back. So a draw writes them over a copy of the default
+block.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Stage
     from gallette.state_tracker.context import Context
 
-__all__ = ["reset_choices"]
+__all__ = ["SubroutineChoices"]
 
 INVALID_INDEX = 0xFFFFFFFF
 _ARRAY_STRIDE = 16  # elements of an array in the default block
@@ -72,12 +76,40 @@ def _locations(executable: Executable, stage: Stage) -> int:
     return max(_places(executable, stage), default=-1) + 1
 
 
-def reset_choices(executable: Executable) -> None:
-    """Reset every subroutine uniform to its first choice, for glUseProgram."""
-    for uniform in executable.linked.subroutine_uniforms:
-        for element in range(_elements(uniform)):
-            at = uniform.offset + element * _ARRAY_STRIDE
-            struct.pack_into("<I", executable.uniforms.data, at, min(uniform.compatible, default=0))
+class SubroutineChoices:
+    """What one context has chosen for the subroutine uniforms of each stage."""
+
+    def __init__(self) -> None:
+        self._chosen: dict[Stage, tuple[Executable, dict[int, int]]] = {}  # index by offset
+
+    def choose(self, executable: Executable, stage: Stage, indices: dict[int, int]) -> None:
+        self._chosen[stage] = executable, indices
+
+    def reset(self, stages: Iterable[Stage] | None = None) -> bool:
+        """Put the defaults back; whether there was another choice."""
+        if not self._chosen:
+            return False
+        found = [self._chosen.pop(s, None) for s in stages or list(self._chosen)]
+        return any(found)
+
+    def at(self, executable: Executable, stage: Stage, offset: int) -> int:
+        """The index of the function that a call through the uniform at this offset reaches."""
+        program, indices = self._chosen.get(stage, (None, {}))
+        if program is executable and offset in indices:
+            return indices[offset]
+        return int.from_bytes(executable.uniforms.data[offset : offset + 4], "little")
+
+    def default_block(self, executable: Executable) -> bytes:
+        """The default block of a program as its shaders see it in this context."""
+        data = bytes(executable.uniforms.data)
+        if not executable.linked.subroutine_uniforms:
+            return data
+        written = bytearray(data)
+        for program, indices in self._chosen.values():
+            if program is executable:
+                for offset, index in indices.items():
+                    struct.pack_into("<I", written, offset, index)
+        return bytes(written)
 
 
 @entry
@@ -187,8 +219,8 @@ def uniform_subroutinesuiv(ctx: Context, shadertype: int, count: int, indices: P
             raise invalid_value(f"there is no subroutine {chosen[location]}")
         if chosen[location] not in uniform.compatible:
             raise invalid_operation(f"{names[chosen[location]]} does not suit {uniform.name}")
-    for location, (_, offset) in places.items():
-        struct.pack_into("<I", executable.uniforms.data, offset, chosen[location])
+    indices_by_offset = {offset: chosen[location] for location, (_, offset) in places.items()}
+    ctx.subroutines.choose(executable, stage, indices_by_offset)
     ctx.dirty |= Dirty.CONSTANTS
 
 
@@ -199,4 +231,4 @@ def get_uniform_subroutineuiv(ctx: Context, shadertype: int, location: int) -> l
     place = _places(executable, stage).get(location)
     if place is None:
         raise invalid_value(f"{location} is not the location of a subroutine uniform")
-    return [struct.unpack_from("<I", executable.uniforms.data, place[1])[0]]
+    return [ctx.subroutines.at(executable, stage, place[1])]

@@ -35,19 +35,6 @@ def clear_color(ctx: Context, red: float, green: float, blue: float, alpha: floa
     ctx.fragment.clear_color = (float(red), float(green), float(blue), float(alpha))
 
 
-@entry
-def clear_depth(ctx: Context, depth: float) -> None:
-    ctx.fragment.clear_depth = min(max(0.0, float(depth)), 1.0)  # NaN becomes 0
-
-
-register("clear_depthf", clear_depth)
-
-
-@entry
-def clear_stencil(ctx: Context, s: int) -> None:
-    ctx.fragment.clear_stencil = s
-
-
 @contextmanager
 def _named(ctx: Context, name: int) -> Iterator[None]:
     """Bind another framebuffer temporarily, for calls that name one."""

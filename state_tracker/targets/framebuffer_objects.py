@@ -16,10 +16,10 @@ from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
     read_array,
-    read_names,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment, Framebuffer
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer, channel_bits
 from gallette.state_tracker.texturing.texture_targets import CUBE_FACES, TARGETS, check_level
@@ -51,23 +51,8 @@ def by_name(ctx: Context, name: int) -> Framebuffer:
     return ctx.framebuffers.names.require(name) if name else ctx.framebuffers.window
 
 
-@entry
-def gen_framebuffers(ctx: Context, n: int) -> list[int]:
-    return ctx.framebuffers.names.generate(n)
-
-
 def _create(ctx: Context) -> Any:
     return lambda name: Framebuffer(name, ctx.caps.max_render_targets)
-
-
-@entry
-def create_framebuffers(ctx: Context, n: int) -> list[int]:
-    return ctx.framebuffers.names.create(n, _create(ctx))
-
-
-@entry
-def is_framebuffer(ctx: Context, framebuffer: int) -> int:
-    return int(ctx.framebuffers.names.get(framebuffer) is not None)
 
 
 @entry
@@ -81,16 +66,18 @@ def bind_framebuffer(ctx: Context, target: int, framebuffer: int) -> None:
     state.bind(found, target != GL.READ_FRAMEBUFFER, target != GL.DRAW_FRAMEBUFFER)
 
 
-@entry
-def delete_framebuffers(ctx: Context, n: int, framebuffers: Pointer) -> None:
-    if n < 0:
-        raise invalid_value("a negative number of framebuffers")
+def _unbind(ctx: Context, found: Framebuffer) -> None:
     state = ctx.framebuffers
-    for name in read_names(framebuffers, n):
-        found = state.names.pop(int(name))
-        if found is not None:
-            state.bind(state.window, found is state.draw, found is state.read)
-            found.release()
+    state.bind(state.window, found is state.draw, found is state.read)
+
+
+objects(
+    "framebuffer",
+    lambda ctx: ctx.framebuffers.names,
+    _unbind,
+    lambda ctx, name: _create(ctx)(name),
+    label=GL.FRAMEBUFFER,
+)
 
 
 @entry
@@ -487,16 +474,6 @@ def _encodes(ctx: Context) -> bool:
 
 
 gets({f"DRAW_BUFFER{i}": _draw_buffer_getter(i) for i in range(8)})
-gets({"FRAMEBUFFER_SRGB_CAPABLE_EXT": _encodes}, profiles=("core", "compat"))
-gets(
-    {
-        "DRAW_BUFFER": _draw_buffer_getter(0),
-        "READ_BUFFER": lambda c: c.framebuffers.read.read_buffer,
-        "DRAW_FRAMEBUFFER_BINDING": lambda c: c.framebuffers.draw.name,
-        "READ_FRAMEBUFFER_BINDING": lambda c: c.framebuffers.read.name,
-        "SAMPLES": lambda c: c.framebuffers.draw.samples,
-        "SAMPLE_BUFFERS": lambda c: int(c.framebuffers.draw.samples > 1),
-        "DOUBLEBUFFER": _double_buffered,
-        "STEREO": lambda c: 0,
-    }
-)
+gets({"FRAMEBUFFER_SRGB_CAPABLE_EXT": _encodes}, profiles="desktop")
+gets({"SAMPLE_BUFFERS": lambda c: int(c.framebuffers.draw.samples > 1)})
+gets({"DRAW_BUFFER": _draw_buffer_getter(0), "DOUBLEBUFFER": _double_buffered}, profiles="desktop")

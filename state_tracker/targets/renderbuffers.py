@@ -13,12 +13,9 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import (
-    Pointer,
-    read_names,
-)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.texturing.image_rules import renderable_format
 from gallette.state_tracker.texturing.texture_formats import (
@@ -69,34 +66,20 @@ class RenderbufferState:
         self.bound = swap(self.bound, None)
 
 
-@entry
-def gen_renderbuffers(ctx: Context, n: int) -> list[int]:
-    return ctx.renderbuffers.names.generate(n)
-
-
-@entry
-def create_renderbuffers(ctx: Context, n: int) -> list[int]:
-    return ctx.renderbuffers.names.create(n, Renderbuffer)
-
-
-@entry
-def is_renderbuffer(ctx: Context, renderbuffer: int) -> int:
-    return int(ctx.renderbuffers.names.get(renderbuffer) is not None)
-
-
-@entry
-def delete_renderbuffers(ctx: Context, n: int, renderbuffers: Pointer) -> None:
-    if n < 0:
-        raise invalid_value("a negative number of renderbuffers")
+def _unbind(ctx: Context, found: Renderbuffer) -> None:
     state = ctx.renderbuffers
-    for name in read_names(renderbuffers, n):
-        found = state.names.pop(int(name))
-        if found is None:
-            continue
-        if state.bound is found:
-            state.bound = swap(found, None)
-        ctx.framebuffers.detach(found)
-        found.release()
+    if state.bound is found:
+        state.bound = swap(found, None)
+    ctx.framebuffers.detach(found)
+
+
+objects(
+    "renderbuffer",
+    lambda ctx: ctx.renderbuffers.names,
+    _unbind,
+    lambda ctx, name: Renderbuffer(name),
+    label=GL.RENDERBUFFER,
+)
 
 
 @entry

@@ -55,9 +55,6 @@ def evaluate_depth_values_arb(ctx: Context) -> None:
 gets(
     {
         "SAMPLE_LOCATION_SUBPIXEL_BITS_ARB": lambda c: SUBPIXEL_BITS,
-        "SAMPLE_LOCATION_PIXEL_GRID_WIDTH_ARB": lambda c: 1,
-        "SAMPLE_LOCATION_PIXEL_GRID_HEIGHT_ARB": lambda c: 1,
-        "PROGRAMMABLE_SAMPLE_LOCATION_TABLE_SIZE_ARB": lambda c: c.caps.max_samples,
     },
-    profiles=("core", "compat"),
+    profiles="desktop",
 )

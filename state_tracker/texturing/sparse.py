@@ -148,7 +148,6 @@ gets(
         "MAX_SPARSE_TEXTURE_SIZE_ARB": lambda c: sparse_limits(c)[0],
         "MAX_SPARSE_3D_TEXTURE_SIZE_ARB": lambda c: sparse_limits(c)[1],
         "MAX_SPARSE_ARRAY_TEXTURE_LAYERS_ARB": lambda c: sparse_limits(c)[2],
-        "SPARSE_TEXTURE_FULL_ARRAY_CUBE_MIPMAPS_ARB": lambda c: 1,
     },
-    profiles=("core", "compat"),
+    profiles="desktop",
 )

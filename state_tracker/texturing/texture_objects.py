@@ -17,10 +17,10 @@ from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
     read_array,
-    read_names,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed, to_int
+from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject
 from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample, enumerator
 from gallette.state_tracker.texturing.sparse_pages import SPARSE_TARGETS
@@ -62,11 +62,6 @@ class SamplerObject(GLObject):
 
 
 @entry
-def gen_textures(ctx: Context, n: int) -> list[int]:
-    return ctx.textures.names.generate(n)
-
-
-@entry
 def create_textures(ctx: Context, target: int, n: int) -> list[int]:
     info = DESKTOP_TARGETS.get(target)
     if info is None:
@@ -74,31 +69,20 @@ def create_textures(ctx: Context, target: int, n: int) -> list[int]:
     return ctx.textures.names.create(n, lambda k: TextureObject(k, info, ctx))
 
 
-@entry
-def is_texture(ctx: Context, texture: int) -> int:
-    return int(ctx.textures.names.get(texture) is not None)
+def _unbind(ctx: Context, texture: TextureObject) -> None:
+    state, target = ctx.textures, texture.target.value
+    for unit in state.units:
+        if unit.bound[target] is texture:
+            unit.bound[target] = state.defaults[target].retain()
+            texture.release()
+    for image in ctx.images:
+        if image.texture is texture:
+            image.clear()
+    ctx.framebuffers.detach(texture)
+    ctx.dirty |= Dirty.TEXTURES | Dirty.IMAGES
 
 
-@entry
-def delete_textures(ctx: Context, n: int, textures: Pointer) -> None:
-    if n < 0:
-        raise invalid_value("a negative number of textures")
-    state = ctx.textures
-    for name in read_names(textures, n):
-        texture = state.names.pop(int(name))
-        if texture is None:
-            continue
-        target = texture.target.value
-        for unit in state.units:
-            if unit.bound[target] is texture:
-                unit.bound[target] = state.defaults[target].retain()
-                texture.release()
-        for image in ctx.images:
-            if image.texture is texture:
-                image.clear()
-        ctx.framebuffers.detach(texture)
-        ctx.dirty |= Dirty.TEXTURES | Dirty.IMAGES
-        texture.release()
+objects("texture", lambda ctx: ctx.textures.names, _unbind, label=GL.TEXTURE)
 
 
 def lookup(ctx: Context, target: int, name: int) -> TextureObject:
@@ -341,33 +325,26 @@ _register_texture_parameters()
 # -- sampler objects -------------------------------------------------------------------------------
 
 
-@entry
-def gen_samplers(ctx: Context, count: int) -> list[int]:
-    return ctx.samplers.create(count, lambda n: SamplerObject(n, ctx.group.handles.forget))
+def _unbind_sampler(ctx: Context, sampler: SamplerObject) -> None:
+    for unit in ctx.textures.units:
+        if unit.sampler is sampler:
+            unit.sampler = None
+            sampler.release()
+    ctx.dirty |= Dirty.TEXTURES
 
 
-register("create_samplers", gen_samplers)
+def _new_sampler(ctx: Context, name: int) -> SamplerObject:
+    return SamplerObject(name, ctx.group.handles.forget)
 
 
-@entry
-def is_sampler(ctx: Context, sampler: int) -> int:
-    return int(ctx.samplers.get(sampler) is not None)
-
-
-@entry
-def delete_samplers(ctx: Context, count: int, samplers: Pointer) -> None:
-    if count < 0:
-        raise invalid_value("a negative number of samplers")
-    for name in read_names(samplers, count):
-        sampler = ctx.samplers.pop(int(name))
-        if sampler is None:
-            continue
-        for unit in ctx.textures.units:
-            if unit.sampler is sampler:
-                unit.sampler = None
-                sampler.release()
-        ctx.dirty |= Dirty.TEXTURES
-        sampler.release()
+objects(
+    "sampler",
+    lambda ctx: ctx.samplers,
+    _unbind_sampler,
+    _new_sampler,
+    label=GL.SAMPLER,
+    generates=False,
+)
 
 
 @entry
@@ -430,10 +407,16 @@ _register_sampler_parameters()
 
 gets({"ACTIVE_TEXTURE": lambda c: GL.TEXTURE0 + c.textures.active})
 gets({"SAMPLER_BINDING": lambda c: c.textures.unit.sampler.name if c.textures.unit.sampler else 0})
+_PROFILES = {
+    GL.TEXTURE_EXTERNAL_OES: "es",
+    GL.TEXTURE_1D: "desktop",
+    GL.TEXTURE_1D_ARRAY: "desktop",
+    GL.TEXTURE_RECTANGLE: "desktop",
+}
 for _target, _info in TARGETS.items():
     gets(
         {_info.binding: lambda c, t=_target: c.textures.unit.bound[t].name},  # type: ignore[misc]
-        profiles=("es", "es1") if _target == GL.TEXTURE_EXTERNAL_OES else (),
+        profiles=_PROFILES.get(_target, ""),
     )
 
 

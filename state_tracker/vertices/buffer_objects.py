@@ -18,12 +18,12 @@ from gallette.state_tracker.entry_points.memory import (
     Pointer,
     bytes_at,
     read_bytes,
-    read_names,
     shared_memory,
     write_bytes,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed
+from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import swap
 from gallette.state_tracker.vertices.buffers import (
     HOLDERS,
@@ -46,43 +46,27 @@ if TYPE_CHECKING:
 __all__ = ["bind_buffer", "bind_indexed", "bound", "check_block", "check_range", "sub_data"]
 
 
-@entry
-def gen_buffers(ctx: Context, n: int) -> list[int]:
-    return ctx.buffers.names.generate(n)
+def _unbind(ctx: Context, buffer: BufferObject) -> None:
+    buffer.unmap()
+    state = ctx.buffers
+    for target, current in state.bound.items():
+        if current is buffer:
+            state.bound[target] = swap(current, None)
+    bindings = ctx.feedback.current.bindings
+    for binding in (*state.uniform, *state.storage, *state.atomic, *bindings):
+        if binding.buffer is buffer:
+            binding.set(None)
+    ctx.arrays.current.forget_buffer(buffer)
+    ctx.dirty |= HOLDERS
 
 
-@entry
-def create_buffers(ctx: Context, n: int) -> list[int]:
-    return ctx.buffers.names.create(n, lambda name: BufferObject(name, ctx))
-
-
-@entry
-def is_buffer(ctx: Context, buffer: int) -> int:
-    return int(ctx.buffers.names.get(buffer) is not None)
-
-
-@entry
-def delete_buffers(ctx: Context, n: int, buffers: Pointer) -> None:
-    if n < 0:
-        raise invalid_value("a negative number of buffers")
-    for name in read_names(buffers, n):
-        buffer = ctx.buffers.names.pop(int(name))
-        if buffer is None:
-            continue
-        buffer.unmap()
-        state = ctx.buffers
-        for target, current in state.bound.items():
-            if current is buffer:
-                state.bound[target] = swap(current, None)
-        for binding in (*state.uniform, *state.storage, *state.atomic):
-            if binding.buffer is buffer:
-                binding.set(None)
-        for binding in ctx.feedback.current.bindings:
-            if binding.buffer is buffer:
-                binding.set(None)
-        ctx.arrays.current.forget_buffer(buffer)
-        ctx.dirty |= HOLDERS
-        buffer.release()
+objects(
+    "buffer",
+    lambda ctx: ctx.buffers.names,
+    _unbind,
+    lambda ctx, name: BufferObject(name, ctx),
+    label=GL.BUFFER,
+)
 
 
 @entry
@@ -427,7 +411,10 @@ def _bound_name(target: int) -> Any:
     return lambda ctx: name_of(ctx.buffers.bound[target])
 
 
-gets({query: _bound_name(target) for target, query in TARGETS.items() if query})
+for _target, _query in TARGETS.items():
+    if _query:
+        known = "desktop" if _target in (GL.QUERY_BUFFER, GL.PARAMETER_BUFFER) else ""
+        gets({_query: _bound_name(_target)}, profiles=known)
 gets({"ELEMENT_ARRAY_BUFFER_BINDING": lambda c: name_of(c.arrays.current.element_buffer)})
 for _prefix, _kind in (
     ("UNIFORM_BUFFER", GL.UNIFORM_BUFFER),

@@ -28,10 +28,10 @@ from gallette.state_tracker.entry_points.memory import (
     Pointer,
     address_of,
     read_kept,
-    read_names,
 )
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.getters import gets, gets_indexed, to_int
+from gallette.state_tracker.getters import gets_indexed, to_int
+from gallette.state_tracker.object_kinds import objects
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.vertices.buffers import BufferObject, lookup, name_of
 from gallette.state_tracker.vertices.vertex_formats import (
@@ -177,32 +177,18 @@ def vertex_array(ctx: Context, name: int) -> VertexArray:
 # -- objects -----------------------------------------------------------------------------------
 
 
-@entry
-def gen_vertex_arrays(ctx: Context, n: int) -> list[int]:
-    return ctx.arrays.names.generate(n)
+def _unbind(ctx: Context, array: VertexArray) -> None:
+    if ctx.arrays.current is array:
+        bind_vertex_array(ctx, 0)
 
 
-@entry
-def create_vertex_arrays(ctx: Context, n: int) -> list[int]:
-    return ctx.arrays.names.create(n, VertexArray)
-
-
-@entry
-def is_vertex_array(ctx: Context, array: int) -> int:
-    return int(ctx.arrays.names.get(array) is not None)
-
-
-@entry
-def delete_vertex_arrays(ctx: Context, n: int, arrays: Pointer) -> None:
-    if n < 0:
-        raise invalid_value("a negative number of vertex arrays")
-    for name in read_names(arrays, n):
-        found = ctx.arrays.names.pop(int(name))
-        if found is None:
-            continue
-        if ctx.arrays.current is found:
-            bind_vertex_array(ctx, 0)
-        found.release()
+objects(
+    "vertex_array",
+    lambda ctx: ctx.arrays.names,
+    _unbind,
+    lambda ctx, name: VertexArray(name),
+    label=GL.VERTEX_ARRAY,
+)
 
 
 @entry
@@ -589,4 +575,3 @@ gets_indexed(
         ),
     },
 )
-gets({"VERTEX_ARRAY_BINDING": lambda c: c.arrays.current.name})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -346,24 +345,3 @@ def test_damage_is_found_wherever_it_is(tmp_path: Path) -> None:
 def test_a_capture_chooses_no_driver_that_writes_files(tmp_path: Path) -> None:
     facts = {**FACTS, "driver": "trace:trace:numpipe"}
     assert open_capture(written(tmp_path / "a.gcap", [["@context", 1, facts]])).driver == "numpipe"
-
-
-# -- mutants ---------------------------------------------------------------------------------------
-
-FUZZ = Path(__file__).resolve().parents[2] / "fuzz"
-
-
-def test_mutants_are_refused_or_replayed(tmp_path: Path) -> None:
-    """A slice of fuzz/captures.py."""
-    sys.path.insert(0, str(FUZZ))
-    try:
-        import captures  # type: ignore[import-not-found]
-        from capture_programs import record_all  # type: ignore[import-not-found]
-    finally:
-        sys.path.remove(str(FUZZ))
-    found = [captures.read_seed(path) for path in record_all(tmp_path)]
-    answers = set()
-    for number in range(60):
-        captures.write_mutant(found, number, 0, tmp_path / "mutant.gcap")
-        answers.add(captures.attempt(tmp_path / "mutant.gcap", "numpipe", number % 5 == 0))
-    assert answers == {"refused", "replayed", "replayed, with errors", "looked at"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench.machine_fuzz import LANES, MACHINES, main, meaning, outcome
+from fuzz.machines import LANES, MACHINES, meaning, outcome
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.types import INT
@@ -73,11 +73,3 @@ def test_a_small_budget_is_no_verdict(name: str) -> None:
     """What the interpreter and the machine both give up on is the same on both."""
     assert meaning(countdown(60), ENV, budget=100) is None
     assert judged(name, countdown(60), None, work=1 << 14)
-
-
-@machines
-def test_a_slice(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [name, "2", "--first", "34"]
-    assert main([*arguments, "--rules"] if name == "tiler" else arguments) == 0
-    shown = capsys.readouterr().out
-    assert f"{name}: programs 34 to 35, 0 without an end" in shown

@@ -203,6 +203,19 @@ int main(int argc, char **argv) {
         int bad = make_current(display, (P)0x1234, (P)0x1234, c), code = egl_error();
         printf("%x %x %d %x %x\n", first, second, bad, code, egl_error());
     }
+    if (!strcmp(what, "finalized")) {  /* the program ends Python, and calls on */
+        printf("%d ", draw(0.2f));
+        ((int (*)(void))dlsym(RTLD_DEFAULT, "PyGILState_Ensure"))();
+        ((void (*)(void))dlsym(RTLD_DEFAULT, "Py_Finalize"))();
+        unsigned char pixel[4] = {9};
+        clear(0x4000);
+        flush();
+        read_pixels(0, 0, 1, 1, 0x1908, 0x1401, pixel);
+        printf("%d %x %d ", pixel[0], gl_error(), get_string(0x1F00) != NULL);
+        void (*late)(void) = get_proc("glFinish");  /* glvnd has one of its own */
+        if (late) late();
+        printf("%d\n", make_current(display, NULL, NULL, NULL));
+    }
     if (!strcmp(what, "contexts")) {  /* forty contexts, and what each of the later ones leaves */
         int good = 0;
         for (int i = 0; i < 20; i++) good += drawn_and_gone() == 102;

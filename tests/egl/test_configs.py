@@ -15,7 +15,7 @@ from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import EglError
 
 WINDOWS = EGL.WINDOW_BIT | EGL.PIXMAP_BIT | EGL.PBUFFER_BIT
-VISUALS = {(8, 8, 8, 0): (0x21, 4), (8, 8, 8, 8): (0x50, 4)}
+VISUALS = {(8, 8, 8, 0): ((0x21, 4),), (8, 8, 8, 8): ((0x21, 4), (0x50, 4))}
 CONFIGS = make_configs(8, 4096, WINDOWS, VISUALS)
 
 # attribute -> how it is compared, and what a request means that does not say it
@@ -151,10 +151,26 @@ def test_there_are_configs_of_every_number_of_samples_up_to_the_limit(samples: i
 def test_windows_need_a_visual() -> None:
     for config in CONFIGS:
         colors = tuple(config[number(name)] for name in SIZES)
-        visual, kind = VISUALS.get(colors, (0, EGL.NONE))
-        assert (config[EGL.NATIVE_VISUAL_ID], config[EGL.NATIVE_VISUAL_TYPE]) == (visual, kind)
+        visual = config[EGL.NATIVE_VISUAL_ID]
+        known = VISUALS.get(colors, ((0, EGL.NONE),))
+        assert (visual, config[EGL.NATIVE_VISUAL_TYPE]) in known
         drawn = WINDOWS if visual else EGL.PBUFFER_BIT
         assert config[EGL.SURFACE_TYPE] == drawn | EGL.SWAP_BEHAVIOR_PRESERVED_BIT
+
+
+def test_colours_of_two_visuals_have_all_configs_of_each() -> None:
+    """Those of the second come last, so that requests prefer the first."""
+    by_visual: dict[int, list[tuple[int, ...]]] = {0x21: [], 0x50: []}
+    for config in CONFIGS:
+        if config[EGL.ALPHA_SIZE] == 8:
+            told = {k: v for k, v in config.attributes.items() if k != EGL.CONFIG_ID}
+            visual = told.pop(EGL.NATIVE_VISUAL_ID)
+            by_visual[visual].append(tuple(sorted(told.items())))  # type: ignore[arg-type]
+    assert by_visual[0x21] == by_visual[0x50]
+    assert [c[EGL.CONFIG_ID] for c in CONFIGS] == list(range(1, len(CONFIGS) + 1))
+    assert max(c[EGL.CONFIG_ID] for c in CONFIGS if c[EGL.NATIVE_VISUAL_ID] == 0x21) < min(
+        c[EGL.CONFIG_ID] for c in CONFIGS if c[EGL.NATIVE_VISUAL_ID] == 0x50
+    )
 
 
 # -- GLX -------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from gallette.egl.glx import FBCONFIG_ID, RENDER_TYPE, SCREEN, USE_GL, VisualInf
 from gallette.state_tracker.entry_points.enums import GL
 
 WINDOWS = EGL.WINDOW_BIT | EGL.PIXMAP_BIT | EGL.PBUFFER_BIT
-VISUALS = {(8, 8, 8, 0): (0x21, 4), (8, 8, 8, 8): (0x50, 4)}
+VISUALS = {(8, 8, 8, 0): ((0x21, 4),), (8, 8, 8, 8): ((0x50, 4),)}
 RED, ALPHA, DEPTH, RGBA_TYPE = 8, 11, 12, 0x8014
 
 

@@ -21,6 +21,7 @@ MODES = {
     "interrupt": "2 51 1 102",  # SIGINT ends a child; the program's own handler hears it
     "terminated": "(nil) 3001 0 3001 51",  # a terminated display; the current context lives on
     "contexts": "40 1",  # contexts that drew and were destroyed leave less than 100 KB each
+    "finalized": "51 9 0 0 0",  # calls after Python's end do nothing
     "errors": "500 0 0 300d 3000",  # INVALID_ENUM once; EGL_BAD_SURFACE once
 }
 

@@ -14,7 +14,7 @@ from gallette.egl import glx, osmesa
 from gallette.egl.configs import Config, make_configs
 from gallette.egl.constants import EGL
 
-SHOWN = make_configs(8, 4096, 7, {(8, 8, 8, 0): (0x21, 4), (8, 8, 8, 8): (0x50, 4)})
+SHOWN = make_configs(8, 4096, 7, {(8, 8, 8, 0): ((0x21, 4),), (8, 8, 8, 8): ((0x50, 4),)})
 HIDDEN = make_configs(8, 4096, EGL.PBUFFER_BIT, {})
 
 # Number -> EGL's name of the same.

@@ -80,23 +80,26 @@ GRAY = {"depth": 8, "visuals": [visual(0x60, 1, 0, 0, 0)]}
 @pytest.mark.parametrize(
     ("root", "depths", "wanted"),
     [
-        # The root's own visual stands for all opaque ones, and for those whose alpha nobody sees.
-        (24, [FIRST, ALPHA, GRAY], {(8, 8, 8, 0): 0x21, (8, 8, 8, 8): 0x21}),
-        (24, [FIRST], {(8, 8, 8, 0): 0x21, (8, 8, 8, 8): 0x21}),
+        # The root's own visual stands for all opaque ones, and for those whose alpha does not show;
+        # after it comes the one whose alpha does.
+        (24, [FIRST, ALPHA, GRAY], {(8, 8, 8, 0): [0x21], (8, 8, 8, 8): [0x21, 0x40]}),
+        (24, [FIRST], {(8, 8, 8, 0): [0x21], (8, 8, 8, 8): [0x21]}),
         # A root of another depth has a visual of other bits: the first that fits is taken.
         (16, [WORDS, FIRST, ALPHA],
-         {(5, 6, 5, 0): 0x50, (8, 8, 8, 0): 0x31, (8, 8, 8, 8): 0x31}),
-        (32, [ALPHA], {(8, 8, 8, 8): 0x40}),
-        (16, [WORDS, GRAY], {(5, 6, 5, 0): 0x50}),
+         {(5, 6, 5, 0): [0x50], (8, 8, 8, 0): [0x31], (8, 8, 8, 8): [0x31, 0x40]}),
+        (32, [ALPHA], {(8, 8, 8, 8): [0x40]}),
+        (16, [WORDS, GRAY], {(5, 6, 5, 0): [0x50]}),
         (8, [GRAY], {}),
     ],
 )  # fmt: skip
 def test_visuals_by_their_bits(
-    root: int, depths: list[Any], wanted: dict[tuple[int, ...], int]
+    root: int, depths: list[Any], wanted: dict[tuple[int, ...], list[int]]
 ) -> None:
     made = server([], root=root)
     made.screen.allowed_depths = depths
-    assert made.visuals() == {bits: (number, TRUE_COLOR) for bits, number in wanted.items()}
+    assert made.visuals() == {
+        bits: tuple((number, TRUE_COLOR) for number in numbers) for bits, numbers in wanted.items()
+    }
 
 
 def test_only_numbers_of_four_bytes_are_asked_for() -> None:

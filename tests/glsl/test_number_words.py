@@ -79,8 +79,8 @@ def test_a_float_is_the_nearest_of_its_size(word: str) -> None:
         assert number_value(word + suffix) == ("double", float(word))
 
 
-def test_digits_alone_are_a_float_only_with_its_letter() -> None:
-    assert number_value("12f") == ("float", 12.0)
+def test_digits_alone_are_an_integer_and_take_no_letter_of_floats() -> None:
+    assert number_value("12f") == "'12f' is not a number"
     assert number_value("12") == ("int", 12)
-    assert number_value("010f") == ("float", 10.0)
+    assert number_value("010f") == "'010f' is not a number"
     assert number_value("0x1f") == ("int", 31)

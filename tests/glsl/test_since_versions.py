@@ -229,7 +229,7 @@ def test_every_version_takes_what_it_has() -> None:
     wrong = []
     for about, stage, text, taken in cases():
         api = "es" if about.startswith("es") else "compat"
-        result = compiled(Stage(stage), text, api)
+        result = compiled(Stage(stage), text, api, strict=True)
         if result.ok != taken:
             wrong.append(f"{about}: {result.info_log.splitlines()[:1]}")
     assert wrong == []

@@ -106,7 +106,7 @@ def test_what_is_suspicious_is_a_warning(text: str, suspicious: str, plain: str)
 
 
 def test_every_warning_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the table above."""
+    """By the table above; those of `laxities` by tests/glsl/test_laxities.py."""
     root = Path(gallette.compiler.glsl.__file__).resolve().parent
     reached: set[tuple[str, int]] = set()
 
@@ -130,6 +130,7 @@ def test_every_warning_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = {
         (path.relative_to(root).as_posix(), node.lineno)
         for path in root.rglob("*.py")
+        if path.name != "laxities.py"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

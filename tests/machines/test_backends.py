@@ -1,6 +1,6 @@
 """Registers and order on both machines, judged by oracles that know nothing of the back ends.
 
-`python -m bench.machine_backends 1000` asks the same of a thousand programs.
+`python -m fuzz machine-code --count 1000` asks the same of a thousand programs.
 """
 
 from __future__ import annotations

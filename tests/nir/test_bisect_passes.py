@@ -227,5 +227,5 @@ impl main {
 def test_text_is_reduced_by_lines_blocks_tokens_and_numbers() -> None:
     text = "".join(f"int a{i} = {i};\n" for i in range(50)) + "void f() { if (x) { bug(17); } }\n"
     done = reduce_text(text, lambda t: "bug(" in t and t.count("(") == t.count(")"))
-    assert done.text == "bug()"
+    assert done.value == "bug()"
     assert done.tried < 400

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
 
+from fuzz.bombs import BOMBS
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.module import SpirvError
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "fuzz"))
-
-import bombs
-
 
 def error_of(name: str, size: int) -> str:
-    module = assemble(bombs.BOMBS[f"spirv/{name}"].make(size))
+    module = assemble(BOMBS[f"spirv/{name}"].make(size))
     with pytest.raises(SpirvError) as found:
         spirv_to_nir(module)
     return str(found.value)
@@ -39,4 +33,4 @@ def test_control_flow_has_a_bounded_depth() -> None:
 
 def test_long_modules_are_read() -> None:
     for name, size in (("functions", 500), ("blocks", 1000), ("phi", 500), ("pointers", 1000)):
-        spirv_to_nir(assemble(bombs.BOMBS[f"spirv/{name}"].make(size))).unref()
+        spirv_to_nir(assemble(BOMBS[f"spirv/{name}"].make(size))).unref()

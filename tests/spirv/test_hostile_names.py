@@ -1,6 +1,6 @@
 """What a module calls things changes neither results nor the code that drivers generate.
 
-Slices of `fuzz/spirv_names.py`, and the names that once were executed.
+Names that once were executed, and what `fuzz/spirv_names.py` rests on.
 """
 
 from __future__ import annotations
@@ -8,14 +8,11 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "fuzz"))
-
-import spirv_names
-from named_modules import PROGRAMS
+from fuzz import spirv_names
+from fuzz.named_modules import PROGRAMS
 
 
 @pytest.fixture(params=spirv_names.DRIVERS)
@@ -25,11 +22,6 @@ def runner(request: pytest.FixtureRequest) -> Iterator[spirv_names.Runner]:
     made = spirv_names.Runner(request.param)
     yield made
     made.release()
-
-
-def test_hostile_names_change_nothing(runner: spirv_names.Runner) -> None:
-    wrong = {number: spirv_names.case(runner, number) for number in range(12)}
-    assert {number: text for number, text in wrong.items() if text} == {}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\f\n"])

@@ -185,16 +185,6 @@ def test_distances_are_captured_from_both_slots() -> None:
 
 def test_what_cannot_be_linked_says_why() -> None:
     """The program has the message, and no shader is left."""
-    inside = module(
-        "%p = OpAccessChain %p_float %v %n0\n%a = OpLoad %f32 %p\nOpReturn",
-        """%tex = OpTypeImage %f32 2D 0 0 0 1 Unknown
-        %sampled = OpTypeSampledImage %tex
-        %s = OpTypeStruct %f32 %sampled
-        %p_float = OpTypePointer UniformConstant %f32
-        %p_s = OpTypePointer UniformConstant %s
-        %v = OpVariable %p_s UniformConstant""",
-        decorations='OpName %v "v"\nOpDecorate %v Location 1',
-    )
     control = module(
         "OpReturn",
         model="TessellationControl",
@@ -208,7 +198,6 @@ def test_what_cannot_be_linked_says_why() -> None:
     compute = module(model="GLCompute", modes="OpExecutionMode %main LocalSize 1 1 1")
     fragment = module(model="Fragment", modes="OpExecutionMode %main OriginUpperLeft")
     for modules, separable, message in (
-        ([(Stage.VERTEX, inside)], True, "uniform v: samplers in structures are not supported"),
         ([(Stage.VERTEX, module()), (Stage.TESS_CTRL, control)], False,
          "there is no tessellation evaluation shader"),
         ([(Stage.VERTEX, nowhere)], True, "uniform u has no location"),

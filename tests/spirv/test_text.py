@@ -20,7 +20,6 @@ from gallette.compiler.spirv.operands import Context, NumberType, operands_of
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 
 KERNELS = Path(__file__).parents[1] / "kernels" / "kernels.spvasm"
-BENCH = Path(__file__).parents[2] / "bench"
 FLOATS = """OpCapability Shader
 OpCapability Float64
 OpCapability Float16
@@ -282,18 +281,6 @@ def test_errors_of_binaries_say_where() -> None:
             read_module(bytes(broken))
     with pytest.raises(SpirvError, match="there is no"):
         spirv_to_nir(read_module(bytes(data)), entry="main")
-
-
-def test_mutated_modules_are_refused_or_valid() -> None:
-    sys.path.insert(0, str(BENCH))
-    try:
-        from spirv_fuzz import attempt, mutate  # type: ignore[import-not-found]
-    finally:
-        sys.path.remove(str(BENCH))
-    random_ = random.Random(11)
-    data = assemble(KERNELS.read_text()).to_bytes()
-    for _ in range(60):
-        attempt(mutate(data, random_))
 
 
 def test_errors_are_deliberate() -> None:

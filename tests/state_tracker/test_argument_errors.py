@@ -53,6 +53,12 @@ def test_a_gl_error_is_still_a_gl_error(gl: Any) -> None:
     assert gl.get_error() != GL.NO_ERROR
 
 
+def test_a_gl_error_names_no_output_that_was_left_out(gl: Any) -> None:
+    gl.bind_framebuffer(GL.FRAMEBUFFER, gl.gen_framebuffers(1)[0])
+    gl.read_pixels(0, 0, 4, 4, GL.RGBA, GL.UNSIGNED_BYTE)
+    assert gl.get_error() == GL.INVALID_FRAMEBUFFER_OPERATION
+
+
 def test_keywords_are_refused_by_the_function_s_name() -> None:
     context: Any = create_context("noop", version=(3, 3))
     with pytest.raises(TypeError, match=r"^draw_arrays\(\)"):

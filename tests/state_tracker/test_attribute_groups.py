@@ -14,6 +14,7 @@ import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
+from tests.state_tracker.differential import answers
 from tests.state_tracker.settings import rows
 
 pytestmark = pytest.mark.native
@@ -200,9 +201,8 @@ def test_a_group_is_saved_as_on_the_native_gl(both: Both, group: str) -> None:
 @pytest.mark.parametrize("bits", ["LIGHTING_BIT", "ENABLE_BIT"])
 def test_materials_that_follow_the_colour_do_so_behind_a_pop(bits: str) -> None:
     """The saved material is not what they are when the colour has another value by then."""
-    answers = []
-    for make in (native_context, lambda **o: create_context("numpipe", **o)):
-        gl: Any = make(profile="compat", version=(4, 3), size=(8, 8))
+
+    def ask(gl: Any) -> list[list[float]]:
         gl.enable(GL.COLOR_MATERIAL)
         gl.color4f(0.25, 0.5, 0.75, 1.0)
         gl.push_attrib(getattr(GL, bits))
@@ -212,6 +212,7 @@ def test_materials_that_follow_the_colour_do_so_behind_a_pop(bits: str) -> None:
         gl.disable(GL.COLOR_MATERIAL)
         gl.color4f(0.0, 0.0, 0.0, 0.0)
         found.append(list(gl.get_materialfv(GL.FRONT, GL.DIFFUSE)))
-        answers.append(found)
-        gl.release()
-    assert answers[1] == answers[0] == [[1.0, 0.5, 0.25, 0.5]] * 2
+        return found
+
+    native, ours = answers(ask, "compat")
+    assert ours == native == [[1.0, 0.5, 0.25, 0.5]] * 2

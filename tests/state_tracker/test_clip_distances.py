@@ -38,5 +38,5 @@ def test_a_distance_cuts_where_its_plane_is_enabled(
 
 
 def test_without_an_enabled_plane_nothing_is_cut() -> None:
-    """llvmpipe cuts at every distance then (`bench/gl_diff_fuzz.py --seed 8`)."""
+    """llvmpipe cuts at every distance then (`python -m fuzz gl --first 8`)."""
     assert drawn_quarters(create_context("numpipe", size=(64, 64)), ()) == 4

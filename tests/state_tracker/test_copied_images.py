@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker import GL, GLInterface
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
-from tests.conftest import native_context
+from tests.state_tracker.differential import answers
 
 VERSIONS = {"compat": (4, 5), "es": (3, 2)}
 # (one format, the other, why) of pairs that are copied here and not natively, or the other way.
@@ -55,12 +55,7 @@ def pairs(gl: GLInterface, samples: int) -> dict[tuple[str, str], int]:
 @pytest.mark.native
 @pytest.mark.parametrize(("profile", "samples"), [("compat", 0), ("compat", 4), ("es", 0)])
 def test_formats_are_copied_to_those_of_their_class(profile: str, samples: int) -> None:
-    answers = []
-    for create in (native_context, lambda **options: create_context("numpipe", **options)):
-        gl = create(profile=profile, version=VERSIONS[profile], size=(16, 16))
-        answers.append(pairs(gl, samples))
-        gl.release()
-    native, ours = answers
+    native, ours = answers(lambda gl: pairs(gl, samples), profile, VERSIONS[profile])
     common = native.keys() & ours.keys()
     assert len(common) > 1000
     wrong, used = [], Counter[int]()
@@ -173,11 +168,6 @@ def region_errors(gl: GLInterface) -> dict[tuple[object, ...], int]:
 
 @pytest.mark.native
 def test_regions_are_in_texels_of_the_source_and_inside_both_images() -> None:
-    answers = []
-    for create in (native_context, lambda **options: create_context("numpipe", **options)):
-        gl = create(profile="core", version=(4, 5), size=(16, 16))
-        answers.append(region_errors(gl))
-        gl.release()
-    native, ours = answers
+    native, ours = answers(region_errors)
     assert {k: v for k, v in ours.items() if native[k] != v} == {}
     assert {GL.NO_ERROR, GL.INVALID_VALUE, GL.INVALID_OPERATION} == set(native.values())

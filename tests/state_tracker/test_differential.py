@@ -1,47 +1,19 @@
-"""A slice of `bench/gl_diff_fuzz.py`, and the programs in which it found something."""
+"""What comparing random OpenGL programs rests on, and programs in which it found something.
+
+Slices of random programs stand in `tests/fuzz/test_slices.py`.
+"""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
 import numpy as np
-from gl_diff.compare import Seen, difference  # type: ignore[import-not-found]
-from gl_diff.generate import FAMILY, generate  # type: ignore[import-not-found]
-from gl_diff.world import World  # type: ignore[import-not-found]
-from gl_diff_fuzz import BOTH, PAIRS, check  # type: ignore[import-not-found]
 
+from fuzz.gl_programs.compare import Seen, difference
+from fuzz.gl_programs.fuzzer import PAIRS, check
+from fuzz.gl_programs.generate import generate
+from fuzz.gl_programs.world import World
 from gallette.compiler.reduce import reduce_lines
-from tests.conftest import native_context
 
 KINDS = ["", "fixed", "modern", "shared"]
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("kind", KINDS)
-def test_draws_that_wait_are_as_draws_at_once(kind: str, seed: int) -> None:
-    lines, profile = generate(seed * FAMILY, kind=kind)
-    assert check(lines, profile, PAIRS[1:]) == ""
-
-
-@pytest.mark.native
-@pytest.mark.parametrize("seed", range(100, 104))
-@pytest.mark.parametrize("kind", KINDS)
-def test_random_programs_look_like_llvmpipes(kind: str, seed: int) -> None:
-    native_context().release()
-    lines, profile = generate(seed * FAMILY, kind=kind)
-    assert check(lines, profile, PAIRS[:1]) == ""
-
-
-@pytest.mark.parametrize("seed", [2, 5, 6])
-def test_contexts_that_share_objects_do_not_notice_each_other(seed: int) -> None:
-    lines, profile = generate(seed, kind="beside")
-    assert check(lines, profile, BOTH) == ""
-
 
 LAYERED = (
     "gl.use_program(layered); gl.bind_texture(GL.TEXTURE_2D_ARRAY, 0); gl.bind_sampler(0, 0)",

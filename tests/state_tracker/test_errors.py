@@ -243,7 +243,9 @@ def test_errors_reach_debug_output(ours: GLInterface) -> None:
     messages: list[str] = []
     ours.debug_message_callback(lambda *m: messages.append(m[5].decode()), None)
     ours.depth_func(GL.ZERO)
-    assert messages == ["GL_INVALID_ENUM in glDepthFunc: GL_NONE is not a valid comparison here"]
+    assert messages == [
+        "GL_INVALID_ENUM in glDepthFunc: GL_NONE is not a valid value of GL_DEPTH_FUNC here"
+    ]
 
 
 def test_an_exception_inside_a_c_callback_becomes_a_gl_error(

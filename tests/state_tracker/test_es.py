@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from gallette.state_tracker.enables import _CAPABILITIES
+from gallette.state_tracker.enables import CAPABILITIES
 from gallette.state_tracker.entry_points.functions import DATA
 from tests.conftest import native_context
 from tests.state_tracker.conftest import IMPLEMENTATIONS
@@ -129,7 +129,7 @@ def test_switches_are_those_of_native_es() -> None:
     for driver in ("numpipe", "native:llvmpipe"):
         gl = create_context(driver, profile="es", version=(3, 2))
         told.append([])
-        for cap in _CAPABILITIES:
+        for cap in CAPABILITIES:
             for call in (gl.is_enabled, gl.enable):
                 call(cap)
                 told[-1].append((GL.name_of(cap), gl.get_error()))

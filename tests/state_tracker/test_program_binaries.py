@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -325,22 +322,3 @@ def test_more_shaders_than_programs_have_are_not_compiled(
     name = int(gl.create_program())
     gl.program_binary(name, form, raw, len(raw))
     assert gl.get_programiv(name, GL.LINK_STATUS) == [0]
-
-
-FUZZ = Path(__file__).resolve().parents[2] / "fuzz"
-
-
-@pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
-def test_mutants_link_or_say_why_not(driver: str) -> None:
-    """A slice of fuzz/program_binaries.py."""
-    sys.path.insert(0, str(FUZZ))
-    try:
-        import program_binaries as mutants  # type: ignore[import-not-found]
-    finally:
-        sys.path.remove(str(FUZZ))
-    subject = mutants.Subject(driver)
-    found = Counter(
-        mutants.attempt(subject, mutants.mutated(subject.seeds, number, 0)) for number in range(60)
-    )
-    subject.gl.release()
-    assert set(found) == {"linked", "refused"}

@@ -194,3 +194,36 @@ def test_ends_of_es_programs_match(driver: str) -> None:
         wrong += [] if (valid, drawn) == (wanted, wanted) else [(out, into, valid, drawn)]
     assert wrong == []
     gl.release()
+
+
+# What a vertex shader writes and a geometry shader of another program reads of gl_PerVertex: each
+# may redeclare the block with other members.
+POSITION, SIZE, DISTANCE = "vec4 gl_Position;", "float gl_PointSize;", "float gl_ClipDistance[1];"
+MEMBERS = ("", POSITION, POSITION + SIZE, SIZE + POSITION, POSITION + DISTANCE)
+
+
+@pytest.mark.parametrize("driver", ["numpipe", pytest.param("native", marks=pytest.mark.native)])
+def test_members_of_built_in_blocks_invalidate_no_pipeline(driver: str) -> None:
+    options: dict[str, Any] = {"profile": "core", "version": (4, 5), "size": (4, 4)}
+    gl = native_context(**options) if driver == "native" else create_ours(**options)
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    wrong = []
+    for out in MEMBERS:
+        for into in MEMBERS:
+            (pipeline,) = gl.gen_program_pipelines(1)
+            gl.bind_program_pipeline(pipeline)
+            written = f"out gl_PerVertex {{ {out} }};" if out else ""
+            read = f"in gl_PerVertex {{ {into} }} gl_in[];" if into else ""
+            for letter, block in (("V", written), ("G", f"{read} {OUT};"), ("F", "")):
+                kind, text = KINDS[letter]
+                shader = getattr(GL, f"{kind}_SHADER")
+                name = gl.create_shader_programv(shader, 1, [f"#version 450\n{block}\n{text}"])
+                assert gl.get_programiv(name, GL.LINK_STATUS)[0], gl.get_program_info_log(name)
+                gl.use_program_stages(pipeline, BITS[letter], name)
+            gl.validate_program_pipeline(pipeline)
+            valid = gl.get_program_pipelineiv(pipeline, GL.VALIDATE_STATUS)[0]
+            gl.draw_arrays(GL.TRIANGLES, 0, 3)
+            if not valid or errors(gl):
+                wrong.append((out, into))
+    assert wrong == []
+    gl.release()

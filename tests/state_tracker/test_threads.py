@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
-
-from gl_diff.generate import generate  # type: ignore[import-not-found]
-from gl_diff_fuzz import AT_ONCE, check  # type: ignore[import-not-found]
 
 from gallette.egl import registry
 from gallette.state_tracker import GL
@@ -34,13 +27,6 @@ PATIENCE = 60.0
 @pytest.fixture(autouse=True)
 def nothing_is_forgotten() -> None:
     """What other tests do behind draws is not for several threads."""
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_programs_at_once_do_not_notice_each_other(seed: int) -> None:
-    """A slice of `bench/gl_diff_fuzz.py --threads`: some share objects, some only a screen."""
-    lines, profile = generate(seed, kind="threads")
-    assert check(lines, profile, AT_ONCE) == ""
 
 
 def in_a_thread(work: Callable[[], T]) -> T:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, create_context
-from tests.conftest import native_context
+from tests.state_tracker.differential import answers
 
 from .helpers import errors
 
@@ -34,16 +34,15 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("unit", [0, 7, 8, 15])
 @pytest.mark.parametrize("call", CALLS)
 def test_what_needs_coordinates(call: str, unit: int) -> None:
-    answers = []
-    for make in (native_context, lambda **o: create_context("numpipe", **o)):
-        gl: Any = make(profile="compat", version=(4, 5), size=(8, 8))
+    def ask(gl: Any) -> Any:
         gl.active_texture(GL.TEXTURE0 + unit)
         found = CALLS[call](gl)
         wrong = errors(gl)
         assert wrong == (["GL_INVALID_OPERATION"] if unit > 7 else [])
-        answers.append(None if wrong or found is None else np.ravel(found).tolist())
-        gl.release()
-    assert answers[1] == answers[0]
+        return None if wrong or found is None else np.ravel(found).tolist()
+
+    native, ours = answers(ask, "compat")
+    assert ours == native
 
 
 def test_a_refused_unit_replaces_nothing() -> None:

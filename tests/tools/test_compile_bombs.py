@@ -1,17 +1,12 @@
-"""A slice of `fuzz/compile_bombs.py`: every construct, a few times, on the drivers."""
+"""Constructs of `fuzz/compile_bombs.py`: each, a few times, on the drivers."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "fuzz"))
-
-import bombs
-import compile_bombs
+from fuzz import bombs, compile_bombs
 
 SIZE = 5
 

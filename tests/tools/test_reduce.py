@@ -59,8 +59,8 @@ def compiles(text: str) -> bool:
 
 def shown(check: Callable[[str], bool], text: str) -> tuple[str, int]:
     done = reduce_text(text, check)
-    assert check(done.text)
-    return done.text, done.tried
+    assert check(done.value)
+    return done.value, done.tried
 
 
 def test_glsl_stays_valid_and_keeps_the_line() -> None:

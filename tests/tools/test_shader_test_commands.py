@@ -58,6 +58,21 @@ void main() {
 [test]
 ssbo 2 16
 """
+INTERFACES = """
+[require]
+GLSL >= 4.30
+SIZE 16 16
+[vertex shader passthrough]
+[fragment shader]
+#version 430
+layout(std140, binding = 3) uniform B { vec4 a; vec4 b; };
+layout(std430, binding = 1) buffer D { uint n; int m; };
+layout(binding = 2, offset = 4) uniform atomic_uint counter;
+layout(location = 5) uniform float it;
+layout(location = 0) out vec4 color;
+void main() { color = a + b * it + float(m + n) * float(atomicCounter(counter)); }
+[test]
+"""
 FEEDBACK = """
 [require]
 GLSL >= 4.40
@@ -115,6 +130,14 @@ out vec4 color;
 void main() { color = gl_FragCoord.x < 8.0 ? one() : two(); }
 [test]
 """
+PLACED = SUBROUTINES.replace("4.00", "4.30").replace("#version 400", "#version 430")
+PLACED = PLACED.replace(
+    "subroutine uniform Pick one", "layout(location = 2) subroutine uniform Pick one[2]"
+)
+PLACED = PLACED.replace("one()", "one[1]()")
+PLACED = PLACED.replace(
+    "subroutine uniform Pick two", "layout(location = 6) subroutine uniform Pick two"
+)
 COMPUTE = """
 [require]
 GL >= 4.3
@@ -161,11 +184,25 @@ void main() { gl_FragColor = vec4(0, 1, 0, 1); }
 clear
 """
 GEOMETRY = PLAIN.replace("[test]", "[geometry layout]\nLAYOUT\n[test]")
+ARRAYED = PLAIN.replace("vec4 c;", "vec4 c[2];").replace("color = c", "color = c[0] + c[1]")
+ELEMENTS = FEEDBACK.replace("[test]", "[elements]\n0 1 2\n1, 3\n[test]").replace(
+    "xfb buffer object 0 64", ""
+)
+LIT = LEGACY.replace(
+    "void main() { gl_Position", "varying vec4 c;\nvoid main() { c = LOOK; gl_Position"
+).replace(
+    "void main() { gl_FragColor = vec4(0, 1, 0, 1)",
+    "varying vec4 c;\nvoid main() { gl_FragColor = c",
+)
 BROKEN = PLAIN.replace("color = c", "colour = c")
 UNLINKED = PLAIN.replace("uniform vec4 c;", "uniform vec4 c; vec4 there();").replace(
     "color = c", "color = there()"
 )
 GREEN = "draw rect -1 -1 2 2\nprobe all rgba 0 1 0 1\n"
+
+
+def lit(look: str) -> str:
+    return LIT.replace("LOOK", look)
 
 
 def sampled(kind: str, look: str) -> str:
@@ -180,8 +217,18 @@ FLAT = sampled("sampler2D", "texture(image, vec2(0.25))")
 
 ROWS: list[tuple[str, str, str]] = [
     # uniforms
-    (PLAIN, "uniform vec4 c 0 1 0", "expected 4 numbers (or a multiple), got 3"),
-    (PLAIN, "uniform vec4 c", "expected 4 numbers (or a multiple), got 0"),
+    (PLAIN, "uniform vec4 c", "expected at least one number"),
+    (PLAIN, "uniform vec4 c 0 1\ndraw rect -1 -1 2 2\nprobe all rgba 0 1 0 0\n", "pass"),
+    (PLAIN, "uniform vec4 c 0 1 0 1 1 1 1 1 1\n" + GREEN, "pass"),
+    (ARRAYED, "uniform vec4 c 0 1 0 0 0 0 0 1\n" + GREEN, "pass"),
+    (ARRAYED, "uniform vec4 c[1] 0 1 0 1\n" + GREEN, "pass"),
+    (ARRAYED, "uniform vec4 c 0 1 0 1 0\n" + GREEN, "pass"),
+    (PLAIN.replace("SIZE", "ignore_missing_uniforms\nSIZE"), "uniform vec4 d 1 1 1 1", "pass"),
+    (
+        BLOCKS,
+        "uniform float 3 1\nuniform vec4 a 0 1 0 1\nuniform vec4 a 0\n" + GREEN,
+        "pass",
+    ),
     (PLAIN, "uniform vec5 c 1", "unknown uniform type 'vec5'"),
     (PLAIN, "uniform vec4 c 0 one 0 1", "expected a number, not 'one'"),
     (PLAIN, "uniform float b[1] 3", "'b[1]' is no active uniform of the program"),
@@ -210,6 +257,18 @@ ROWS: list[tuple[str, str, str]] = [
         "block binding 5\nblock row major 0\nuniform mat2 it 0 0 1 1\n" + GREEN,
         "pass",
     ),
+    (
+        BLOCKS,
+        "block binding 4\nblock array index 1\nblock offset 32\nuniform vec4 it 0 1 0 1\n" + GREEN,
+        "observed 0 0 0",
+    ),
+    (
+        BLOCKS,
+        "block binding 4\nblock array index 1\nblock offset 0\nblock row major 1\n"
+        "block matrix stride 16\nuniform mat2 it 0 1 0 1\n" + GREEN,
+        "pass",
+    ),
+    (BLOCKS, "block binding 6\nuniform vec4 it 0 1 0 1", "no uniform block is bound at 6"),
     (BLOCKS, "block array index 1\nuniform mat2 Second.m 0 1 0 1\n" + GREEN, "pass"),
     (BLOCKS, "ubo array index 1\nuniform mat2 Second.m 0 1 0 1\n" + GREEN, "pass"),
     (BLOCKS, "ubo array index 0\nuniform vec4 Second.z 0 1 0 1\n" + GREEN, "pass"),
@@ -225,6 +284,14 @@ ROWS: list[tuple[str, str, str]] = [
         SUBROUTINES,
         "subuniform GL_FRAGMENT_SHADER two red\nsubuniform GL_FRAGMENT_SHADER one blue\n"
         "draw rect -1 -1 2 2\nprobe rgba 7 8 0 0 1 1\nprobe rgba 8 8 1 0 0 1\n",
+        "pass",
+    ),
+    (
+        PLACED,
+        "subuniform GL_FRAGMENT_SHADER one[1] red\nsubuniform GL_FRAGMENT_SHADER two blue\n"
+        "draw rect -1 -1 2 2\nprobe rgba 7 8 1 0 0 1\nprobe rgba 8 8 0 0 1 1\n"
+        "subuniform GL_FRAGMENT_SHADER two red\n"
+        "draw rect -1 -1 2 2\nprobe rgba 7 8 1 0 0 1\nprobe rgba 8 8 1 0 0 1\n",
         "pass",
     ),
     (SUBROUTINES, "subuniform GL_FRAGMENT_SHADER three red", "no such subroutine uniform or"),
@@ -411,6 +478,50 @@ ROWS: list[tuple[str, str, str]] = [
         PLAIN,
         "texture checkerboard 0 0 (16, 16) (1 0 0 1) (0 1 0 1)\nfb read tex 2d 0\n"
         "blit color linear\nfb winsys\nprobe rgba 7 7 1 0 0 1\nprobe rgba 8 7 0 1 0 1\n",
+        "pass",
+    ),
+    (
+        FLAT.replace("vec2(0.25)", "vec2(-0.25)"),
+        "texture checkerboard 0 0 (4, 4) (0 0 1 1) (0 0 1 1)\nuniform int image 0\n"
+        "draw rect -1 -1 2 2\nprobe all rgba 1 0 0 1\n"
+        "texparameter 2D border_color 0 1 0 1\n" + GREEN,
+        "pass",
+    ),
+    (
+        PLAIN,
+        "texture quads 0 0 (8, 8) (2, 4) (1 0 0 1) (0 1 0 1) (0 0 1 1) (1 1 1 1)\nfb tex 2d 0\n"
+        "probe rgba 1 3 1 0 0 1\nprobe rgba 2 3 0 1 0 1\nprobe rgba 5 4 0 0 1 1\n"
+        "probe rgba 7 7 1 1 1 1\n",
+        "pass",
+    ),
+    (
+        PLAIN,
+        "texture rgbw 0 (8, 8)\nfb tex 2d -1 0\nclear color 0 1 0 1\nclear\n"
+        "fb tex 2d 0\nprobe all rgb 0 1 0",
+        "pass",
+    ),
+    # drawing elsewhere leaves the viewport as it is; sizes to draw to and to read from may differ
+    (
+        PLAIN,
+        "texture rgbw 0 (8, 8)\nfb tex 2d 0\nuniform vec4 c 0 0 0 1\ndraw rect -1 -1 1 1\n"
+        "probe all rgba 0 0 0 1\n",
+        "pass",
+    ),
+    (
+        PLAIN,
+        "texture rgbw 0 (8, 8)\nfb read tex 2d 0\nblit color nearest\nfb winsys\n"
+        "probe rect rgba (0, 0, 8, 8) (1, 0, 0, 1)\nprobe rgba 15 15 1 1 1 1\n",
+        "pass",
+    ),
+    (
+        PLAIN,
+        "clear stencil 3\nclear\nfb ms GL_STENCIL_INDEX8 16 16 4\nblit stencil nearest",
+        "is not complete",
+    ),
+    (
+        PLAIN,
+        "enable GL_STENCIL_TEST\nstencil func GL_EQUAL 3 255\nclear stencil 3\nclear\n"
+        "blit stencil nearest\nuniform vec4 c 0 1 0 1\n" + GREEN,
         "pass",
     ),
     (PLAIN, "blit color sharp", "expected a filter (nearest, linear), not 'sharp'"),
@@ -640,6 +751,74 @@ ROWS += [
         "draw arrays GL_TRIANGLE_STRIP 0 4\nprobe all rgba 0 0 1 0",
         "note: k is no active attribute",
     ),
+    # vertices that are named by number
+    (ELEMENTS, "draw elements GL_TRIANGLES 3 0\nprobe rgba 8 8 0 1 0 1", "pass"),
+    (ELEMENTS, "draw elements GL_LINES 2 3\nprobe rgba 14 14 0 1 0 1", "vertex data] has 4"),
+    (ELEMENTS, "draw elements GL_TRIANGLES 3 1\nprobe rgba 12 10 0 1 0 1", "pass"),
+    (ELEMENTS, "draw elements GL_POINTS 6 0", "expected a count up to 5 and a base vertex"),
+    (ELEMENTS, "draw elements GL_POINTS 1 2 3", "expected a count up to 5 and a base vertex"),
+    (
+        ELEMENTS,
+        "multidraw arrays GL_TRIANGLES 2 0 1 3 3\nprobe rgba 12 10 0 1 0 1\nprobe rgba 8 6 0 1 0 1",
+        "pass",
+    ),
+    (ELEMENTS, "multidraw arrays GL_TRIANGLES 1 0 3\nprobe rgba 12 10 0 1 0 1", "observed 0 0 0"),
+    (ELEMENTS, "multidraw arrays GL_POINTS 2 0 1 1", "expected 4 numbers after the count"),
+    (ELEMENTS, "multidraw arrays GL_POINTS 1 3 2", "draws vertex 4, [vertex data] has 4"),
+    (
+        ELEMENTS,
+        "draw arrays instanced base GL_TRIANGLES 0 3 2 5\nprobe rgba 8 8 0 1 0 1",
+        "pass",
+    ),
+    # lights, coordinates, barriers
+    (lit("gl_LightSource[2].diffuse"), "light 2 GL_DIFFUSE float 0 1 0 1\n" + GREEN, "pass"),
+    (
+        lit("vec4(gl_LightSource[1].spotExponent / 128.0)"),
+        "light 1 GL_SPOT_EXPONENT int 128\ndraw rect -1 -1 2 2\nprobe all rgba 1 1 1 1",
+        "pass",
+    ),
+    (lit("vec4(0)"), "light 1 GL_DIFFUSE double 1", "expected a type (float, int), not 'double'"),
+    (lit("vec4(0)"), "light 1 GL_DIFFUSE float 1 1 1", "expected a number"),
+    (lit("gl_MultiTexCoord3"), "texcoord 3 (0, 1, 0, 1)\n" + GREEN, "pass"),
+    (PLAIN, "uniform vec4 c 0 1 0 1\nblend barrier\n" + GREEN, "pass"),
+    # requirements without blanks
+    (PLAIN.replace("GLSL >= 3.30", "GL>=3.3\nGLSL>=3.30"), "clear", "pass"),
+    (PLAIN.replace("GLSL >= 3.30", "GL CORE>= 3.3\nGLSL >=3.30"), "clear", "pass"),
+    (PLAIN.replace("SIZE", "GL_MAX_VERTEX_ATTRIBS>=999\nSIZE"), "clear", "requires GL_MAX_VER"),
+    (PLAIN.replace("SIZE", "INT GL_MAX_VERTEX_ATTRIBS<999\nSIZE"), "clear", "pass"),
+    (PLAIN.replace("SIZE", "!GL_NO_such\nSIZE"), "clear", "pass"),
+    # resources, by name and by what is known of them
+    *(
+        (INTERFACES, f"verify program_interface_query {query}", verdict)
+        for query, verdict in (
+            ("interface GL_UNIFORM_BLOCK GL_ACTIVE_RESOURCES 1", "pass"),
+            ("interface GL_UNIFORM_BLOCK GL_ACTIVE_RESOURCES 2", "observed 1"),
+            ("GL_UNIFORM it GL_LOCATION 5", "pass"),
+            ("resourceIndex GL_UNIFORM_BLOCK B 0", "pass"),
+            ("resourceIndex GL_UNIFORM_BLOCK C GL_INVALID_INDEX", "pass"),
+            ('resourceIndex GL_UNIFORM_BLOCK "" GL_INVALID_INDEX', "pass"),
+            ("resourceLocation GL_UNIFORM it 5", "pass"),
+            ("resourceLocation GL_UNIFORM him -1", "pass"),
+            ("resourceLocationIndex GL_PROGRAM_OUTPUT color 0", "pass"),
+            ("resourceLocationIndex GL_PROGRAM_OUTPUT color 1", "observed 0"),
+            ("resourceByData GL_UNIFORM (var 5) GL_TYPE GL_FLOAT", "pass"),
+            ("resourceByData GL_UNIFORM (var 6) GL_TYPE GL_FLOAT", "no resource as described"),
+            ("resourceByData GL_UNIFORM (3 16) GL_TYPE GL_FLOAT_VEC4", "pass"),
+            ("resourceByData GL_UNIFORM (4 16) GL_TYPE GL_FLOAT_VEC4", "no resource as described"),
+            (
+                "resourceByData GL_UNIFORM (atomic 2 4) GL_TYPE GL_UNSIGNED_INT_ATOMIC_COUNTER",
+                "pass",
+            ),
+            ("resourceByData GL_BUFFER_VARIABLE (1 4) GL_TYPE GL_INT", "pass"),
+            ("resourceByData GL_UNIFORM_BLOCK (3) GL_BUFFER_DATA_SIZE 32", "pass"),
+            ("resourceByData GL_PROGRAM_OUTPUT (0 0) GL_TYPE GL_FLOAT_VEC4", "pass"),
+            ("resourceByData GL_FRAGMENT_SUBROUTINE (0) GL_TYPE 1", "have names only"),
+            ("resourceName GL_UNIFORM (var 5) 2 it", "pass"),
+            ("resourceName GL_UNIFORM (var 5) 2 at", "observed (2, 'it')"),
+            ("resourceName GL_UNIFORM (var 6) 2 it", "no resource as described"),
+        )
+    ),
+    (INTERFACES, "verify program_query GL_LINK_STATUS GL_TRUE", "pass"),
     # modules of SPIR-V
     (SPIRV.replace("SPEC", "int 3 1"), "draw rect -1 -1 2 2\nprobe all rgba 1 1 1 1", "pass"),
     (SPIRV.replace("SPEC", "int 3 -1"), "draw rect -1 -1 2 2\nprobe all rgba 0 0 0 0", "pass"),

@@ -213,6 +213,9 @@ patch parameter default level outer 1 1 1 1
 patch parameter default level inner 1 1
 memory barrier GL_SHADER_STORAGE_BARRIER_BIT
 fbfetch barrier
+blend barrier
+light 1 GL_SPOT_DIRECTION float 0 0 1
+texcoord 1 0 0 0 1
 color 0 1 0 1
 newlist GL_COMPILE
 endlist

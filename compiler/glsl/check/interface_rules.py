@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.context import Checker
+from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
@@ -29,7 +30,11 @@ def check_interface(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, nam
             "130 es300 ARB_geometry_shader4 EXT_gpu_shader4 ARB_explicit_attrib_location"
         )
     ):
-        c.error(f"global '{storage}' variables need GLSL 1.30", node)
+        message = f"global '{storage}' variables need GLSL 1.30"
+        if c.lang.has("ARB_separate_shader_objects"):
+            grant("global in and out", c.lang, c.log, message, node.loc, node.end)
+        else:
+            c.error(message, node)
     if storage == "inout":
         fetch = "EXT_shader_framebuffer_fetch EXT_shader_framebuffer_fetch_non_coherent"
         if stage != "fragment" or not c.lang.has(fetch) or not c.lang.has("130 es300"):

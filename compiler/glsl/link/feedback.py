@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.link.blocks import dims_of
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.program import LinkOptions, StreamOutput, StreamVarying
 from gallette.compiler.glsl.link.stage_interface import InterfaceVariable
@@ -31,12 +33,37 @@ class _Target:
     stream: int
 
 
+def _labels(variable: InterfaceVariable) -> tuple[list[str], int]:
+    """The names of an output: `v`, `Block.member`, or for an array of blocks `Block[0].member` and
+    so on; and how many of its type's dimensions are in those names."""
+    block = variable.block
+    if block is None or block.instance is None or not block.instance.type.is_array:
+        return [variable.label], 0
+    dims = dims_of(block.instance.type)
+    name, _, member = variable.label.partition(".")
+    places = product(*map(range, dims))
+    return [f"{name}{''.join(f'[{i}]' for i in place)}.{member}" for place in places], len(dims)
+
+
+def _stripped(type_: Type, depth: int) -> Type:
+    for _ in range(depth):
+        assert type_.element is not None
+        type_ = type_.element
+    return type_
+
+
 def _targets(
-    label: str, type_: Type, slot: int, component: int, layout: str, stream: int
+    labels: list[str],
+    depth: int,
+    type_: Type,
+    slot: int,
+    component: int,
+    layout: str,
+    stream: int,
 ) -> dict[str, _Target]:
     """Every name by which a part of an output can be captured."""
     found: dict[str, _Target] = {}
-    stack = [(label, type_, slot, component)]
+    stack: list[tuple[str, Type, int, int]] = []
 
     def behind(at: int, c: int, kind: Type, count: int = 1) -> tuple[int, int]:
         """The place after `count` values of a type."""
@@ -48,6 +75,9 @@ def _targets(
             at += count * kind.slots()
         return at, c
 
+    for i, part in enumerate(labels):
+        element = _stripped(type_, depth)
+        stack.append((part, element, *behind(slot, component, element, i)))
     while stack:
         name, kind, at, c = stack.pop()
         if kind.is_struct:
@@ -57,7 +87,7 @@ def _targets(
             continue
         if kind.element is not None:
             element = kind.element
-            if not kind.without_array.is_struct:
+            if not element.is_array and not element.is_struct:
                 found[name] = _Target(name, element, kind.length, at, c, layout, stream)
             for i in range(kind.length):
                 stack.append((f"{name}[{i}]", element, *behind(at, c, element, i)))
@@ -120,13 +150,15 @@ def _all_targets(
             stream = variable.quals.layout.get("stream", 0)
             layout = "packed" if variable.packed >= 0 else "slots"
             found.update(
-                _targets(variable.label, variable.type, slot, variable.component, layout, stream)
+                _targets(
+                    *_labels(variable), variable.type, slot, variable.component, layout, stream
+                )
             )
     for name, var in unit.builtins.items():
         nir = variables.variables.get(var)
         if nir is not None and var.quals.storage == "out":
             layout = "compact" if nir.compact else "slots"
-            found.update(_targets(name, var.type, nir.location, 0, layout, 0))
+            found.update(_targets([name], 0, var.type, nir.location, 0, layout, 0))
     return found
 
 
@@ -234,7 +266,8 @@ def _explicit(
     limits: Limits,
     log: LinkLog,
 ) -> StreamOutput | None:
-    """Capture as declared by xfb_offset in the shader."""
+    """Capture as declared by xfb_offset in the shader: the blocks of an array go to buffers one
+    after the other."""
     default_buffer = unit.layout.get("default_xfb_buffer", 0)
     wanted: list[tuple[str, int, int]] = []
     for variable in outputs:
@@ -242,7 +275,8 @@ def _explicit(
         block_layout = variable.block.quals.layout if variable.block is not None else {}
         buffer = layout.get("xfb_buffer", block_layout.get("xfb_buffer", 0))
         if "xfb_offset" in layout:
-            wanted.append((variable.label, buffer, layout["xfb_offset"]))
+            offset = layout["xfb_offset"]
+            wanted += [(name, buffer + i, offset) for i, name in enumerate(_labels(variable)[0])]
     for variable_block in {id(p.block): p.block for p in outputs if p.block is not None}.values():
         if "xfb_offset" not in variable_block.quals.layout:
             continue
@@ -256,8 +290,10 @@ def _explicit(
             else:
                 wide = any(leaf.bit_size == 64 for leaf in variable.type.leaves())
                 offset = align(offset, 8 if wide else 4)
-                wanted.append((variable.label, buffer, offset))
-            offset += sum(_size(x) for x in _expand(variable.label, targets))
+                wanted += [
+                    (name, buffer + i, offset) for i, name in enumerate(_labels(variable)[0])
+                ]
+            offset += sum(_size(x) for x in _expand(_labels(variable)[0][0], targets))
     for name, var in unit.builtins.items():
         if "xfb_offset" in var.quals.layout and var.quals.storage == "out":
             buffer = var.quals.layout.get("xfb_buffer", default_buffer)
@@ -322,7 +358,7 @@ def _expand(name: str, targets: dict[str, _Target]) -> list[_Target]:
         if n.startswith((f"{name}.", f"{name}["))
         and not (n.endswith("]") and n.rpartition("[")[0] in targets)
     ]
-    return sorted(inner, key=lambda t: t.slot)
+    return sorted(inner, key=lambda t: (t.slot, t.component))
 
 
 def _size(target: _Target) -> int:

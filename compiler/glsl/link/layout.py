@@ -18,7 +18,7 @@ from gallette.compiler.nir.ir.layout import (
 )
 from gallette.compiler.nir.ir.types import Field, Type
 
-__all__ = ["Leaf", "block_layout", "buffer_leaves", "leaves", "sized_block"]
+__all__ = ["Leaf", "block_layout", "buffer_leaves", "leaves", "opaque_paths", "sized_block"]
 
 
 @dataclass(slots=True)
@@ -68,6 +68,27 @@ def leaves(name: str, type_: Type, offset: int = 0) -> Iterator[Leaf]:
             )
         else:
             yield Leaf(label, kind, 0, 0, at, fields, flat)
+
+
+def opaque_paths(type_: Type, name: str) -> list[tuple[tuple[int, ...], Type, str]]:
+    """(member path, type in all array dimensions on the way, label) of opaque leaves."""
+    found: list[tuple[tuple[int, ...], Type, str]] = []
+    stack: list[tuple[Type, tuple[int, ...], list[int], str]] = [(type_, (), [], name)]
+    while stack:
+        kind, fields, dims, label = stack.pop()
+        while kind.element is not None:
+            dims = [*dims, kind.length]
+            kind = kind.element
+        if kind.is_struct:
+            for i in range(len(kind.fields) - 1, -1, -1):
+                f = kind.fields[i]
+                stack.append((f.type, (*fields, i), dims, f"{label}.{f.name}"))
+        elif kind.is_opaque:
+            full: Type = kind
+            for length in reversed(dims):
+                full = t.array(full, length)
+            found.append((fields, full, label))
+    return found
 
 
 def buffer_leaves(type_: Type) -> Iterator[Leaf]:

@@ -19,7 +19,7 @@ from gallette.compiler.glsl.check.context import constant_value
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.link.blocks import BlockLinker, dims_of
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.layout import Leaf, leaves
+from gallette.compiler.glsl.link.layout import Leaf, leaves, opaque_paths
 from gallette.compiler.glsl.link.program import (
     AtomicBuffer,
     LinkedProgram,
@@ -370,7 +370,7 @@ class ResourceLinker(BlockLinker):
     ) -> dict[tuple[int, ...], dict[Stage, int]]:
         """Unit numbers and NIR variables for samplers and images, also inside structures."""
         found: dict[tuple[int, ...], dict[Stage, int]] = {}
-        for fields, type_, label in _opaque_paths(item.type, item.name):
+        for fields, type_, label in opaque_paths(item.type, item.name):
             element = type_.without_array
             if element.base in handles:
                 continue
@@ -508,24 +508,3 @@ class ResourceLinker(BlockLinker):
             data[offset : offset + len(raw)] = raw
         program.default_block_initial = bytes(data)
         check_limits(program, self.textures, self.images, limits, self.log)
-
-
-def _opaque_paths(type_: Type, name: str) -> list[tuple[tuple[int, ...], Type, str]]:
-    """(member path, type with all array dimensions on the path, label) of opaque leaves."""
-    found: list[tuple[tuple[int, ...], Type, str]] = []
-    stack: list[tuple[Type, tuple[int, ...], list[int], str]] = [(type_, (), [], name)]
-    while stack:
-        kind, fields, dims, label = stack.pop()
-        while kind.element is not None:
-            dims = [*dims, kind.length]
-            kind = kind.element
-        if kind.is_struct:
-            for i in range(len(kind.fields) - 1, -1, -1):
-                f = kind.fields[i]
-                stack.append((f.type, (*fields, i), dims, f"{label}.{f.name}"))
-        elif kind.is_opaque:
-            full: Type = kind
-            for length in reversed(dims):
-                full = t.array(full, length)
-            found.append((fields, full, label))
-    return found

@@ -230,6 +230,8 @@ def same_block(a: hir.Block, b: hir.Block) -> bool:
         return False
     if a.type.packing != b.type.packing or len(a.type.fields) != len(b.type.fields):
         return False
+    if a.type.row_major != b.type.row_major:  # part of the interface, with matrices or without
+        return False
     if a.instance is not None and b.instance is not None:
         x, y = a.instance.type, b.instance.type
         while x.element is not None or y.element is not None:
@@ -244,10 +246,10 @@ def same_block(a: hir.Block, b: hir.Block) -> bool:
     for x_field, y_field in zip(a.type.fields, b.type.fields, strict=True):
         if x_field.name != y_field.name or merge_types(x_field.type, y_field.type) is None:
             return False
-        if bool(x_field.row_major) != bool(y_field.row_major) and any(
-            leaf.is_matrix for leaf in x_field.type.leaves()
-        ):
-            return False
+        plain = x_field.type.without_array
+        if bool(x_field.row_major) != bool(y_field.row_major):
+            if plain.is_matrix or plain.is_struct:  # a structure hands it on to its members
+                return False
     for p, q in zip(a.member_quals, b.member_quals, strict=False):
         for key in ("offset", "align", "location"):
             if p.layout.get(key, -1) != q.layout.get(key, -1):

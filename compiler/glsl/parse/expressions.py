@@ -8,6 +8,7 @@ from functools import lru_cache
 from gallette.compiler.glsl.builtins.variables import STRUCTS
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.laxities import grant
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.parse.lexer import Token, number_value
 
@@ -327,7 +328,8 @@ class ExpressionParser:
     def check_literal(self, kind: str, text: str, loc: int, end: int) -> None:
         lang = self.lang
         if kind == "uint" and not lang.has("130 es300 EXT_gpu_shader4"):
-            self.log.error(f"unsigned literals need GLSL 1.30, not {lang.name}", loc, end)
+            message = f"unsigned literals need GLSL 1.30, not {lang.name}"
+            grant("unsigned suffix", lang, self.log, message, loc, end)
         elif kind == "double" and not lang.has("400 ARB_gpu_shader_fp64"):
             self.log.error(f"double literals need GLSL 4.00, not {lang.name}", loc, end)
         elif kind in ("int64_t", "uint64_t") and not lang.has(
@@ -340,7 +342,8 @@ class ExpressionParser:
             and not text.startswith("0x")
             and not lang.has("120 es300")
         ):
-            self.log.error(f"the suffix 'f' needs GLSL 1.20, not {lang.name}", loc, end)
+            message = f"the suffix 'f' needs GLSL 1.20, not {lang.name}"
+            grant("float suffix", lang, self.log, message, loc, end)
 
     def array_constructor(self) -> s.Expr:
         _, text, loc = self.tokens[self.pos]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
+from gallette.compiler.debug import is_set
 from gallette.compiler.glsl.language import EXTENSIONS, Language
 from gallette.compiler.glsl.parse.macros import Macro
 
@@ -17,7 +18,7 @@ def _without_prefix(names: frozenset[str]) -> frozenset[str]:
     return frozenset([name.removeprefix("GL_") for name in names])
 
 
-Dialect = tuple[str, int, int, frozenset[str] | None]
+Dialect = tuple[str, int, int, frozenset[str] | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Settings:
     """
     include: Callable[[str, str], str | None] | None = None
     """returns the text of `#include <path>`: (path, the including string's name)"""
+    strict: bool = field(default_factory=lambda: is_set("glsl:strict"))
+    """is what `laxities` lists an error?"""
 
     def __post_init__(self) -> None:
         if self.extensions is not None:
@@ -42,12 +45,12 @@ class Settings:
     @property
     def dialect(self) -> Dialect:
         """The settings that are data."""
-        return self.api, self.version_limit, self.es_version_limit, self.extensions
+        return self.api, self.version_limit, self.es_version_limit, self.extensions, self.strict
 
     def language(self, stage: str = "") -> Language:
         """The language of a shader without #version."""
         es = self.api == "es"
-        language = Language(100 if es else 110, es, not es, stage=stage)
+        language = Language(100 if es else 110, es, not es, stage=stage, strict=self.strict)
         if not es and (self.extensions is None or "ARB_texture_rectangle" in self.extensions):
             language.enable("ARB_texture_rectangle")  # the only extension that is enabled initially
         return language

@@ -183,7 +183,7 @@ def reduce_shader(
             return False
 
     done = reduce_text(text, interesting, (_constants_for_values, _cleaned), limit)
-    return done.text, done.tried
+    return done.value, done.tried
 
 
 _DEFINITION = re.compile(r"^( *)(\d+)(?:x(\d+))? (%\w+) = (?!load_const|phi|deref)(.*)$", re.M)

@@ -205,8 +205,10 @@ class BlockArray(Place):
         self.elements = elements
 
     def step(self, b: Builder, index: Index) -> Place:
-        if not isinstance(index, int) or not 0 <= index < len(self.elements):
-            raise SpirvError("an array of interface blocks is indexed by constants")
+        if not isinstance(index, int):
+            return Chosen(self.elements, index)
+        if not 0 <= index < len(self.elements):
+            raise SpirvError(f"an array of {len(self.elements)} blocks has no element {index}")
         return self.elements[index]
 
     def load(self, b: Builder) -> Value:
@@ -217,6 +219,37 @@ class BlockArray(Place):
             raise SpirvError("expected a whole array of blocks")
         for element, part in zip(self.elements, value, strict=True):
             element.store(b, part)
+
+
+class Chosen(Place):
+    """One of several places of a type, by a number that is known when the shader runs."""
+
+    __slots__ = ("index", "places")
+
+    def __init__(self, places: list[Place], index: Def) -> None:
+        super().__init__(places[0].type)
+        self.places, self.index = places, index
+
+    def step(self, b: Builder, index: Index) -> Place:
+        return Chosen([place.step(b, index) for place in self.places], self.index)
+
+    def load(self, b: Builder) -> Value:
+        value = self.places[0].load(b)
+        for i, place in enumerate(self.places[1:], 1):
+            value = _selected(b, b.ieq(self.index, b.imm_int(i)), place.load(b), value)
+        return value
+
+    def store(self, b: Builder, value: Value) -> None:
+        for i, place in enumerate(self.places):
+            b.push_if(b.ieq(self.index, b.imm_int(i)))
+            place.store(b, value)
+            b.pop_if()
+
+
+def _selected(b: Builder, condition: Def, yes: Value, no: Value) -> Value:
+    if isinstance(yes, tuple):
+        return tuple(_selected(b, condition, x, y) for x, y in zip(yes, no, strict=True))
+    return b.bcsel(condition, yes, no)
 
 
 class RootPlace(Place):

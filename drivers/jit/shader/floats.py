@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING
 
 from gallette.pipe.enums import CompareFunc
 
-from ..llvm.text import Builder
 from ..llvm.values import V
 from . import texture_wrap
 from .maths import some_int
 from .texels import Words, decoded, gather_pair, gather_words
+from .texture_keys import Description
 
 if TYPE_CHECKING:
     from .sampling import Sampler
 
-__all__ = ["TEXELS", "Floats", "offset_at"]
-
-TEXELS = 0
-"""The word of a texture's description with the address of its texels."""
+__all__ = ["Floats", "offset_at"]
 
 
 class Floats:
@@ -41,7 +38,9 @@ class Floats:
 
     def _texel(self, at: list[V], out: list[V | None], z: V | None, level: V | None) -> list[V]:
         s = self.s
-        words = gather_words(s.b, s.key.image, s.word(TEXELS), self._index(at, z, level))
+        words = gather_words(
+            s.b, s.key.image, s.word(Description.TEXELS), self._index(at, z, level)
+        )
         return self._made(words, out)
 
     def _two(
@@ -57,7 +56,7 @@ class Floats:
                 self._texel(second, [tap.out1, *out], z, level),
             )
         indices = self._index(first, z, level), self._index(second, z, level)
-        low, high = gather_pair(s.b, s.word(TEXELS), *indices, size)
+        low, high = gather_pair(s.b, s.word(Description.TEXELS), *indices, size)
         return self._made({0: low}, [tap.out0, *out]), self._made({0: high}, [tap.out1, *out])
 
     def _made(self, words: Words, out: list[V | None]) -> list[V]:
@@ -70,10 +69,10 @@ class Floats:
             if mask is not None:
                 outside = mask if outside is None else outside | mask
         if outside is not None:
-            border = key.border_depth if comparing else key.border
+            word = Description.BORDER_DEPTH if comparing else Description.BORDER
             planes = [
-                b.select(outside, _typed(b, bits, p), p)
-                for bits, p in zip(border, planes, strict=True)
+                b.select(outside, self.s.number(word, i, "float" if p.is_float else "i32"), p)
+                for i, p in enumerate(planes)
             ]
         return self._compared(planes) if comparing else planes
 
@@ -220,8 +219,3 @@ class Floats:
 
 def offset_at(offset: list[V], axis: int) -> V | None:
     return offset[axis] if axis < len(offset) else None
-
-
-def _typed(b: Builder, bits: int, like: V) -> V:
-    value = b.const("i32", bits)
-    return value.bitcast("float") if like.is_float else value

@@ -16,8 +16,8 @@ from ..llvm.values import V
 from .color_code import packed_texels
 from .emitter import Emitter
 from .layout import Words
-from .sampling import Description, Sampler, fetch_at, position, size
-from .texture_keys import ImageKey, TexelsKey, is_known
+from .sampling import Sampler, fetch_at, position, size
+from .texture_keys import Description, ImageKey, TexelsKey, is_known
 from .tile_keys import ImageUnitKey, can_store, is_wide
 
 __all__ = ["image_unit_key", "on_bound_image"]

@@ -17,14 +17,13 @@ from gallette.pipe.enums import Filter, MipFilter, Target
 from ..llvm.text import Builder
 from ..llvm.values import V
 from . import texture_wrap
-from .floats import TEXELS, Floats, offset_at
+from .floats import Floats, offset_at
 from .maths import unit
 from .probes import probed
 from .texels import decode, gather_pair, gather_word
-from .texture_keys import TexelsKey, TextureKey
+from .texture_keys import Description, TexelsKey, TextureKey
 
 __all__ = [
-    "Description",
     "Lookup",
     "Sampler",
     "can_sample",
@@ -37,21 +36,6 @@ __all__ = [
     "sample",
     "size",
 ]
-
-
-class Description:
-    """Words of a texture's description."""
-
-    TEXELS = TEXELS
-    PACKED = 1
-    LEVELS = 2
-    BASE = 3  # addresses of tables by level
-    WIDTH = 4
-    HEIGHT = 5
-    DEPTH = 6
-    STRIDE = 7
-    PACKED_BASE = 8
-    SIZE = 9
 
 
 @dataclass(slots=True)
@@ -111,6 +95,12 @@ class Sampler:
             found = b.once((index, t), where, lambda: b.load_at(where, index, t))
             self._tables[index] = found
         return found
+
+    def number(self, word: int, place: int, t: str = "float") -> V:
+        """One of the sampler's numbers, in all lanes."""
+        b, at = self.b, 2 * word + place
+        found = b.once((at, t), self.where, lambda: b.load_at(self.where, at, t))
+        return b.spread(found, self.w)
 
     def table(self, index: int, level: V | None) -> V:
         """A number of a level (None: of the first) from a table."""
@@ -258,9 +248,9 @@ class Sampler:
             value = self.of_derivatives(*derivatives)
         if look.bias is not None:
             value = value + look.bias
-        if key.lod_bias:
-            value = value + key.lod_bias
-        low, high = b.const("float", key.min_lod), b.const("float", key.max_lod)
+        if key.biased:
+            value = value + self.number(Description.LODS, 0)
+        low, high = self.number(Description.LODS, 1), self.number(Description.LODS, 2)
         value = b.select(value < low, low, value)
         value = b.select(value > high, high, value)
         if look.min_lod is not None:
@@ -408,8 +398,8 @@ def lod_query(
 ) -> list[V]:
     """The level that would be sampled, and the level of detail before clamping."""
     s = Sampler(b, key, where, w)
-    raw = s.of_derivatives(*derivatives) + key.lod_bias
-    low, high = b.const("float", key.min_lod), b.const("float", key.max_lod)
+    raw = s.of_derivatives(*derivatives) + s.number(Description.LODS, 0)
+    low, high = s.number(Description.LODS, 1), s.number(Description.LODS, 2)
     level = b.select(raw < low, low, raw)
     level = b.select(level > high, high, level)
     last = (s.word(Description.LEVELS, "i64").to("i32") - 1).to_float()

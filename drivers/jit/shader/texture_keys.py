@@ -1,4 +1,5 @@
-"""Keys of sampling code: everything about a texture unit except its texels' addresses."""
+"""Keys of sampling code: everything about a texture unit except its texels' addresses and the
+numbers of its sampler (levels of detail, the border), which are loaded when a shader runs."""
 
 from __future__ import annotations
 
@@ -14,7 +15,34 @@ from gallette.drivers.common.texture.wrap import Axis
 from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Target
 from gallette.pipe.formats import Format
 
-__all__ = ["ImageKey", "Missing", "TexelsKey", "TextureKey", "UnitKey", "is_known", "texture_key"]
+__all__ = [
+    "Description",
+    "ImageKey",
+    "Missing",
+    "TexelsKey",
+    "TextureKey",
+    "UnitKey",
+    "is_known",
+    "texture_key",
+]
+
+
+class Description:
+    """Words of a texture's description."""
+
+    TEXELS = 0
+    PACKED = 1
+    LEVELS = 2
+    BASE = 3  # addresses of tables by level
+    WIDTH = 4
+    HEIGHT = 5
+    DEPTH = 6
+    STRIDE = 7
+    PACKED_BASE = 8
+    LODS = 9  # three floats: the sampler's bias, the least and the greatest level of detail
+    BORDER = 11  # bits of four components, and of those that a comparison sees
+    BORDER_DEPTH = 13
+    SIZE = 15
 
 
 class Missing(enum.Enum):
@@ -60,11 +88,7 @@ class TextureKey:
     compare: CompareFunc | None
     clamp_reference: bool
     seamless: bool
-    lod_bias: float
-    min_lod: float
-    max_lod: float
-    border: tuple[int, ...]  # bits of the components
-    border_depth: tuple[int, ...]
+    biased: bool  # does the sampler move the level of detail?
     probes: int = 0  # the limit of an anisotropic filter; 0: none
 
     @property
@@ -110,19 +134,9 @@ def _texture_key(unit: Unit) -> UnitKey:
         floats.compare,
         floats.clamp_reference,
         floats.seamless,
-        float(sampler.lod_bias),
-        float(sampler.min_lod),
-        float(sampler.max_lod),
-        tuple(_bits(p) for p in floats.border),
-        tuple(_bits(p) for p in floats.border_depth),
+        sampler.lod_bias != 0,
         int(sampler.max_anisotropy) if several else 0,
     )
-
-
-def _bits(value: object) -> int:
-    import numpy as np
-
-    return int(np.asarray(value).reshape(1).view(np.uint32)[0])
 
 
 def is_known(format: Format) -> bool:

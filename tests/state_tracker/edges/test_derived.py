@@ -20,7 +20,7 @@ from gallette.pipe.interface import Context as PipeContext
 from gallette.pipe.state import DrawInfo
 from gallette.state_tracker import GL
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.enables import _CAPABILITIES
+from gallette.state_tracker.enables import CAPABILITIES
 from gallette.state_tracker.entry_points import registry
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from tests.state_tracker.anew import Bound, by_slot, plain
@@ -89,7 +89,7 @@ _MORE = [
     Edge("use_program_stages", (1, GL.FRAGMENT_SHADER_BIT, 0)),
     Edge("use_program_stages", (1, GL.FRAGMENT_SHADER_BIT, 4)),
     Edge("use_program", (4,)),
-    *(Edge(switch, (cap,)) for cap in _CAPABILITIES for switch in ("enable", "disable")),
+    *(Edge(switch, (cap,)) for cap in CAPABILITIES for switch in ("enable", "disable")),
     Edge("bind_framebuffer", (GL.FRAMEBUFFER, 1)),
     *(
         Edge("framebuffer_parameteri", (GL.FRAMEBUFFER, pname, size))
@@ -142,7 +142,7 @@ def test_nothing_that_changed_is_forgotten(kind: str, monkeypatch: pytest.Monkey
 def _mentioned() -> set[str]:
     """Names of the functions that some table of calls makes."""
     here = Path(__file__).resolve().parent.parent
-    tables = ("negative_calls.txt", "settings.txt", "twins.txt")
+    tables = ("negative_calls.txt", "settings.txt", "calls_by_name.txt")
     return set(re.findall(r"[a-z]\w+", " ".join((here / t).read_text() for t in tables)))
 
 

@@ -20,7 +20,8 @@ def lower_array_deref_of_vec(shader: Shader, *, modes: int = int(_DEFAULT)) -> b
     """`v[i]` loads the whole vector and selects; `v[i] = x` stores under a mask.
 
     A dynamic index selects by comparing with each component number; out of range it reads 0 and
-    stores nothing.
+    stores nowhere. What other invocations write, too (buffers, shared memory, outputs of a patch),
+    is not read and written back: each component is stored under an `if`.
     """
     progress = False
     for impl in shader.impls():
@@ -67,7 +68,9 @@ def _store(b: Builder, access: Intrinsic, parent: Deref, index: Def) -> None:
             wide = b.vec([value] * n)
             b.store_deref(parent, wide, 1 << constant, access["access"])
         return
-    if parent.modes & (Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT):
+    if parent.modes & (Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT) and not (
+        parent.root_var is not None and parent.root_var.patch
+    ):
         numbers = b.imm_ivec(*range(n), bit_size=index.bit_size)
         hit = b.ieq(index, numbers)
         b.store_deref(parent, b.bcsel(hit, value, b.load_deref(parent)))

@@ -48,7 +48,8 @@ def split_struct_vars(
         if var in blocked or var.constant_initializer is not None:
             continue
         owner = home[var].locals if var.mode == Mode.FUNCTION_TEMP else shader.variables
-        _split(home[var], owner, var, leaves)
+        split_members(home[var], owner, var, leaves)
+        owner.remove(var)
         for deref in reversed(chains[var]):
             if deref.block is not None and not deref.result.uses:
                 deref.remove()  # an unused deref of the removed variable
@@ -75,8 +76,18 @@ def _simple_uses(deref: Deref) -> bool:
     return True
 
 
-def _split(impl: FunctionImpl, owner: list[Variable], var: Variable, leaves: list[Deref]) -> None:
-    parts: dict[tuple[int, ...], Variable] = {}
+def split_members(
+    impl: FunctionImpl,
+    owner: list[Variable],
+    var: Variable,
+    leaves: list[Deref],
+    parts: dict[tuple[int, ...], Variable] | None = None,
+) -> None:
+    """Let `leaves`, parts of `var`, name variables of their own, which `owner` gets.
+
+    `parts` holds those there are already, by the members passed on the way.
+    """
+    parts = {} if parts is None else parts
     at = owner.index(var)
     for leaf in leaves:
         chain = leaf.path()
@@ -92,7 +103,6 @@ def _split(impl: FunctionImpl, owner: list[Variable], var: Variable, leaves: lis
                 new = b.deref_array(new, step.srcs[1].value)
         leaf.result.rewrite_uses(new.result)
         remove_dead_deref(leaf)
-    owner.remove(var)
 
 
 def _member_variable(var: Variable, members: tuple[int, ...]) -> Variable:

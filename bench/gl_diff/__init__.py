@@ -1,6 +1,0 @@
-"""Random OpenGL programs, run on two implementations: see `bench/gl_diff_fuzz.py`.
-
-A program is a list of Python lines. `generate` writes them, `world` holds what they may call,
-`run` executes them on a context and collects what can be seen, `compare` says what differs and
-which differences the specification allows, `reduce` makes a failing program small.
-"""

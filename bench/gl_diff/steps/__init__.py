@@ -1,5 +1,0 @@
-"""What a random program may do: one module for each part of the state space."""
-
-from gl_diff.steps import drawing, feedback, objects, settings, transfer
-
-__all__ = ["drawing", "feedback", "objects", "settings", "transfer"]

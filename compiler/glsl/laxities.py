@@ -1,0 +1,53 @@
+"""What a version of GLSL does not have and shaders use all the same, because drivers take it.
+
+Each gets a warning. With `GALLETTE_DEBUG=glsl:strict`, or `strict` among the settings, it is an
+error, as the specification has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gallette.compiler.glsl.diagnostics import Log
+from gallette.compiler.glsl.language import Language
+
+__all__ = ["LAXITIES", "Laxity", "grant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Laxity:
+    """A stage, a shader that uses it, and why it is taken."""
+
+    stage: str
+    example: str
+    reason: str
+
+
+LAXITIES: dict[str, Laxity] = {
+    "float suffix": Laxity(
+        "fragment",
+        "#version 110\nvoid main() { gl_FragColor = vec4(255.0f); }",
+        "GLSL 1.10 and ES 1.00 have no suffix, but numbers of C and of Cg have one; Mesa warns",
+    ),
+    "unsigned suffix": Laxity(
+        "fragment",
+        "#version 120\nvoid main() { gl_FragColor = vec4(3u); }",
+        "shaders that test for GLSL 1.30 use it beside the test; Mesa takes it in every version",
+    ),
+    "global in and out": Laxity(
+        "vertex",
+        "#version 120\n#extension GL_ARB_separate_shader_objects : enable\n"
+        "in vec4 position; void main() { gl_Position = position; }",
+        "the extension is written against GLSL 4.00 and gives them locations; Mesa takes them with "
+        "it in GLSL 1.10 and 1.20",
+    ),
+}
+
+
+def grant(name: str, language: Language, log: Log, message: str, loc: int, end: int) -> None:
+    """Warn of something in the table, or refuse it in a strict language."""
+    assert name in LAXITIES, name
+    if language.strict:
+        log.error(message, loc, end)
+    else:
+        log.warning(message, loc, end)

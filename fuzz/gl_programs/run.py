@@ -1,0 +1,347 @@
+"""Running programs: their lines on a context, and everything that can be seen of them.
+
+A `Side` is a context that serves many programs, one after the other: making a context costs more
+than drawing into it, and what one program leaves behind is one more thing that can go wrong.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from fuzz.gl_programs import es
+from fuzz.gl_programs.compare import Seen
+from fuzz.gl_programs.new import New
+from fuzz.gl_programs.old import UNITS, Old
+from fuzz.gl_programs.size import SIZE
+from fuzz.gl_programs.world import World
+from gallette.drivers.common.draw import execution, queue
+from gallette.state_tracker import GL
+from gallette.state_tracker.context import Context
+from gallette.state_tracker.native.context import NativeContext
+from gallette.state_tracker.stream import stream
+
+__all__ = ["SIDES", "Side", "perform", "queueing", "run"]
+
+SIDES = ("queued", "streamed", "immediate", "native")
+CONTEXTS: dict[str, tuple[str, tuple[int, int]]] = {
+    "core": ("core", (4, 3)),
+    "compat": ("compat", (4, 3)),
+    "es": ("es", es.VERSION),
+    "fixed": ("compat", (4, 3)),
+    "modern": ("core", (4, 5)),
+    "shared": ("core", (4, 3)),
+}
+"""the profile and version of each kind of program"""
+_CODE: dict[str, Any] = {}
+
+
+@contextmanager
+def queueing(side: str) -> Iterator[None]:
+    """numpipe merges whatever it may, or nothing: both are the same GL."""
+    before = queue.SMALL, execution.WORTH_MERGING, stream.FEW, stream.PATIENCE
+    if side in ("queued", "streamed"):
+        execution.WORTH_MERGING = 2
+    if side.endswith("streamed"):  # every batch is looked at as a whole
+        stream.FEW, stream.PATIENCE = 1, 1 << 30
+    elif side == "immediate":
+        queue.SMALL = 0
+    try:
+        yield
+    finally:
+        queue.SMALL, execution.WORTH_MERGING, stream.FEW, stream.PATIENCE = before
+
+
+class Eyes:
+    """The `see.*` functions of a program."""
+
+    def __init__(self, gl: Any, seen: list[Seen], es: bool) -> None:
+        self.gl = gl
+        self.es = es
+        self.seen = seen
+        self.draws = 0
+        self.amplified = False
+        self.unclamped = False
+
+    def _read(self, format: int, type: int, dtype: Any, width: int) -> Any:
+        """Pixels as [y, x, channel]; nothing where the call failed."""
+        size = SIZE * SIZE * width * np.dtype(dtype).itemsize
+        raw = bytes(self.gl.read_pixels(0, 0, SIZE, SIZE, format, type))
+        return np.frombuffer(raw if len(raw) == size else bytes(size), dtype).reshape(
+            SIZE, SIZE, width
+        )
+
+    def color(self, index: int = 0, of: int | None = None) -> None:
+        """A colour buffer of the bound framebuffer as bytes (a resolved one of another, `of`)."""
+        self.gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
+        pixels = self._read(GL.RGBA, GL.UNSIGNED_BYTE, np.uint8, 4)
+        step = self.step(index, of)
+        encoded = of is None and self._is_encoded(index)
+        amplified = self.amplified
+        self.seen.append(
+            Seen(f"colour {index}", pixels, self.draws, step, amplified, encoded, self.unclamped)
+        )
+
+    def _is_encoded(self, index: int) -> bool:
+        """Does this colour buffer hold sRGB?"""
+        attachment = (GL.READ_FRAMEBUFFER, GL.COLOR_ATTACHMENT0 + index)
+        found = self.gl.get_framebuffer_attachment_parameteriv(
+            *attachment, GL.FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING
+        )
+        return bool(found[0] == GL.SRGB)
+
+    def step(self, index: int, of: int | None = None) -> int:
+        """One step of the coarsest channel of a colour buffer, in 255ths."""
+        gl = self.gl
+        if of is not None:
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, of)
+        point = (GL.READ_FRAMEBUFFER, GL.COLOR_ATTACHMENT0 + index)
+        sizes = [
+            gl.get_framebuffer_attachment_parameteriv(*point, channel)[0]
+            for channel in (
+                GL.FRAMEBUFFER_ATTACHMENT_RED_SIZE,
+                GL.FRAMEBUFFER_ATTACHMENT_GREEN_SIZE,
+                GL.FRAMEBUFFER_ATTACHMENT_BLUE_SIZE,
+                GL.FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE,
+            )
+        ]
+        kind = gl.get_framebuffer_attachment_parameteriv(
+            *point, GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE
+        )[0]
+        bits = min((size for size in sizes if size), default=8)
+        if kind == GL.FLOAT:
+            bits -= 4  # small floats have five bits of exponent, no sign, and a hidden bit
+        if of is not None:
+            (bound,) = gl.get_integerv(GL.DRAW_FRAMEBUFFER_BINDING)
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, bound)
+        return max(1, -(-255 // ((1 << bits) - 1)))
+
+    def integers(self, index: int, kind: str) -> None:
+        """A colour buffer of integers."""
+        self.gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
+        type, dtype = (GL.INT, np.int32) if kind == "i" else (GL.UNSIGNED_INT, np.uint32)
+        pixels = self._read(GL.RGBA_INTEGER, type, dtype, 4)
+        self.seen.append(Seen(f"integers {index}", pixels.astype(np.int64)))
+
+    def packed(self, format: int, x: int, y: int, index: int) -> None:
+        """5 x 3 pixels in a buffer, as pixel storage lays them out, and what lies around them."""
+        gl = self.gl
+        gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
+        (name,) = gl.gen_buffers(1)
+        gl.bind_buffer(GL.PIXEL_PACK_BUFFER, name)
+        gl.buffer_data(GL.PIXEL_PACK_BUFFER, 512, np.full(512, 0xAB, np.uint8), GL.STREAM_READ)
+        gl.read_pixels(x, y, 5, 3, format, GL.UNSIGNED_BYTE, 0)
+        raw = self._bytes(GL.PIXEL_PACK_BUFFER, 512)
+        gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
+        gl.delete_buffers(1, np.array([name], np.uint32))
+        step = self.step(index)
+        self.seen.append(Seen("packed", np.frombuffer(raw, np.uint8), self.draws, step))
+
+    def depth(self) -> None:
+        self.seen.append(Seen("depth", self._read(GL.DEPTH_COMPONENT, GL.FLOAT, np.float32, 1)))
+
+    def stencil(self) -> None:
+        values = self._read(GL.STENCIL_INDEX, GL.UNSIGNED_BYTE, np.uint8, 1)
+        self.seen.append(Seen("stencil", values.astype(np.int32)))
+
+    def query(self, name: int) -> None:
+        self.seen.append(Seen("query", self.gl.get_query_objectuiv(name, GL.QUERY_RESULT)[0]))
+
+    def captured(self, name: int, size: int) -> None:
+        """What transform feedback wrote, and what it left alone."""
+        gl = self.gl
+        gl.bind_buffer(GL.TRANSFORM_FEEDBACK_BUFFER, name)
+        raw = self._bytes(GL.TRANSFORM_FEEDBACK_BUFFER, size)
+        self.seen.append(Seen("captured", np.frombuffer(raw, np.float32)))
+
+    def mapping(self, target: int, offset: int, size: int) -> None:
+        """Bytes read through a mapping."""
+        self.seen.append(Seen("mapping", self._mapped(target, offset, size)))
+
+    def _mapped(self, target: int, offset: int, size: int) -> bytes:
+        address = self.gl.map_buffer_range(target, offset, size, GL.MAP_READ_BIT)
+        raw = ctypes.string_at(address, size) if address else b""
+        if address:
+            self.gl.unmap_buffer(target)
+        return raw
+
+    def _bytes(self, target: int, size: int) -> bytes:
+        """What the bound buffer holds; OpenGL ES has no other way than to map it."""
+        if self.es:
+            return self._mapped(target, 0, size)
+        return bytes(self.gl.get_buffer_sub_data(target, 0, size))
+
+    def sampled(self, target: int, index: int) -> None:
+        """A picture that later draws may sample, with what was rounded in it."""
+        self.amplified |= self.step(index, target) > 1
+
+    def blended(self) -> None:
+        """A draw whose result depends on what was rounded before."""
+        gl = self.gl
+        self.draws += 1
+        self.unclamped = self.unclamped or self._adds_up()
+        if self.amplified:
+            return
+        factor = gl.get_integerv(GL.BLEND_DST_RGB)[0] if gl.is_enabled(GL.BLEND) else GL.ONE
+        grows = factor in _DRAWN and self._is_float()
+        self.amplified = bool(factor in _OWN or grows or gl.is_enabled(GL.COLOR_LOGIC_OP))
+
+    def _adds_up(self) -> bool:
+        """Are there colours above 1 before or behind a unit of fixed function?"""
+        gl = self.gl
+        if gl.profile != "compat" or gl.get_integerv(GL.CURRENT_PROGRAM)[0]:
+            return False
+        vertex, fragment = (
+            self._clamps(gl.get_integerv(which)[0])
+            for which in (GL.CLAMP_VERTEX_COLOR, GL.CLAMP_FRAGMENT_COLOR)
+        )
+        if fragment and (vertex or not gl.is_enabled(GL.LIGHTING)):
+            return False
+        (active,) = gl.get_integerv(GL.ACTIVE_TEXTURE)
+        modes = set()
+        for unit in range(UNITS):
+            gl.active_texture(GL.TEXTURE0 + unit)
+            if any(map(gl.is_enabled, _TEXTURES)):
+                modes.add(gl.get_tex_enviv(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE)[0])
+        gl.active_texture(active)
+        return bool(modes) if not vertex else not modes.isdisjoint(_SUMS)
+
+    def _clamps(self, how: int) -> bool:
+        """Does a setting of glClampColor clamp what is drawn to this framebuffer?"""
+        return how == GL.TRUE or (how == GL.FIXED_ONLY and not self._is_float())
+
+    def _is_float(self) -> bool:
+        """Is what is drawn to the first colour buffer neither clamped nor rounded to steps?"""
+        attachment = (GL.DRAW_FRAMEBUFFER, GL.COLOR_ATTACHMENT0)
+        found = self.gl.get_framebuffer_attachment_parameteriv(
+            *attachment, GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE
+        )
+        return bool(found[0] == GL.FLOAT)
+
+
+_SUMS = (GL.ADD, GL.COMBINE, GL.COMBINE4_NV)
+_TEXTURES = (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
+_OWN = (GL.DST_COLOR, GL.ONE_MINUS_DST_COLOR, GL.DST_ALPHA, GL.ONE_MINUS_DST_ALPHA)
+"""Factors with which what is there is multiplied by itself."""
+
+_DRAWN = (GL.SRC_COLOR, GL.ONE_MINUS_SRC_COLOR, GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+"""Factors with which what is there is multiplied by what is drawn."""
+
+_NUMPIPE = ("queued", "immediate", "streamed")
+
+
+class Pointers(NativeContext):
+    """One of our contexts, called as C does."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.profile, self.requested_version = context.profile, context.requested_version
+        self._egl: Any = _Called(context)
+        self._retained = {}
+
+
+class _Called:
+    """What a native context asks of EGL."""
+
+    def __init__(self, context: Context) -> None:
+        self.make_current = context.make_current
+        self.get_proc_address = context.load_opengl_function
+        self.destroy = context.release
+
+
+class Side:
+    """A context of one kind: numpipe merging draws, the same called through C pointers, numpipe
+    drawing at once, the native one, or another driver by its name (with ":streamed", called through
+    C pointers). It may share the objects of another one, or be given its context."""
+
+    def __init__(
+        self,
+        side: str,
+        profile: str,
+        share: Side | None = None,
+        gl: Any = None,
+        world: World | None = None,
+    ) -> None:
+        """`world` is that of the context whose objects `gl` shares."""
+        self.side = side
+        self.gl: Any = gl if gl is not None else self._made(side, profile, share)
+        if share is not None:
+            world = share.world
+        self.world = World(self.gl, profile, world)
+        self.world.reset()
+
+    def _made(self, side: str, profile: str, share: Side | None) -> Any:
+        driver, streamed = side.removesuffix(":streamed"), side.endswith("streamed")
+        driver = "numpipe" if driver in _NUMPIPE else driver
+        of, version = CONTEXTS[profile]
+        make: Any = Context
+        if driver.startswith("native"):
+            driver, make = driver.partition(":")[2] or "llvmpipe", NativeContext
+        other = getattr(share.gl, "context", share.gl) if share is not None else None
+        made = make(driver, profile=of, version=version, share=other)
+        return Pointers(made) if streamed else made
+
+    def run(self, lines: Sequence[str]) -> list[Seen]:
+        """Execute the lines; one that fails in Python ends nothing, its error is what was seen."""
+        self.gl.make_current()
+        with queueing(self.side):
+            seen: list[Seen] = []
+            self.perform(lines, seen)
+            self.world.reset()
+            return seen
+
+    def perform(self, lines: Iterable[str], seen: list[Seen]) -> None:
+        """Execute one line after the other."""
+        names = self.names(seen)
+        for line in lines:
+            perform(line, names, seen)
+
+    def names(self, seen: list[Seen]) -> dict[str, Any]:
+        """The names that a program finds."""
+        world, eyes = self.world, Eyes(self.gl, seen, self.world.profile == "es")
+        names: dict[str, Any] = {"gl": self.gl, "GL": GL, "np": np, "w": world, "see": eyes}
+        return names | {"old": Old(world), "new": New(world, seen)}
+
+    def release(self) -> None:
+        """Give the context back; raises if it leaks."""
+        self.gl.release()
+
+
+def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
+    """A program on a context of its own."""
+    with queueing(side):
+        context = Side(side, profile)
+        seen: list[Seen] = []
+        try:
+            context.perform(lines, seen)
+        finally:
+            try:
+                context.release()
+            except Exception as error:
+                seen.append(Seen("release", f"{type(error).__name__}: {error}"))
+        return seen
+
+
+def perform(line: str, names: dict[str, Any], seen: list[Seen]) -> None:
+    """Execute a line; the error of one that fails in Python is what was seen."""
+    code = _CODE.get(line)
+    if code is None:
+        if len(_CODE) > 20000:
+            _CODE.clear()
+        code = _CODE[line] = compile(line, "<line>", "exec")
+    try:
+        exec(code, names)
+    except NameError:
+        return  # the line that made it was taken out by the reducer
+    except Exception as error:
+        if os.environ.get("GL_DIFF_RAISE"):
+            raise
+        seen.append(Seen(f"line {line}", f"{type(error).__name__}: {error}"))
+    found = names["gl"].get_error()
+    if found:
+        seen.append(Seen(f"error at {line}", GL.name_of(found, "error")))

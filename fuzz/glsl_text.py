@@ -1,0 +1,234 @@
+"""Mutated and random GLSL: the front end answers, quickly, and never crashes.
+
+    python -m fuzz glsl-text --seconds 60
+
+Inputs are token mutations of the seeds below (delete, repeat, swap, replace, splice), random token
+soup, random bytes, and pathological nesting. Anything but a result is a finding; so is an input
+that takes longer than its length allows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import time
+
+from fuzz.harness import Finding, Fuzzer
+from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.glsl.builtins.functions import builtin_names
+from gallette.compiler.glsl.check.layouts import LAYOUTS
+from gallette.compiler.glsl.check.typenames import TYPE_NAMES
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.reduce import Reduction, reduce_text
+
+__all__ = ["FUZZER", "SEEDS", "SEED_STAGES"]
+
+STAGES = (
+    Stage.VERTEX,
+    Stage.FRAGMENT,
+    Stage.FRAGMENT,
+    Stage.GEOMETRY,
+    Stage.TESS_CTRL,
+    Stage.TESS_EVAL,
+    Stage.COMPUTE,
+)
+SECONDS_PER_CHARACTER = 4e-5
+SECONDS_MINIMUM = 1.0
+
+SEEDS = (
+    """#version 330
+struct L { vec3 p; float k[2]; };
+uniform L lights[3]; uniform sampler2D tex; in vec2 uv; out vec4 color;
+layout(std140) uniform B { mat4 m; vec4 v[2]; } b;
+const float table[3] = float[](1.0, 2.0, 3.0);
+float f(inout vec2 a, const int n) { a.yx *= table[n]; return a.x; }
+void main() {
+    vec2 w = uv.yx; int i = 0;
+    for (int j = 0; j < 3; j++) { if (lights[j].k[1] < 0.0) continue; w += lights[j].p.xy; }
+    do { i++; } while (i < 4 && w.x > 0.5);
+    switch (i) { case 1: w.x = 2.0; break; case 2: case 3: w.y++; default: w = -w; }
+    color = (b.m * vec4(w, f(w, 1), 1.0)) + texture(tex, uv, -1.0) * b.v[i];
+    if (color.a != 0.0) discard;
+}
+""",
+    """#version 120
+#define SQ(x) ((x) * (x))
+#if defined(SQ) && __VERSION__ >= 110
+varying vec4 v; attribute vec3 a;
+#endif
+uniform mat3 m[2]; uniform bool flag; invariant gl_Position;
+vec4 g(vec4 x, float y); vec4 g(vec4 x, float y) { return flag ? x * SQ(y) : -x; }
+void main() { gl_Position = ftransform() + vec4(m[1] * a, 1.0); v = g(gl_Color, dot(a, a)); }
+""",
+    """#version 450
+layout(local_size_x = 8, local_size_y = 4) in;
+layout(std430, binding = 1) buffer Data { uint n; uvec4 items[]; } data;
+layout(rgba8, binding = 0) uniform writeonly image2D target;
+layout(binding = 0, offset = 4) uniform atomic_uint counter; shared float cache[32];
+void main() {
+    uint i = gl_GlobalInvocationID.x; cache[gl_LocalInvocationIndex] = float(i);
+    barrier(); if (i < data.items.length()) atomicAdd(data.items[i].x, 1u);
+    imageStore(target, ivec2(i), vec4(cache[0])); atomicCounterIncrement(counter);
+    double d = 1.0lf; dmat2 e = dmat2(d); data.n = uint(determinant(e));
+}
+""",
+    """#version 400 core
+layout(triangles) in; layout(triangle_strip, max_vertices = 3) out;
+in V { vec3 n; flat int id; } vs[]; out vec4 c; subroutine vec4 T(int);
+subroutine(T) vec4 one(int i) { return vec4(vs[i].n, 1.0); } subroutine uniform T pick;
+void main() { for (int i = 0; i < gl_in.length(); ++i) { gl_Position = gl_in[i].gl_Position;
+    c = pick(i); EmitVertex(); } EndPrimitive(); }
+""",
+    """#version 300 es
+precision mediump float; uniform highp isampler2D s; flat in ivec3 q; out vec4 o;
+void main() { ivec4 t = texelFetch(s, q.xy, q.z); o = vec4(t >> 2) / float(t.x | 1); }
+""",
+)
+
+SEED_STAGES = (Stage.FRAGMENT, Stage.VERTEX, Stage.COMPUTE, Stage.GEOMETRY, Stage.FRAGMENT)
+
+TOKEN = re.compile(r"\s+|\w+|[-+*/%<>=!&|^]+|.", re.DOTALL)
+KEYWORDS = """
+if else for while do switch case default break continue return discard struct const in out inout
+uniform buffer shared layout flat smooth centroid invariant precise highp varying attribute void
+true false main gl_Position gl_FragColor gl_in gl_FragData gl_TexCoord
+( ) [ ] { } ; , . ? : = == + - * / % << >> && || ^^ ! ~ ++ -- += <<= # ## 0 1 2 -1 3u 1e9
+0x7fffffff 4294967295u 99999999999 1.5 1.0lf a b x y xyzw i /* //
+"""
+WORDS = [
+    *TYPE_NAMES,
+    *LAYOUTS,
+    *KEYWORDS.split(),
+    "\n",
+    "#define A A B\n",
+    "#if\n",
+    "#endif\n",
+    "#version 460\n",
+    "#line 5 5\n",
+    "\\\n",
+]
+
+
+def mutate(rng: random.Random, text: str) -> str:
+    tokens = TOKEN.findall(text)
+    for _ in range(rng.choice((1, 1, 2, 3, 6, 12))):
+        i = rng.randrange(len(tokens)) if tokens else 0
+        kind = rng.randrange(7)
+        if not tokens or kind == 0:
+            tokens.insert(i, rng.choice(WORDS))
+        elif kind == 1:
+            del tokens[i : i + rng.choice((1, 1, 2, 5))]
+        elif kind == 2:
+            j = rng.randrange(len(tokens))
+            tokens[i], tokens[j] = tokens[j], tokens[i]
+        elif kind == 3:
+            tokens[i] = rng.choice(WORDS)
+        elif kind == 4:
+            tokens[i:i] = tokens[i : i + rng.randrange(1, 20)]
+        elif kind == 5:
+            tokens[i] = f" {rng.choice(builtin_names())} "
+        else:
+            other = TOKEN.findall(rng.choice(SEEDS))
+            start = rng.randrange(len(other))
+            tokens[i:i] = other[start : start + rng.randrange(1, 15)]
+    return "".join(tokens)
+
+
+def nested(rng: random.Random) -> str:
+    """Depth or breadth where a recursive or quadratic compiler would fall over."""
+    n = rng.choice((50, 190, 210, 3000, 20000))
+    body = rng.choice(
+        (
+            f"float x = {'(' * n}1.0{')' * n};",
+            f"float x = {'-' * n}1.0;",
+            f"bool x = {'!' * n}true;",
+            f"float x = {'1.0 + ' * n}1.0;",
+            f"float x = {'a = ' * n}1.0;",
+            f"{'{' * n}{'}' * n}",
+            f"{'if (true) ' * n};",
+            f"{'if (a > 0.0) ; else ' * n};",
+            f"{'for (;;) ' * n}break;",
+            f"float x = {'sin(' * n}1.0{')' * n};",
+            f"float x = a{'[0]' * n};",
+            f"float x = v{'.xyzw' * n}.x;",
+            f"float x = {'true ? 1.0 : ' * n}1.0;",
+            f"vec4 x = {'vec4(' * n}1.0{')' * n};",
+            f"x{', x' * n};",
+            f"int x{'[2]' * min(n, 500)};",
+            f"switch (1) {{ {'case 1: ' * n} }}",
+            "a += 1.0; " * n,
+        )
+    )
+    pre = rng.choice(
+        (
+            "",
+            "#define A B B\n#define B C C\n#define C D D\n#define D A A\nA\n",
+            "".join(f"#define M{i + 1} M{i} M{i}\n" for i in range(40)) + "#define M0 x\nM40\n",
+            "#if 1\n" * min(n, 3000),
+            "#if " + "(" * n + "1\n",
+            "#define F(x) x x\n" + "F(" * min(n, 300) + "1" + ")" * min(n, 300),
+        )
+    )
+    return f"#version 430\n{pre}\nvoid main() {{ float a = 1.0; vec4 v = vec4(a); {body} }}\n"
+
+
+def _shorter(state: Reduction[tuple[Stage, str]]) -> bool:
+    """The text shrinks as texts do."""
+    stage, text = state.value
+    return reduce_text(text, lambda t: t == text or state.accept((stage, t))).value != text
+
+
+class GLSLText(Fuzzer[tuple[Stage, str]]):
+    """Texts for a stage."""
+
+    steps = (_shorter,)
+    batch = 50
+
+    @classmethod
+    def add_options(cls, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--no-link", action="store_true", help="only compile")
+
+    def make(self, number: int) -> tuple[Stage, str]:
+        rng = random.Random(number)
+        kind = rng.random()
+        stage = rng.choice(STAGES)
+        if kind < 0.80:
+            which = rng.randrange(len(SEEDS))
+            text = mutate(rng, SEEDS[which])
+            if rng.random() < 0.8:
+                stage = SEED_STAGES[which]
+        elif kind < 0.93:
+            text = " ".join(rng.choice(WORDS) for _ in range(rng.randrange(1, 120)))
+        elif kind < 0.97:
+            text = "".join(chr(rng.randrange(1, 256)) for _ in range(rng.randrange(1, 300)))
+        else:
+            text = nested(rng)
+        return stage, text
+
+    def attempt(self, given: tuple[Stage, str]) -> str:
+        stage, text = given
+        begin = time.process_time()  # not wall time: others may use the machine
+        result = compile_shader(stage, text, CompileOptions(api="compat"))
+        if result.ok and not self.options.no_link:
+            program = link_program([result], LinkOptions(api="compat", optimize=False))
+            for shader in program.shaders.values():
+                shader.unref()
+        if not result.ok and not result.info_log:
+            raise Finding("rejected without a message")
+        took = time.process_time() - begin
+        if took > SECONDS_MINIMUM + SECONDS_PER_CHARACTER * len(text):
+            raise Finding("slow", f"{took:.2f} s")
+        return "compile" if result.ok else "are rejected"
+
+    @staticmethod
+    def text(given: tuple[Stage, str]) -> str:
+        return f"// {given[0].value}\n{given[1]}"
+
+    @staticmethod
+    def read(saved: bytes) -> tuple[Stage, str]:
+        head, _, text = saved.decode().partition("\n")
+        return Stage(head.removeprefix("// ")), text
+
+
+FUZZER = GLSLText

@@ -1,0 +1,157 @@
+"""The parameters of OpenGL: `parameters.txt`, read once.
+
+A line of the table says where a context keeps a value, what sets it and with which check, what is
+derived of it, which attribute groups it belongs to and which profiles know it. Queries, glEnable,
+the simple setters and the attribute stack follow from that (`getters`, `enables`, `setters`,
+`compatibility.attrib_stack`); values that take a computation are declared by their topics.
+"""
+
+from __future__ import annotations
+
+from ast import literal_eval
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__ = ["PARAMETERS", "Parameter", "profiles_of"]
+
+Read = Callable[["Context"], Any]
+ReadAt = Callable[["Context", int], Any]
+
+PROFILES: dict[str, frozenset[str]] = {
+    "": frozenset(("core", "compat", "es", "es1")),
+    "compat": frozenset(("compat", "es1")),
+    "desktop": frozenset(("core", "compat", "es1")),
+    "es": frozenset(("es", "es1")),
+    "es1": frozenset(("es1",)),
+}
+"""what a word of a column `for` means; OpenGL ES 1 is the compatibility profile in small"""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One line of the table."""
+
+    name: str
+    """of the query, without GL_; "" if there is none"""
+    read: Read
+    indexed: tuple[Callable[[Context], int], ReadAt] | None
+    """how many values it has, and how one of them is read"""
+    alone: bool
+    """whether it can be asked for without an index"""
+    place: str
+    fields: tuple[tuple[str, str], ...]
+    """holder in the context and attribute, of each place"""
+    by: tuple[str, ...]
+    values: str
+    wrong: str
+    dirty: int
+    groups: tuple[int, ...]
+    profiles: frozenset[str]
+    asked: frozenset[str]
+    conversion: str
+
+    @property
+    def value(self) -> int:
+        """The enumerator that names it."""
+        return int(getattr(GL, self.name))
+
+
+def _reader(place: str) -> Read:
+    """How a value is read from a context."""
+    if place.startswith("GL."):
+        constant = int(getattr(GL, place[3:]))
+        return lambda ctx: constant
+    try:
+        number = literal_eval(place)
+    except (ValueError, SyntaxError):
+        pass
+    else:
+        return lambda ctx: number
+    path, _, at = place.partition("[")
+    get = attrgetter(path.replace("glsl.", "limits.glsl_limits."))
+    if not at:
+        return get
+    first, colon, last = at.rstrip("]").partition(":")
+    if not colon:
+        index = int(first)
+        return lambda ctx: get(ctx)[index]
+    part = slice(int(first) if first else None, int(last) if last else None)
+    return lambda ctx: get(ctx)[part]
+
+
+def _indexed(place: str, count: str) -> tuple[Callable[[Context], int], ReadAt]:
+    """How many values there are at a place with "[]", and how one of them is read."""
+    path, field = place.split("[]")
+    values = _reader(path)
+    number = _reader(count) if count else lambda ctx: len(values(ctx))
+    if not field:
+        return number, lambda ctx, index: values(ctx)[index]
+    get = attrgetter(field[1:])
+    return number, lambda ctx, index: get(values(ctx)[index])
+
+
+def _list(readers: list[Read]) -> Read:
+    return lambda ctx: tuple(read(ctx) for read in readers)
+
+
+def _first(read: ReadAt) -> Read:
+    return lambda ctx: read(ctx, 0)
+
+
+def _needing(read: Read, needed: Read) -> Read:
+    return lambda ctx: read(ctx) if needed(ctx) else 0
+
+
+def profiles_of(words: str) -> frozenset[str]:
+    """What a column `for` says: profiles by words with commas between them."""
+    return frozenset().union(*(PROFILES[word] for word in words.split(",")))
+
+
+def _fields(place: str) -> tuple[str, str]:
+    holder, _, field = place.partition("[")[0].rpartition(".")
+    return holder, field
+
+
+def _parameter(line: str) -> Parameter:
+    name, where, *columns = line.split()
+    of = dict(column.split("=", 1) for column in columns)
+    places = where.split(",")
+    indexed = _indexed(where, of.get("count", "")) if "[]" in where else None
+    if indexed is not None:
+        read = _first(indexed[1])
+    else:
+        read = _reader(where) if len(places) == 1 else _list([_reader(each) for each in places])
+    if "needs" in of:
+        read = _needing(read, _reader(of["needs"]))
+    return Parameter(
+        name.removeprefix("-"),
+        read,
+        indexed,
+        "only" not in of,
+        where,
+        tuple(map(_fields, places)),
+        tuple(of.get("by", "").split(",")) if "by" in of else (),
+        of.get("values", ""),
+        of.get("wrong", "enum"),
+        sum(getattr(Dirty, bit) for bit in of["dirty"].split(",")) if "dirty" in of else 0,
+        tuple(int(getattr(GL, f"{group}_BIT")) for group in of.get("in", "").split(",") if group),
+        profiles_of(of.get("for", "")),
+        profiles_of(of.get("asked", of.get("for", ""))),
+        of.get("as", ""),
+    )
+
+
+PARAMETERS: tuple[Parameter, ...] = tuple(
+    _parameter(line)
+    for line in Path(__file__).with_name("parameters.txt").read_text(encoding="utf-8").splitlines()
+    if line and not line.startswith("#")
+)

@@ -1,0 +1,85 @@
+"""A slice of every fuzzer: none of its cases is a finding, and each outcome comes up."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from fuzz.__main__ import FUZZERS
+from fuzz.harness import main, run_here
+from tests.conftest import native_context
+
+F = 4  # OpenGL programs of one family
+
+SLICES = """
+gl                --without-native                    | 0:16:4        | agree
+gl                --without-native --kind fixed       | 0:16:4        | agree
+gl                --without-native --kind modern      | 0:16:4        | agree
+gl                --without-native --kind shared      | 0:16:4        | agree
+gl                --kind beside                       | 2:7           | agree
+gl                --kind threads                      | 0:8           | agree
+gl native                                             | 400:416:4     | agree
+gl native         --kind fixed                        | 400:416:4     | agree
+gl native         --kind modern                       | 400:416:4     | agree
+gl native         --kind shared                       | 400:416:4     | agree
+glsl-text                                             | 1000:2000     | compile, are rejected
+glsl-programs                                         | 5000:5040     | agree
+glsl-programs     --driver jit                        | 5000:5008     | agree
+glsl-programs     --driver jit                        | 800090:800091 | agree
+glsl-programs     --driver simd                       | 5000:5004     | agree
+glsl-programs     --against variants                  | 7000:7003     | agree
+glsl-programs native --against native                 | 6000:6010     | agree
+spirv-words                                           | 11:300        | accepted, refused
+spirv-names                                           | 0:12          | alike
+kernels                                               | 0:64          | ran, refused
+machines          --driver simd                       | 34:36         | registers of mask_aware
+machines          --driver tiler --rules              | 34:36         | registers of late
+machine-code                                          | 3000:3002     | spills of simd, 32 registers
+captures                                              | 0:60          | looked at, refused, replayed
+program-binaries  --driver numpipe                    | 0:60          | linked, refused
+program-binaries  --driver jit                        | 0:60          | linked, refused
+program-binaries  --driver simd                       | 0:60          | linked, refused
+program-binaries  --driver tiler                      | 0:60          | linked, refused
+compile-bombs     --driver numpipe --only nir --size 5 | 0:2          | drawn
+"""
+"""fuzzer and options | first:last:step of the numbers | what becomes of some
+
+800090 is a loop whose end is never reached."""
+
+ROWS = [tuple(part.strip() for part in line.split("|")) for line in SLICES.strip().splitlines()]
+
+
+@pytest.mark.parametrize(
+    "what,numbers,wanted",
+    [
+        pytest.param(*row, id=f"{' '.join(row[0].split())} {row[1]}", marks=marks)
+        for row in ROWS
+        for marks in [[pytest.mark.native] if "native" in row[0].split() else []]
+    ],
+)
+def test_cases_end_as_they_must(what: str, numbers: str, wanted: str) -> None:
+    name, *arguments = what.split()
+    if arguments[:1] == ["native"]:
+        native_context().release()
+        del arguments[0]
+    if "jit" in arguments or name == "spirv-names":
+        pytest.importorskip("llvmlite")
+    kind = import_module(f"fuzz.{FUZZERS[name][0]}").FUZZER
+    found = run_here(kind, range(*map(int, numbers.split(":"))), *arguments)
+    assert {each for each in wanted.split(", ") if not any(each in key for key in found)} == set()
+
+
+APART = {"hostile": ("--steps", "40"), "pointers": ("--calls", "400")}
+"""fuzzers that watch all of their process, or may end it"""
+
+
+@pytest.mark.parametrize("name", APART)
+def test_cases_in_a_process_of_their_own(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    kind = import_module(f"fuzz.{FUZZERS[name][0]}").FUZZER
+    assert main(name, kind, ["--count", "2", "--jobs", "1", *APART[name]]) == 0
+    assert "2 cases" in capsys.readouterr().out
+
+
+def test_every_fuzzer_has_a_slice() -> None:
+    assert {row[0].split()[0] for row in ROWS} | APART.keys() == FUZZERS.keys()
