@@ -33,8 +33,8 @@ from gallette.lessons.page import (
 __all__ = ["outline", "written"]
 
 FILE = Path(__file__).with_suffix(".txt")
-SLOW = ("is_used_once",)
-"""Lessons that no test runs here."""
+SLOW = ("is_used_once", "gl_on_vulkan")
+"""Lessons without an outline: one takes long, one needs a Vulkan device."""
 
 
 def short(text: str) -> str:
